@@ -1,1 +1,52 @@
-//! Placeholder.
+//! Vocabulary and seams of agent-bash.
+//!
+//! What goes into a call ([`Request`]), what comes out ([`ToolResult`]), the values that shape the way between
+//! ([`Profile`], [`RunSpec`]) and the traits by which the crates meet ([`Executor`], [`OutputConsumer`],
+//! [`ArtifactStore`], [`Clock`]).
+//!
+//! This crate has no effects: it opens no file, starts no process, reads neither the clock nor the environment. Those
+//! who do are `agent-bash-process`, `-exec`, `-pty` (processes), `-sink` (files) and `agent-bash` (wiring).
+
+mod artifact;
+mod cancel;
+mod clock;
+mod duration_text;
+mod environment;
+mod ids;
+mod key;
+mod notice;
+mod parse;
+mod profile;
+mod request;
+mod result;
+mod run;
+mod screen;
+mod status;
+mod timestamp;
+
+pub use artifact::{ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactStore, ArtifactWriter};
+pub use cancel::Cancel;
+pub use clock::Clock;
+pub use duration_text::{DurationError, parse_duration, short_duration};
+pub use environment::Environment;
+pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
+pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
+pub use notice::{Notice, NoticeKind};
+pub use parse::{Parsed, RequestError, parse_request};
+pub use profile::{
+    Direction, OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy,
+    TextLayout, Timeouts, Truncation,
+};
+pub use request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
+pub use result::{ArtifactRef, OutputSummary, Stage, Survivor, ToolResult, TruncatedBy};
+pub use run::{
+    Ending, Executor, Flow, Limits, NotStarted, Outcome, OutputConsumer, RunSpec, Shell,
+    StdinSource, StreamId,
+};
+pub use screen::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
+pub use status::Status;
+pub use timestamp::Timestamp;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,0 +1,62 @@
+//! The environment of a command, as a value.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
+
+/// What a command will find in its environment: a base that many calls share, and the changes of this one.
+///
+/// Built by `agent_bash_process::environment`; nothing below `agent-bash` reads the environment of its own process.
+/// Values need not be UTF-8.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// The cleaned base. Shells that were started ahead of a call hold this one, so it is part of their key.
+    pub base: Arc<BTreeMap<OsString, OsString>>,
+    /// Changes on top of `base`: a value sets, `None` unsets.
+    pub changes: BTreeMap<OsString, Option<OsString>>,
+}
+
+impl Environment {
+    /// The value a command would see.
+    pub fn get(&self, name: impl AsRef<OsStr>) -> Option<&OsStr> {
+        let name = name.as_ref();
+        match self.changes.get(name) {
+            Some(change) => change.as_deref(),
+            None => self.base.get(name).map(OsString::as_os_str),
+        }
+    }
+
+    /// Base and changes as one list, in the order of names.
+    pub fn merged(&self) -> BTreeMap<OsString, OsString> {
+        let mut all = (*self.base).clone();
+        for (name, change) in &self.changes {
+            match change {
+                Some(value) => drop(all.insert(name.clone(), value.clone())),
+                None => drop(all.remove(name)),
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_win_over_the_base() {
+        let base: BTreeMap<_, _> = [("A", "1"), ("B", "2")]
+            .map(|(k, v)| (k.into(), v.into()))
+            .into();
+        let changes = [("A".into(), None), ("C".into(), Some("3".into()))].into();
+        let env = Environment {
+            base: Arc::new(base),
+            changes,
+        };
+        assert_eq!(env.get("A"), None);
+        assert_eq!(env.get("B"), Some(OsStr::new("2")));
+        assert_eq!(env.get("C"), Some(OsStr::new("3")));
+        let names: Vec<_> = env.merged().into_keys().collect();
+        assert_eq!(names, ["B", "C"]);
+    }
+}

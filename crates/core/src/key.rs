@@ -1,0 +1,112 @@
+//! What a person types, as plain data: what a host gives to `agent-bash-pty`.
+
+/// One event from a keyboard, a mouse or the clipboard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeyInput {
+    /// A key.
+    Key {
+        /// Which.
+        key: Key,
+        /// With what held down.
+        modifiers: KeyModifiers,
+    },
+    /// Text from the clipboard.
+    Paste(String),
+    /// The mouse.
+    Mouse(MouseInput),
+    /// The terminal got (`true`) or lost the focus.
+    Focus(bool),
+}
+
+/// A key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Key {
+    /// A printable character, or the letter of a Ctrl or Alt combination.
+    Char(char),
+    /// Text that an input method composed.
+    Text(String),
+    /// Return.
+    Enter,
+    /// Tab; with shift it is back-tab.
+    Tab,
+    /// Backspace.
+    Backspace,
+    /// Escape.
+    Escape,
+    /// Cursor up.
+    Up,
+    /// Cursor down.
+    Down,
+    /// Cursor left.
+    Left,
+    /// Cursor right.
+    Right,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// Insert.
+    Insert,
+    /// Delete.
+    Delete,
+    /// F1 to F12.
+    Function(u8),
+    /// A key of the numeric keypad, by what it prints.
+    Keypad(char),
+}
+
+/// Modifiers held down with a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct KeyModifiers {
+    /// Shift.
+    pub shift: bool,
+    /// Alt, or Meta.
+    pub alt: bool,
+    /// Control.
+    pub ctrl: bool,
+}
+
+/// One event of the mouse. Cells are counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MouseInput {
+    /// What happened.
+    pub kind: MouseKind,
+    /// Column.
+    pub col: u16,
+    /// Row.
+    pub row: u16,
+    /// With what held down.
+    pub modifiers: KeyModifiers,
+}
+
+/// What the mouse did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MouseKind {
+    /// A button went down.
+    Press(MouseButton),
+    /// A button came up.
+    Release(MouseButton),
+    /// Moved with a button down.
+    Drag(MouseButton),
+    /// Moved.
+    Move,
+    /// The wheel, away from the person.
+    WheelUp,
+    /// The wheel, towards the person.
+    WheelDown,
+}
+
+/// A button of the mouse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MouseButton {
+    /// Left.
+    Left,
+    /// Middle.
+    Middle,
+    /// Right.
+    Right,
+}

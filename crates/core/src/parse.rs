@@ -1,0 +1,408 @@
+//! From JSON to a [`Request`]: the accepted spellings, and errors a caller can act on.
+//!
+//! Every error is found before anything was started; it names the field, the value, and what to write instead.
+
+use crate::request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
+use crate::{DurationError, Notice, NoticeKind, SessionName, parse_duration};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// A request that was read, and what the caller should know about how it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parsed {
+    /// The call.
+    pub request: Request,
+    /// One notice for each accepted spelling that is not the field's own name.
+    pub notices: Vec<Notice>,
+}
+
+/// Why a request was not understood. Nothing has been started.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum RequestError {
+    /// Neither an object nor a string.
+    #[error("a call is a JSON object with a `command`, or the command as a string; got {0}")]
+    NotAnObject(&'static str),
+    /// No `command`.
+    #[error("`command` is missing; give the script to run as a string")]
+    MissingCommand,
+    /// Nothing but white space.
+    #[error("`command` is empty; give the script to run")]
+    EmptyCommand,
+    /// Bash cannot be handed a NUL.
+    #[error(
+        "`command` has a NUL byte at offset {0}, which no shell can read; remove it, or write it as `$'\\\\0'`-free text (`printf '\\\\0'`)"
+    )]
+    NulInCommand(usize),
+    /// Over [`MAX_COMMAND_BYTES`].
+    #[error(
+        "`command` has {bytes} bytes, more than the {max} that are taken; write it to a file and run that"
+    )]
+    CommandTooLong {
+        /// Length of the script.
+        bytes: usize,
+        /// [`MAX_COMMAND_BYTES`].
+        max: usize,
+    },
+    /// A field that no call has.
+    #[error("unknown field `{field}`{}; the fields are {FIELD_LIST}", nearest_hint(.nearest))]
+    UnknownField {
+        /// As it was given.
+        field: String,
+        /// The closest known field, if one is close.
+        nearest: Option<&'static str>,
+    },
+    /// A value of the wrong type or out of range.
+    #[error("`{field}` must be {expected}, got {got}")]
+    BadValue {
+        /// The field as it was given.
+        field: String,
+        /// What it takes.
+        expected: &'static str,
+        /// The value, shortened.
+        got: String,
+    },
+    /// `timeout` is no duration.
+    #[error("`timeout`: {0}")]
+    BadTimeout(DurationError),
+    /// A name in `env` that no process can have.
+    #[error(
+        "`env`: `{0}` cannot be a variable's name; names are not empty and have neither `=` nor NUL"
+    )]
+    BadEnvName(String),
+    /// A value in `env` with a NUL.
+    #[error("`env`: the value of `{0}` has a NUL byte, which no environment can hold")]
+    BadEnvValue(String),
+    /// Two spellings of one field with different values.
+    #[error("`{first}` and `{second}` are the same field; give only `{first}`")]
+    GivenTwice {
+        /// The field's own name.
+        first: &'static str,
+        /// The other spelling.
+        second: String,
+    },
+}
+
+fn nearest_hint(nearest: &Option<&'static str>) -> String {
+    nearest
+        .map(|name| format!(" (did you mean `{name}`?)"))
+        .unwrap_or_default()
+}
+
+const FIELDS: [&str; 11] = [
+    "command",
+    "mode",
+    "timeout",
+    "cwd",
+    "head",
+    "tail",
+    "session",
+    "pty",
+    "env",
+    "stdin",
+    "description",
+];
+const FIELD_LIST: &str =
+    "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description";
+
+/// Other spellings that models are known to use, and the field each one is.
+const SPELLINGS: [(&str, &str); 4] = [
+    ("cmd", "command"),
+    ("workdir", "cwd"),
+    ("working_directory", "cwd"),
+    ("dir_path", "cwd"),
+];
+
+/// The habit of asking for the background by a switch.
+const RUN_IN_BACKGROUND: &str = "run_in_background";
+
+/// Reads a call. A bare JSON string is the command.
+///
+/// # Errors
+/// [`RequestError`]; nothing was started.
+pub fn parse_request(value: &Value) -> Result<Parsed, RequestError> {
+    match value {
+        Value::String(command) => {
+            let request = Request::new(command.clone());
+            check_command(&request.command)?;
+            Ok(Parsed {
+                request,
+                notices: Vec::new(),
+            })
+        }
+        Value::Object(fields) => parse_object(fields),
+        other => Err(RequestError::NotAnObject(type_name(other))),
+    }
+}
+
+fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
+    let mut notices = Vec::new();
+    let fields = canonical_fields(given, &mut notices)?;
+    let read = Fields(&fields);
+
+    let command = match read.string("command")? {
+        Some(command) => command,
+        None => return Err(RequestError::MissingCommand),
+    };
+    check_command(&command)?;
+    let mut request = Request {
+        command,
+        mode: read.mode()?,
+        timeout: read.timeout()?,
+        cwd: read.string("cwd")?,
+        head: read.count("head")?,
+        tail: read.count("tail")?,
+        session: read.session()?,
+        pty: read.boolean("pty")?,
+        env: read.env()?,
+        stdin: read.stdin()?,
+        description: read.string("description")?,
+    };
+    if read.boolean(RUN_IN_BACKGROUND)? == Some(true) {
+        if request.mode.is_some_and(|mode| mode != Mode::Background) {
+            return Err(RequestError::GivenTwice {
+                first: "mode",
+                second: RUN_IN_BACKGROUND.to_owned(),
+            });
+        }
+        request.mode = Some(Mode::Background);
+    }
+    Ok(Parsed { request, notices })
+}
+
+/// The fields under their own names; unknown ones and double ones are refused.
+fn canonical_fields<'a>(
+    given: &'a Map<String, Value>,
+    notices: &mut Vec<Notice>,
+) -> Result<BTreeMap<&'static str, &'a Value>, RequestError> {
+    let mut fields = BTreeMap::new();
+    let mut renamed = Vec::new();
+    for (name, value) in given {
+        if let Some(known) = FIELDS.into_iter().find(|known| known == name) {
+            fields.insert(known, value);
+        } else if let Some((_, known)) = SPELLINGS.into_iter().find(|(other, _)| other == name) {
+            renamed.push((name, known, value));
+        } else if name == RUN_IN_BACKGROUND {
+            fields.insert(RUN_IN_BACKGROUND, value);
+            if value == &Value::Bool(true) {
+                notices.push(renamed_notice(name, "mode"));
+            }
+        } else {
+            return Err(RequestError::UnknownField {
+                field: name.clone(),
+                nearest: nearest_field(name),
+            });
+        }
+    }
+    for (name, known, value) in renamed {
+        if fields
+            .insert(known, value)
+            .is_some_and(|other| other != value)
+        {
+            return Err(RequestError::GivenTwice {
+                first: known,
+                second: name.clone(),
+            });
+        }
+        notices.push(renamed_notice(name, known));
+    }
+    Ok(fields)
+}
+
+fn renamed_notice(given: &str, used: &str) -> Notice {
+    NoticeKind::FieldRenamed {
+        given: given.to_owned(),
+        used: used.to_owned(),
+    }
+    .into()
+}
+
+/// The closest field within an edit distance that a slip of the hand explains.
+fn nearest_field(name: &str) -> Option<&'static str> {
+    let lower = name.to_lowercase();
+    let spellings = SPELLINGS.into_iter().map(|(other, known)| (other, known));
+    FIELDS
+        .into_iter()
+        .map(|known| (known, known))
+        .chain(spellings)
+        .map(|(spelling, known)| (strsim::damerau_levenshtein(&lower, spelling), known))
+        .min()
+        .filter(|(distance, _)| *distance <= 1 + name.chars().count() / 4)
+        .map(|(_, known)| known)
+}
+
+fn check_command(command: &str) -> Result<(), RequestError> {
+    if command.trim().is_empty() {
+        return Err(RequestError::EmptyCommand);
+    }
+    if let Some(offset) = command.bytes().position(|byte| byte == 0) {
+        return Err(RequestError::NulInCommand(offset));
+    }
+    if command.len() > MAX_COMMAND_BYTES {
+        return Err(RequestError::CommandTooLong {
+            bytes: command.len(),
+            max: MAX_COMMAND_BYTES,
+        });
+    }
+    Ok(())
+}
+
+/// Typed access to the fields; `null` counts as absent.
+struct Fields<'a>(&'a BTreeMap<&'static str, &'a Value>);
+
+impl Fields<'_> {
+    fn get(&self, field: &str) -> Option<&Value> {
+        self.0.get(field).copied().filter(|value| !value.is_null())
+    }
+
+    fn string(&self, field: &'static str) -> Result<Option<String>, RequestError> {
+        match self.get(field) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(other) => Err(bad(field, "a string", other)),
+        }
+    }
+
+    fn boolean(&self, field: &'static str) -> Result<Option<bool>, RequestError> {
+        match self.get(field) {
+            None => Ok(None),
+            Some(Value::Bool(value)) => Ok(Some(*value)),
+            Some(other) => Err(bad(field, "true or false", other)),
+        }
+    }
+
+    fn count(&self, field: &'static str) -> Result<Option<NonZeroU64>, RequestError> {
+        let Some(value) = self.get(field) else {
+            return Ok(None);
+        };
+        // Models write `5.0` for 5; it is the same JSON number.
+        let whole = value.as_u64().or_else(|| {
+            value
+                .as_f64()
+                .filter(|n| n.fract() == 0.0 && (1.0..9e15).contains(n))
+                .map(|n| n as u64)
+        });
+        match whole.and_then(NonZeroU64::new) {
+            Some(count) => Ok(Some(count)),
+            None => Err(bad(field, "a whole number of lines, 1 or more", value)),
+        }
+    }
+
+    fn mode(&self) -> Result<Option<Mode>, RequestError> {
+        let Some(value) = self.get("mode") else {
+            return Ok(None);
+        };
+        match value.as_str() {
+            Some("default") => Ok(Some(Mode::Default)),
+            Some("slow") => Ok(Some(Mode::Slow)),
+            Some("background") => Ok(Some(Mode::Background)),
+            _ => Err(bad("mode", "`default`, `slow` or `background`", value)),
+        }
+    }
+
+    fn timeout(&self) -> Result<Option<Duration>, RequestError> {
+        match self.get("timeout") {
+            None => Ok(None),
+            Some(Value::String(text)) => parse_duration(text)
+                .map(Some)
+                .map_err(RequestError::BadTimeout),
+            Some(value @ Value::Number(number)) => {
+                match crate::duration_text::seconds(number.as_f64().unwrap_or(f64::NAN)) {
+                    Some(duration) => Ok(Some(duration)),
+                    None => Err(bad("timeout", "zero or more seconds", value)),
+                }
+            }
+            Some(other) => Err(bad(
+                "timeout",
+                "a number of seconds, or a text such as `90s`",
+                other,
+            )),
+        }
+    }
+
+    fn session(&self) -> Result<Option<SessionName>, RequestError> {
+        match self.string("session")? {
+            Some(name) if name.trim().is_empty() => Err(bad(
+                "session",
+                "a name that is not empty",
+                &Value::String(name),
+            )),
+            name => Ok(name.map(SessionName)),
+        }
+    }
+
+    fn stdin(&self) -> Result<StdinMode, RequestError> {
+        match self.get("stdin") {
+            None => Ok(StdinMode::Null),
+            Some(Value::String(text)) if text == "null" => Ok(StdinMode::Null),
+            Some(Value::String(text)) if text == "pipe" => Ok(StdinMode::Pipe),
+            Some(other) => Err(bad("stdin", "null or `pipe`", other)),
+        }
+    }
+
+    fn env(&self) -> Result<BTreeMap<String, Option<String>>, RequestError> {
+        let mut env = BTreeMap::new();
+        let Some(value) = self.get("env") else {
+            return Ok(env);
+        };
+        let expected = "an object of strings, `null` to unset";
+        let Value::Object(entries) = value else {
+            return Err(bad("env", expected, value));
+        };
+        for (name, value) in entries {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                return Err(RequestError::BadEnvName(name.clone()));
+            }
+            let value = match value {
+                Value::Null => None,
+                Value::String(text) if text.contains('\0') => {
+                    return Err(RequestError::BadEnvValue(name.clone()));
+                }
+                Value::String(text) => Some(text.clone()),
+                // `{"PORT": 8080}` has one reading.
+                Value::Number(number) => Some(number.to_string()),
+                other => {
+                    // The value may be a secret: only its type is told.
+                    return Err(RequestError::BadValue {
+                        field: format!("env.{name}"),
+                        expected: "a string, or `null` to unset",
+                        got: type_name(other).to_owned(),
+                    });
+                }
+            };
+            env.insert(name.clone(), value);
+        }
+        Ok(env)
+    }
+}
+
+fn bad(field: &str, expected: &'static str, got: &Value) -> RequestError {
+    /// Characters of a refused value that an error repeats.
+    const SHOWN: usize = 60;
+    let text = got.to_string();
+    let got = match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    };
+    RequestError::BadValue {
+        field: field.to_owned(),
+        expected,
+        got,
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+#[cfg(test)]
+#[path = "parse_tests.rs"]
+mod tests;

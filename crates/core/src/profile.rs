@@ -1,0 +1,194 @@
+//! A profile: a plain value that sets every knob of the pipeline, so that its behaviour is that of one seed.
+//!
+//! The four values are in `agent_bash::profiles`. Nothing ever asks which profile is in force; each stage reads the
+//! knob it needs.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Every knob of the pipeline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Profile {
+    /// For showing; nothing branches on it.
+    pub name: ProfileName,
+    /// Trim the command's ends and lift trailing `head`/`tail` into limits.
+    pub normalise: bool,
+    /// Time limits.
+    pub timeouts: Timeouts,
+    /// From SIGTERM to SIGKILL.
+    pub grace: Duration,
+    /// One pipe or two.
+    pub streams: Streams,
+    /// What of the output is shown.
+    pub output: OutputLimits,
+    /// How the result's text is written.
+    pub layout: TextLayout,
+    /// Which shell runs the script.
+    pub shell: ShellChoice,
+    /// Whether a terminal may be used at all.
+    pub pty: bool,
+    /// What becomes of processes that outlive their call.
+    pub survivors: SurvivorPolicy,
+    /// Fields of the request that the tool's schema shows; the others are accepted all the same.
+    pub schema_fields: &'static [&'static str],
+}
+
+/// The profiles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ProfileName {
+    /// Seed 000.
+    #[default]
+    Standard,
+    /// Seeds 001 and 002.
+    Modes,
+    /// Seed 003.
+    Paged,
+    /// Seed 004.
+    Workspace,
+}
+
+impl ProfileName {
+    /// As it is written in settings and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Modes => "modes",
+            Self::Paged => "paged",
+            Self::Workspace => "workspace",
+        }
+    }
+}
+
+/// Time limits of a profile.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeouts {
+    /// Where the call gives none.
+    pub default: Duration,
+    /// For `mode: slow`.
+    pub slow: Duration,
+    /// For `mode: background`.
+    pub background: Duration,
+    /// A given timeout is clamped to at least this.
+    pub min: Duration,
+    /// A given timeout is clamped to at most this, in the foreground.
+    pub max: Duration,
+}
+
+/// How stdout and stderr are collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Streams {
+    /// Both into one pipe; the order is exact.
+    Merged,
+    /// A pipe each; the order between them is unknown.
+    Split,
+}
+
+/// What of the output is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputLimits {
+    /// The policy over the whole stream.
+    pub truncation: Truncation,
+    /// Clamp lines over this many characters with `… [N characters omitted]`.
+    pub max_line_chars: Option<usize>,
+}
+
+/// The truncation policies. Sizes in bytes of text, 1 KB = 1024.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truncation {
+    /// The last `bytes`, from a line's start.
+    Tail {
+        /// Window.
+        bytes: usize,
+    },
+    /// All up to `max`, else the first and the last `ends`.
+    Middle {
+        /// Shown whole up to this.
+        max: usize,
+        /// Shown of each end beyond it.
+        ends: usize,
+    },
+    /// All within `max_bytes` and `max_lines`, else whole lines of both ends.
+    HeadTail {
+        /// Shown whole up to this many bytes; the cut text fits it too.
+        max_bytes: usize,
+        /// Shown whole up to this many lines.
+        max_lines: usize,
+        /// Lines of the beginning.
+        head_lines: usize,
+        /// Lines of the end.
+        tail_lines: usize,
+    },
+    /// The first `bytes`.
+    Head {
+        /// Window.
+        bytes: usize,
+    },
+}
+
+impl Truncation {
+    /// Which part it keeps.
+    pub fn direction(self) -> Direction {
+        match self {
+            Self::Tail { .. } => Direction::Tail,
+            Self::Middle { .. } => Direction::Middle,
+            Self::HeadTail { .. } => Direction::HeadTail,
+            Self::Head { .. } => Direction::Head,
+        }
+    }
+}
+
+/// Which part of an output is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The end.
+    #[default]
+    Tail,
+    /// The beginning.
+    Head,
+    /// Both ends, in bytes.
+    Middle,
+    /// Both ends, in lines.
+    HeadTail,
+}
+
+/// Who writes the result's text: one file each in `agent_bash::layout`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextLayout {
+    /// Seed 000's.
+    Standard,
+    /// Seed 002's.
+    Modes,
+    /// Seed 003's.
+    Paged,
+    /// Seed 004's.
+    Workspace,
+}
+
+/// Which shell runs the script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ShellChoice {
+    /// `$SHELL` if it is bash, else bash, else sh.
+    UserBash,
+    /// Always bash.
+    Bash,
+    /// `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`: the first that exists (seed 004).
+    ZshOrBashLogin,
+}
+
+/// What becomes of processes that outlive their call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum SurvivorPolicy {
+    /// They live on; their output goes on into the call's artifact.
+    #[default]
+    Adopt,
+    /// They are ended with the call.
+    Kill,
+    /// The call waits for them, within its timeout.
+    Wait,
+}

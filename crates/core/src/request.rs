@@ -1,0 +1,134 @@
+//! What a call asks for.
+
+use crate::SessionName;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// The longest script that is taken, in bytes. The script travels by descriptor, so this is a guard against mistakes
+/// (a file's content as a command), not a limit of the system.
+pub const MAX_COMMAND_BYTES: usize = 16 * 1024 * 1024;
+
+/// One call, as data. Read from JSON by [`crate::parse_request`], which knows the accepted spellings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// The script, byte for byte.
+    pub command: String,
+    /// How long the command may take, and whether it detaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<Mode>,
+    /// Time limit in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
+    pub timeout: Option<Duration>,
+    /// Directory to run in; relative to the session's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Keep only the first lines of stdout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<NonZeroU64>,
+    /// Keep only the last lines of stdout; applied after `head`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tail: Option<NonZeroU64>,
+    /// Persistent shell to run in; none is an isolated shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<SessionName>,
+    /// Ask for, or refuse, a terminal where the host offers one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pty: Option<bool>,
+    /// Extra variables for this call; `null` unsets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, Option<String>>,
+    /// What the command reads.
+    #[serde(default, skip_serializing_if = "StdinMode::is_null")]
+    pub stdin: StdinMode,
+    /// Shown to people, never interpreted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
+
+impl Request {
+    /// A call of `command` with nothing else said.
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            mode: None,
+            timeout: None,
+            cwd: None,
+            head: None,
+            tail: None,
+            session: None,
+            pty: None,
+            env: BTreeMap::new(),
+            stdin: StdinMode::Null,
+            description: None,
+        }
+    }
+}
+
+/// Seed 001's modes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// In the foreground, with the profile's ordinary timeout.
+    #[default]
+    Default,
+    /// In the foreground, with the timeout for builds, tests and installs.
+    Slow,
+    /// Detached: returns at once, output goes to a file.
+    Background,
+}
+
+/// What the command reads as its standard input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum StdinMode {
+    /// `/dev/null`.
+    #[default]
+    Null,
+    /// A pipe that the caller writes to later (background jobs, sessions).
+    Pipe,
+}
+
+impl StdinMode {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "the signature serde asks for"
+    )]
+    fn is_null(&self) -> bool {
+        *self == Self::Null
+    }
+}
+
+/// A `Duration` as a number of seconds.
+mod seconds {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+    use std::time::Duration;
+
+    #[expect(clippy::ref_option, reason = "the signature serde asks for")]
+    pub(super) fn serialize<S: Serializer>(
+        value: &Option<Duration>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match value {
+            Some(duration) => serializer.serialize_f64(duration.as_secs_f64()),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Duration>, D::Error> {
+        let Some(value) = Option::<f64>::deserialize(deserializer)? else {
+            return Ok(None);
+        };
+        crate::duration_text::seconds(value)
+            .map(Some)
+            .ok_or_else(|| D::Error::custom(format!("timeout {value} is not zero or more seconds")))
+    }
+}

@@ -1,0 +1,123 @@
+//! What a call gives back: data first, the model's text generated from it.
+
+use crate::{ArtifactId, Direction, JobId, Notice, Status, StreamId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The result of a call, the same on every surface.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ToolResult {
+    /// How it ended.
+    pub status: Status,
+    /// [`Status::is_error`] of `status`.
+    pub is_error: bool,
+    /// What the model reads.
+    pub text: String,
+    /// What was printed, and what of it is shown.
+    pub output: OutputSummary,
+    /// From hand-over of the script to the shell's end, in milliseconds.
+    pub duration_ms: f64,
+    /// The directory it ran in; absolute.
+    pub cwd: String,
+    /// Exit status of each stage of the last pipeline, where it had more than one; else empty.
+    pub stages: Vec<Stage>,
+    /// Processes that the call started and that still live.
+    pub survivors: Vec<Survivor>,
+    /// What else is worth knowing.
+    pub notices: Vec<Notice>,
+    /// Files with the full output.
+    pub artifacts: Vec<ArtifactRef>,
+    /// The tool that a refusal proposes.
+    pub suggested_tool: Option<String>,
+    /// Id of the rule that refused.
+    pub rule: Option<String>,
+    /// When the script was handed over; when the call was refused, if it was.
+    pub started_at: Timestamp,
+}
+
+/// Counts of an output stream. Bytes are raw bytes as printed; lines are counted as `wc -l` does, plus one for a last
+/// line without newline.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutputSummary {
+    /// Printed, in bytes.
+    pub total_bytes: u64,
+    /// Printed, in lines.
+    pub total_lines: u64,
+    /// Bytes of output text in the result, after cleaning.
+    pub shown_bytes: u64,
+    /// Lines of output text in the result.
+    pub shown_lines: u64,
+    /// Which lines are shown: `[first, last]`, from 1, inclusive.
+    pub shown_ranges: Vec<[u64; 2]>,
+    /// Raw bytes that are not shown.
+    pub dropped_bytes: u64,
+    /// Lines that are not shown.
+    pub dropped_lines: u64,
+    /// Whether anything is not shown.
+    pub truncated: bool,
+    /// Which limit cut it.
+    pub truncated_by: Option<TruncatedBy>,
+    /// Which part of the output the limit keeps.
+    pub direction: Direction,
+    /// Whether it was reported as binary instead of being shown.
+    pub binary: bool,
+}
+
+/// What cut an output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum TruncatedBy {
+    /// The policy's limit in bytes.
+    Bytes,
+    /// The policy's limit in lines.
+    Lines,
+    /// The call's `head` or `tail`.
+    HeadTail,
+    /// The limit on the length of one line.
+    LineLength,
+}
+
+/// Exit status of one stage of a pipeline, as in `PIPESTATUS`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Stage {
+    /// 0 to 255; 128 + n for a signal.
+    pub code: i32,
+}
+
+/// A process that the call started and that still lives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Survivor {
+    /// Process id.
+    pub pid: u32,
+    /// Its command line, shortened, without control characters.
+    pub command: String,
+    /// Whether it still has the call's output open.
+    pub holds_output: bool,
+    /// The job it was adopted as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub job: Option<JobId>,
+}
+
+/// A file with the full output of a stream.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ArtifactRef {
+    /// Number within the session.
+    pub id: ArtifactId,
+    /// `artifact://<id>`.
+    pub uri: String,
+    /// Absolute path.
+    pub path: String,
+    /// What is in it.
+    pub stream: StreamId,
+    /// Length of the file.
+    pub bytes: u64,
+    /// Lines in the file.
+    pub lines: u64,
+    /// False where the stream was longer than an artifact may be.
+    pub complete: bool,
+}

@@ -1,0 +1,102 @@
+//! A terminal's screen as plain data: what `agent-bash-pty` gives out and `agent-bash-render` draws.
+
+/// What a terminal shows at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Screen {
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+    /// `rows × cols` cells, row by row.
+    pub cells: Vec<Cell>,
+    /// Where the cursor is.
+    pub cursor: Cursor,
+    /// The title the program set; empty if none.
+    pub title: String,
+    /// Modes that change how keys are sent or the screen is drawn.
+    pub modes: ScreenModes,
+    /// Lines above the screen that can be scrolled back to.
+    pub scrollback: usize,
+}
+
+impl Screen {
+    /// The cell at `row`, `col`, both from 0.
+    pub fn cell(&self, row: u16, col: u16) -> Option<&Cell> {
+        if col >= self.cols {
+            return None;
+        }
+        self.cells
+            .get(usize::from(row) * usize::from(self.cols) + usize::from(col))
+    }
+}
+
+/// One cell of a screen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cell {
+    /// A grapheme: a base character and its combining marks. Empty for a blank cell and for the second half of a wide
+    /// character.
+    pub text: String,
+    /// Whether it covers this cell and the next.
+    pub wide: bool,
+    /// Colour of the text.
+    pub foreground: CellColor,
+    /// Colour behind it.
+    pub background: CellColor,
+    /// How it is written.
+    pub attributes: Attributes,
+}
+
+/// A colour as SGR names it (ECMA-48, xterm).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CellColor {
+    /// The terminal's own.
+    #[default]
+    Default,
+    /// One of the 256.
+    Indexed(u8),
+    /// 24 bits.
+    Rgb(u8, u8, u8),
+}
+
+/// How a cell is written (SGR 1, 2, 3, 4, 7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Attributes {
+    /// SGR 1.
+    pub bold: bool,
+    /// SGR 2.
+    pub dim: bool,
+    /// SGR 3.
+    pub italic: bool,
+    /// SGR 4.
+    pub underline: bool,
+    /// SGR 7.
+    pub inverse: bool,
+}
+
+/// The cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cursor {
+    /// From 0.
+    pub row: u16,
+    /// From 0.
+    pub col: u16,
+    /// DECTCEM.
+    pub visible: bool,
+}
+
+/// Modes of a terminal that matter to its host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ScreenModes {
+    /// DECSET 1049: a full-screen program has the screen.
+    pub alternate_screen: bool,
+    /// DECCKM: arrows as `ESC O x`.
+    pub application_cursor: bool,
+    /// DECKPAM.
+    pub application_keypad: bool,
+    /// DECSET 2004.
+    pub bracketed_paste: bool,
+    /// Any of DECSET 9, 1000, 1002, 1003.
+    pub mouse: bool,
+    /// DECSET 1004.
+    pub focus_events: bool,
+}

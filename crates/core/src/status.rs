@@ -1,0 +1,164 @@
+//! How a call ended.
+
+use crate::JobId;
+use serde::{Deserialize, Serialize};
+
+/// Exactly one of these is the outcome of a call. Never a guess: no path yields `exited{0}` unless that exit was
+/// observed (or a lifted pipe was closed by us, which a notice says).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Status {
+    /// The shell exited by itself.
+    Exited {
+        /// 0 to 255.
+        code: i32,
+    },
+    /// The shell was ended by a signal that we did not send.
+    Signaled {
+        /// Such as `SIGKILL`.
+        signal: String,
+        /// The platform's number.
+        number: i32,
+    },
+    /// The time limit passed and the command was ended.
+    TimedOut {
+        /// The limit in force, in milliseconds.
+        after_ms: u64,
+    },
+    /// The caller called it off.
+    Cancelled,
+    /// It goes on without the caller.
+    MovedToBackground {
+        /// Its name in the session.
+        job: JobId,
+        /// Process id of its shell.
+        pid: u32,
+        /// Its process group: `kill -9 -<pgid>` ends it.
+        pgid: u32,
+        /// Where its output goes; an absolute path.
+        output: String,
+    },
+    /// A check refused it; nothing was started.
+    Blocked {
+        /// Id of the rule that decided.
+        rule: String,
+        /// The tool to use instead, where the rule names one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        suggested_tool: Option<String>,
+    },
+    /// A system error before the command began: no such shell, no such directory, spawn failed.
+    NotStarted {
+        /// What was wrong, with the value.
+        reason: String,
+    },
+    /// It was started, and how it ended cannot be known.
+    Lost {
+        /// What was observed instead.
+        reason: String,
+    },
+}
+
+impl Status {
+    /// True for everything but `exited{0}` and `moved_to_background`.
+    pub fn is_error(&self) -> bool {
+        !matches!(
+            self,
+            Self::Exited { code: 0 } | Self::MovedToBackground { .. }
+        )
+    }
+
+    /// The exit code of a program that ran this call for somebody: the command's own; 128 + n for a signal, 124 for a
+    /// timeout (as `timeout(1)`), 130 for a cancelled call (as a shell after SIGINT), 125 where nothing was started
+    /// or the outcome is unknown, 0 for a started background job.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Exited { code } => u8::try_from(code & 0xff).unwrap_or(u8::MAX),
+            Self::Signaled { number, .. } => u8::try_from(128 + (number & 0x7f)).unwrap_or(u8::MAX),
+            Self::TimedOut { .. } => 124,
+            Self::Cancelled => 130,
+            Self::MovedToBackground { .. } => 0,
+            Self::Blocked { .. } | Self::NotStarted { .. } | Self::Lost { .. } => 125,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_status_has_the_json_of_the_contract() {
+        for (status, want, error, code) in [
+            (
+                Status::Exited { code: 1 },
+                json!({"kind": "exited", "code": 1}),
+                true,
+                1,
+            ),
+            (
+                Status::Exited { code: 0 },
+                json!({"kind": "exited", "code": 0}),
+                false,
+                0,
+            ),
+            (
+                Status::Signaled {
+                    signal: "SIGKILL".into(),
+                    number: 9,
+                },
+                json!({"kind": "signaled", "signal": "SIGKILL", "number": 9}),
+                true,
+                137,
+            ),
+            (
+                Status::TimedOut { after_ms: 30_000 },
+                json!({"kind": "timed_out", "after_ms": 30000}),
+                true,
+                124,
+            ),
+            (Status::Cancelled, json!({"kind": "cancelled"}), true, 130),
+            (
+                Status::MovedToBackground {
+                    job: JobId("3".into()),
+                    pid: 1,
+                    pgid: 1,
+                    output: "/o".into(),
+                },
+                json!({"kind": "moved_to_background", "job": "3", "pid": 1, "pgid": 1, "output": "/o"}),
+                false,
+                0,
+            ),
+            (
+                Status::Blocked {
+                    rule: "r".into(),
+                    suggested_tool: None,
+                },
+                json!({"kind": "blocked", "rule": "r"}),
+                true,
+                125,
+            ),
+            (
+                Status::NotStarted { reason: "x".into() },
+                json!({"kind": "not_started", "reason": "x"}),
+                true,
+                125,
+            ),
+            (
+                Status::Lost { reason: "x".into() },
+                json!({"kind": "lost", "reason": "x"}),
+                true,
+                125,
+            ),
+        ] {
+            assert_eq!(serde_json::to_value(&status).unwrap(), want);
+            assert_eq!(serde_json::from_value::<Status>(want).unwrap(), status);
+            assert_eq!(
+                (status.is_error(), status.exit_code()),
+                (error, code),
+                "{status:?}"
+            );
+        }
+    }
+}
