@@ -31,9 +31,7 @@ pub enum RequestError {
     #[error("`command` is empty; give the script to run")]
     EmptyCommand,
     /// Bash cannot be handed a NUL.
-    #[error(
-        "`command` has a NUL byte at offset {0}, which no shell can read; remove it, or write it as `$'\\\\0'`-free text (`printf '\\\\0'`)"
-    )]
+    #[error("`command` has a NUL byte at offset {0}, which no shell can read; remove it")]
     NulInCommand(usize),
     /// Over [`MAX_COMMAND_BYTES`].
     #[error(
@@ -46,7 +44,7 @@ pub enum RequestError {
         max: usize,
     },
     /// A field that no call has.
-    #[error("unknown field `{field}`{}; the fields are {FIELD_LIST}", nearest_hint(.nearest))]
+    #[error("unknown field `{field}`{}; the fields are {FIELD_LIST}", nearest_hint(*.nearest))]
     UnknownField {
         /// As it was given.
         field: String,
@@ -84,7 +82,7 @@ pub enum RequestError {
     },
 }
 
-fn nearest_hint(nearest: &Option<&'static str>) -> String {
+fn nearest_hint(nearest: Option<&'static str>) -> String {
     nearest
         .map(|name| format!(" (did you mean `{name}`?)"))
         .unwrap_or_default()
@@ -141,9 +139,8 @@ fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
     let fields = canonical_fields(given, &mut notices)?;
     let read = Fields(&fields);
 
-    let command = match read.string("command")? {
-        Some(command) => command,
-        None => return Err(RequestError::MissingCommand),
+    let Some(command) = read.string("command")? else {
+        return Err(RequestError::MissingCommand);
     };
     check_command(&command)?;
     let mut request = Request {
@@ -221,11 +218,10 @@ fn renamed_notice(given: &str, used: &str) -> Notice {
 /// The closest field within an edit distance that a slip of the hand explains.
 fn nearest_field(name: &str) -> Option<&'static str> {
     let lower = name.to_lowercase();
-    let spellings = SPELLINGS.into_iter().map(|(other, known)| (other, known));
     FIELDS
         .into_iter()
         .map(|known| (known, known))
-        .chain(spellings)
+        .chain(SPELLINGS)
         .map(|(spelling, known)| (strsim::damerau_levenshtein(&lower, spelling), known))
         .min()
         .filter(|(distance, _)| *distance <= 1 + name.chars().count() / 4)

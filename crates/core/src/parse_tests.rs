@@ -1,8 +1,8 @@
 use super::*;
 use serde_json::json;
 
-fn parsed(value: Value) -> Parsed {
-    parse_request(&value).unwrap()
+fn parsed(value: &Value) -> Parsed {
+    parse_request(value).unwrap()
 }
 
 fn refused(value: &Value) -> String {
@@ -11,7 +11,7 @@ fn refused(value: &Value) -> String {
 
 #[test]
 fn every_field_arrives() {
-    let got = parsed(json!({
+    let got = parsed(&json!({
         "command": "ls", "mode": "slow", "timeout": 1.5, "cwd": "src", "head": 3, "tail": 2.0, "session": "a",
         "pty": false, "env": {"A": "1", "B": null, "PORT": 80}, "stdin": "pipe", "description": "lists"
     }));
@@ -31,7 +31,7 @@ fn every_field_arrives() {
 
 #[test]
 fn a_string_is_the_command() {
-    assert_eq!(parsed(json!("echo hi")).request, Request::new("echo hi"));
+    assert_eq!(parsed(&json!("echo hi")).request, Request::new("echo hi"));
 }
 
 #[test]
@@ -43,14 +43,14 @@ fn known_spellings_are_taken_with_a_notice() {
         (json!({"command": "ls", "dir_path": "x"}), "cwd"),
         (json!({"command": "ls", "run_in_background": true}), "mode"),
     ] {
-        let got = parsed(given.clone());
+        let got = parsed(&given);
         assert!(
             matches!(&got.notices[..], [Notice { kind: NoticeKind::FieldRenamed { used: u, .. }, .. }] if u == used),
             "{given}: {:?}",
             got.notices
         );
     }
-    let quiet = parsed(json!({"command": "ls", "run_in_background": false}));
+    let quiet = parsed(&json!({"command": "ls", "run_in_background": false}));
     assert_eq!((quiet.request.mode, quiet.notices.len()), (None, 0));
 }
 
@@ -61,7 +61,7 @@ fn the_same_field_twice_is_refused_unless_it_says_the_same() {
         "`command` and `cmd` are the same field; give only `command`"
     );
     assert_eq!(
-        parsed(json!({"command": "a", "cmd": "a"})).request.command,
+        parsed(&json!({"command": "a", "cmd": "a"})).request.command,
         "a"
     );
     assert!(
@@ -143,7 +143,7 @@ fn errors_say_what_and_what_to_do() {
 
 #[test]
 fn absurd_numbers_do_not_panic() {
-    let got = parsed(json!({"command": "a", "timeout": 1e300}));
+    let got = parsed(&json!({"command": "a", "timeout": 1e300}));
     assert_eq!(got.request.timeout, Some(Duration::MAX));
     assert!(refused(&json!({"command": "a", "head": 1e300})).contains("`head`"));
 }
@@ -152,7 +152,7 @@ fn absurd_numbers_do_not_panic() {
 fn four_mebibytes_are_no_limit() {
     let script = format!(": {}", "x".repeat(4 << 20));
     assert_eq!(
-        parsed(json!({ "command": script })).request.command.len(),
+        parsed(&json!({ "command": script })).request.command.len(),
         (4 << 20) + 2
     );
     let over = "x".repeat(MAX_COMMAND_BYTES + 1);
