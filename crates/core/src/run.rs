@@ -5,6 +5,7 @@ use crate::{
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,6 +35,15 @@ pub trait OutputConsumer: Send {
     /// Takes a chunk, split anywhere: inside a character or an escape sequence too. The next chunk is read when this
     /// returns, so a slow consumer slows the producer, and nothing is lost.
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow;
+
+    /// A file to which processes that outlive the call go on writing what they print on `stream`: at its end, holding
+    /// everything that was pushed so far. Asked for once, when the call has ended and somebody still holds the
+    /// stream. `None` where outputs are not kept; what is printed later is then read and dropped, so that the
+    /// process does not die of it.
+    fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
+        let _ = stream;
+        None
+    }
 }
 
 /// A consumer's answer to a chunk.
