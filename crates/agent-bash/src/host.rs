@@ -1,0 +1,95 @@
+//! What a host tells a tool once, before the first call. Nothing below reads the state of the process by itself.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The surroundings of a session: plain values, captured once by whoever owns the process.
+#[derive(Debug, Clone)]
+pub struct HostContext {
+    /// The session's working directory; absolute.
+    pub cwd: PathBuf,
+    /// The user's home directory, for `~` and for the rules that protect it.
+    pub home: Option<PathBuf>,
+    /// The host's own environment, as it is; what a command sees of it is decided by `agent-bash-process`.
+    pub env: Arc<BTreeMap<OsString, OsString>>,
+    /// The tools that the model has beside this one; `None` where the host does not say.
+    pub tools: Option<Vec<String>>,
+}
+
+impl HostContext {
+    /// The surroundings of the current process in `cwd`: its environment, and the home directory that names.
+    ///
+    /// Reads the environment once; a later change of it is not seen.
+    pub fn capture(cwd: PathBuf) -> Self {
+        let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
+        let home = env
+            .get(&OsString::from("HOME"))
+            .filter(|home| !home.is_empty())
+            .map(PathBuf::from);
+        Self {
+            cwd,
+            home,
+            env: Arc::new(env),
+            tools: None,
+        }
+    }
+
+    /// Where sessions keep their files: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`, else
+    /// `~/.local/state/agent-bash`. `None` where none of them is known. Relative values do not count, as the XDG base
+    /// directory specification says.
+    pub fn state_dir(&self) -> Option<PathBuf> {
+        let absolute = |name: &str| {
+            let value = self.env.get(&OsString::from(name))?;
+            let path = PathBuf::from(value);
+            path.is_absolute().then_some(path)
+        };
+        absolute("AGENT_BASH_STATE_DIR")
+            .or_else(|| absolute("XDG_STATE_HOME").map(|dir| dir.join("agent-bash")))
+            .or_else(|| Some(self.home.as_ref()?.join(".local/state/agent-bash")))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn for_tests(cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            cwd: cwd.into(),
+            home: None,
+            env: Arc::default(),
+            tools: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_state_directory_is_the_first_that_is_named() {
+        for (vars, home, want) in [
+            (
+                &[("AGENT_BASH_STATE_DIR", "/s"), ("XDG_STATE_HOME", "/x")][..],
+                Some("/h"),
+                Some("/s"),
+            ),
+            (
+                &[
+                    ("AGENT_BASH_STATE_DIR", "relative"),
+                    ("XDG_STATE_HOME", "/x"),
+                ],
+                Some("/h"),
+                Some("/x/agent-bash"),
+            ),
+            (&[], Some("/h"), Some("/h/.local/state/agent-bash")),
+            (&[], None, None),
+        ] {
+            let host = HostContext {
+                home: home.map(PathBuf::from),
+                env: Arc::new(vars.iter().map(|(k, v)| (k.into(), v.into())).collect()),
+                ..HostContext::for_tests("/")
+            };
+            assert_eq!(host.state_dir(), want.map(PathBuf::from));
+        }
+    }
+}

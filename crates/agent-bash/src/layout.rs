@@ -1,0 +1,78 @@
+//! The one place where the model's text is made, from data. Spec 1.5 fixes the texts to the character: one file a
+//! layout.
+//!
+//! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace writes such texts:
+//! the truncation itself is `agent-bash-sink`'s, the sentences of notices are core's, those of rules the policy's.
+
+mod modes;
+mod paged;
+mod standard;
+mod wording;
+mod workspace;
+
+use crate::refusal::Refusal;
+use agent_bash_core::{
+    ArtifactRef, Notice, OutputLimits, OutputSummary, Status, StreamId, TextLayout,
+};
+
+/// Everything a text is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Facts<'a> {
+    /// How the call ended.
+    pub end: End<'a>,
+    /// The command as it was given.
+    pub command: &'a str,
+    /// What was printed: one stream, or stdout and stderr.
+    pub printed: &'a [Printed],
+    /// What else is worth knowing.
+    pub notices: &'a [Notice],
+    /// The limits in force, which the texts name.
+    pub limits: OutputLimits,
+}
+
+/// How a call ended, as the layouts tell it apart.
+#[derive(Debug, Clone, Copy)]
+pub enum End<'a> {
+    /// A stage refused it; nothing was started.
+    Refused(&'a Refusal),
+    /// It was started.
+    Ran(&'a Status),
+}
+
+/// What is kept of one stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Printed {
+    /// Which.
+    pub stream: StreamId,
+    /// The text that is shown. With a gap: what stands before it.
+    pub head: String,
+    /// What stands after the gap; empty where there is none.
+    pub tail: String,
+    /// Lines in `head` and in `tail`.
+    pub lines: [u64; 2],
+    /// The counts.
+    pub summary: OutputSummary,
+    /// The file with all of it.
+    pub artifact: Option<ArtifactRef>,
+}
+
+impl Printed {
+    /// Whether nothing of it is shown and nothing was cut: it printed nothing.
+    fn is_empty(&self) -> bool {
+        self.head.is_empty() && self.tail.is_empty() && !self.summary.binary
+    }
+}
+
+/// Writes the text in the given layout.
+pub fn write(layout: TextLayout, facts: &Facts<'_>) -> String {
+    match layout {
+        TextLayout::Standard => standard::write(facts),
+        TextLayout::Modes => modes::write(facts),
+        TextLayout::Paged => paged::write(facts),
+        TextLayout::Workspace => workspace::write(facts),
+    }
+}
+
+#[cfg(test)]
+#[path = "layout/layout_tests.rs"]
+mod tests;

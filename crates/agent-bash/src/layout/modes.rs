@@ -1,0 +1,76 @@
+//! Seed 002's text: a line that says what went wrong, then the output; beyond 128 KB its first and last 4 KB.
+//! Notices stay in the data.
+
+use super::wording::{SizeStyle, binary_line, end_line, shell_code, size};
+use super::{End, Facts, Printed};
+use crate::refusal::Refusal;
+use agent_bash_core::{OutputLimits, Status, TruncatedBy, Truncation, short_duration};
+use std::time::Duration;
+
+pub(super) fn write(facts: &Facts<'_>) -> String {
+    let status = match facts.end {
+        End::Refused(Refusal::Cancelled) => &Status::Cancelled,
+        End::Refused(refusal @ (Refusal::Rule(_) | Refusal::Denied(_))) => {
+            return refusal.to_string();
+        }
+        End::Refused(refusal) => return format!("[command not started: {refusal}]"),
+        End::Ran(status) => status,
+    };
+    if let Status::MovedToBackground {
+        pid, pgid, output, ..
+    } = status
+    {
+        return format!(
+            "<pid>{pid}</pid>\n<output_file>{output}</output_file>\n<reminder>To stop: kill -9 -{pgid}</reminder>"
+        );
+    }
+    let mut text = match header(status) {
+        Some(line) => format!("{line}\n"),
+        None => String::new(),
+    };
+    let before = text.len();
+    for printed in facts.printed {
+        if text.len() > before {
+            end_line(&mut text);
+        }
+        body(&mut text, printed, facts.limits);
+    }
+    text
+}
+
+/// What stands before the output of a call that did not succeed.
+fn header(status: &Status) -> Option<String> {
+    match status {
+        Status::Exited { code: 0 } => None,
+        Status::TimedOut { after_ms } => Some(format!(
+            "[command timed out after {}]",
+            short_duration(Duration::from_millis(*after_ms))
+        )),
+        Status::Cancelled => Some("[command cancelled]".to_owned()),
+        Status::Lost { reason } => {
+            // The seed would print -1 here, which reads like a code that the command gave.
+            Some(format!("[command failed: exit code unknown: {reason}]"))
+        }
+        other => shell_code(other).map(|code| format!("[command failed: exit code {code}]")),
+    }
+}
+
+fn body(text: &mut String, printed: &Printed, limits: OutputLimits) {
+    if printed.summary.binary {
+        text.push_str(&binary_line(printed, SizeStyle::Spaced));
+        return;
+    }
+    let cut = printed.summary.truncated_by == Some(TruncatedBy::Bytes);
+    if let (true, Truncation::Middle { max, .. }) = (cut, limits.truncation) {
+        text.push_str(&format!(
+            "[output truncated in middle: got {}, max is {}]\n{}\n\n[snip]\n\n{}",
+            size(printed.summary.total_bytes, SizeStyle::Spaced),
+            size(max as u64, SizeStyle::Spaced),
+            printed.head,
+            printed.tail
+        ));
+    } else {
+        text.push_str(&printed.head);
+        text.push_str(&printed.tail);
+    }
+}

@@ -1,0 +1,101 @@
+//! Seed 003's text: stdout, stderr, and a last line that says how it ended; a stream over its limits as both ends and
+//! a file to page through. Notices stay in the data.
+
+use super::wording::{
+    SizeStyle, background_line, binary_line, blank_line, end_line, seconds, shell_code, thousands,
+};
+use super::{End, Facts, Printed};
+use crate::refusal::Refusal;
+use agent_bash_core::{Status, StreamId, TruncatedBy};
+use std::fmt::Write as _;
+
+pub(super) fn write(facts: &Facts<'_>) -> String {
+    let status = match facts.end {
+        End::Refused(Refusal::Cancelled) => &Status::Cancelled,
+        End::Refused(refusal) => return refusal.to_string(),
+        End::Ran(status) => status,
+    };
+    if let Some(line) = background_line(status) {
+        return line;
+    }
+    let mut text = String::new();
+    for printed in facts.printed.iter().filter(|printed| !printed.is_empty()) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        stream(&mut text, printed);
+    }
+    if text.is_empty() {
+        text.push_str("no output");
+    }
+    if let Some(line) = last_line(status) {
+        end_line(&mut text);
+        text.push_str(&line);
+    }
+    text
+}
+
+fn last_line(status: &Status) -> Option<String> {
+    match status {
+        Status::Exited { code: 0 } => None,
+        Status::TimedOut { after_ms } => Some(format!(
+            "Command timed out after {} seconds",
+            seconds(*after_ms)
+        )),
+        Status::Cancelled => Some("Command was aborted before completion".to_owned()),
+        Status::Lost { .. } => Some("Exit code unknown".to_owned()),
+        other => shell_code(other).map(|code| format!("Exit code {code}")),
+    }
+}
+
+fn stream(text: &mut String, printed: &Printed) {
+    let name = match printed.stream {
+        StreamId::Stderr => "stderr",
+        StreamId::Merged | StreamId::Stdout => "stdout",
+    };
+    if printed.summary.binary {
+        text.push_str(&binary_line(printed, SizeStyle::Tight));
+        if let Some(line) = saved_line(printed) {
+            let _ = write!(text, "\n{line}");
+        }
+        return;
+    }
+    let over_limit = matches!(
+        printed.summary.truncated_by,
+        Some(TruncatedBy::Bytes | TruncatedBy::Lines)
+    );
+    if !over_limit {
+        text.push_str(&printed.head);
+        text.push_str(&printed.tail);
+        return;
+    }
+    let total = thousands(printed.summary.total_lines);
+    let _ = writeln!(text, "<{name} truncated: {total} lines total>");
+    if let Some(line) = saved_line(printed) {
+        let _ = writeln!(
+            text,
+            "{line}\nUse the view tool with offset/limit to read specific sections."
+        );
+    }
+    let [first, last] = printed.lines;
+    for (which, lines, piece) in [
+        ("First", first, &printed.head),
+        ("Last", last, &printed.tail),
+    ] {
+        if !piece.is_empty() {
+            blank_line(text);
+            let _ = write!(text, "--- {which} {lines} lines ---\n{piece}");
+        }
+    }
+}
+
+/// Where all of it is.
+fn saved_line(printed: &Printed) -> Option<String> {
+    let artifact = printed.artifact.as_ref()?;
+    let cap = if artifact.complete {
+        ""
+    } else {
+        " (truncated at 100MB)"
+    };
+    Some(format!("Full output saved to: {}{cap}", artifact.path))
+}

@@ -1,0 +1,153 @@
+//! Seed 000's text: annotation line, output or `(no output)`, blank line, truncation notice, other notice lines, blank
+//! line, exit line.
+
+use super::wording::{
+    SizeStyle, background_line, binary_line, blank_line, end_line, seconds, size,
+};
+use super::{End, Facts, Printed};
+use crate::refusal::Refusal;
+use agent_bash_core::{OutputLimits, Status, StreamId, TruncatedBy, Truncation};
+
+const NOTHING: &str = "(no output)";
+
+pub(super) fn write(facts: &Facts<'_>) -> String {
+    match facts.end {
+        End::Refused(Refusal::Cancelled) => annotated("[Command cancelled]", NOTHING),
+        End::Refused(refusal @ (Refusal::Rule(_) | Refusal::Denied(_))) => {
+            format!("Blocked: {refusal}\n\nOriginal command: {}", facts.command)
+        }
+        End::Refused(refusal) => refusal.to_string(),
+        End::Ran(status) => ran(facts, status),
+    }
+}
+
+fn ran(facts: &Facts<'_>, status: &Status) -> String {
+    let mut text = match annotation(status) {
+        Some(line) => annotated(&line, ""),
+        None => String::new(),
+    };
+    match background_line(status) {
+        Some(line) => text.push_str(&line),
+        None => body(&mut text, facts.printed),
+    }
+    let mut notes: Vec<String> = facts
+        .printed
+        .iter()
+        .filter_map(|printed| truncation_notice(printed, facts.limits))
+        .collect();
+    let for_model = facts.notices.iter().filter(|n| n.kind.is_for_model());
+    notes.extend(for_model.map(|notice| format!("[{}]", notice.text)));
+    if !notes.is_empty() {
+        blank_line(&mut text);
+        text.push_str(&notes.join("\n"));
+    }
+    if let Some(line) = exit_line(status) {
+        blank_line(&mut text);
+        text.push_str(&line);
+    }
+    text
+}
+
+fn annotated(line: &str, rest: &str) -> String {
+    format!("{line}\n{rest}")
+}
+
+/// The first line of a call that was ended from outside.
+fn annotation(status: &Status) -> Option<String> {
+    match status {
+        Status::TimedOut { after_ms } => Some(format!(
+            "[Command timed out after {} seconds]",
+            seconds(*after_ms)
+        )),
+        Status::Cancelled => Some("[Command cancelled]".to_owned()),
+        _ => None,
+    }
+}
+
+/// The last line of a call that did not succeed.
+fn exit_line(status: &Status) -> Option<String> {
+    match status {
+        Status::Exited { code: 0 } => None,
+        Status::Exited { code } => Some(format!("Command exited with code {code}")),
+        Status::Signaled { signal, .. } => Some(format!("Command terminated by {signal}")),
+        Status::Lost { .. } => Some("Command failed: missing exit status".to_owned()),
+        _ => None,
+    }
+}
+
+/// Stdout, then stderr (spec 1.4); a binary stream as one line that says so.
+fn body(text: &mut String, printed: &[Printed]) {
+    let before = text.len();
+    for printed in printed.iter().filter(|printed| !printed.is_empty()) {
+        if text.len() > before {
+            end_line(text);
+        }
+        if printed.summary.binary {
+            text.push_str(&binary_line(printed, SizeStyle::Tight));
+        } else {
+            text.push_str(&printed.head);
+            text.push_str(&printed.tail);
+        }
+    }
+    if text.len() == before {
+        text.push_str(NOTHING);
+    }
+}
+
+/// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named where it is the limit that cut:
+/// lines that `head` or `tail` left out were not asked for.
+fn truncation_notice(printed: &Printed, limits: OutputLimits) -> Option<String> {
+    let summary = &printed.summary;
+    if !summary.truncated && !summary.binary {
+        return None;
+    }
+    let full = printed
+        .artifact
+        .as_ref()
+        .map(|artifact| format!("Full: {}", artifact.uri));
+    if summary.binary {
+        return full.map(|full| format!("[{full}]"));
+    }
+    let (subject, verb) = match printed.stream {
+        StreamId::Merged | StreamId::Stdout => ("", "Showing"),
+        StreamId::Stderr => ("stderr: ", "showing"),
+    };
+    let ranges = summary
+        .shown_ranges
+        .iter()
+        .map(|[first, last]| format!("{first}-{last}"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let shown = if ranges.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("lines {ranges}")
+    };
+    let limit = limit_text(summary.truncated_by, limits);
+    let full = full.map(|full| format!(" {full}")).unwrap_or_default();
+    let stop = if full.is_empty() { "" } else { "." };
+    Some(format!(
+        "[{subject}{verb} {shown} of {}{limit}{stop}{full}]",
+        summary.total_lines
+    ))
+}
+
+fn limit_text(by: Option<TruncatedBy>, limits: OutputLimits) -> String {
+    let bytes = match limits.truncation {
+        Truncation::Tail { bytes } | Truncation::Head { bytes } => bytes,
+        Truncation::Middle { max, .. } => max,
+        Truncation::HeadTail { max_bytes, .. } => max_bytes,
+    };
+    match (by, limits.truncation, limits.max_line_chars) {
+        (Some(TruncatedBy::Bytes), _, _) => {
+            format!(" ({} limit)", size(bytes as u64, SizeStyle::Tight))
+        }
+        (Some(TruncatedBy::Lines), Truncation::HeadTail { max_lines, .. }, _) => {
+            format!(" ({max_lines} line limit)")
+        }
+        (Some(TruncatedBy::LineLength), _, Some(chars)) => {
+            format!(" (lines cut at {chars} characters)")
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,155 @@
+//! Numbers as the texts write them, and joints between parts of a text.
+
+use super::Printed;
+use agent_bash_core::Status;
+use std::time::Duration;
+
+/// How a size is written; 1 KB is 1024 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SizeStyle {
+    /// `50.0KB`: one decimal always, no space.
+    Tight,
+    /// `128 KB`, `1.5 MB`: a decimal only where it says something.
+    Spaced,
+    /// `100KB`: as `Spaced`, without the space.
+    Short,
+}
+
+/// A size in the largest unit that is not below one.
+pub(super) fn size(bytes: u64, style: SizeStyle) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    let space = match style {
+        SizeStyle::Tight | SizeStyle::Short => "",
+        SizeStyle::Spaced => " ",
+    };
+    if bytes < 1024 {
+        return format!("{bytes}{space}B");
+    }
+    let mut value = bytes as f64 / 1024.0;
+    let mut unit = 0;
+    // 1023.95 would be shown as 1024.0.
+    while value >= 1023.95 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    let number = format!("{value:.1}");
+    let number = match style {
+        SizeStyle::Tight => number.as_str(),
+        SizeStyle::Spaced | SizeStyle::Short => number.strip_suffix(".0").unwrap_or(&number),
+    };
+    format!("{number}{space}{}", UNITS[unit])
+}
+
+/// `8,432`.
+pub(super) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `30`, `1.5`: seconds without needless decimals.
+pub(super) fn seconds(after_ms: u64) -> String {
+    Duration::from_millis(after_ms).as_secs_f64().to_string()
+}
+
+/// What stands for a stream that is not text.
+pub(super) fn binary_line(printed: &Printed, style: SizeStyle) -> String {
+    format!(
+        "[Binary output: {}, not shown]",
+        size(printed.summary.total_bytes, style)
+    )
+}
+
+/// The text of a call that goes on without its caller, in every profile but `modes`.
+pub(super) fn background_line(status: &Status) -> Option<String> {
+    match status {
+        Status::MovedToBackground {
+            job, pid, output, ..
+        } => Some(format!(
+            "Started in the background as job {job} (pid {pid}). Output: {output}"
+        )),
+        _ => None,
+    }
+}
+
+/// The exit code as a shell would show it in `$?`: 128 + n for a signal. `None` where there is none to show.
+pub(super) fn shell_code(status: &Status) -> Option<i32> {
+    match status {
+        Status::Exited { code } => Some(*code),
+        Status::Signaled { number, .. } => Some(128 + number),
+        _ => None,
+    }
+}
+
+/// Ends the last line, if there is one that has no end.
+pub(super) fn end_line(text: &mut String) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+}
+
+/// Ends the last line and leaves one line blank, if there is anything before.
+pub(super) fn blank_line(text: &mut String) {
+    if !text.is_empty() {
+        end_line(text);
+        text.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_written_as_each_profile_does() {
+        for (bytes, tight, spaced) in [
+            (0, "0B", "0 B"),
+            (1023, "1023B", "1023 B"),
+            (1024, "1.0KB", "1 KB"),
+            (50 * 1024, "50.0KB", "50 KB"),
+            (128 * 1024, "128.0KB", "128 KB"),
+            (128 * 1024 + 1, "128.0KB", "128 KB"),
+            (1_572_864, "1.5MB", "1.5 MB"),
+            (1024 * 1024 - 1, "1.0MB", "1 MB"),
+            (3 * 1024 * 1024 * 1024, "3.0GB", "3 GB"),
+            (u64::MAX, "16777216.0TB", "16777216 TB"),
+        ] {
+            assert_eq!(size(bytes, SizeStyle::Tight), tight);
+            assert_eq!(size(bytes, SizeStyle::Spaced), spaced);
+        }
+    }
+
+    #[test]
+    fn thousands_are_separated() {
+        for (number, want) in [
+            (0, "0"),
+            (999, "999"),
+            (8432, "8,432"),
+            (1_234_567, "1,234,567"),
+        ] {
+            assert_eq!(thousands(number), want);
+        }
+    }
+
+    #[test]
+    fn seconds_have_no_needless_decimals() {
+        for (millis, want) in [(30_000, "30"), (1500, "1.5"), (1, "0.001"), (0, "0")] {
+            assert_eq!(seconds(millis), want);
+        }
+    }
+
+    #[test]
+    fn joints_leave_exactly_one_blank_line() {
+        for (before, want) in [("", ""), ("a", "a\n\n"), ("a\n", "a\n\n")] {
+            let mut text = before.to_owned();
+            blank_line(&mut text);
+            assert_eq!(text, want);
+        }
+    }
+}

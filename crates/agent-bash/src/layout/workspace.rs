@@ -1,0 +1,102 @@
+//! Seed 004's text: stdout, newline, stderr, all of it within 100 KB, and `[Exit code: N]` last of all. Notices stay in
+//! the data.
+
+use super::wording::{SizeStyle, background_line, binary_line, shell_code, size};
+use super::{End, Facts};
+use crate::refusal::Refusal;
+use crate::stage::working_directory::DirectoryError;
+use agent_bash_core::{
+    OutputLimits, RequestError, Status, TruncatedBy, Truncation, short_duration,
+};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+pub(super) fn write(facts: &Facts<'_>) -> String {
+    let status = match facts.end {
+        End::Refused(refusal) => return refused(refusal),
+        End::Ran(status) => status,
+    };
+    if let Some(line) = background_line(status) {
+        return line;
+    }
+    let (mut text, cut) = joined(facts);
+    if cut {
+        let limit = byte_limit(facts.limits);
+        let _ = write!(
+            text,
+            "\n[Output truncated at {}]",
+            size(limit as u64, SizeStyle::Short)
+        );
+    }
+    if let Status::TimedOut { after_ms } = status {
+        let after = short_duration(Duration::from_millis(*after_ms));
+        let _ = write!(
+            text,
+            "\n[Process timed out after {after} and was terminated]"
+        );
+    }
+    let _ = write!(text, "\n[Exit code: {}]", exit_code(status));
+    text
+}
+
+fn refused(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Request(RequestError::MissingCommand | RequestError::EmptyCommand) => {
+            "Error: Missing required parameter 'command'".to_owned()
+        }
+        Refusal::Directory(
+            DirectoryError::Missing(path)
+            | DirectoryError::NotADirectory(path)
+            | DirectoryError::Unreadable { path, .. },
+        ) => format!("Error: Workspace not accessible: '{}'", path.display()),
+        Refusal::NotStarted(error) => format!("Error: Failed to launch process: {error}"),
+        // Spec 1.5: "in the other profiles the bare sentence".
+        Refusal::Rule(_) | Refusal::Denied(_) => refusal.to_string(),
+        Refusal::Request(_) | Refusal::NotOffered(_) | Refusal::Cancelled => {
+            format!("Error: {refusal}")
+        }
+    }
+}
+
+/// As `$?` would show it. A process that we ended was sent SIGTERM.
+fn exit_code(status: &Status) -> String {
+    match status {
+        Status::TimedOut { .. } | Status::Cancelled => "143".to_owned(),
+        other => shell_code(other).map_or_else(|| "unknown".to_owned(), |code| code.to_string()),
+    }
+}
+
+fn byte_limit(limits: OutputLimits) -> usize {
+    match limits.truncation {
+        Truncation::Head { bytes } | Truncation::Tail { bytes } => bytes,
+        Truncation::Middle { max, .. } => max,
+        Truncation::HeadTail { max_bytes, .. } => max_bytes,
+    }
+}
+
+/// Both streams, and whether the limit cut them. It applies to the two joined, so what follows a stream that was cut is
+/// cut whole.
+fn joined(facts: &Facts<'_>) -> (String, bool) {
+    let limit = byte_limit(facts.limits);
+    let mut text = String::new();
+    for printed in facts.printed.iter().filter(|printed| !printed.is_empty()) {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        if printed.summary.binary {
+            text.push_str(&binary_line(printed, SizeStyle::Tight));
+        } else {
+            text.push_str(&printed.head);
+            text.push_str(&printed.tail);
+        }
+        if text.len() > limit {
+            let boundary = (0..=limit).rev().find(|at| text.is_char_boundary(*at));
+            text.truncate(boundary.unwrap_or(0));
+            return (text, true);
+        }
+        if printed.summary.truncated_by == Some(TruncatedBy::Bytes) {
+            return (text, true);
+        }
+    }
+    (text, false)
+}

@@ -1,0 +1,39 @@
+//! Seeds 001 and 002: `mode` decides the time limit; 128 KB are shown, beyond them the first and last 4 KB.
+
+use agent_bash_core::{
+    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
+    Truncation,
+};
+use std::time::Duration;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The profile with execution modes.
+pub const MODES: Profile = Profile {
+    name: ProfileName::Modes,
+    normalise: false,
+    timeouts: Timeouts {
+        default: Duration::from_secs(30),
+        slow: Duration::from_secs(15 * 60),
+        background: DAY,
+        // The seed knows no other limits; a timeout is not in its schema, but taken where it is given.
+        min: Duration::from_millis(1),
+        max: DAY,
+    },
+    // REQ-BASH-004.
+    grace: Duration::from_secs(15),
+    streams: Streams::Merged,
+    output: OutputLimits {
+        truncation: Truncation::Middle {
+            max: 128 * 1024,
+            ends: 4 * 1024,
+        },
+        max_line_chars: None,
+    },
+    layout: TextLayout::Modes,
+    shell: ShellChoice::Bash,
+    // REQ-BASH-005.
+    pty: false,
+    survivors: SurvivorPolicy::Adopt,
+    schema_fields: &["command", "mode"],
+};

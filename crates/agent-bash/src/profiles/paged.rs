@@ -1,0 +1,38 @@
+//! Seed 003: stdout and stderr apart, 50 KB or 2000 lines each, beyond them 500 lines of both ends and a file.
+
+use agent_bash_core::{
+    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
+    Truncation,
+};
+use std::time::Duration;
+
+const LONGEST: Duration = Duration::from_secs(600);
+
+/// The profile whose output is paged through.
+pub const PAGED: Profile = Profile {
+    name: ProfileName::Paged,
+    normalise: false,
+    timeouts: Timeouts {
+        default: Duration::from_secs(120),
+        slow: LONGEST,
+        background: Duration::from_secs(24 * 60 * 60),
+        min: Duration::from_millis(1),
+        max: LONGEST,
+    },
+    grace: Duration::from_secs(2),
+    streams: Streams::Split,
+    output: OutputLimits {
+        truncation: Truncation::HeadTail {
+            max_bytes: 50 * 1024,
+            max_lines: 2000,
+            head_lines: 500,
+            tail_lines: 500,
+        },
+        max_line_chars: None,
+    },
+    layout: TextLayout::Paged,
+    shell: ShellChoice::Bash,
+    pty: false,
+    survivors: SurvivorPolicy::Adopt,
+    schema_fields: &["command", "timeout", "description"],
+};

@@ -1,0 +1,44 @@
+//! Seed 000: a tail of 50 KB with `artifact://`, one merged stream, a clamp of 1 s to 1 h.
+
+use agent_bash_core::{
+    OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
+    Truncation,
+};
+use std::time::Duration;
+
+/// The default profile.
+pub const STANDARD: Profile = Profile {
+    name: ProfileName::Standard,
+    normalise: true,
+    timeouts: Timeouts {
+        default: Duration::from_secs(300),
+        // The seed has no modes; a build that was announced as slow gets what seed 001 gives it.
+        slow: Duration::from_secs(15 * 60),
+        background: Duration::from_secs(24 * 60 * 60),
+        min: Duration::from_secs(1),
+        max: Duration::from_secs(3600),
+    },
+    grace: Duration::from_secs(2),
+    streams: Streams::Merged,
+    output: OutputLimits {
+        truncation: Truncation::Tail { bytes: 50 * 1024 },
+        max_line_chars: None,
+    },
+    layout: TextLayout::Standard,
+    shell: ShellChoice::UserBash,
+    pty: true,
+    survivors: SurvivorPolicy::Adopt,
+    schema_fields: &[
+        "command",
+        "mode",
+        "timeout",
+        "cwd",
+        "head",
+        "tail",
+        "session",
+        "pty",
+        "env",
+        "stdin",
+        "description",
+    ],
+};

@@ -1,0 +1,70 @@
+//! Why a call ended before anything was started: one variant a stage that can refuse.
+//!
+//! The texts around a refusal differ between profiles and are written by [`crate::layout`].
+
+use crate::stage::approve::Denied;
+use crate::stage::working_directory::DirectoryError;
+use agent_bash_core::{NotStarted, RequestError, Status};
+
+/// A stage's refusal. Nothing of the script has run.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// The request was not understood.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// A rule of the policy refused the command.
+    #[error(transparent)]
+    Rule(#[from] RuleRefusal),
+    /// The host refused the command.
+    #[error(transparent)]
+    Denied(#[from] Denied),
+    /// The working directory is none.
+    #[error(transparent)]
+    Directory(#[from] DirectoryError),
+    /// The request asks for something that this tool does not offer.
+    #[error("{0}")]
+    NotOffered(&'static str),
+    /// No shell, or the shell could not be started.
+    #[error(transparent)]
+    NotStarted(#[from] NotStarted),
+    /// The caller called it off before it was started.
+    #[error("cancelled before it was started")]
+    Cancelled,
+}
+
+/// A rule of the policy that refused a command.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RuleRefusal {
+    /// Id of the rule.
+    pub rule: String,
+    /// The rule's sentence.
+    pub message: String,
+    /// The tool to use instead, where the rule names one.
+    pub suggested_tool: Option<String>,
+}
+
+/// The `rule` of a refusal by the host.
+pub const APPROVAL_RULE: &str = "approval";
+
+impl Refusal {
+    /// How the call ended.
+    pub fn status(&self) -> Status {
+        match self {
+            Self::Rule(rule) => Status::Blocked {
+                rule: rule.rule.clone(),
+                suggested_tool: rule.suggested_tool.clone(),
+            },
+            Self::Denied(_) => Status::Blocked {
+                rule: APPROVAL_RULE.to_owned(),
+                suggested_tool: None,
+            },
+            Self::Cancelled => Status::Cancelled,
+            Self::Request(_) | Self::Directory(_) | Self::NotOffered(_) | Self::NotStarted(_) => {
+                Status::NotStarted {
+                    reason: self.to_string(),
+                }
+            }
+        }
+    }
+}

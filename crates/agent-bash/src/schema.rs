@@ -1,0 +1,120 @@
+//! What a model is told about the tool before it uses it: name, description, and the schema of its fields.
+//!
+//! Like [`crate::layout`] this is text made from data in one place; what a call accepts is core's `parse_request`, which
+//! takes fields that are not shown here too.
+
+mod fields;
+mod modes;
+mod paged;
+mod standard;
+mod workspace;
+
+use agent_bash_core::{Profile, TextLayout};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::Path;
+use std::time::Duration;
+
+/// The tool as a model meets it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSchema {
+    /// Always `bash`.
+    pub name: String,
+    /// For the model; names the working directory.
+    pub description: String,
+    /// JSON Schema of the call's fields.
+    pub input_schema: Value,
+}
+
+/// The tool under `profile`, in the working directory `cwd`.
+pub fn tool(profile: &Profile, cwd: &Path) -> ToolSchema {
+    let cwd = cwd.display().to_string();
+    let description = match profile.layout {
+        TextLayout::Standard => standard::description(profile, &cwd),
+        TextLayout::Modes => modes::description(&cwd),
+        TextLayout::Paged => paged::description(profile, &cwd),
+        TextLayout::Workspace => workspace::description(profile, &cwd),
+    };
+    ToolSchema {
+        name: "bash".to_owned(),
+        description,
+        input_schema: fields::schema(profile),
+    }
+}
+
+/// `30 seconds`, `15 minutes`, `24 hours`: the largest unit of which it is a whole number, from two on.
+fn words(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    for (unit, length) in [("hours", 3600), ("minutes", 60)] {
+        if seconds >= 2 * length && seconds.is_multiple_of(length) {
+            return format!("{} {unit}", seconds / length);
+        }
+    }
+    format!("{} seconds", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profiles;
+
+    fn bash(profile: &Profile) -> ToolSchema {
+        tool(profile, Path::new("/work/project"))
+    }
+
+    #[test]
+    fn each_profile_shows_its_fields_and_requires_the_command() {
+        for profile in profiles::ALL {
+            let schema = bash(profile).input_schema;
+            let shown: Vec<&str> = schema["properties"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(String::as_str)
+                .collect();
+            let mut want = profile.schema_fields.to_vec();
+            want.sort_unstable();
+            assert_eq!(shown, want, "{:?}", profile.name);
+            assert_eq!(schema["required"], serde_json::json!(["command"]));
+        }
+    }
+
+    #[test]
+    fn each_description_says_what_the_contract_asks_for() {
+        for profile in [&profiles::STANDARD, &profiles::PAGED, &profiles::WORKSPACE] {
+            let text = bash(profile).description;
+            for needed in [
+                "/work/project",
+                "do not persist between calls",
+                "seconds",
+                "kept",
+                "`head` or `tail`",
+            ] {
+                assert!(text.contains(needed), "{:?}: {needed}", profile.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_tool_of_each_profile() {
+        for profile in profiles::ALL {
+            let tool = bash(profile);
+            let schema = serde_json::to_string_pretty(&tool.input_schema).unwrap();
+            let whole = format!("{}\n\n{}\n\n{schema}", tool.name, tool.description);
+            insta::assert_snapshot!(format!("tool_{}", profile.name.as_str()), whole);
+        }
+    }
+
+    #[test]
+    fn durations_are_written_in_words() {
+        for (seconds, want) in [
+            (30, "30 seconds"),
+            (90, "90 seconds"),
+            (300, "5 minutes"),
+            (3600, "60 minutes"),
+            (86_400, "24 hours"),
+        ] {
+            assert_eq!(words(Duration::from_secs(seconds)), want);
+        }
+    }
+}

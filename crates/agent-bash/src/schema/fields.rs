@@ -1,0 +1,78 @@
+//! The JSON Schema of a call's fields, those that a profile shows.
+
+use super::words;
+use agent_bash_core::{Profile, TextLayout};
+use serde_json::{Map, Value, json};
+
+pub(super) fn schema(profile: &Profile) -> Value {
+    let properties: Map<String, Value> = profile
+        .schema_fields
+        .iter()
+        .map(|field| ((*field).to_owned(), field_schema(profile, field)))
+        .collect();
+    json!({ "type": "object", "required": ["command"], "properties": properties })
+}
+
+fn field_schema(profile: &Profile, field: &str) -> Value {
+    if profile.layout == TextLayout::Modes {
+        return super::modes::field_schema(field);
+    }
+    let times = &profile.timeouts;
+    match field {
+        "command" => {
+            json!({ "type": "string", "description": "The script; bash gets it byte for byte" })
+        }
+        "mode" => json!({
+            "type": "string",
+            "enum": ["default", "slow", "background"],
+            "description": format!(
+                "default ({}), slow ({}; for builds, tests, installs), background (detached; returns at once)",
+                words(times.default),
+                words(times.slow)
+            )
+        }),
+        "timeout" => json!({
+            "type": ["number", "string"],
+            "description": format!(
+                "Seconds, or a text such as \"90s\" or \"2m\"; {} if left out, at most {}",
+                words(times.default),
+                words(times.max)
+            )
+        }),
+        "cwd" => json!({
+            "type": "string",
+            "description": "Directory to run in; relative to the working directory"
+        }),
+        "head" => json!({
+            "type": "integer", "minimum": 1,
+            "description": "Keep only the first N lines of stdout"
+        }),
+        "tail" => json!({
+            "type": "integer", "minimum": 1,
+            "description": "Keep only the last N lines of stdout; after `head`, if both are given"
+        }),
+        "session" => json!({
+            "type": "string",
+            "description": "Run in the persistent shell of this name: `cd`, variables and functions stay"
+        }),
+        "pty" => json!({
+            "type": "boolean",
+            "description": "Ask for, or refuse, a terminal where one is offered"
+        }),
+        "env" => json!({
+            "type": "object",
+            "additionalProperties": { "type": ["string", "null"] },
+            "description": "Extra variables for this call; null unsets one"
+        }),
+        "stdin" => json!({
+            "type": "string", "enum": ["null", "pipe"],
+            "description": "pipe: a background job or session whose input is written later"
+        }),
+        "description" => json!({
+            "type": "string",
+            "description": "What the command does, in a few words, for people"
+        }),
+        // A host's own profile may list a field that a later version knows.
+        _ => json!({}),
+    }
+}

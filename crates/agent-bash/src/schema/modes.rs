@@ -1,0 +1,36 @@
+//! Seed 002's description template and schema, verbatim.
+
+use serde_json::{Value, json};
+
+pub(super) fn description(cwd: &str) -> String {
+    format!(
+        r#"Executes shell commands via bash -c, returning combined stdout/stderr.
+Bash state changes (working dir, variables, aliases) don't persist between calls.
+
+With mode="background", returns immediately with output redirected to a file.
+Use background for servers/demos that need to stay running.
+
+Use mode="slow" for potentially slow commands: builds, downloads,
+installs, tests, or any other substantive operation.
+
+IMPORTANT: Keep commands concise. The command input must be less than 60k tokens.
+For complex scripts, write them to a file first and then execute the file.
+
+<pwd>{cwd}</pwd>"#
+    )
+}
+
+pub(super) fn field_schema(field: &str) -> Value {
+    match field {
+        "command" => json!({
+            "type": "string",
+            "description": "Shell command to execute via bash -c"
+        }),
+        "mode" => json!({
+            "type": "string",
+            "enum": ["default", "slow", "background"],
+            "description": "Execution mode: default (30s timeout), slow (15min timeout), background (detached)"
+        }),
+        _ => json!({}),
+    }
+}

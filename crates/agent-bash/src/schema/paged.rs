@@ -1,0 +1,33 @@
+//! The description of the tool under `paged`.
+
+use super::words;
+use agent_bash_core::{Profile, Truncation};
+
+pub(super) fn description(profile: &Profile, cwd: &str) -> String {
+    let times = &profile.timeouts;
+    let limits = match profile.output.truncation {
+        Truncation::HeadTail {
+            max_bytes,
+            max_lines,
+            head_lines,
+            tail_lines,
+        } => format!(
+            "Beyond {} KB or {max_lines} lines only the first {head_lines} and the last {tail_lines} lines are shown,\n",
+            max_bytes / 1024
+        ),
+        _ => "Of a long output only a part is shown,\n".to_owned(),
+    };
+    format!(
+        r"Runs a command in bash and returns its stdout, then its stderr.
+
+The working directory is {cwd}.
+`cd` and variables do not persist between calls, unless a session is named.
+A command is ended after {default} unless `timeout` (in seconds) says otherwise; the longest is {max} seconds.
+There is no terminal and nobody to answer questions: use flags such as -y.
+
+{limits}and all of it is kept in a file that the result names: read any section of it with the view tool (offset, limit).
+Do not pipe into `head` or `tail`: that hides the exit code and loses the rest.",
+        default = words(times.default),
+        max = times.max.as_secs(),
+    )
+}

@@ -1,0 +1,23 @@
+//! The description of the tool under `workspace`.
+
+use super::words;
+use agent_bash_core::{Profile, Truncation};
+
+pub(super) fn description(profile: &Profile, cwd: &str) -> String {
+    let shown = match profile.output.truncation {
+        Truncation::Head { bytes } => format!("The first {} KB are shown", bytes / 1024),
+        _ => "A part of a long output is shown".to_owned(),
+    };
+    format!(
+        r"Executes a shell command in the workspace root and returns its stdout, then its stderr, then [Exit code: N].
+
+The working directory is {cwd}.
+`cd` and variables do not persist between calls, unless a session is named.
+A command is ended after {default}; run what takes longer in smaller steps.
+There is no terminal and nobody to answer questions: use flags such as -y.
+
+{shown}; the full output is kept, and the result's `artifacts` name its file.
+Do not pipe into `head` or `tail`: that hides the exit code. 2>&1 is not needed.",
+        default = words(profile.timeouts.default),
+    )
+}

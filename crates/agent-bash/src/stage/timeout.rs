@@ -1,0 +1,94 @@
+//! How long a call may take: what it asks for, within what the profile allows.
+
+use agent_bash_core::{Mode, Notice, NoticeKind, Request, Timeouts};
+use std::time::Duration;
+
+/// The time limit of a call, and a notice where it is not the one that was asked for.
+pub(crate) fn clamp(timeouts: &Timeouts, request: &Request) -> (Duration, Option<Notice>) {
+    let mode = request.mode.unwrap_or_default();
+    let Some(asked) = request.timeout else {
+        let limit = match mode {
+            Mode::Default => timeouts.default,
+            Mode::Slow => timeouts.slow,
+            Mode::Background => timeouts.background,
+        };
+        return (limit, None);
+    };
+    let max = match mode {
+        Mode::Default | Mode::Slow => timeouts.max,
+        Mode::Background => timeouts.background,
+    };
+    let used = asked.clamp(timeouts.min.min(max), max);
+    let notice = (used != asked).then(|| {
+        NoticeKind::TimeoutClamped {
+            asked_ms: millis(asked),
+            used_ms: millis(used),
+        }
+        .into()
+    });
+    (used, notice)
+}
+
+/// Milliseconds; more than fits is `u64::MAX`.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profiles::{MODES, PAGED, STANDARD, WORKSPACE};
+
+    fn limit(timeouts: &Timeouts, mode: Option<Mode>, asked_ms: Option<u64>) -> (u64, bool) {
+        let request = Request {
+            mode,
+            timeout: asked_ms.map(Duration::from_millis),
+            ..Request::new("true")
+        };
+        let (used, notice) = clamp(timeouts, &request);
+        (millis(used), notice.is_some())
+    }
+
+    #[test]
+    fn a_call_that_asks_for_nothing_gets_its_modes_limit() {
+        const DAY: u64 = 86_400_000;
+        for (profile, default, slow) in [
+            (&STANDARD, 300_000, 900_000),
+            (&MODES, 30_000, 900_000),
+            (&PAGED, 120_000, 600_000),
+            (&WORKSPACE, 30_000, 900_000),
+        ] {
+            let times = &profile.timeouts;
+            assert_eq!(limit(times, None, None), (default, false));
+            assert_eq!(limit(times, Some(Mode::Default), None), (default, false));
+            assert_eq!(limit(times, Some(Mode::Slow), None), (slow, false));
+            assert_eq!(limit(times, Some(Mode::Background), None), (DAY, false));
+        }
+    }
+
+    #[test]
+    fn standard_clamps_to_a_second_and_an_hour_and_says_so() {
+        let times = &STANDARD.timeouts;
+        for (asked, want) in [
+            (0, (1000, true)),
+            (999, (1000, true)),
+            (1000, (1000, false)),
+            (3_600_000, (3_600_000, false)),
+            (3_600_001, (3_600_000, true)),
+            (u64::MAX, (3_600_000, true)),
+        ] {
+            assert_eq!(limit(times, None, Some(asked)), want, "{asked}");
+        }
+        let job = limit(times, Some(Mode::Background), Some(7_200_000));
+        assert_eq!(
+            job,
+            (7_200_000, false),
+            "a job's limit is its own, not the hour"
+        );
+    }
+
+    #[test]
+    fn paged_allows_ten_minutes() {
+        assert_eq!(limit(&PAGED.timeouts, None, Some(601_000)), (600_000, true));
+    }
+}

@@ -1,0 +1,123 @@
+//! Where a call runs: the path it asks for made absolute, and whether that is a directory. Looks, and changes nothing.
+
+use crate::HostContext;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// The working directory is none; its texts are fixed by spec 1.5.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DirectoryError {
+    /// Nothing is there.
+    #[error("Working directory does not exist: {}", .0.display())]
+    Missing(PathBuf),
+    /// Something else is there.
+    #[error("Working directory is not a directory: {}", .0.display())]
+    NotADirectory(PathBuf),
+    /// The system would not say.
+    #[error("Working directory is not accessible: {}: {reason}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
+}
+
+/// The directory that a call names: relative to the session's, `~` is the user's home, `.` and `..` are taken as `cd`
+/// takes them, by name.
+pub(crate) fn resolve(host: &HostContext, asked: Option<&str>) -> PathBuf {
+    let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
+        return host.cwd.clone();
+    };
+    let path = match (asked.strip_prefix('~'), &host.home) {
+        (Some(""), Some(home)) => home.clone(),
+        (Some(rest), Some(home)) if rest.starts_with('/') => {
+            home.join(rest.trim_start_matches('/'))
+        }
+        _ => host.cwd.join(asked),
+    };
+    without_dots(&path)
+}
+
+/// `/a/b/../c/.` is `/a/c`.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            // Of `/` itself `..` is `/`.
+            Component::ParentDir => {
+                clean.pop();
+            }
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+/// Refuses what is no directory.
+pub(crate) fn check(path: &Path) -> Result<(), DirectoryError> {
+    let path_buf = || path.to_path_buf();
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(DirectoryError::NotADirectory(path_buf())),
+        Err(error) => Err(match error.kind() {
+            io::ErrorKind::NotFound => DirectoryError::Missing(path_buf()),
+            // A component on the way is a file, so nothing of that name can exist.
+            io::ErrorKind::NotADirectory => DirectoryError::Missing(path_buf()),
+            _ => DirectoryError::Unreadable {
+                path: path_buf(),
+                reason: error.to_string(),
+            },
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_becomes_absolute_as_cd_would_take_it() {
+        let host = HostContext {
+            home: Some("/home/u".into()),
+            ..HostContext::for_tests("/work")
+        };
+        for (asked, want) in [
+            (None, "/work"),
+            (Some(""), "/work"),
+            (Some("."), "/work"),
+            (Some("src"), "/work/src"),
+            (Some("./src/../lib/"), "/work/lib"),
+            (Some("../../.."), "/"),
+            (Some("/etc"), "/etc"),
+            (Some("~"), "/home/u"),
+            (Some("~/x"), "/home/u/x"),
+            (Some("~//x"), "/home/u/x"),
+            (Some("~other"), "/work/~other"),
+        ] {
+            assert_eq!(resolve(&host, asked), Path::new(want), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn only_directories_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(check(dir.path()), Ok(()));
+        let missing = dir.path().join("missing");
+        assert_eq!(
+            check(&missing).unwrap_err().to_string(),
+            format!("Working directory does not exist: {}", missing.display())
+        );
+        assert_eq!(
+            check(&file).unwrap_err().to_string(),
+            format!("Working directory is not a directory: {}", file.display())
+        );
+        assert_eq!(
+            check(&file.join("below")),
+            Err(DirectoryError::Missing(file.join("below")))
+        );
+    }
+}
