@@ -1,1 +1,24 @@
-//! Placeholder.
+//! Starts, contains, names and ends the processes of a call. Below `agent-bash-exec` and `agent-bash-pty`.
+//!
+//! - [`supervisor`]: the small process that stands between a host and a shell. Every descendant of the shell ends up
+//!   as its child, so all can be named and ended; it holds a lifeline to the host, so that a killed host takes its
+//!   commands with it.
+//! - [`environment`]: what a command finds in its environment: secrets removed, unattended defaults set.
+//! - [`resolve_shell`], [`SystemClock`], [`signal_name`].
+//!
+//! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals (`agent-bash-pty`), what
+//! becomes of the output (`agent-bash-sink`).
+
+mod clock;
+pub mod environment;
+mod proc_fs;
+mod secrets;
+mod shell;
+mod signal;
+pub mod supervisor;
+mod unattended;
+
+pub use clock::SystemClock;
+pub use proc_fs::{ProcessInfo, processes_of_session};
+pub use shell::resolve_shell;
+pub use signal::{hide_memory, signal_name};

@@ -1,0 +1,259 @@
+//! What a command finds in its environment, built in the order of the contract: base, secrets removed, unattended
+//! defaults, the session's, the call's.
+
+pub use crate::secrets::SecretFilter;
+pub use crate::unattended::{Attendance, Setting, UNATTENDED, UnattendedDefault};
+
+use agent_bash_core::Environment;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
+
+/// What of the host's environment is the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Inherit {
+    /// Everything.
+    #[default]
+    All,
+    /// Only what programs cannot do without: [`CORE`].
+    Core,
+    /// Nothing.
+    Nothing,
+}
+
+/// The variables of [`Inherit::Core`]; `LC_*` belong to them.
+pub const CORE: &[&str] = &[
+    "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "PWD", "SHLVL",
+];
+
+/// Never inherited: they change how a shell of ours reads its script, or run code at its start. A call's own `env` may
+/// set them for its children.
+const NEVER: &[&str] = &[
+    "BASH_ENV",
+    "ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PROMPT_COMMAND",
+    "PS4",
+    "BASH_XTRACEFD",
+];
+
+/// The prefix of functions that a bash exported.
+const EXPORTED_FUNCTION: &str = "BASH_FUNC_";
+
+/// How an environment is built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnvironmentPolicy {
+    /// What is taken from the host.
+    pub inherit: Inherit,
+    /// What is removed from that; `None` removes nothing.
+    pub secrets: Option<SecretFilter>,
+    /// Which defaults are set; `None` sets none.
+    pub unattended: Option<Attendance>,
+    /// The session's own variables, on top; `None` as a value removes.
+    pub session: BTreeMap<OsString, Option<OsString>>,
+}
+
+impl Default for EnvironmentPolicy {
+    fn default() -> Self {
+        Self {
+            inherit: Inherit::All,
+            secrets: Some(SecretFilter::default()),
+            unattended: Some(Attendance::Pipe),
+            session: BTreeMap::new(),
+        }
+    }
+}
+
+/// A base that many calls share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseEnvironment {
+    /// The variables.
+    pub variables: Arc<BTreeMap<OsString, OsString>>,
+    /// Names (never values) that were removed as secrets, sorted.
+    pub removed: Vec<String>,
+}
+
+impl BaseEnvironment {
+    /// Builds it from the host's environment. Names that were removed go to the debug log.
+    pub fn build(
+        host: impl IntoIterator<Item = (OsString, OsString)>,
+        policy: &EnvironmentPolicy,
+    ) -> Self {
+        let mut variables = BTreeMap::new();
+        let mut removed = Vec::new();
+        for (name, value) in host {
+            if !is_inherited(&name, policy.inherit) {
+                continue;
+            }
+            if policy
+                .secrets
+                .as_ref()
+                .is_some_and(|filter| filter.is_secret(&name, &value))
+            {
+                removed.push(name.to_string_lossy().into_owned());
+                continue;
+            }
+            variables.insert(name, value);
+        }
+        for default in UNATTENDED {
+            match policy
+                .unattended
+                .map_or(Setting::Leave, |place| default.setting(place))
+            {
+                Setting::Set(value) => drop(variables.insert(default.name.into(), value.into())),
+                Setting::Unset => drop(variables.remove(OsStr::new(default.name))),
+                Setting::Leave => {}
+            }
+        }
+        for (name, value) in &policy.session {
+            match value {
+                Some(value) => drop(variables.insert(name.clone(), value.clone())),
+                None => drop(variables.remove(name)),
+            }
+        }
+        removed.sort();
+        if !removed.is_empty() {
+            tracing::debug!(names = ?removed, "variables that look like secrets are not passed on");
+        }
+        Self {
+            variables: Arc::new(variables),
+            removed,
+        }
+    }
+
+    /// The environment of one call.
+    pub fn for_call(&self, changes: &BTreeMap<String, Option<String>>) -> Environment {
+        let changes = changes
+            .iter()
+            .map(|(name, value)| (name.into(), value.as_ref().map(OsString::from)))
+            .collect();
+        Environment {
+            base: Arc::clone(&self.variables),
+            changes,
+        }
+    }
+}
+
+fn is_inherited(name: &OsStr, inherit: Inherit) -> bool {
+    let text = name.to_string_lossy();
+    if NEVER.contains(&text.as_ref()) || text.starts_with(EXPORTED_FUNCTION) {
+        return false;
+    }
+    match inherit {
+        Inherit::All => true,
+        Inherit::Core => CORE.contains(&text.as_ref()) || text.starts_with("LC_"),
+        Inherit::Nothing => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    fn host(pairs: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
+    }
+
+    fn get<'a>(base: &'a BaseEnvironment, name: &str) -> Option<&'a str> {
+        base.variables
+            .get(OsStr::new(name))
+            .and_then(|value| value.to_str())
+    }
+
+    #[test]
+    fn secrets_go_defaults_come_the_rest_stays() {
+        let host = host(&[
+            ("HOME", "/home/a"),
+            ("GITHUB_TOKEN", "x"),
+            ("PAGER", "less"),
+            ("BASH_ENV", "/evil"),
+            ("BASH_FUNC_ls%%", "() { :; }"),
+            ("PS4", "$(evil)"),
+            ("FORCE_COLOR", "1"),
+        ]);
+        let base = BaseEnvironment::build(host, &EnvironmentPolicy::default());
+        assert_eq!(get(&base, "HOME"), Some("/home/a"));
+        assert_eq!(base.removed, ["GITHUB_TOKEN"]);
+        for gone in [
+            "GITHUB_TOKEN",
+            "BASH_ENV",
+            "BASH_FUNC_ls%%",
+            "PS4",
+            "FORCE_COLOR",
+        ] {
+            assert_eq!(get(&base, gone), None, "{gone}");
+        }
+        for (name, value) in [
+            ("PAGER", "cat"),
+            ("TERM", "dumb"),
+            ("NO_COLOR", "1"),
+            ("CI", "1"),
+        ] {
+            assert_eq!(get(&base, name), Some(value), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_has_colours() {
+        let policy = EnvironmentPolicy {
+            unattended: Some(Attendance::Terminal),
+            ..Default::default()
+        };
+        let base = BaseEnvironment::build(host(&[]), &policy);
+        assert_eq!(get(&base, "TERM"), Some("xterm-256color"));
+        assert_eq!(get(&base, "NO_COLOR"), None);
+        assert_eq!(get(&base, "GIT_PAGER"), Some("cat"));
+    }
+
+    #[test]
+    fn the_call_overrides_the_session_and_the_session_the_defaults() {
+        let session = [("PAGER".into(), Some("more".into())), ("CI".into(), None)].into();
+        let policy = EnvironmentPolicy {
+            session,
+            ..Default::default()
+        };
+        let base = BaseEnvironment::build(host(&[]), &policy);
+        assert_eq!(
+            (get(&base, "PAGER"), get(&base, "CI")),
+            (Some("more"), None)
+        );
+        let call = [
+            ("PAGER".to_owned(), Some("less".to_owned())),
+            ("TERM".to_owned(), None),
+        ]
+        .into();
+        let env = base.for_call(&call);
+        assert_eq!(env.get("PAGER"), Some(OsStr::new("less")));
+        assert_eq!(env.get("TERM"), None);
+    }
+
+    #[test]
+    fn the_base_can_be_small() {
+        let host = host(&[("HOME", "/h"), ("LC_ALL", "C"), ("FOO", "1")]);
+        let core = EnvironmentPolicy {
+            inherit: Inherit::Core,
+            ..Default::default()
+        };
+        let base = BaseEnvironment::build(host.clone(), &core);
+        assert_eq!((get(&base, "LC_ALL"), get(&base, "FOO")), (Some("C"), None));
+        let nothing = EnvironmentPolicy {
+            inherit: Inherit::Nothing,
+            unattended: None,
+            ..Default::default()
+        };
+        assert!(BaseEnvironment::build(host, &nothing).variables.is_empty());
+    }
+
+    #[test]
+    fn values_that_are_not_utf_8_pass() {
+        let odd = OsString::from_vec(vec![0xff, 0xfe]);
+        let base =
+            BaseEnvironment::build([("ODD".into(), odd.clone())], &EnvironmentPolicy::default());
+        assert_eq!(base.variables.get(OsStr::new("ODD")), Some(&odd));
+    }
+}

@@ -1,0 +1,167 @@
+//! Reading `/proc`: who descends from whom, and who they are. Linux only; elsewhere every list is empty.
+//!
+//! A pid that is read here may be gone, or be somebody else's, a moment later. Whoever signals must make sure by
+//! itself: see [`crate::supervisor`].
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// What `/proc/<pid>/stat` says of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessInfo {
+    /// Process id.
+    pub pid: i32,
+    /// Parent.
+    pub parent: i32,
+    /// Process group.
+    pub group: i32,
+    /// Session.
+    pub session: i32,
+    /// Clock ticks between boot and its start: with the pid it names a process for good.
+    pub start_time: u64,
+    /// Ended, and waiting to be reaped by its parent.
+    pub zombie: bool,
+}
+
+impl ProcessInfo {
+    /// `None` if there is no such process.
+    pub fn read(pid: i32) -> Option<Self> {
+        Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may hold anything, parentheses too, so fields
+    /// are counted from the last `)`.
+    fn parse(pid: i32, stat: &[u8]) -> Option<Self> {
+        let end = stat.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
+        Some(Self {
+            pid,
+            zombie: matches!(*fields.first()?, "Z" | "X" | "x"),
+            parent: number(1)?,
+            group: number(2)?,
+            session: number(3)?,
+            start_time: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+/// Direct children of `pid`, zombies included. Empty if there is no such process.
+pub(crate) fn children(pid: i32) -> Vec<i32> {
+    let mut found = Vec::new();
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        return found;
+    };
+    for thread in threads.flatten() {
+        if let Ok(list) = fs::read_to_string(thread.path().join("children")) {
+            found.extend(
+                list.split_ascii_whitespace()
+                    .filter_map(|text| text.parse::<i32>().ok()),
+            );
+        }
+    }
+    found
+}
+
+/// How many descendants are looked at, at the most; a fork bomb has no last one.
+const MAX_DESCENDANTS: usize = 10_000;
+
+/// All descendants of `pid`, nearest first, `pid` itself not among them.
+pub(crate) fn descendants(pid: i32) -> Vec<i32> {
+    let mut found = children(pid);
+    let mut next = 0;
+    while next < found.len() && found.len() < MAX_DESCENDANTS {
+        let more = children(found[next]);
+        found.extend(more);
+        next += 1;
+    }
+    found
+}
+
+/// Processes of the session that `leader` led, found by a scan. For the case that the session's leader is gone and
+/// can no longer be asked.
+pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter_map(ProcessInfo::read)
+        .filter(|process| process.session == leader && !process.zombie)
+        .collect()
+}
+
+/// The arguments of a process; empty for a kernel thread, a zombie, or none.
+pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
+    let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else {
+        return Vec::new();
+    };
+    let line = line.strip_suffix(b"\0").unwrap_or(&line);
+    if line.is_empty() {
+        return Vec::new();
+    }
+    line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+}
+
+/// Whether a process has one of these pipes open. False where we may not look.
+pub(crate) fn holds_pipe(pid: i32, inodes: &[u64]) -> bool {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return false;
+    };
+    entries
+        .flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .any(|target| pipe_inode(target.as_os_str()).is_some_and(|inode| inodes.contains(&inode)))
+}
+
+/// The number in `pipe:[123]`.
+fn pipe_inode(target: &OsStr) -> Option<u64> {
+    let text = target
+        .as_bytes()
+        .strip_prefix(b"pipe:[")?
+        .strip_suffix(b"]")?;
+    std::str::from_utf8(text).ok()?.parse().ok()
+}
+
+/// The inode behind a path such as `/proc/self/fd/3`.
+pub(crate) fn inode(path: &Path) -> Option<u64> {
+    fs::metadata(path).ok().map(|meta| meta.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let stat = b"7 (a) Z 1 (b) S 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
+        let info = ProcessInfo::parse(7, stat).unwrap();
+        assert_eq!((info.parent, info.group, info.session), (3, 4, 5));
+        assert_eq!((info.start_time, info.zombie), (4242, false));
+    }
+
+    #[test]
+    fn nonsense_is_no_process() {
+        for stat in [
+            &b""[..],
+            b"7 (a",
+            b"7 (a) S",
+            b"7 (a) S x y z",
+            b"7 (a) \xff",
+        ] {
+            assert_eq!(ProcessInfo::parse(7, stat), None);
+        }
+    }
+
+    #[test]
+    fn pipes_are_known_by_their_inode() {
+        assert_eq!(pipe_inode(OsStr::new("pipe:[123]")), Some(123));
+        assert_eq!(pipe_inode(OsStr::new("socket:[123]")), None);
+        assert_eq!(pipe_inode(OsStr::new("/tmp/pipe:[1]")), None);
+    }
+}

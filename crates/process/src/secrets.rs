@@ -1,0 +1,437 @@
+//! Which variables hold secrets: by exact name, by the words in a name, by the look of a value. Tables, and one reader
+//! for each.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// Decides which variables a command does not get to see. Every part can be changed by the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretFilter {
+    /// Names that stay whatever else says so; `*` at the end or the beginning matches any rest.
+    pub keep: Vec<String>,
+    /// Further names that go, in the same form.
+    pub drop: Vec<String>,
+    /// Look at the words in names.
+    pub by_name: bool,
+    /// Look at values.
+    pub by_value: bool,
+}
+
+impl Default for SecretFilter {
+    fn default() -> Self {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        Self {
+            keep: own(KEEP),
+            drop: own(DROP),
+            by_name: true,
+            by_value: true,
+        }
+    }
+}
+
+impl SecretFilter {
+    /// Whether a variable holds a secret.
+    pub fn is_secret(&self, name: &OsStr, value: &OsStr) -> bool {
+        let text = name.to_string_lossy();
+        if self.keep.iter().any(|pattern| matches(pattern, &text)) {
+            return false;
+        }
+        self.drop.iter().any(|pattern| matches(pattern, &text))
+            || (self.by_name && name_is_secret(&text))
+            || (self.by_value && value_is_secret(value.as_bytes()))
+    }
+}
+
+/// Stay: their names have a word of the list, and they hold a path, a terminal or a person's name.
+const KEEP: &[&str] = &[
+    "SSH_AUTH_SOCK",
+    "SSH_ASKPASS",
+    "SSH_ASKPASS_REQUIRE",
+    "GIT_ASKPASS",
+    "SUDO_ASKPASS",
+    "GPG_TTY",
+    "GPG_AGENT_INFO",
+    "XAUTHORITY",
+    "GIT_AUTHOR_*",
+    "GIT_COMMITTER_*",
+    "SSL_CERT_*",
+    "PWD",
+    "OLDPWD",
+];
+
+/// Go by name, since no word of theirs says what they are.
+const DROP: &[&str] = &[
+    "PGPASSWORD",
+    "PGPASSFILE",
+    "MYSQL_PWD",
+    "SSHPASS",
+    "REDISCLI_AUTH",
+    "DATABASE_URL",
+    "DATABASE_URI",
+    "REDIS_URL",
+    "MONGODB_URI",
+    "MONGODB_URL",
+    "MONGO_URL",
+    "MONGO_URI",
+    "AMQP_URL",
+    "RABBITMQ_URL",
+    "POSTGRES_URL",
+    "POSTGRESQL_URL",
+    "MYSQL_URL",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "AZURE_STORAGE_CONNECTION_STRING",
+    "DOCKER_AUTH_CONFIG",
+    "NETRC",
+    "KUBECONFIG_DATA",
+    "VAULT_UNSEAL",
+    "*_AUTHTOKEN",
+    "*_CONNECTION_STRING",
+    "*_DSN",
+    "*_WEBHOOK_URL",
+];
+
+/// A name with one of these words, as a whole word, is a secret's.
+const WORDS: &[&str] = &[
+    "token",
+    "secret",
+    "secrets",
+    "password",
+    "passwords",
+    "passwd",
+    "pwd",
+    "pass",
+    "passphrase",
+    "passcode",
+    "pat",
+    "apikey",
+    "apikeys",
+    "apitoken",
+    "accesstoken",
+    "authtoken",
+    "secretkey",
+    "privatekey",
+    "credential",
+    "credentials",
+    "creds",
+    "cred",
+    "cookie",
+    "cookies",
+    "jwt",
+    "bearer",
+    "otp",
+];
+
+/// A name that ends in one of these words is a secret's.
+const LAST_WORDS: &[&str] = &["key", "keys"];
+
+/// A name with these words in a row, anywhere, is a secret's.
+const PAIRS: &[(&str, &str)] = &[
+    ("api", "key"),
+    ("access", "key"),
+    ("secret", "key"),
+    ("private", "key"),
+    ("signing", "key"),
+    ("encryption", "key"),
+    ("master", "key"),
+    ("ssh", "key"),
+    ("account", "key"),
+    ("client", "secret"),
+    ("service", "account"),
+];
+
+fn name_is_secret(name: &str) -> bool {
+    let words = words(name);
+    let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
+    words.iter().any(|word| is(word, WORDS))
+        || words.last().is_some_and(|word| is(word, LAST_WORDS))
+        || words
+            .windows(2)
+            .any(|pair| PAIRS.iter().any(|(a, b)| pair[0] == *a && pair[1] == *b))
+}
+
+/// The words of a name, in lower case: split at everything that is not alphanumeric and where a capital follows a small
+/// letter; a number at a word's end does not belong to it.
+fn words(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for part in name.split(|c: char| !c.is_alphanumeric()) {
+        let mut word = String::new();
+        let mut small = false;
+        for c in part.chars() {
+            if small && c.is_uppercase() {
+                words.push(std::mem::take(&mut word));
+            }
+            small = c.is_lowercase();
+            word.extend(c.to_lowercase());
+        }
+        words.push(word);
+    }
+    words
+        .into_iter()
+        .map(|word| {
+            word.trim_end_matches(|c: char| c.is_ascii_digit())
+                .to_owned()
+        })
+        .filter(|word| !word.is_empty())
+        .collect()
+}
+
+/// Beginnings of well-known tokens, as their issuers document them for secret scanners.
+const TOKEN_PREFIXES: &[&str] = &[
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "github_pat_",
+    "glpat-",
+    "gldt-",
+    "glrt-",
+    "glsa_",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "xoxr-",
+    "xoxs-",
+    "xapp-",
+    "sk-",
+    "sk_live_",
+    "sk_test_",
+    "rk_live_",
+    "rk_test_",
+    "whsec_",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "doo_v1_",
+    "hf_",
+    "SG.",
+    "shpat_",
+    "shpss_",
+    "lin_api_",
+    "tskey-",
+    "hvs.",
+    "hvb.",
+    "dapi",
+    "figd_",
+    "sntrys_",
+    "PMAK-",
+    "pul-",
+    "AGE-SECRET-KEY-",
+    "Bearer ",
+    "Basic ",
+    "eyJhbGciOi",
+];
+
+/// A token is at least this long; shorter values with such a beginning are something else.
+const TOKEN_LENGTH: usize = 20;
+
+fn value_is_secret(value: &[u8]) -> bool {
+    has_pem_block(value) || is_token(value) || has_url_with_password(value)
+}
+
+fn has_pem_block(value: &[u8]) -> bool {
+    find(value, b"-----BEGIN ").is_some()
+}
+
+fn is_token(value: &[u8]) -> bool {
+    let value = value.trim_ascii();
+    let Some(prefix) = TOKEN_PREFIXES
+        .iter()
+        .find(|prefix| value.starts_with(prefix.as_bytes()))
+    else {
+        return false;
+    };
+    let rest = &value[prefix.len()..];
+    let token_byte = |b: &u8| b.is_ascii_alphanumeric() || b"-_.=+/~:".contains(b);
+    value.len() >= TOKEN_LENGTH && rest.iter().all(token_byte) && !rest.starts_with(b"/")
+}
+
+/// `scheme://user:password@host` anywhere in the value.
+fn has_url_with_password(value: &[u8]) -> bool {
+    let mut rest = value;
+    while let Some(at) = find(rest, b"://") {
+        rest = &rest[at + 3..];
+        let end = rest
+            .iter()
+            .position(|b| b.is_ascii_whitespace() || b"/?#\"'".contains(b))
+            .unwrap_or(rest.len());
+        let authority = &rest[..end];
+        if let Some(host) = authority.iter().rposition(|b| *b == b'@')
+            && let Some(colon) = authority[..host].iter().position(|b| *b == b':')
+            && colon + 1 < host
+        {
+            return true;
+        }
+    }
+    false
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).position(|window| window == part)
+}
+
+/// `*` at the beginning or the end of a pattern matches any rest.
+fn matches(pattern: &str, name: &str) -> bool {
+    if let Some(end) = pattern.strip_prefix('*') {
+        return name.ends_with(end);
+    }
+    match pattern.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == pattern,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_secret(name: &str, value: &str) -> bool {
+        SecretFilter::default().is_secret(OsStr::new(name), OsStr::new(value))
+    }
+
+    #[test]
+    fn secrets_by_name() {
+        for name in [
+            "GITHUB_TOKEN",
+            "NPM_TOKEN",
+            "AWS_SECRET_ACCESS_KEY",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SESSION_TOKEN",
+            "OPENAI_API_KEY",
+            "ANTHROPIC_API_KEY",
+            "apiKey",
+            "APIKey",
+            "MyApiKey2",
+            "DB_PASSWORD",
+            "DB_PASS",
+            "MYSQL_PWD",
+            "PGPASSWORD",
+            "SSHPASS",
+            "REDISCLI_AUTH",
+            "DATABASE_URL",
+            "SENTRY_DSN",
+            "SLACK_WEBHOOK_URL",
+            "GH_PAT",
+            "SESSION_COOKIE",
+            "MY_JWT",
+            "SIGNING_KEYS",
+            "SSH_PRIVATE_KEY",
+            "VAULT_TOKEN1",
+            "clientSecret",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "DOCKER_AUTH_CONFIG",
+            "PGPASSFILE",
+            "AZURE_CLIENT_SECRET",
+            "KEY",
+            "API_KEY_2",
+            "GPG_PASSPHRASE",
+            "token",
+            "X_BEARER",
+            "CREDS",
+        ] {
+            assert!(is_secret(name, "x"), "{name} must go");
+        }
+    }
+
+    #[test]
+    fn names_that_only_look_like_secrets_stay() {
+        for name in [
+            "KEYBOARD_LAYOUT",
+            "TOKENIZERS_PARALLELISM",
+            "GOPRIVATE",
+            "AUTHOR",
+            "SSH_AUTH_SOCK",
+            "GPG_TTY",
+            "XAUTHORITY",
+            "GIT_AUTHOR_NAME",
+            "GIT_COMMITTER_EMAIL",
+            "SSL_CERT_FILE",
+            "SSH_ASKPASS",
+            "PWD",
+            "OLDPWD",
+            "PATH",
+            "HOME",
+            "PASSENGER_ROOT",
+            "COMPASS",
+            "MONKEY",
+            "MAX_TOKENS",
+            "PATTERN",
+            "KEYMAP",
+            "XDG_RUNTIME_DIR",
+            "BYPASS",
+            "SECRETARY",
+            "LESSKEYS",
+            "HISTCONTROL",
+            "DBUS_SESSION_BUS_ADDRESS",
+        ] {
+            assert!(!is_secret(name, "x"), "{name} must stay");
+        }
+    }
+
+    #[test]
+    fn secrets_by_value() {
+        for value in [
+            "-----BEGIN OPENSSH PRIVATE KEY-----\nabc",
+            "postgres://user:hunter2@db:5432/x",
+            "see https://u:p@host/ for more",
+            "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+            "sk-ant-api03-abcdefghijklmnop",
+            "AKIAIOSFODNN7EXAMPLE",
+            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
+            "Bearer abcdefghijklmnopqrst",
+        ] {
+            assert!(is_secret("INNOCENT", value), "{value} must go");
+        }
+        for value in [
+            "https://host:8080/path@x",
+            "https://user@host/",
+            "ssh://git@host:22/x",
+            "user:password@host",
+            "sk-short",
+            "npm_modules are in here, all of them",
+            "SG",
+            "http://[::1]:80/",
+            "hf_/home/models/of/mine",
+            "a://b",
+            "://",
+            "://:@",
+        ] {
+            assert!(!is_secret("INNOCENT", value), "{value} must stay");
+        }
+        assert!(
+            !is_secret(
+                "GIT_AUTHOR_NAME",
+                "ghp_abcdefghijklmnopqrstuvwxyz0123456789"
+            ),
+            "keep wins"
+        );
+    }
+
+    #[test]
+    fn every_part_can_be_switched() {
+        let none = SecretFilter {
+            keep: vec![],
+            drop: vec![],
+            by_name: false,
+            by_value: false,
+        };
+        assert!(!none.is_secret(
+            OsStr::new("GITHUB_TOKEN"),
+            OsStr::new("ghp_abcdefghijklmnopqrstuvwxyz01")
+        ));
+        let own = SecretFilter {
+            drop: vec!["MINE_*".into()],
+            ..none.clone()
+        };
+        assert!(own.is_secret(OsStr::new("MINE_X"), OsStr::new("")));
+        let kept = SecretFilter {
+            keep: vec!["GITHUB_TOKEN".into()],
+            ..SecretFilter::default()
+        };
+        assert!(!kept.is_secret(OsStr::new("GITHUB_TOKEN"), OsStr::new("x")));
+    }
+}

@@ -1,0 +1,132 @@
+//! Which shell runs a script.
+
+use agent_bash_core::{NotStarted, Shell, ShellChoice};
+use rustix::fs::Access;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// Finds the shell: the explicit one, or the first of the choice that exists. Looks at files; to be done once per host
+/// and kept.
+///
+/// `env` is that of the command: `SHELL` and `PATH` are read from it.
+///
+/// # Errors
+/// The explicit shell is no executable file, or the system has none of the choice.
+pub fn resolve_shell(
+    explicit: Option<&Path>,
+    choice: ShellChoice,
+    env: &BTreeMap<OsString, OsString>,
+) -> Result<Shell, NotStarted> {
+    if let Some(path) = explicit {
+        if !is_executable(path) {
+            let path = path.display();
+            return Err(NotStarted::new(format!(
+                "shell `{path}` is not an executable file"
+            )));
+        }
+        return Ok(shell(path.to_path_buf(), &[]));
+    }
+    let found = match choice {
+        ShellChoice::UserBash => user_bash(env)
+            .or_else(|| find("bash", env))
+            .or_else(|| find("sh", env))
+            .map(|path| shell(path, &[])),
+        ShellChoice::Bash => find("bash", env).map(|path| shell(path, &[])),
+        ShellChoice::ZshOrBashLogin => workspace_shell(env),
+    };
+    found.ok_or_else(|| match choice {
+        ShellChoice::Bash => NotStarted::new("no `bash` on PATH, in /bin or in /usr/bin"),
+        _ => NotStarted::new("neither `bash` nor `sh` on PATH, in /bin or in /usr/bin"),
+    })
+}
+
+fn shell(path: PathBuf, args: &[&str]) -> Shell {
+    let args: Vec<String> = args.iter().map(|argument| (*argument).to_owned()).collect();
+    // A login bash reads the profile at its start, so it is not one that can be started ahead.
+    Shell {
+        is_bash: is_bash(&path) && args.is_empty(),
+        path,
+        args,
+    }
+}
+
+fn is_bash(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name == "bash")
+}
+
+fn user_bash(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
+    let path = PathBuf::from(env.get(OsStr::new("SHELL"))?);
+    (path.is_absolute() && is_bash(&path) && is_executable(&path)).then_some(path)
+}
+
+/// Seed 004: `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`.
+fn workspace_shell(env: &BTreeMap<OsString, OsString>) -> Option<Shell> {
+    for (path, args) in [("/bin/zsh", &[][..]), ("/bin/bash", &["-l"][..])] {
+        if is_executable(Path::new(path)) {
+            return Some(shell(PathBuf::from(path), args));
+        }
+    }
+    find("sh", env).map(|path| shell(path, &[]))
+}
+
+/// The first absolute directory of `PATH` that has it, then the two where a shell always is.
+fn find(name: &str, env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
+    let path = env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
+    std::env::split_paths(&path)
+        .filter(|directory| directory.is_absolute())
+        .chain(["/bin", "/usr/bin"].map(PathBuf::from))
+        .map(|directory| directory.join(name))
+        .find(|candidate| is_executable(candidate))
+}
+
+fn is_executable(path: &Path) -> bool {
+    path.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(pairs: &[(&str, &str)]) -> BTreeMap<OsString, OsString> {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
+    }
+
+    #[test]
+    fn an_explicit_shell_that_is_missing_is_named() {
+        let error =
+            resolve_shell(Some(Path::new("/nope/bash")), ShellChoice::Bash, &env(&[])).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "shell `/nope/bash` is not an executable file"
+        );
+    }
+
+    #[test]
+    fn the_users_shell_counts_if_it_is_bash() {
+        let bash = resolve_shell(None, ShellChoice::Bash, &env(&[])).unwrap();
+        assert!(bash.is_bash && bash.path.is_absolute());
+        for user in ["/bin/zsh", "/bin/sh", "/nope/bash", "bash", ""] {
+            let env = env(&[("SHELL", user)]);
+            assert_eq!(
+                resolve_shell(None, ShellChoice::UserBash, &env).unwrap(),
+                bash,
+                "{user}"
+            );
+        }
+        let env = env(&[("SHELL", "/usr/bin/bash"), ("PATH", "/nope")]);
+        let got = resolve_shell(None, ShellChoice::UserBash, &env).unwrap();
+        assert_eq!(got.path, Path::new("/usr/bin/bash"));
+    }
+
+    #[test]
+    fn a_relative_directory_on_path_gives_no_shell() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("bash"), "").unwrap();
+        let found = find("bash", &env(&[("PATH", ".:relative")])).unwrap();
+        assert!(found.starts_with("/bin") || found.starts_with("/usr/bin"));
+    }
+}

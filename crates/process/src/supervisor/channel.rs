@@ -1,0 +1,251 @@
+//! Messages with descriptors over a Unix stream socket: length and number of descriptors, then JSON. Neither side ever
+//! blocks in a read; the supervisor's writes wait for room, the host's fail instead.
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::VecDeque;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Descriptors in one message, at the most: script, control, stdout, stderr, or two pipes and two files.
+pub(super) const MAX_FDS: usize = 4;
+
+/// A message is at most this long. The longest is a list of survivors, which is bounded in number and length; an order
+/// to start carries the changes of an environment.
+const MAX_MESSAGE: usize = 4 << 20;
+
+/// Length (4 bytes, little-endian) and number of descriptors (1 byte).
+const HEADER: usize = 5;
+
+/// One end of the socket, with what was received and not yet read.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    bytes: Vec<u8>,
+    fds: VecDeque<OwnedFd>,
+}
+
+/// What a receive found.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Received {
+    /// Something; look for messages.
+    Some,
+    /// Nothing now.
+    Nothing,
+    /// The other side is gone.
+    Closed,
+}
+
+impl Inbox {
+    pub(super) fn new() -> Self {
+        Self {
+            bytes: Vec::new(),
+            fds: VecDeque::new(),
+        }
+    }
+
+    /// Takes in what is there, without waiting. The socket must not block.
+    pub(super) fn receive(&mut self, socket: impl AsFd) -> io::Result<Received> {
+        let mut buffer = [0u8; 4096];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let parts = &mut [IoSliceMut::new(&mut buffer)];
+        let message = match recvmsg(socket, parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+            Ok(message) => message,
+            Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Received::Nothing),
+            Err(rustix::io::Errno::INTR) => return Ok(Received::Some),
+            Err(rustix::io::Errno::CONNRESET) => return Ok(Received::Closed),
+            Err(error) => return Err(error.into()),
+        };
+        for part in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(fds) = part {
+                self.fds.extend(fds);
+            }
+        }
+        if message.bytes == 0 {
+            return Ok(Received::Closed);
+        }
+        self.bytes.extend_from_slice(&buffer[..message.bytes]);
+        Ok(Received::Some)
+    }
+
+    /// The next whole message with its descriptors.
+    ///
+    /// # Errors
+    /// The other side does not speak this protocol.
+    pub(super) fn next<M: DeserializeOwned>(&mut self) -> io::Result<Option<(M, Vec<OwnedFd>)>> {
+        let Some((header, rest)) = self.bytes.split_first_chunk::<HEADER>() else {
+            return Ok(None);
+        };
+        let [a, b, c, d, fds] = *header;
+        let length = u32::from_le_bytes([a, b, c, d]) as usize;
+        let fds = usize::from(fds);
+        if length > MAX_MESSAGE || fds > MAX_FDS {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a message of absurd size",
+            ));
+        }
+        let Some(body) = rest.get(..length) else {
+            return Ok(None);
+        };
+        if self.fds.len() < fds {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a descriptor got lost",
+            ));
+        }
+        let message = serde_json::from_slice(body)?;
+        self.bytes.drain(..HEADER + length);
+        Ok(Some((message, self.fds.drain(..fds).collect())))
+    }
+}
+
+/// Whether a send may wait for room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// Until there is room, or the other side is gone.
+    ForRoom,
+    /// Not at all: fails with `WouldBlock`. Orders are few and short, so a full socket means a stopped supervisor.
+    No,
+}
+
+/// Sends one message.
+///
+/// # Errors
+/// The other side is gone, or (with [`Wait::No`]) does not read.
+pub(super) fn send<M: Serialize>(
+    socket: BorrowedFd<'_>,
+    message: &M,
+    fds: &[BorrowedFd<'_>],
+    wait: Wait,
+) -> io::Result<()> {
+    let mut frame = vec![0; HEADER];
+    serde_json::to_writer(&mut frame, message)?;
+    let length = u32::try_from(frame.len() - HEADER).unwrap_or(u32::MAX);
+    frame[..4].copy_from_slice(&length.to_le_bytes());
+    frame[4] = u8::try_from(fds.len()).unwrap_or(u8::MAX);
+
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
+    let mut sent = 0;
+    while sent < frame.len() {
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        // Descriptors travel with the first byte.
+        if sent == 0 && !fds.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(fds)) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "too many descriptors",
+            ));
+        }
+        let parts = &[IoSlice::new(&frame[sent..])];
+        match sendmsg(socket, parts, &mut ancillary, SendFlags::NOSIGNAL) {
+            Ok(count) => sent += count,
+            Err(rustix::io::Errno::INTR) => {}
+            // Once part of a message is out the rest must follow.
+            Err(rustix::io::Errno::WOULDBLOCK) if wait == Wait::ForRoom || sent > 0 => {
+                match poll(&mut [PollFd::new(&socket, PollFlags::OUT)], None) {
+                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervisor::protocol::{Event, Order};
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    fn pair() -> (UnixStream, UnixStream) {
+        let (a, b) = UnixStream::pair().unwrap();
+        a.set_nonblocking(true).unwrap();
+        b.set_nonblocking(true).unwrap();
+        (a, b)
+    }
+
+    #[test]
+    fn messages_keep_their_order_and_their_descriptors() {
+        let (a, b) = pair();
+        let (mut read, write) = io::pipe().unwrap();
+        send(a.as_fd(), &Event::Empty, &[], Wait::No).unwrap();
+        send(a.as_fd(), &Event::Adopted, &[write.as_fd()], Wait::No).unwrap();
+        send(a.as_fd(), &Event::Hello { version: 7 }, &[], Wait::No).unwrap();
+        drop(write);
+        let mut inbox = Inbox::new();
+        let mut got = Vec::new();
+        while inbox.receive(&b).unwrap() == Received::Some {
+            while let Some((event, fds)) = inbox.next::<Event>().unwrap() {
+                got.push((event, fds));
+            }
+        }
+        let events: Vec<_> = got
+            .iter()
+            .map(|(event, fds)| (event.clone(), fds.len()))
+            .collect();
+        assert_eq!(
+            events,
+            [
+                (Event::Empty, 0),
+                (Event::Adopted, 1),
+                (Event::Hello { version: 7 }, 0)
+            ]
+        );
+        // The write end arrived, and it was the last one.
+        drop(got);
+        assert_eq!(read.read(&mut [0]).unwrap(), 0);
+    }
+
+    #[test]
+    fn a_long_message_arrives_in_parts() {
+        let (a, b) = pair();
+        let reason = "x".repeat(100_000);
+        send(
+            a.as_fd(),
+            &Event::StartFailed {
+                reason: reason.clone(),
+            },
+            &[],
+            Wait::No,
+        )
+        .unwrap();
+        let mut inbox = Inbox::new();
+        assert_eq!(inbox.receive(&b).unwrap(), Received::Some);
+        assert!(inbox.next::<Event>().unwrap().is_none());
+        while inbox.receive(&b).unwrap() == Received::Some {}
+        let (event, _) = inbox.next::<Event>().unwrap().unwrap();
+        assert_eq!(event, Event::StartFailed { reason });
+    }
+
+    #[test]
+    fn the_end_and_nonsense_are_told_apart() {
+        let (a, b) = pair();
+        let mut inbox = Inbox::new();
+        assert_eq!(inbox.receive(&b).unwrap(), Received::Nothing);
+        rustix::io::write(&a, b"\xff\xff\xff\xff\x00").unwrap();
+        assert_eq!(inbox.receive(&b).unwrap(), Received::Some);
+        assert!(inbox.next::<Order>().is_err());
+        drop(a);
+        assert_eq!(inbox.receive(&b).unwrap(), Received::Closed);
+    }
+
+    #[test]
+    fn a_full_socket_is_an_error_for_the_host() {
+        let (a, _b) = pair();
+        let error = loop {
+            if let Err(error) = send(a.as_fd(), &Order::Survivors, &[], Wait::No) {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+}

@@ -1,0 +1,377 @@
+//! The host's side: starting a supervisor, giving it orders, hearing from it, and reaping it in the end.
+
+use super::channel::{Inbox, Received, Wait, send};
+use super::entry::this_program;
+use super::protocol::{Event, Order, ShellStart};
+use super::{NAME, Token, VERSION};
+use crate::proc_fs;
+use agent_bash_core::{Clock, Survivor};
+use rustix::net::Shutdown;
+use rustix::process::{Pid, PidfdFlags, Signal};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::Interest;
+use tokio::net::UnixStream as TokioStream;
+
+/// How long a supervisor may take to say that it is there.
+const HELLO: Duration = Duration::from_secs(1);
+
+/// How supervisors are started.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Supervisor {
+    program: PathBuf,
+}
+
+impl Supervisor {
+    /// By starting this program again, which the token shows to be safe.
+    pub fn this_program(_: &Token) -> Self {
+        Self {
+            program: this_program(),
+        }
+    }
+
+    /// By starting another program, which must call [`super::init`] at the top of its `main`. For hosts whose `main` is
+    /// not their own: plugins, tests.
+    pub fn at(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+        }
+    }
+
+    /// Starts one, with `env` as its whole environment, and waits for its hello.
+    ///
+    /// # Errors
+    /// It cannot be started, does not answer within a second, or speaks another version. Nothing is left of it then.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O enabled.
+    pub async fn launch(
+        &self,
+        env: &BTreeMap<OsString, OsString>,
+        clock: &dyn Clock,
+    ) -> Result<Supervised, StartError> {
+        let (ours, theirs) = UnixStream::pair().map_err(StartError::Spawn)?;
+        ours.set_nonblocking(true).map_err(StartError::Spawn)?;
+        let socket = TokioStream::from_std(ours).map_err(StartError::Spawn)?;
+        let child = self.spawn(env, theirs.into()).map_err(StartError::Spawn)?;
+        let mut supervised = Supervised {
+            child: Some(child),
+            link: Link {
+                socket: Arc::new(socket),
+            },
+            inbox: Inbox::new(),
+        };
+        let hello = tokio::select! {
+            biased;
+            event = supervised.event() => event,
+            () = clock.sleep(HELLO) => return Err(StartError::NoHello),
+        };
+        match hello {
+            Ok((Event::Hello { version: VERSION }, _)) => Ok(supervised),
+            Ok(_) => Err(StartError::OtherVersion),
+            Err(Gone) => Err(StartError::NoHello),
+        }
+    }
+
+    fn spawn(&self, env: &BTreeMap<OsString, OsString>, socket: OwnedFd) -> io::Result<Child> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is where supervisors are started"
+        )]
+        Command::new(&self.program)
+            .arg0(NAME)
+            .env_clear()
+            .envs(env)
+            // It must not keep the host's directory busy.
+            .current_dir("/")
+            .stdin(Stdio::from(socket))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+    }
+}
+
+/// Why there is no supervisor, or no shell.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The system did not start it.
+    #[error("the supervisor could not be started: {0}")]
+    Spawn(#[source] io::Error),
+    /// It did not answer.
+    #[error(
+        "the supervisor did not answer within a second; does its program call `supervisor::init()` at the top of `main`?"
+    )]
+    NoHello,
+    /// It is of another version of this crate.
+    #[error("the supervisor is of another version; restart this program")]
+    OtherVersion,
+    /// It ended before it had started a shell.
+    #[error("the supervisor ended before the shell was started")]
+    Gone,
+    /// It could not start the shell.
+    #[error("the shell could not be started: {0}")]
+    Shell(String),
+}
+
+/// The supervisor is gone: it was killed, or its program failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gone;
+
+/// A supervisor, seen from its host. Dropping it ends everything it has, unless that was adopted.
+#[derive(Debug)]
+pub struct Supervised {
+    child: Option<Child>,
+    link: Link,
+    inbox: Inbox,
+}
+
+/// A shell that waits for its script: the host's ends of what it holds.
+#[derive(Debug)]
+pub struct ShellFds {
+    /// Its process id and process group.
+    pub pid: u32,
+    /// The file its script goes into.
+    pub script: OwnedFd,
+    /// The number under which the shell has that file open.
+    pub script_fd: i32,
+    /// The number under which it has the script's stdin open, where it got one.
+    pub stdin_fd: Option<i32>,
+    /// The pipe that is its stdin.
+    pub control: OwnedFd,
+    /// Read end of its stdout.
+    pub stdout: OwnedFd,
+    /// Read end of its stderr.
+    pub stderr: OwnedFd,
+}
+
+impl Supervised {
+    /// Its process id, which is the session id of its shells.
+    pub fn pid(&self) -> u32 {
+        self.child.as_ref().map_or(0, Child::id)
+    }
+
+    /// A second way to give orders, for a task of its own.
+    pub fn link(&self) -> Link {
+        self.link.clone()
+    }
+
+    /// Starts a shell. One at a time: the one before has ended, and its tree is empty.
+    ///
+    /// # Errors
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    pub async fn start(
+        &mut self,
+        start: ShellStart,
+        stdin: Option<BorrowedFd<'_>>,
+    ) -> Result<ShellFds, StartError> {
+        let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().collect();
+        self.link
+            .order(&Order::Start(start), &fds)
+            .map_err(|_| StartError::Gone)?;
+        loop {
+            match self.event().await {
+                Ok((
+                    Event::Started {
+                        pid,
+                        script_fd,
+                        stdin_fd,
+                    },
+                    fds,
+                )) => {
+                    let Ok([script, control, stdout, stderr]) = <[OwnedFd; 4]>::try_from(fds)
+                    else {
+                        return Err(StartError::Gone);
+                    };
+                    let fds = ShellFds {
+                        pid,
+                        script,
+                        script_fd,
+                        stdin_fd,
+                        control,
+                        stdout,
+                        stderr,
+                    };
+                    return Ok(fds);
+                }
+                Ok((Event::StartFailed { reason }, _)) => return Err(StartError::Shell(reason)),
+                Ok(_) => {}
+                Err(Gone) => return Err(StartError::Gone),
+            }
+        }
+    }
+
+    /// The next thing it says. Cancel safe.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub async fn event(&mut self) -> Result<(Event, Vec<OwnedFd>), Gone> {
+        loop {
+            match self.inbox.next() {
+                Ok(Some(message)) => return Ok(message),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::error!(%error, "the supervisor speaks nonsense");
+                    return Err(Gone);
+                }
+            }
+            let socket = &self.link.socket;
+            socket.readable().await.map_err(|_| Gone)?;
+            let received =
+                socket.try_io(Interest::READABLE, || match self.inbox.receive(socket)? {
+                    Received::Nothing => Err(io::ErrorKind::WouldBlock.into()),
+                    received => Ok(received),
+                });
+            match received {
+                Ok(Received::Some | Received::Nothing) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Ok(Received::Closed) | Err(_) => return Err(Gone),
+            }
+        }
+    }
+
+    /// Asks who still lives.
+    ///
+    /// # Errors
+    /// It is gone.
+    pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
+        self.link.order(&Order::Survivors, &[]).map_err(|_| Gone)?;
+        loop {
+            if let (Event::Survivors { survivors }, _) = self.event().await? {
+                return Ok(survivors);
+            }
+        }
+    }
+
+    /// Hands the survivors over for good: from now on it reads their pipes, and our end no longer is theirs.
+    /// `files` is as long as `pipes`, or empty: then their output is read and dropped.
+    ///
+    /// # Errors
+    /// It is gone, and nothing was adopted.
+    pub async fn adopt(
+        &mut self,
+        pipes: &[BorrowedFd<'_>],
+        files: &[BorrowedFd<'_>],
+        quota: u64,
+    ) -> Result<(), Gone> {
+        let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
+        let order = Order::Adopt {
+            files: !files.is_empty(),
+            quota,
+        };
+        self.link.order(&order, &fds).map_err(|_| Gone)?;
+        loop {
+            if let (Event::Adopted, _) = self.event().await? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session.
+    /// While it is not reaped nobody else can have its pid, so the session is still its own.
+    pub fn sweep(&self) -> usize {
+        /// Rounds, at the most: a round meets what was forked during the one before.
+        const ROUNDS: usize = 100;
+        let Ok(leader) = i32::try_from(self.pid()) else {
+            return 0;
+        };
+        let mut ended = 0;
+        for _ in 0..ROUNDS {
+            let left = proc_fs::processes_of_session(leader);
+            let others = left.iter().filter(|process| process.pid != leader);
+            let mut found = false;
+            for process in others {
+                let Some(pid) = Pid::from_raw(process.pid) else {
+                    continue;
+                };
+                let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
+                    continue;
+                };
+                let same = proc_fs::ProcessInfo::read(process.pid);
+                if same.is_some_and(|now| now.session == leader && !now.zombie)
+                    && rustix::process::pidfd_send_signal(&handle, Signal::KILL).is_ok()
+                {
+                    found = true;
+                    ended += 1;
+                }
+            }
+            if !found {
+                break;
+            }
+        }
+        ended
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        if let Some(child) = self.child.take() {
+            // Our writing end is its lifeline. Links that tasks still hold must not keep it.
+            let _ = rustix::net::shutdown(&*self.link.socket, Shutdown::Write);
+            reap(child, Arc::clone(&self.link.socket));
+        }
+    }
+}
+
+/// Gives orders to a supervisor.
+#[derive(Debug, Clone)]
+pub struct Link {
+    socket: Arc<TokioStream>,
+}
+
+impl Link {
+    /// Ends the whole tree: SIGTERM, SIGCONT, `grace`, SIGKILL.
+    ///
+    /// # Errors
+    /// It is gone, or does not read.
+    pub fn terminate(&self, grace: Duration) -> io::Result<()> {
+        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        self.order(&Order::Terminate { grace_ms }, &[])
+    }
+
+    fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        send(self.socket.as_fd(), order, fds, Wait::No)
+    }
+}
+
+/// Waits for a supervisor's end without blocking anybody, so that it does not stay a zombie. One that has adopted
+/// survivors may live for hours; its end of the socket closes when it ends.
+fn reap(mut child: Child, socket: Arc<TokioStream>) {
+    if !matches!(child.try_wait(), Ok(None)) {
+        return;
+    }
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+        std::thread::spawn(move || child.wait());
+        return;
+    };
+    runtime.spawn(async move {
+        let mut left = [0u8; 256];
+        loop {
+            match socket.try_read(&mut left) {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if socket.readable().await.is_err() {
+                        break;
+                    }
+                }
+                Err(_) => break,
+            }
+        }
+        // A process closes its descriptors a moment before it can be reaped.
+        for millis in [0, 1, 2, 4, 8, 16] {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+            if !matches!(child.try_wait(), Ok(None)) {
+                return;
+            }
+        }
+        let _ = tokio::task::spawn_blocking(move || child.wait()).await;
+    });
+}

@@ -1,0 +1,143 @@
+//! Becoming a supervisor: seen by name at the top of `main`, before threads; inherited faults shed; a session of its
+//! own; subreaper of all that follows.
+
+use super::NAME;
+use super::serve::Server;
+use rustix::fs::{Mode, OFlags};
+use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
+use std::fs;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Proof that this program calls [`init`] at the top of its `main`, so that it may be started again as a supervisor.
+#[derive(Debug, Clone)]
+pub struct Token(());
+
+/// The second stage's argument: everything inherited was shed.
+const CLEAN: &str = "clean";
+
+/// Signals that must not end a supervisor: those that a person or a script sends around. It has handlers for them
+/// that do nothing, since handlers, unlike ignoring, are not inherited by the shells it starts.
+const WITHSTOOD: [i32; 10] = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
+];
+
+/// To be called first of all in `main`, before any thread is started.
+///
+/// In a process that was started as a supervisor it does not return: it serves, and exits. In any other it does nothing
+/// and returns the proof that it was called.
+pub fn init() -> Token {
+    let mut args = std::env::args_os();
+    if args.next().is_some_and(|name| name == NAME) {
+        let clean = args.next().is_some_and(|stage| stage == CLEAN);
+        let code = match supervise(clean) {
+            Ok(()) => 0,
+            Err(error) => error.raw_os_error().unwrap_or(1),
+        };
+        std::process::exit(code);
+    }
+    Token(())
+}
+
+fn supervise(clean: bool) -> io::Result<()> {
+    if !clean && inherited_faults() {
+        // Returns only if it failed; then the faults stay, which is better than no supervisor.
+        let _ = shed_and_start_again();
+    }
+    // Nobody sends signals yet, and nothing else is running.
+    nix::sys::signal::SigSet::empty().thread_set_mask()?;
+    let stdin = io::stdin();
+    let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3)?;
+    let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::io::ioctl_fionbio(&socket, true)?;
+    // Fails only where it is a leader already.
+    let _ = rustix::process::setsid();
+    become_subreaper()?;
+    let ended = watch_children()?;
+    for signal in WITHSTOOD {
+        signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
+    }
+    Server::new(socket, ended).run()
+}
+
+#[cfg(target_os = "linux")]
+fn become_subreaper() -> io::Result<()> {
+    // At most 15 characters; `ps -o comm` would show "exe" otherwise.
+    let _ = rustix::thread::set_name(c"agent-bash-sup");
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn become_subreaper() -> io::Result<()> {
+    Ok(())
+}
+
+/// The read end of a pipe that gets a byte for every SIGCHLD.
+fn watch_children() -> io::Result<UnixStream> {
+    let (read, write) = UnixStream::pair()?;
+    read.set_nonblocking(true)?;
+    signal_hook::low_level::pipe::register(SIGCHLD, write)?;
+    Ok(read)
+}
+
+/// Descriptors that the host left open for its children, or signals that it ignores: a shell would inherit them.
+fn inherited_faults() -> bool {
+    leaked_descriptors() || !ignored_signals().is_empty()
+}
+
+fn leaked_descriptors() -> bool {
+    // The directory itself is open while it is read.
+    let Ok(entries) = fs::read_dir("/proc/self/fd") else {
+        return false;
+    };
+    let open = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    open.filter(|fd: &i32| *fd > 2).count() > 1
+}
+
+/// Signals that this process ignores, except SIGPIPE: Rust's start-up ignores that one, and `Command` resets it.
+fn ignored_signals() -> Vec<i32> {
+    let Ok(status) = fs::read_to_string("/proc/self/status") else {
+        return Vec::new();
+    };
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    (1..=64)
+        .filter(|n| mask & (1 << (n - 1)) != 0 && *n != SIGPIPE)
+        .collect()
+}
+
+/// A signal with a handler is at its default after an exec, an ignored one stays ignored. So: handlers, then exec.
+fn shed_and_start_again() -> io::Error {
+    for signal in ignored_signals() {
+        if !signal_hook::consts::FORBIDDEN.contains(&signal) {
+            let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
+        }
+    }
+    close_fds::set_fds_cloexec(3, &[]);
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the supervisor starts itself again"
+    )]
+    Command::new(this_program()).arg0(NAME).arg(CLEAN).exec()
+}
+
+/// A path that starts this very program, even when its file was replaced meanwhile.
+pub(super) fn this_program() -> PathBuf {
+    if cfg!(target_os = "linux") {
+        return PathBuf::from("/proc/self/exe");
+    }
+    std::env::current_exe().unwrap_or_default()
+}

@@ -1,0 +1,100 @@
+//! What host and supervisor say to each other. JSON, since the messages are few and small; how they travel, and the
+//! descriptors with them, is in `channel`.
+
+use agent_bash_core::Survivor;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// From the host.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Order {
+    /// Start a shell. With it, in this order: its stdin for the script if `inherits_stdin`.
+    /// Answer: `Started`, or `StartFailed`.
+    Start(ShellStart),
+    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. Answer, in time: `Ended` (if the shell still lived) and `Empty`
+    /// or `Stuck`.
+    Terminate {
+        /// Milliseconds between SIGTERM and SIGKILL.
+        grace_ms: u64,
+    },
+    /// Who still lives? Answer: `Survivors`.
+    Survivors,
+    /// Let go of the lifeline and read on for the survivors. With it: pairs of a pipe's read end and the file that
+    /// goes on, or only read ends where `files` is false. Answer: `Adopted`.
+    Adopt {
+        /// Whether a file comes with each pipe.
+        files: bool,
+        /// How many bytes more may be written to the files together.
+        quota: u64,
+    },
+}
+
+/// From the supervisor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Event {
+    /// It is there. Said once.
+    Hello {
+        /// Version of the protocol.
+        version: u32,
+    },
+    /// A shell waits for its script. With it: script file, control pipe's write end, read ends of stdout and stderr.
+    Started {
+        /// Process id and process group of the shell.
+        pid: u32,
+        /// Number under which the shell has the script file open.
+        script_fd: i32,
+        /// Number under which the shell has the stdin for the script open, where it inherits one.
+        stdin_fd: Option<i32>,
+    },
+    /// No shell was started.
+    StartFailed {
+        /// The system's reason.
+        reason: String,
+    },
+    /// The shell has ended.
+    Ended {
+        /// How.
+        end: ShellEnd,
+        /// No descendant is left; `Empty` does not follow.
+        empty: bool,
+    },
+    /// No descendant is left. Follows `Ended` where that found some.
+    Empty,
+    /// Some descendants withstood SIGKILL (they are in an uninterruptible sleep).
+    Stuck {
+        /// Who.
+        survivors: Vec<Survivor>,
+    },
+    /// Answer to the question who still lives.
+    Survivors {
+        /// Who.
+        survivors: Vec<Survivor>,
+    },
+    /// The survivors are the supervisor's now; the host may go.
+    Adopted,
+}
+
+/// Which shell to start, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellStart {
+    /// Absolute path.
+    pub program: PathBuf,
+    /// What it shall believe to be called.
+    pub arg0: OsString,
+    /// Its arguments. `{script_fd}` in one is replaced by the number under which the script file is open.
+    pub args: Vec<OsString>,
+    /// Changes to the supervisor's own environment.
+    pub env_changes: Vec<(OsString, Option<OsString>)>,
+    /// A descriptor comes with the order that the script shall have as its stdin.
+    pub inherits_stdin: bool,
+}
+
+/// How a shell ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ShellEnd {
+    /// With this status, 0 to 255.
+    Exited(i32),
+    /// By the signal of this number.
+    Signaled(i32),
+}

@@ -1,0 +1,149 @@
+//! Reading on for survivors: what they print after their call has ended goes on into the call's file, or is read
+//! and dropped. Without a reader they would die of SIGPIPE.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// Bytes read at once: the size of a pipe.
+const BUFFER: usize = 64 * 1024;
+
+/// Pipes that are read on, each into its file.
+#[derive(Debug, Default)]
+pub(super) struct Relay {
+    pairs: Vec<Pair>,
+    quota: u64,
+}
+
+#[derive(Debug)]
+struct Pair {
+    pipe: OwnedFd,
+    /// `None`: read and dropped.
+    file: Option<File>,
+}
+
+impl Relay {
+    /// Takes over pipes; `files` is as long as `pipes`, or empty.
+    pub(super) fn take(
+        &mut self,
+        pipes: Vec<OwnedFd>,
+        files: Vec<OwnedFd>,
+        quota: u64,
+    ) -> io::Result<()> {
+        self.quota = quota;
+        let mut files = files.into_iter().map(File::from);
+        for pipe in pipes {
+            rustix::io::ioctl_fionbio(&pipe, true)?;
+            self.pairs.push(Pair {
+                pipe,
+                file: files.next(),
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// What to poll for reading.
+    pub(super) fn pipes(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.pairs.iter().map(|pair| pair.pipe.as_fd())
+    }
+
+    /// Moves what is there, one buffer of each pipe, so that a flood does not keep the supervisor from its other work.
+    pub(super) fn pump(&mut self) {
+        if self.pairs.is_empty() {
+            return;
+        }
+        let mut buffer = vec![0u8; BUFFER];
+        let quota = &mut self.quota;
+        self.pairs
+            .retain_mut(|pair| match rustix::io::read(&pair.pipe, &mut buffer) {
+                Ok(0) => false,
+                Ok(count) => {
+                    pair.keep(&buffer[..count], quota);
+                    true
+                }
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => true,
+                Err(_) => false,
+            });
+    }
+}
+
+impl Pair {
+    /// Writes up to the quota. After a failed write nothing more is written: the file stays a true beginning.
+    fn keep(&mut self, bytes: &[u8], quota: &mut u64) {
+        let Some(file) = &mut self.file else { return };
+        let room = usize::try_from(*quota).unwrap_or(usize::MAX);
+        let part = &bytes[..bytes.len().min(room)];
+        if file.write_all(part).is_err() {
+            self.file = None;
+            return;
+        }
+        *quota -= part.len() as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Seek};
+
+    fn relay(quota: u64, with_file: bool) -> (Relay, io::PipeWriter, File) {
+        let (read, write) = io::pipe().unwrap();
+        let file = tempfile::tempfile().unwrap();
+        let mut relay = Relay::default();
+        let files = if with_file {
+            vec![file.try_clone().unwrap().into()]
+        } else {
+            Vec::new()
+        };
+        relay.take(vec![read.into()], files, quota).unwrap();
+        (relay, write, file)
+    }
+
+    fn content(mut file: &File) -> String {
+        let mut text = String::new();
+        file.rewind().unwrap();
+        file.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn everything_arrives_until_the_last_writer_is_gone() {
+        let (mut relay, mut write, file) = relay(1000, true);
+        relay.pump();
+        write.write_all(b"one ").unwrap();
+        relay.pump();
+        write.write_all(b"two").unwrap();
+        drop(write);
+        relay.pump();
+        assert!(!relay.is_done());
+        relay.pump();
+        assert!(relay.is_done());
+        assert_eq!(content(&file), "one two");
+    }
+
+    #[test]
+    fn beyond_the_quota_it_is_read_and_dropped() {
+        let (mut relay, mut write, file) = relay(5, true);
+        write.write_all(b"0123456789").unwrap();
+        relay.pump();
+        write.write_all(b"more").unwrap();
+        relay.pump();
+        assert_eq!(content(&file), "01234");
+    }
+
+    #[test]
+    fn without_a_file_the_writer_still_lives() {
+        let (mut relay, mut write, _file) = relay(5, false);
+        for _ in 0..100 {
+            write.write_all(&[b'x'; 4096]).unwrap();
+            relay.pump();
+        }
+        drop(write);
+        relay.pump();
+        assert!(relay.is_done());
+    }
+}

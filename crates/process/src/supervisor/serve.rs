@@ -1,0 +1,274 @@
+//! The supervisor's loop: one wait for everything (the host's orders, its children's ends, the survivors' output, the
+//! next step of a ladder), then whatever came.
+
+use super::VERSION;
+use super::channel::{Inbox, Received, Wait, send};
+use super::ladder::Ladder;
+use super::launch::{Launched, launch};
+use super::protocol::{Event, Order, ShellEnd, ShellStart};
+use super::relay::Relay;
+use super::tree;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::WaitOptions;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// A supervisor at work.
+#[derive(Debug)]
+pub(super) struct Server {
+    /// The lifeline. Kept open to the end: by its closing the host sees that we have ended.
+    socket: OwnedFd,
+    /// The host has closed its end, or is dead.
+    host_gone: bool,
+    inbox: Inbox,
+    /// A byte for every SIGCHLD.
+    children: UnixStream,
+    shell: Option<Shell>,
+    ladder: Option<Ladder>,
+    relay: Relay,
+    /// Survivors are ours: the host's end is no reason to end them.
+    adopted: bool,
+}
+
+/// The shell of the current call.
+#[derive(Debug)]
+struct Shell {
+    pid: i32,
+    pipes: [u64; 2],
+    boot: Vec<u8>,
+    end: Option<ShellEnd>,
+    /// `Ended` was sent.
+    told_end: bool,
+    /// That nobody is left was sent.
+    told_empty: bool,
+}
+
+impl Server {
+    pub(super) fn new(host: OwnedFd, children: UnixStream) -> Self {
+        Self {
+            socket: host,
+            host_gone: false,
+            inbox: Inbox::new(),
+            children,
+            shell: None,
+            ladder: None,
+            relay: Relay::default(),
+            adopted: false,
+        }
+    }
+
+    /// Serves until the host is gone and nobody is left.
+    pub(super) fn run(mut self) -> io::Result<()> {
+        self.tell(&Event::Hello { version: VERSION }, &[]);
+        loop {
+            self.wait()?;
+            if !self.host_gone {
+                self.take_orders();
+            }
+            self.drain_child_signals();
+            let empty = self.reap();
+            self.report(empty);
+            if empty {
+                self.ladder = None;
+            } else if self
+                .ladder
+                .as_mut()
+                .is_some_and(|ladder| ladder.step(now()))
+            {
+                let survivors = self.survivors();
+                self.tell(&Event::Stuck { survivors }, &[]);
+            }
+            self.relay.pump();
+            if self.host_gone && empty && self.relay.is_done() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Sleeps until something happens or the ladder's next step is due.
+    fn wait(&self) -> io::Result<()> {
+        let timeout = self.ladder.as_ref().map(|ladder| {
+            let left = ladder.next().saturating_duration_since(now());
+            // Rounded up: a step that is due in 0.3 ms is not polled for three times.
+            let left = left + Duration::from_micros(100);
+            Timespec {
+                tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
+                tv_nsec: i64::from(left.subsec_nanos()),
+            }
+        });
+        let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
+        fds.push(PollFd::new(&self.children, PollFlags::IN));
+        if !self.host_gone {
+            fds.push(PollFd::new(&self.socket, PollFlags::IN));
+        }
+        let pipes: Vec<BorrowedFd<'_>> = self.relay.pipes().collect();
+        fds.extend(pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn take_orders(&mut self) {
+        loop {
+            let received = self.inbox.receive(&self.socket);
+            while let Ok(Some((order, fds))) = self.inbox.next::<Order>() {
+                self.obey(order, fds);
+            }
+            match received {
+                Ok(Received::Some) => {}
+                Ok(Received::Nothing) => return,
+                Ok(Received::Closed) | Err(_) => {
+                    return self.lose_host();
+                }
+            }
+        }
+    }
+
+    fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) {
+        match order {
+            Order::Start(start) => self.start(&start, fds),
+            Order::Terminate { grace_ms } => self.terminate(Duration::from_millis(grace_ms)),
+            Order::Survivors => {
+                let survivors = self.survivors();
+                self.tell(&Event::Survivors { survivors }, &[]);
+            }
+            Order::Adopt { files, quota } => self.adopt(files, quota, fds),
+        }
+    }
+
+    fn start(&mut self, start: &ShellStart, fds: Vec<OwnedFd>) {
+        if self.shell.as_ref().is_some_and(|shell| !shell.told_empty) {
+            let reason = "the supervisor still has a shell".to_owned();
+            return self.tell(&Event::StartFailed { reason }, &[]);
+        }
+        match launch(start, fds.into_iter().next()) {
+            Ok(Launched {
+                pid,
+                script_fd,
+                stdin_fd,
+                host_ends,
+                pipes,
+                boot,
+            }) => {
+                self.shell = Some(Shell {
+                    pid,
+                    pipes,
+                    boot,
+                    end: None,
+                    told_end: false,
+                    told_empty: false,
+                });
+                let event = Event::Started {
+                    pid: pid.unsigned_abs(),
+                    script_fd,
+                    stdin_fd,
+                };
+                self.tell(&event, &host_ends.each_ref().map(AsFd::as_fd));
+            }
+            Err(error) => {
+                let reason = format!("{}: {error}", start.program.display());
+                self.tell(&Event::StartFailed { reason }, &[]);
+            }
+        }
+    }
+
+    fn terminate(&mut self, grace: Duration) {
+        let shell = self.shell.as_ref().filter(|shell| shell.end.is_none());
+        let group = shell.map(|shell| shell.pid);
+        self.ladder = Some(Ladder::begin(now(), grace, group));
+    }
+
+    fn adopt(&mut self, files: bool, quota: u64, mut fds: Vec<OwnedFd>) {
+        let files = if files {
+            fds.split_off(fds.len() / 2)
+        } else {
+            Vec::new()
+        };
+        if self.relay.take(fds, files, quota).is_ok() {
+            self.adopted = true;
+            self.tell(&Event::Adopted, &[]);
+        }
+    }
+
+    /// The host is gone: so are its commands, except those that were adopted.
+    fn lose_host(&mut self) {
+        self.host_gone = true;
+        if !self.adopted {
+            self.terminate(Duration::ZERO);
+        }
+    }
+
+    fn drain_child_signals(&mut self) {
+        let mut buffer = [0u8; 64];
+        while matches!((&self.children).read(&mut buffer), Ok(count) if count == buffer.len()) {}
+    }
+
+    /// Reaps whoever has ended. True if no child is left.
+    fn reap(&mut self) -> bool {
+        loop {
+            match rustix::process::wait(WaitOptions::NOHANG) {
+                Ok(Some((pid, status))) => {
+                    if let Some(shell) = self
+                        .shell
+                        .as_mut()
+                        .filter(|shell| shell.pid == pid.as_raw_pid())
+                    {
+                        shell.end = match (status.exit_status(), status.terminating_signal()) {
+                            (Some(code), _) => Some(ShellEnd::Exited(code)),
+                            (None, Some(number)) => Some(ShellEnd::Signaled(number)),
+                            (None, None) => None,
+                        };
+                    }
+                }
+                Ok(None) => return false,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(_) => return true,
+            }
+        }
+    }
+
+    /// Tells the host what it does not know yet of the shell's end.
+    fn report(&mut self, empty: bool) {
+        let Some(shell) = &mut self.shell else { return };
+        let Some(end) = shell.end else { return };
+        let event = if shell.told_end {
+            if !empty || shell.told_empty {
+                return;
+            }
+            Event::Empty
+        } else {
+            Event::Ended { end, empty }
+        };
+        shell.told_end = true;
+        shell.told_empty = empty;
+        self.tell(&event, &[]);
+    }
+
+    fn survivors(&self) -> Vec<agent_bash_core::Survivor> {
+        match &self.shell {
+            Some(shell) => tree::survivors(&shell.pipes, &shell.boot),
+            None => Vec::new(),
+        }
+    }
+
+    /// A host that cannot be told is a host that is gone.
+    fn tell(&mut self, event: &Event, fds: &[BorrowedFd<'_>]) {
+        if self.host_gone {
+            return;
+        }
+        if send(self.socket.as_fd(), event, fds, Wait::ForRoom).is_err() {
+            self.lose_host();
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the supervisor has no runtime; this is its clock"
+)]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,101 @@
+//! Defaults that keep programs from asking somebody who is not there: one table.
+
+/// Where a default applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Attendance {
+    /// No terminal: nobody can answer, nobody sees colours.
+    Pipe,
+    /// A terminal of its own, which a person may watch.
+    Terminal,
+}
+
+/// One default: a variable, its value on a pipe and on a terminal. `None` removes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnattendedDefault {
+    /// The variable.
+    pub name: &'static str,
+    /// Its value without a terminal.
+    pub pipe: Setting,
+    /// Its value with one.
+    pub terminal: Setting,
+}
+
+/// What a default does with its variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Setting {
+    /// Sets it.
+    Set(&'static str),
+    /// Removes what the host has.
+    Unset,
+    /// Leaves it alone.
+    Leave,
+}
+
+impl UnattendedDefault {
+    /// What it does there.
+    pub fn setting(&self, attendance: Attendance) -> Setting {
+        match attendance {
+            Attendance::Pipe => self.pipe,
+            Attendance::Terminal => self.terminal,
+        }
+    }
+}
+
+const fn always(name: &'static str, value: &'static str) -> UnattendedDefault {
+    UnattendedDefault {
+        name,
+        pipe: Setting::Set(value),
+        terminal: Setting::Set(value),
+    }
+}
+
+const fn differs(name: &'static str, pipe: Setting, terminal: Setting) -> UnattendedDefault {
+    UnattendedDefault {
+        name,
+        pipe,
+        terminal,
+    }
+}
+
+/// All defaults. A call's own `env` overrides each.
+pub const UNATTENDED: &[UnattendedDefault] = &[
+    // Pagers wait for a key.
+    always("PAGER", "cat"),
+    always("GIT_PAGER", "cat"),
+    always("MANPAGER", "cat"),
+    always("SYSTEMD_PAGER", "cat"),
+    always("GH_PAGER", "cat"),
+    always("PSQL_PAGER", "cat"),
+    always("BAT_PAGER", "cat"),
+    always("DELTA_PAGER", "cat"),
+    always("AWS_PAGER", ""),
+    // Editors wait for a person.
+    always("EDITOR", "true"),
+    always("VISUAL", "true"),
+    always("GIT_EDITOR", "true"),
+    always("GIT_SEQUENCE_EDITOR", "true"),
+    always("GIT_MERGE_AUTOEDIT", "no"),
+    // Passwords.
+    always("GIT_TERMINAL_PROMPT", "0"),
+    always("SSH_ASKPASS", "/usr/bin/false"),
+    // Package managers and tools that ask.
+    always("DEBIAN_FRONTEND", "noninteractive"),
+    always("PIP_NO_INPUT", "1"),
+    always("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
+    always("npm_config_yes", "true"),
+    always("npm_config_update_notifier", "false"),
+    always("npm_config_fund", "false"),
+    always("YARN_ENABLE_TELEMETRY", "0"),
+    always("COMPOSER_NO_INTERACTION", "1"),
+    always("HOMEBREW_NO_AUTO_UPDATE", "1"),
+    always("TF_INPUT", "0"),
+    always("TF_IN_AUTOMATION", "1"),
+    always("CLOUDSDK_CORE_DISABLE_PROMPTS", "1"),
+    always("CI", "1"),
+    // Colours and cursor movements are noise where no terminal reads them.
+    differs("NO_COLOR", Setting::Set("1"), Setting::Leave),
+    differs("CLICOLOR_FORCE", Setting::Unset, Setting::Leave),
+    differs("FORCE_COLOR", Setting::Unset, Setting::Leave),
+    differs("COLORTERM", Setting::Unset, Setting::Leave),
+    differs("TERM", Setting::Set("dumb"), Setting::Set("xterm-256color")),
+];
