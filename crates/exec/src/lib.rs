@@ -1,1 +1,19 @@
-//! Placeholder.
+//! Runs scripts in real bash.
+//!
+//! [`ShellCache`] is an [`agent_bash_core::Executor`]: a script goes in by descriptor, byte for byte; bash runs it as
+//! `bash -c` would, in a session of its own, below a supervisor; what it prints is pushed into a consumer as it comes;
+//! one [`agent_bash_core::Outcome`] comes out, whatever the script does.
+//!
+//! What is *not* here: how a tree is ended and survivors are named (`agent-bash-process`), what becomes of the output
+//! (`agent-bash-sink`), whether the script may run at all (`agent-bash-policy`).
+//!
+//! Parts: `cache` (the owner of all shells), `call` (one call from hand-over to outcome), `record` (the text by which
+//! a waiting shell takes its script), `streams` (reading the pipes), `watchdog` (time limit and cancellation).
+
+mod cache;
+mod call;
+mod record;
+mod streams;
+mod watchdog;
+
+pub use cache::{ShellCache, ShellCacheOptions};

@@ -1,0 +1,363 @@
+//! One call: the script is handed over, its output is read, its end is awaited, what is left is drained and named.
+
+use crate::cache::ShellCacheOptions;
+use crate::record::{self, ShellNumbers};
+use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
+use crate::watchdog::{self, Reason, Watchdog};
+use agent_bash_core::{
+    Cancel, Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
+    Survivor, SurvivorPolicy, Timestamp,
+};
+use agent_bash_process::signal_name;
+use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellFds, Supervised};
+use rustix::fs::fstat;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// After the shell's end its output is drained until it ends, or is quiet for this long …
+const QUIET: Duration = Duration::from_millis(100);
+
+/// … or this long altogether.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Processes that let go of the output and are not gone yet get this long to go, before they are called survivors.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// The caller has its answer at the latest this long after the grace, whatever the processes do.
+const AFTER_GRACE: Duration = Duration::from_secs(1);
+
+/// One call that was handed over.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    spec: &'a RunSpec,
+    options: &'a ShellCacheOptions,
+    supervised: Supervised,
+    streams: OutputStreams,
+    /// Until the shell's end is known; longer only where survivors are waited for.
+    watchdog: Option<Watchdog>,
+    script: OwnedFd,
+    /// Length of the script file when it was handed over. A record that fails makes it longer.
+    script_length: u64,
+    started_at: Timestamp,
+    started: Duration,
+}
+
+/// What is known of the shell's end.
+#[derive(Debug)]
+struct End {
+    /// `None`: the supervisor is gone, or the answer was due before the end.
+    shell: Option<ShellEnd>,
+    /// No process of the call is left.
+    empty: bool,
+    /// Who withstood SIGKILL.
+    stuck: Vec<Survivor>,
+}
+
+/// The outcome of a call that was cancelled before anything of it was started.
+pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
+    Outcome {
+        ending: Ending::Cancelled,
+        started_at: clock.wall(),
+        duration: Duration::ZERO,
+        stages: None,
+        final_cwd: None,
+        survivors: Vec::new(),
+        closed_early: false,
+        notices: Vec::new(),
+    }
+}
+
+impl<'a> Call<'a> {
+    /// Gives the waiting shell its script. From here on the script runs.
+    pub(crate) fn hand_over(
+        spec: &'a RunSpec,
+        supervised: Supervised,
+        fds: ShellFds,
+        options: &'a ShellCacheOptions,
+        cancel: &Cancel,
+    ) -> Result<Self, NotStarted> {
+        let failed = |error: io::Error| {
+            NotStarted::new(format!(
+                "the script could not be handed to the shell: {error}"
+            ))
+        };
+        let numbers = ShellNumbers {
+            script: fds.script_fd,
+            stdin: fds.stdin_fd,
+        };
+        let (content, commit) = if spec.shell.is_bash {
+            let oldpwd = spec.env.get("OLDPWD");
+            let content =
+                record::script_file(&spec.script, &spec.cwd, oldpwd, spec.streams, numbers);
+            (content, record::COMMIT)
+        } else {
+            (
+                record::plain_script_file(&spec.script, &spec.cwd, spec.streams),
+                record::PLAIN_COMMIT,
+            )
+        };
+        let script = File::from(fds.script);
+        // The shell shares the place where it is read, so that must not move.
+        script.write_all_at(&content, 0).map_err(failed)?;
+        let streams = OutputStreams::new(spec.streams, fds.stdout, fds.stderr).map_err(failed)?;
+        let started_at = options.clock.wall();
+        let started = options.clock.now();
+        File::from(fds.control).write_all(commit).map_err(failed)?;
+        let watchdog = Watchdog::start(
+            supervised.link(),
+            Arc::clone(&options.clock),
+            cancel.clone(),
+            spec.timeout,
+            spec.grace,
+        );
+        Ok(Self {
+            spec,
+            options,
+            supervised,
+            streams,
+            watchdog: Some(watchdog),
+            script: script.into(),
+            script_length: content.len() as u64,
+            started_at,
+            started,
+        })
+    }
+
+    /// Follows the call to its end.
+    pub(crate) async fn finish(
+        mut self,
+        out: &mut dyn OutputConsumer,
+    ) -> Result<Outcome, NotStarted> {
+        let end = self.until_ended(out).await;
+        let duration = self.options.clock.now().saturating_sub(self.started);
+        if self.record_failed() {
+            let cwd = self.spec.cwd.display();
+            return Err(NotStarted::new(format!("`{cwd}` could not be entered")));
+        }
+        let reason = self.reason();
+        if self.spec.survivors != SurvivorPolicy::Wait {
+            self.watchdog = None;
+        }
+        let survivors = self.clear_up(&end, reason, out).await;
+        let mut notices = Vec::new();
+        if !survivors.is_empty() {
+            notices.push(Notice::from(NoticeKind::Survivors {
+                survivors: survivors.clone(),
+            }));
+        }
+        Ok(Outcome {
+            ending: self.ending(&end, reason),
+            started_at: self.started_at,
+            duration,
+            stages: None,
+            final_cwd: None,
+            survivors,
+            closed_early: self.streams.closed_early(),
+            notices,
+        })
+    }
+
+    /// Reads output until the shell has ended and, where it is being ended, its whole tree.
+    async fn until_ended(&mut self, out: &mut dyn OutputConsumer) -> End {
+        let clock = &self.options.clock;
+        let mut end = End {
+            shell: None,
+            empty: false,
+            stuck: Vec::new(),
+        };
+        let mut close_stopped = None;
+        let mut give_up = None;
+        loop {
+            tokio::select! {
+                biased;
+                event = self.supervised.event() => match event {
+                    Ok((Event::Ended { end: shell, empty }, _)) => {
+                        end.shell = Some(shell);
+                        end.empty = empty;
+                    }
+                    Ok((Event::Empty, _)) => end.empty = true,
+                    Ok((Event::Stuck { survivors }, _)) => end.stuck = survivors,
+                    Ok(_) => {}
+                    Err(Gone) => return end,
+                },
+                _ = watchdog::fired(&mut self.watchdog), if give_up.is_none() => {
+                    give_up = Some(clock.sleep(self.spec.grace + AFTER_GRACE));
+                }
+                () = optional(&mut give_up) => return end,
+                () = optional(&mut close_stopped) => {
+                    close_stopped = None;
+                    self.streams.close_stopped();
+                }
+                progress = self.streams.pump(out) => {
+                    if progress == Progress::Stopped {
+                        close_stopped = Some(clock.sleep(AFTER_STOP));
+                    }
+                }
+            }
+            let being_ended = self.reason().is_some();
+            if end.shell.is_some() && (end.empty || !being_ended || !end.stuck.is_empty()) {
+                return end;
+            }
+        }
+    }
+
+    fn reason(&self) -> Option<Reason> {
+        self.watchdog.as_ref().and_then(Watchdog::reason)
+    }
+
+    /// The record stands in the script file and writes there when it fails.
+    fn record_failed(&self) -> bool {
+        let length = fstat(&self.script).map_or(0, |stat| stat.st_size.unsigned_abs());
+        length == self.script_length + record::FAILURE.len() as u64
+    }
+
+    /// Drains what was printed, and deals with whoever is left.
+    async fn clear_up(
+        &mut self,
+        end: &End,
+        reason: Option<Reason>,
+        out: &mut dyn OutputConsumer,
+    ) -> Vec<Survivor> {
+        if end.shell.is_none() && reason.is_none() {
+            let ended = self.supervised.sweep();
+            tracing::warn!(ended, "the supervisor is gone; its session was swept");
+        }
+        let empty = self.drain(out, end.empty).await;
+        if empty || reason.is_some() || end.shell.is_none() {
+            return end.stuck.clone();
+        }
+        match self.spec.survivors {
+            SurvivorPolicy::Adopt => self.adopt(out).await,
+            SurvivorPolicy::Kill => self.end_survivors(out, Duration::ZERO).await,
+            SurvivorPolicy::Wait => self.wait_for_survivors(out).await,
+        }
+    }
+
+    /// Reads on until the end of all streams, or quiet, or the limit; then lets the last processes go. Returns whether
+    /// nobody is left.
+    async fn drain(&mut self, out: &mut dyn OutputConsumer, mut empty: bool) -> bool {
+        let clock = &self.options.clock;
+        let mut limit = clock.sleep(DRAIN);
+        let mut quiet = clock.sleep(QUIET);
+        while !self.streams.ended() {
+            tokio::select! {
+                biased;
+                () = &mut limit => break,
+                _ = self.streams.pump(out) => quiet = clock.sleep(QUIET),
+                event = self.supervised.event(), if !empty => {
+                    empty = matches!(event, Ok((Event::Empty, _)) | Err(Gone));
+                }
+                () = &mut quiet => break,
+            }
+        }
+        let mut settle = clock.sleep(SETTLE);
+        while !empty && self.streams.ended() {
+            tokio::select! {
+                biased;
+                event = self.supervised.event() => {
+                    empty = matches!(event, Ok((Event::Empty, _)) | Err(Gone));
+                }
+                () = &mut settle => break,
+            }
+        }
+        empty
+    }
+
+    /// Names the survivors and leaves them to the supervisor, their output included.
+    async fn adopt(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
+        let Ok(survivors) = self.supervised.survivors().await else {
+            return Vec::new();
+        };
+        if survivors.is_empty() {
+            return survivors;
+        }
+        // The host's last read is done; what comes from now on is the supervisor's.
+        let open: Vec<_> = self.streams.open().collect();
+        let files: Vec<File> = open
+            .iter()
+            .filter_map(|(stream, _)| out.file_for_survivors(*stream))
+            .collect();
+        let pipes: Vec<BorrowedFd<'_>> = open.iter().map(|(_, pipe)| *pipe).collect();
+        let files: Vec<BorrowedFd<'_>> = if files.len() == pipes.len() {
+            files.iter().map(AsFd::as_fd).collect()
+        } else {
+            Vec::new()
+        };
+        match self
+            .supervised
+            .adopt(&pipes, &files, self.options.survivor_quota)
+            .await
+        {
+            // Gone: it was killed in this moment. Nobody reads on for them, but they live.
+            Ok(()) | Err(Gone) => survivors,
+        }
+    }
+
+    /// Ends whoever is left.
+    async fn end_survivors(
+        &mut self,
+        out: &mut dyn OutputConsumer,
+        grace: Duration,
+    ) -> Vec<Survivor> {
+        if self.supervised.link().terminate(grace).is_err() {
+            return Vec::new();
+        }
+        let mut give_up = self.options.clock.sleep(grace + AFTER_GRACE);
+        loop {
+            tokio::select! {
+                biased;
+                event = self.supervised.event() => match event {
+                    Ok((Event::Empty, _)) | Err(Gone) => break,
+                    Ok((Event::Stuck { survivors }, _)) => return survivors,
+                    Ok(_) => {}
+                },
+                _ = self.streams.pump(out), if !self.streams.ended() => {}
+                () = &mut give_up => break,
+            }
+        }
+        self.drain(out, true).await;
+        Vec::new()
+    }
+
+    /// Waits until nobody is left, within the call's time.
+    async fn wait_for_survivors(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
+        loop {
+            tokio::select! {
+                biased;
+                event = self.supervised.event() => {
+                    if matches!(event, Ok((Event::Empty, _)) | Err(Gone)) {
+                        self.drain(out, true).await;
+                        return Vec::new();
+                    }
+                }
+                _ = watchdog::fired(&mut self.watchdog) => return self.end_survivors(out, self.spec.grace).await,
+                _ = self.streams.pump(out), if !self.streams.ended() => {}
+            }
+        }
+    }
+
+    fn ending(&self, end: &End, reason: Option<Reason>) -> Ending {
+        match (reason, end.shell) {
+            (Some(Reason::Cancel), _) => Ending::Cancelled,
+            (Some(Reason::Timeout), _) => Ending::TimedOut {
+                after: self.spec.timeout.unwrap_or_default(),
+            },
+            (None, Some(ShellEnd::Exited(code))) => Ending::Exited { code },
+            (None, Some(ShellEnd::Signaled(number))) => Ending::Signaled {
+                signal: signal_name(number),
+                number,
+            },
+            (None, None) => {
+                let reason =
+                    "the supervisor of the call was ended, so nobody saw how the command did";
+                Ending::Lost {
+                    reason: reason.to_owned(),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Reading a call's pipes into its consumer.
+
+use agent_bash_core::{Flow, OutputConsumer, StreamId, Streams};
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+use tokio::net::unix::pipe::Receiver;
+
+/// Bytes read at once: the size of a pipe. Larger buffers and pipes gained nothing.
+const BUFFER: usize = 64 * 1024;
+
+/// A stream whose consumer has enough is read on for at most this long …
+pub(crate) const AFTER_STOP: Duration = Duration::from_secs(1);
+
+/// … and this far; then its pipe is closed.
+const AFTER_STOP_BYTES: usize = 1 << 20;
+
+/// The pipes of one call, and the buffer they are read into.
+#[derive(Debug)]
+pub(crate) struct OutputStreams {
+    pipes: Vec<Pipe>,
+    buffer: Box<[u8]>,
+    closed_early: bool,
+}
+
+#[derive(Debug)]
+struct Pipe {
+    stream: StreamId,
+    receiver: Receiver,
+    /// Bytes read since the consumer said stop.
+    after_stop: Option<usize>,
+}
+
+/// What a read found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Output, pushed.
+    Chunk,
+    /// A consumer has enough as of this chunk: the clock for closing its stream starts.
+    Stopped,
+    /// A stream has ended, or was closed by us.
+    Ended,
+}
+
+impl OutputStreams {
+    /// Takes the read ends over. Merged output comes out of the first.
+    pub(crate) fn new(streams: Streams, stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Self> {
+        let pipe = |stream, fd: OwnedFd| -> io::Result<Pipe> {
+            rustix::io::ioctl_fionbio(&fd, true)?;
+            let receiver = Receiver::from_owned_fd(fd)?;
+            Ok(Pipe {
+                stream,
+                receiver,
+                after_stop: None,
+            })
+        };
+        let pipes = match streams {
+            Streams::Merged => vec![pipe(StreamId::Merged, stdout)?],
+            Streams::Split => {
+                vec![
+                    pipe(StreamId::Stdout, stdout)?,
+                    pipe(StreamId::Stderr, stderr)?,
+                ]
+            }
+        };
+        Ok(Self {
+            pipes,
+            buffer: vec![0; BUFFER].into(),
+            closed_early: false,
+        })
+    }
+
+    /// Whether all streams have ended.
+    pub(crate) fn ended(&self) -> bool {
+        self.pipes.is_empty()
+    }
+
+    /// Whether a stream was closed since its consumer had enough.
+    pub(crate) fn closed_early(&self) -> bool {
+        self.closed_early
+    }
+
+    /// What is still open, for somebody else to read on.
+    pub(crate) fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
+        self.pipes
+            .iter()
+            .map(|pipe| (pipe.stream, pipe.receiver.as_fd()))
+    }
+
+    /// Waits for output of any stream and pushes one chunk. Never returns once all have ended. Cancel safe: a chunk is
+    /// read and pushed without a wait in between.
+    pub(crate) async fn pump(&mut self, out: &mut dyn OutputConsumer) -> Progress {
+        loop {
+            let Some(ready) = self.readable().await else {
+                return std::future::pending().await;
+            };
+            let pipe = &mut self.pipes[ready];
+            let progress = match pipe.receiver.try_read(&mut self.buffer) {
+                Ok(0) => Progress::Ended,
+                Ok(count) => pipe.push(&self.buffer[..count], out),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => {
+                    tracing::warn!(%error, "a pipe could not be read");
+                    Progress::Ended
+                }
+            };
+            if progress == Progress::Ended {
+                let pipe = self.pipes.remove(ready);
+                self.closed_early |= pipe
+                    .after_stop
+                    .is_some_and(|bytes| bytes > AFTER_STOP_BYTES);
+            }
+            return progress;
+        }
+    }
+
+    /// Index of a pipe that can be read; `None` if there is none left.
+    async fn readable(&self) -> Option<usize> {
+        match &self.pipes[..] {
+            [] => None,
+            [one] => one.receiver.readable().await.ok().map(|()| 0),
+            [one, two, ..] => tokio::select! {
+                _ = one.receiver.readable() => Some(0),
+                _ = two.receiver.readable() => Some(1),
+            },
+        }
+    }
+
+    /// Closes the streams whose consumer has enough, so that their producers meet SIGPIPE.
+    pub(crate) fn close_stopped(&mut self) {
+        let before = self.pipes.len();
+        self.pipes.retain(|pipe| pipe.after_stop.is_none());
+        self.closed_early |= self.pipes.len() < before;
+    }
+}
+
+impl Pipe {
+    fn push(&mut self, bytes: &[u8], out: &mut dyn OutputConsumer) -> Progress {
+        let flow = out.chunk(self.stream, bytes);
+        match (&mut self.after_stop, flow) {
+            (None, Flow::Continue) => Progress::Chunk,
+            (None, Flow::Stop) => {
+                self.after_stop = Some(0);
+                Progress::Stopped
+            }
+            (Some(seen), _) => {
+                *seen += bytes.len();
+                if *seen > AFTER_STOP_BYTES {
+                    Progress::Ended
+                } else {
+                    Progress::Chunk
+                }
+            }
+        }
+    }
+}
+
+/// A wait that may not be set: never ends then.
+pub(crate) async fn optional<F: Future<Output = ()> + Unpin>(wait: &mut Option<F>) {
+    match wait {
+        Some(wait) => wait.await,
+        None => std::future::pending().await,
+    }
+}

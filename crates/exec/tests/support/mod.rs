@@ -1,0 +1,97 @@
+//! What the tests of this crate share: a cache over the test supervisor, a specification, a consumer that collects.
+
+#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses its part")]
+
+use agent_bash_core::{
+    Cancel, Environment, Executor, Flow, Limits, NotStarted, Outcome, OutputConsumer, RunSpec,
+    Shell, StdinSource, StreamId, Streams, SurvivorPolicy,
+};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::Supervisor;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) fn cache() -> ShellCache {
+    ShellCache::new(ShellCacheOptions {
+        supervisor: Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor")),
+        clock: Arc::new(SystemClock::new()),
+        survivor_quota: 1 << 20,
+    })
+}
+
+/// The environment of every test: nothing of the machine but `PATH`.
+pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
+    [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/nonexistent"), ("LANG", "C.UTF-8")]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into()
+}
+
+pub(crate) fn spec(script: &str) -> RunSpec {
+    RunSpec {
+        script: script.to_owned(),
+        shell: Shell { path: PathBuf::from("/bin/bash"), is_bash: true, args: Vec::new() },
+        cwd: PathBuf::from("/tmp"),
+        env: Environment { base: Arc::new(environment()), changes: BTreeMap::new() },
+        streams: Streams::Split,
+        stdin: StdinSource::Null,
+        timeout: Some(Duration::from_secs(60)),
+        grace: Duration::from_secs(2),
+        survivors: SurvivorPolicy::Adopt,
+        session: None,
+        limits: Limits::default(),
+    }
+}
+
+/// Keeps what was printed, and has enough after `stop_after` bytes of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Collect {
+    pub(crate) out: Vec<u8>,
+    pub(crate) err: Vec<u8>,
+    pub(crate) stop_after: Option<usize>,
+    pub(crate) survivors_file: Option<std::fs::File>,
+}
+
+impl OutputConsumer for Collect {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+        let kept = if stream == StreamId::Stderr { &mut self.err } else { &mut self.out };
+        kept.extend_from_slice(bytes);
+        match self.stop_after {
+            Some(enough) if kept.len() >= enough => Flow::Stop,
+            _ => Flow::Continue,
+        }
+    }
+
+    fn file_for_survivors(&mut self, _: StreamId) -> Option<std::fs::File> {
+        self.survivors_file.take()
+    }
+}
+
+/// What a call printed and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) outcome: Outcome,
+}
+
+pub(crate) async fn run(spec: &RunSpec) -> Result<Ran, NotStarted> {
+    run_with(&cache(), spec, &Cancel::new()).await
+}
+
+pub(crate) async fn run_with(
+    cache: &ShellCache,
+    spec: &RunSpec,
+    cancel: &Cancel,
+) -> Result<Ran, NotStarted> {
+    let mut collect = Collect::default();
+    let outcome = cache.run(spec, &mut collect, cancel).await?;
+    Ok(Ran {
+        out: String::from_utf8_lossy(&collect.out).into_owned(),
+        err: String::from_utf8_lossy(&collect.err).into_owned(),
+        outcome,
+    })
+}
