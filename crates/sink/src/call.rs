@@ -1,0 +1,206 @@
+//! [`CallOutput`]: the streams of one call, one sink merged or two apart, as an executor's consumer.
+
+use crate::report::{Shown, SinkReport};
+use crate::sanitise::CarriageReturn;
+use crate::sink::{OutputSink, SinkOptions};
+use agent_bash_core::{
+    ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, Direction, Flow, OutputConsumer,
+    OutputLimits, OutputSummary, StreamId, Streams, Truncation,
+};
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+/// What a call wants of its output. Every field is a decision of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallOptions {
+    /// One sink or two.
+    pub streams: Streams,
+    /// Per stream; with [`CallOptions::share_window`] for both together.
+    pub limits: OutputLimits,
+    /// First lines wanted of stdout; of the merged stream where there is only that.
+    pub head: Option<NonZeroU64>,
+    /// Last lines wanted of stdout, likewise.
+    pub tail: Option<NonZeroU64>,
+    /// What a lone CR does.
+    pub carriage_return: CarriageReturn,
+    /// Stdout, a newline and stderr together fit the window of `Tail` and `Head` policies (`workspace`: "100 KB
+    /// applies to the two joined"). Otherwise each stream has a window of its own.
+    pub share_window: bool,
+}
+
+/// Takes the output of one call.
+pub struct CallOutput {
+    /// The merged stream, or stdout.
+    first: OutputSink,
+    /// Stderr, where it is apart.
+    stderr: Option<OutputSink>,
+    options: CallOptions,
+}
+
+/// The account of a call's streams.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CallReport {
+    /// The merged stream, or stdout.
+    pub first: SinkReport,
+    /// Stderr, where it was apart.
+    pub stderr: Option<SinkReport>,
+}
+
+impl CallOutput {
+    /// Sinks without output. `store` keeps the whole of it where that is needed.
+    pub fn new(
+        options: CallOptions,
+        store: Option<Arc<dyn ArtifactStore>>,
+        meta: ArtifactMeta,
+    ) -> Self {
+        let split = options.streams == Streams::Split;
+        let first = SinkOptions {
+            limits: options.limits,
+            head: options.head,
+            tail: options.tail,
+            carriage_return: options.carriage_return,
+            stream: if split {
+                StreamId::Stdout
+            } else {
+                StreamId::Merged
+            },
+        };
+        let stderr = split.then(|| {
+            let stderr = SinkOptions {
+                head: None,
+                tail: None,
+                stream: StreamId::Stderr,
+                ..first
+            };
+            OutputSink::new(stderr, store.clone(), meta.clone())
+        });
+        Self {
+            first: OutputSink::new(first, store, meta),
+            stderr,
+            options,
+        }
+    }
+
+    /// Bytes taken so far, of all streams.
+    pub fn total_bytes(&self) -> u64 {
+        self.first.total_bytes() + self.stderr.as_ref().map_or(0, OutputSink::total_bytes)
+    }
+
+    /// As [`OutputSink::take_file_for_survivors`], for one stream.
+    pub fn take_file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
+        self.sink(stream).take_file_for_survivors()
+    }
+
+    /// The streams have ended.
+    pub fn finish(self, end: &ArtifactEnd) -> CallReport {
+        let Self {
+            first,
+            stderr,
+            options,
+        } = self;
+        let Some(stderr) = stderr else {
+            return CallReport {
+                first: first.finish(end),
+                stderr: None,
+            };
+        };
+        let (first, stderr) = match options.limits.truncation {
+            Truncation::Head { bytes } if options.share_window => {
+                let first = first.finish(end);
+                let left = left_of(bytes, &first);
+                (first, stderr.finish_within(left, end))
+            }
+            Truncation::Tail { bytes } if options.share_window => {
+                let stderr = stderr.finish(end);
+                let left = left_of(bytes, &stderr);
+                (first.finish_within(left, end), stderr)
+            }
+            _ => (first.finish(end), stderr.finish(end)),
+        };
+        CallReport {
+            first,
+            stderr: Some(stderr),
+        }
+    }
+
+    fn sink(&mut self, stream: StreamId) -> &mut OutputSink {
+        match (&mut self.stderr, stream) {
+            (Some(stderr), StreamId::Stderr) => stderr,
+            _ => &mut self.first,
+        }
+    }
+}
+
+impl OutputConsumer for CallOutput {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+        self.sink(stream).push(bytes)
+    }
+}
+
+/// What one stream leaves of a shared window, with the newline between the two.
+fn left_of(window: usize, report: &SinkReport) -> usize {
+    match usize::try_from(report.summary.shown_bytes) {
+        Ok(0) => window,
+        Ok(shown) => window.saturating_sub(shown + 1),
+        Err(_) => 0,
+    }
+}
+
+impl CallReport {
+    /// The reports, in the order in which the text shows them.
+    pub fn reports(&self) -> impl Iterator<Item = &SinkReport> {
+        std::iter::once(&self.first).chain(&self.stderr)
+    }
+
+    /// The files with whole outputs.
+    pub fn artifacts(&self) -> Vec<ArtifactRef> {
+        self.reports()
+            .filter_map(|report| report.artifact.clone())
+            .collect()
+    }
+
+    /// The counts of both streams as of one, stdout first: stderr's lines are numbered after stdout's.
+    pub fn summary(&self) -> OutputSummary {
+        let mut all = self.first.summary.clone();
+        let Some(stderr) = &self.stderr else {
+            return all;
+        };
+        let more = &stderr.summary;
+        let shift = all.total_lines;
+        let shifted = |range: &[u64; 2]| [range[0] + shift, range[1] + shift];
+        all.shown_ranges
+            .extend(more.shown_ranges.iter().map(shifted));
+        all.total_bytes += more.total_bytes;
+        all.total_lines += more.total_lines;
+        all.shown_bytes += more.shown_bytes;
+        all.shown_lines += more.shown_lines;
+        all.dropped_bytes += more.dropped_bytes;
+        all.dropped_lines += more.dropped_lines;
+        if !all.truncated {
+            all.direction = more.direction;
+        }
+        all.truncated |= more.truncated;
+        all.truncated_by = all.truncated_by.or(more.truncated_by);
+        all.binary |= more.binary;
+        all
+    }
+
+    /// Which part of the output is shown, of the stream that was cut.
+    pub fn direction(&self) -> Direction {
+        self.summary().direction
+    }
+
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.reports().all(|report| report.shown.is_empty())
+    }
+
+    /// The binary stream's description, if there is one.
+    pub fn binary_description(&self) -> Option<&str> {
+        self.reports().find_map(|report| match &report.shown {
+            Shown::Binary { description } => Some(description.as_str()),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,350 @@
+//! The truncation policies (spec 3.2): from the window of a finished stream to the pieces that are shown.
+//!
+//! All four work on positions within the clean text and on line numbers; what a cut costs in raw bytes is read off
+//! the window afterwards.
+
+use crate::lines::{Shrink, Text};
+use crate::report::{Piece, Shown};
+use crate::scan;
+use crate::window::{Part, Window};
+use agent_bash_core::{Direction, TruncatedBy, Truncation};
+
+/// What is shown, and what is not.
+pub(crate) struct Cut {
+    pub(crate) shown: Shown,
+    pub(crate) truncated_by: Option<TruncatedBy>,
+    pub(crate) direction: Direction,
+    /// Raw bytes not shown.
+    pub(crate) dropped_bytes: u64,
+}
+
+/// How much of both ends of a text a policy may come to show: the sizes of a [`Window`].
+pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
+    // One byte more than is shown at the end: it tells whether a line begins right there.
+    match policy {
+        Truncation::Tail { bytes } => (0, bytes.saturating_add(1)),
+        Truncation::Middle { max, ends } => (ends, max.max(ends).saturating_add(1)),
+        Truncation::HeadTail { max_bytes, .. } => (max_bytes, max_bytes.saturating_add(1)),
+        Truncation::Head { bytes } if tail => (bytes, bytes.saturating_add(1)),
+        Truncation::Head { bytes } => (bytes, 0),
+    }
+}
+
+/// When a policy's window may become smaller.
+pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<Shrink> {
+    match policy {
+        Truncation::Middle { max, ends } if !tail => Some(Shrink {
+            over: max as u64,
+            tail: ends.saturating_add(1),
+        }),
+        _ => None,
+    }
+}
+
+/// Cuts a text whose stream was `raw` bytes long down to what `tail` lines and the policy leave.
+pub(crate) fn cut(text: &mut Text, policy: Truncation, tail: Option<u64>, raw: u64) -> Cut {
+    let mut cut = match tail {
+        Some(wanted) if wanted < text.lines => last_lines(text, policy, wanted),
+        _ => match policy {
+            _ if fits(text, policy) => whole(text),
+            Truncation::Tail { bytes } => by_bytes(Shown::Tail(last_bytes(text, bytes))),
+            Truncation::Head { bytes } => by_bytes(Shown::Head(first_bytes(text, bytes))),
+            Truncation::Middle { ends, .. } => by_bytes(middle(text, ends)),
+            Truncation::HeadTail {
+                max_bytes,
+                max_lines,
+                head_lines,
+                tail_lines,
+            } => {
+                // Together never more lines than are shown whole, or the two would overlap.
+                let head_lines = head_lines.min(max_lines.div_ceil(2));
+                let tail_lines = tail_lines.min(max_lines / 2);
+                let shown = head_and_tail(text, max_bytes, head_lines, tail_lines);
+                let by = if text.window.total > max_bytes as u64 {
+                    TruncatedBy::Bytes
+                } else {
+                    TruncatedBy::Lines
+                };
+                (shown, Some(by), Direction::HeadTail)
+            }
+        },
+    };
+    if text.head_cut && cut.1.is_none() {
+        if let Shown::Whole(piece) = cut.0 {
+            cut.0 = Shown::Head(piece);
+        }
+        cut.1 = Some(TruncatedBy::HeadTail);
+        cut.2 = Direction::Head;
+    }
+    let (shown, mut truncated_by, mut direction) = cut;
+    if truncated_by.is_none() {
+        direction = policy.direction();
+        truncated_by = text.clamped.then_some(TruncatedBy::LineLength);
+    }
+    let dropped_bytes = raw - shown_raw(text, &shown, raw);
+    Cut {
+        shown,
+        truncated_by,
+        direction,
+        dropped_bytes,
+    }
+}
+
+type Choice = (Shown, Option<TruncatedBy>, Direction);
+
+/// A text that is shown whole as far as the policy goes.
+fn whole(text: &mut Text) -> Choice {
+    let total = text.window.total;
+    let piece = span(&mut text.window, 0, total).unwrap_or_default();
+    let piece = number_from_start(piece);
+    (Shown::Whole(piece), None, Direction::Tail)
+}
+
+fn by_bytes(shown: Shown) -> Choice {
+    let direction = match shown {
+        Shown::Head(_) => Direction::Head,
+        Shown::Ends { .. } => Direction::Middle,
+        _ => Direction::Tail,
+    };
+    (shown, Some(TruncatedBy::Bytes), direction)
+}
+
+/// Whether the policy leaves a text as it is.
+fn fits(text: &Text, policy: Truncation) -> bool {
+    let (max_bytes, max_lines) = bounds(policy);
+    text.window.total <= max_bytes as u64 && text.lines <= max_lines as u64
+}
+
+/// What a policy shows whole, in bytes and lines.
+fn bounds(policy: Truncation) -> (usize, usize) {
+    match policy {
+        Truncation::Tail { bytes } | Truncation::Head { bytes } => (bytes, usize::MAX),
+        Truncation::Middle { max, .. } => (max, usize::MAX),
+        Truncation::HeadTail {
+            max_bytes,
+            max_lines,
+            ..
+        } => (max_bytes, max_lines),
+    }
+}
+
+/// The last `wanted` lines, of more. Where they are too much for the policy, the end of them: it is the end that was
+/// asked for, and where it begins is known only after the text has gone by.
+fn last_lines(text: &mut Text, policy: Truncation, wanted: u64) -> Choice {
+    let (max_bytes, max_lines) = bounds(policy);
+    let lines = wanted.min(max_lines as u64);
+    let by = if wanted > lines {
+        TruncatedBy::Lines
+    } else {
+        TruncatedBy::HeadTail
+    };
+    let Text {
+        window, lines: all, ..
+    } = text;
+    let from = nth_last_line(&mut window.tail, lines);
+    match from.filter(|from| window.total - from <= max_bytes as u64) {
+        Some(from) => {
+            let piece = span(window, from, window.total).unwrap_or_default();
+            let piece = number_from_end(piece, *all);
+            (Shown::Tail(piece), Some(by), Direction::Tail)
+        }
+        None => by_bytes(Shown::Tail(last_bytes(text, max_bytes))),
+    }
+}
+
+/// Where the `n`-th line from the end begins, if that is in the part.
+fn nth_last_line(part: &mut Part, n: u64) -> Option<u64> {
+    let start = part.start;
+    let bytes = part.bytes();
+    let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let Some(nth) = n.checked_sub(1) else {
+        return Some(start + bytes.len() as u64);
+    };
+    let nth = usize::try_from(nth).ok()?;
+    memchr::memrchr_iter(b'\n', body)
+        .nth(nth)
+        .map(|end| start + end as u64 + 1)
+}
+
+/// The last `max` bytes, from a line's start if one begins among them.
+fn last_bytes(text: &mut Text, max: usize) -> Piece {
+    let Text {
+        window,
+        lines,
+        last_start,
+        ..
+    } = text;
+    let total = window.total;
+    let earliest = total.saturating_sub(max as u64);
+    let line_start = line_start_at_or_after(&mut window.tail, earliest);
+    let piece = span(window, line_start.unwrap_or(earliest), total).unwrap_or_default();
+    let mut piece = number_from_end(piece, *lines);
+    if line_start.is_none() {
+        let begin = total - piece.text.len() as u64;
+        piece.missing_before = begin.saturating_sub(*last_start);
+    }
+    piece
+}
+
+/// The first position from `earliest` on at which a line begins that has text.
+fn line_start_at_or_after(part: &mut Part, earliest: u64) -> Option<u64> {
+    let (start, end) = (part.start, part.end());
+    if earliest == 0 {
+        return Some(0);
+    }
+    let from = usize::try_from((earliest - 1).checked_sub(start)?).ok()?;
+    let bytes = part.bytes().get(from..)?;
+    memchr::memchr(b'\n', bytes)
+        .map(|at| earliest + at as u64)
+        .filter(|&at| at < end)
+}
+
+/// The first `max` bytes.
+fn first_bytes(text: &mut Text, max: usize) -> Piece {
+    let to = text.window.total.min(max as u64);
+    let piece = span(&mut text.window, 0, to).unwrap_or_default();
+    number_from_start(piece)
+}
+
+/// The first and the last `ends` bytes.
+fn middle(text: &mut Text, ends: usize) -> Shown {
+    let head = first_bytes(text, ends);
+    let total = text.window.total;
+    let from = total.saturating_sub(ends as u64);
+    let tail = span(&mut text.window, from, total).unwrap_or_default();
+    let tail = number_from_end(tail, text.lines);
+    Shown::Ends { head, tail }
+}
+
+/// The first and the last lines, trimmed from the inside until both fit `max` bytes.
+fn head_and_tail(text: &mut Text, max: usize, head_lines: usize, tail_lines: usize) -> Shown {
+    let window = &mut text.window;
+    let total = window.total;
+    let head_len = first_lines_len(window.head.bytes(), head_lines).unwrap_or(usize::MAX);
+    let tail_from = nth_last_line(&mut window.tail, tail_lines as u64).unwrap_or(0);
+    let tail_len = usize::try_from(total - tail_from).unwrap_or(usize::MAX);
+    let half = max / 2;
+    let (head_max, tail_max) = match () {
+        () if head_len <= half => (head_len, (max - head_len).min(tail_len)),
+        () if tail_len <= half => ((max - tail_len).min(head_len), tail_len),
+        () => (half.min(head_len), half.min(tail_len)),
+    };
+    let head = whole_lines_len(window.head.bytes(), head_max).unwrap_or(head_max);
+    let head = span(window, 0, head as u64).unwrap_or_default();
+    let earliest = total - tail_max as u64;
+    let from = line_start_at_or_after(&mut window.tail, earliest).unwrap_or(earliest);
+    let tail = span(window, from, total).unwrap_or_default();
+    let mut head = number_from_start(head);
+    let mut tail = number_from_end(tail, text.lines);
+    mark_cut_lines(text, &mut head, &mut tail);
+    Shown::Ends { head, tail }
+}
+
+/// Says how much of a line is missing that is longer than its half of the window.
+fn mark_cut_lines(text: &Text, head: &mut Piece, tail: &mut Piece) {
+    let head_len = head.text.len() as u64;
+    let tail_from = text.window.total - tail.text.len() as u64;
+    if !head.text.ends_with('\n') {
+        let line_end = text.first_len.min(tail_from);
+        head.missing_after = line_end.saturating_sub(head_len);
+    }
+    let line_start = text.last_start.max(head_len);
+    if tail_from > text.last_start && !tail.text.is_empty() {
+        tail.missing_before = tail_from.saturating_sub(line_start);
+    }
+}
+
+/// Length of the first `n` lines, if so many have ended.
+fn first_lines_len(bytes: &[u8], n: usize) -> Option<usize> {
+    let Some(nth) = n.checked_sub(1) else {
+        return Some(0);
+    };
+    memchr::memchr_iter(b'\n', bytes)
+        .nth(nth)
+        .map(|end| end + 1)
+}
+
+/// Length of the whole lines within the first `max` bytes, if there are any.
+fn whole_lines_len(bytes: &[u8], max: usize) -> Option<usize> {
+    let bytes = &bytes[..max.min(bytes.len())];
+    memchr::memrchr(b'\n', bytes).map(|end| end + 1)
+}
+
+/// The text between two positions, trimmed to whole characters. `None` where it is not kept.
+fn span(window: &mut Window, from: u64, to: u64) -> Option<Piece> {
+    let part = match &mut window.tail {
+        tail if tail.start <= from && to <= tail.end() => tail,
+        _ => &mut window.head,
+    };
+    let begin = usize::try_from(from.checked_sub(part.start)?).ok()?;
+    let end = usize::try_from(to.checked_sub(part.start)?).ok()?;
+    let bytes = part.bytes();
+    let at_most = bytes.get(begin..end)?;
+    let skipped = at_most
+        .iter()
+        .take_while(|&&byte| scan::is_continuation(byte))
+        .count();
+    let text = whole_characters(&at_most[skipped..]);
+    Some(Piece {
+        text: String::from_utf8_lossy(text).into_owned(),
+        ..Piece::default()
+    })
+}
+
+/// Without a character that is cut off at the end.
+fn whole_characters(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
+        _ => bytes,
+    }
+}
+
+fn number_from_start(mut piece: Piece) -> Piece {
+    let count = lines_in(&piece.text);
+    piece.lines = (count > 0).then_some([1, count]);
+    piece
+}
+
+fn number_from_end(mut piece: Piece, last: u64) -> Piece {
+    let count = lines_in(&piece.text);
+    piece.lines = (count > 0).then_some([last + 1 - count, last]);
+    piece
+}
+
+fn lines_in(text: &str) -> u64 {
+    let open = !text.is_empty() && !text.ends_with('\n');
+    scan::newlines(text.as_bytes()) + u64::from(open)
+}
+
+/// Raw bytes that the shown pieces stand for, with what was cleaned away in and before them.
+fn shown_raw(text: &Text, shown: &Shown, raw: u64) -> u64 {
+    let window = &text.window;
+    let total = window.total;
+    let before = |at: u64| match at {
+        _ if at == total && !text.head_cut => raw,
+        _ => window.raw_before(at).unwrap_or(0),
+    };
+    let spans = match shown {
+        Shown::Binary { .. } => [(0, 0), (0, 0)],
+        Shown::Whole(_) if total == 0 => return raw,
+        Shown::Whole(_) => [(0, total), (0, 0)],
+        Shown::Head(piece) => [(0, piece.text.len() as u64), (0, 0)],
+        Shown::Tail(piece) => [(total - piece.text.len() as u64, total), (0, 0)],
+        Shown::Ends { head, tail } => [
+            (0, head.text.len() as u64),
+            (total - tail.text.len() as u64, total),
+        ],
+    };
+    spans
+        .into_iter()
+        .filter(|(from, to)| from < to)
+        .map(|(from, to)| {
+            let part = if window.tail.start <= from {
+                &window.tail
+            } else {
+                &window.head
+            };
+            before(to).saturating_sub(before(from) + part.clamped(from, to))
+        })
+        .sum()
+}

@@ -1,0 +1,346 @@
+//! Lines: overwriting by carriage returns, the limit on a line's length, the call's `head`, and the counts.
+//!
+//! The line that is being written is kept apart from the finished ones, because a carriage return may yet take it
+//! back; that must not cost the lines before it. What of all this is shown in the end is `cut`'s business.
+
+use crate::sanitise::TextSink;
+use crate::scan;
+use crate::window::Window;
+
+/// The text of a stream, line by line, of which a window is kept.
+pub(crate) struct Lines {
+    finished: Window,
+    open: Window,
+    clamp: Option<Clamping>,
+    /// Lines still wanted by `head`; `None` where there is no such limit.
+    wanted: Option<u64>,
+    /// Line ends among the text that is kept or was.
+    ended: u64,
+    /// Where the last line of the finished text begins.
+    last_start: u64,
+    /// Length of the first line in bytes, once it has ended.
+    first_len: Option<u64>,
+    /// Whether a line was clamped.
+    clamped: bool,
+    beyond: Beyond,
+    shrink: Option<Shrink>,
+}
+
+/// What follows the lines that `head` wants: counted, not kept.
+#[derive(Default)]
+struct Beyond {
+    ended: u64,
+    open: bool,
+}
+
+/// The limit on a line's length, and where the open line stands with it.
+struct Clamping {
+    max: u64,
+    /// Characters of the open line that are kept.
+    kept: u64,
+    /// Characters of it that are not.
+    omitted: u64,
+    /// Where in the stream the omission begins.
+    from: u64,
+}
+
+/// Once the finished text is longer than `over`, only `tail` bytes of its end are ever shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shrink {
+    pub(crate) over: u64,
+    pub(crate) tail: usize,
+}
+
+/// All that is known of a text when its stream has ended.
+pub(crate) struct Text {
+    pub(crate) window: Window,
+    /// Lines of the stream.
+    pub(crate) total_lines: u64,
+    /// Lines of the window's text: all, or those that `head` wants.
+    pub(crate) lines: u64,
+    /// Where the last of them begins.
+    pub(crate) last_start: u64,
+    /// Length of the first in bytes, without its LF.
+    pub(crate) first_len: u64,
+    /// Whether anything was printed after what `head` wants.
+    pub(crate) head_cut: bool,
+    /// Whether a line was clamped.
+    pub(crate) clamped: bool,
+}
+
+impl Lines {
+    /// `head` lines, none longer than `max_chars`, in windows of the given sizes.
+    pub(crate) fn new(
+        (head_cap, tail_cap): (usize, usize),
+        max_chars: Option<usize>,
+        head: Option<u64>,
+        shrink: Option<Shrink>,
+    ) -> Self {
+        Self {
+            finished: Window::new(head_cap, tail_cap),
+            open: Window::new(head_cap, tail_cap),
+            clamp: max_chars.map(|max| Clamping {
+                max: max as u64,
+                kept: 0,
+                omitted: 0,
+                from: 0,
+            }),
+            wanted: head,
+            ended: 0,
+            last_start: 0,
+            first_len: None,
+            clamped: false,
+            beyond: Beyond::default(),
+            shrink,
+        }
+    }
+
+    /// Whether `head` has all its lines.
+    pub(crate) fn head_satisfied(&self) -> bool {
+        self.wanted == Some(0)
+    }
+
+    /// The stream has ended, `raw` bytes long.
+    pub(crate) fn finish(mut self, raw: u64) -> Text {
+        self.mark_omission(raw);
+        let open = u64::from(self.open.total > 0);
+        let lines = self.ended + open;
+        if open > 0 {
+            self.last_start = self.finished.total;
+            self.first_len.get_or_insert(self.open.total);
+            self.finished.take(&mut self.open);
+        }
+        let beyond = self.beyond.ended + u64::from(self.beyond.open);
+        Text {
+            window: self.finished,
+            total_lines: lines + beyond,
+            lines,
+            last_start: self.last_start,
+            first_len: self.first_len.unwrap_or(0),
+            head_cut: beyond > 0,
+            clamped: self.clamped,
+        }
+    }
+
+    /// Takes text that `head` still wants all of.
+    fn wanted_text(&mut self, text: &[u8], raw: u64) {
+        let Some(last) = memchr::memrchr(b'\n', text) else {
+            self.open_text(text, raw);
+            return;
+        };
+        let (mut lines, rest) = text.split_at(last + 1);
+        let mut at = raw;
+        if self.line_is_open()
+            && let Some(end) = memchr::memchr(b'\n', lines)
+        {
+            self.open_text(&lines[..end], at);
+            self.end_line(at + end as u64, 1);
+            lines = &lines[end + 1..];
+            at += end as u64 + 1;
+        }
+        if self.fits(lines) {
+            self.whole_lines(lines, at);
+        } else {
+            self.lines_one_by_one(lines, at);
+        }
+        self.open_text(rest, raw + last as u64 + 1);
+    }
+
+    /// Whether none of these lines needs clamping for sure.
+    fn fits(&self, lines: &[u8]) -> bool {
+        self.clamp.as_ref().is_none_or(|clamp| {
+            scan::lines_fit(lines, usize::try_from(clamp.max).unwrap_or(usize::MAX))
+        })
+    }
+
+    fn whole_lines(&mut self, lines: &[u8], raw: u64) {
+        let Some(before_last) = lines.len().checked_sub(1) else {
+            return;
+        };
+        let last = memchr::memrchr(b'\n', &lines[..before_last]).map_or(0, |end| end + 1);
+        self.last_start = self.finished.total + last as u64;
+        if self.first_len.is_none() {
+            let first = memchr::memchr(b'\n', lines).unwrap_or(before_last);
+            self.first_len = Some(first as u64);
+        }
+        self.finished.append(lines, raw, lines.len() as u64);
+        self.count_lines(scan::newlines(lines));
+    }
+
+    fn lines_one_by_one(&mut self, lines: &[u8], raw: u64) {
+        let mut from = 0;
+        for end in memchr::memchr_iter(b'\n', lines) {
+            self.open_text(&lines[from..end], raw + from as u64);
+            self.end_line(raw + end as u64, 1);
+            from = end + 1;
+        }
+    }
+
+    fn line_is_open(&self) -> bool {
+        self.open.total > 0 || self.clamp.as_ref().is_some_and(|clamp| clamp.omitted > 0)
+    }
+
+    /// Adds to the open line.
+    fn open_text(&mut self, text: &[u8], raw: u64) {
+        let fitting = match &mut self.clamp {
+            Some(clamp) => clamp.admit(text, raw),
+            None => text.len(),
+        };
+        self.open.append(&text[..fitting], raw, fitting as u64);
+    }
+
+    /// Ends the open line with the `raw_len` bytes of the stream at `raw`.
+    fn end_line(&mut self, raw: u64, raw_len: u64) {
+        self.mark_omission(raw);
+        self.first_len.get_or_insert(self.open.total);
+        self.open.append(b"\n", raw, raw_len);
+        self.last_start = self.finished.total;
+        self.finished.take(&mut self.open);
+        if let Some(clamp) = &mut self.clamp {
+            clamp.restart();
+        }
+        self.count_lines(1);
+    }
+
+    fn mark_omission(&mut self, raw: u64) {
+        if let Some(clamp) = &mut self.clamp
+            && clamp.omitted > 0
+        {
+            let mark = format!("… [{} characters omitted]", clamp.omitted);
+            self.open.append_clamp(&mark, clamp.from, raw - clamp.from);
+            self.clamped = true;
+        }
+    }
+
+    fn count_lines(&mut self, lines: u64) {
+        self.ended += lines;
+        if let Some(wanted) = &mut self.wanted {
+            *wanted -= lines.min(*wanted);
+        }
+        if let Some(shrink) = self.shrink
+            && self.finished.total > shrink.over
+        {
+            self.finished.shrink_tail(shrink.tail);
+            self.open.shrink_tail(shrink.tail);
+            self.shrink = None;
+        }
+    }
+
+    /// Length of the beginning of `text` that `head` still wants.
+    fn wanted_len(&self, text: &[u8]) -> usize {
+        let Some(wanted) = self.wanted else {
+            return text.len();
+        };
+        let Some(last_wanted) = wanted.checked_sub(1) else {
+            return 0;
+        };
+        let nth = usize::try_from(last_wanted).unwrap_or(usize::MAX);
+        memchr::memchr_iter(b'\n', text)
+            .nth(nth)
+            .map_or(text.len(), |end| end + 1)
+    }
+}
+
+impl TextSink for Lines {
+    fn text(&mut self, text: &[u8], raw: u64) {
+        let (wanted, beyond) = text.split_at(self.wanted_len(text));
+        if !wanted.is_empty() {
+            self.wanted_text(wanted, raw);
+        }
+        self.beyond.count(beyond);
+    }
+
+    fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64) {
+        if self.head_satisfied() {
+            self.beyond.open = true;
+            return;
+        }
+        let admitted = self
+            .clamp
+            .as_mut()
+            .is_none_or(|clamp| clamp.admit_whole(text, raw));
+        if admitted {
+            self.open.append(text.as_bytes(), raw, raw_len);
+        }
+    }
+
+    fn line_end(&mut self, raw: u64) {
+        if self.head_satisfied() {
+            self.beyond.count(b"\n");
+        } else {
+            self.end_line(raw, 1);
+        }
+    }
+
+    fn restart_line(&mut self) {
+        self.open.clear();
+        if let Some(clamp) = &mut self.clamp {
+            clamp.restart();
+        }
+    }
+}
+
+impl Beyond {
+    fn count(&mut self, text: &[u8]) {
+        if let Some(last) = text.last() {
+            self.ended += scan::newlines(text);
+            self.open = *last != b'\n';
+        }
+    }
+}
+
+impl Clamping {
+    /// Length of the beginning of `text` that still fits on the line.
+    fn admit(&mut self, text: &[u8], raw: u64) -> usize {
+        let room = self.max - self.kept;
+        let chars = scan::chars(text);
+        if self.omitted > 0 {
+            self.omit(chars, raw);
+            return 0;
+        }
+        if chars <= room {
+            self.kept += chars;
+            return text.len();
+        }
+        let fitting = nth_char(text, room);
+        self.kept = self.max;
+        self.omit(chars - room, raw + fitting as u64);
+        fitting
+    }
+
+    /// Whether a stand-in still fits; it is never cut.
+    fn admit_whole(&mut self, text: &str, raw: u64) -> bool {
+        let chars = scan::chars(text.as_bytes());
+        if self.omitted == 0 && chars <= self.max - self.kept {
+            self.kept += chars;
+            return true;
+        }
+        // One character stood there, whatever the length of what was to stand for it.
+        self.omit(1, raw);
+        false
+    }
+
+    fn omit(&mut self, chars: u64, raw: u64) {
+        if self.omitted == 0 {
+            self.from = raw;
+        }
+        self.omitted += chars;
+    }
+
+    fn restart(&mut self) {
+        self.kept = 0;
+        self.omitted = 0;
+    }
+}
+
+/// Where the character number `n`, from 0, begins in a piece of UTF-8; its length if it has no more than `n`.
+fn nth_char(text: &[u8], n: u64) -> usize {
+    let Ok(n) = usize::try_from(n) else {
+        return text.len();
+    };
+    text.iter()
+        .enumerate()
+        .filter(|&(_, &byte)| !scan::is_continuation(byte))
+        .nth(n)
+        .map_or(text.len(), |(at, _)| at)
+}

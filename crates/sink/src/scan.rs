@@ -1,0 +1,107 @@
+//! How far a run of bytes goes before one of them needs a closer look. No state, no decisions.
+//!
+//! Written so that the compiler makes vector code of it: a block is judged as a whole, without a branch per byte.
+
+/// Bytes judged at once.
+const BLOCK: usize = 64;
+
+/// Bytes judged one by one first: runs between colour sequences are short, and blocks do not pay for them.
+const NEAR: usize = 16;
+
+/// Length of the leading run of printable ASCII, TAB and LF.
+pub(crate) fn plain_len(bytes: &[u8]) -> usize {
+    leading(bytes, |b| {
+        (b < 0x20 && b != b'\n' && b != b'\t') || b >= 0x7f
+    })
+}
+
+/// Length of the leading run without control bytes other than TAB and LF. May hold any bytes from 0x80 up.
+pub(crate) fn uncontrolled_len(bytes: &[u8]) -> usize {
+    leading(bytes, |b| {
+        (b < 0x20 && b != b'\n' && b != b'\t') || b == 0x7f
+    })
+}
+
+/// Whether no line in `lines` is longer than `max` bytes, its LF not counted.
+pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
+    while lines.len() > max {
+        // Somewhere in the first `max + 1` bytes a line must end; the last such end skips the most.
+        let Some(end) = memchr::memrchr(b'\n', &lines[..=max]) else {
+            return false;
+        };
+        lines = &lines[end + 1..];
+    }
+    true
+}
+
+/// Number of LF.
+pub(crate) fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// Number of characters in a piece of UTF-8.
+pub(crate) fn chars(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|&&b| !is_continuation(b)).count() as u64
+}
+
+/// Whether a byte of UTF-8 goes on with a character that began before it.
+pub(crate) fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}
+
+#[inline]
+fn leading(bytes: &[u8], stops: impl Fn(u8) -> bool) -> usize {
+    let near = bytes.len().min(NEAR);
+    if let Some(at) = bytes[..near].iter().position(|&b| stops(b)) {
+        return at;
+    }
+    let mut at = near;
+    for block in bytes[near..].chunks_exact(BLOCK) {
+        if block.iter().fold(false, |any, &b| any | stops(b)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    let rest = &bytes[at..];
+    at + rest.iter().position(|&b| stops(b)).unwrap_or(rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_at_every_distance() {
+        for stop in 0..=u8::MAX {
+            let plain = matches!(stop, b'\n' | b'\t' | 0x20..0x7f);
+            let uncontrolled = plain || stop >= 0x80;
+            for distance in [0, 1, 15, 16, 17, 63, 79, 80, 81, 200] {
+                let mut bytes = vec![b'x'; 300];
+                bytes[distance] = stop;
+                let want = |is| if is { 300 } else { distance };
+                assert_eq!(plain_len(&bytes), want(plain), "{stop:#x} at {distance}");
+                assert_eq!(uncontrolled_len(&bytes), want(uncontrolled), "{stop:#x}");
+            }
+        }
+        assert_eq!(plain_len(b""), 0);
+    }
+
+    #[test]
+    fn lines_fit_agrees_with_splitting() {
+        for text in [
+            "",
+            "\n",
+            "abc",
+            "abc\n",
+            "abcd\n",
+            "a\nabcd",
+            "a\nabcd\nb\n",
+            "\n\n\n\n\n",
+        ] {
+            for max in 0..6 {
+                let want = text.split('\n').all(|line| line.len() <= max);
+                assert_eq!(lines_fit(text.as_bytes(), max), want, "{text:?} {max}");
+            }
+        }
+    }
+}

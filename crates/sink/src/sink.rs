@@ -1,0 +1,199 @@
+//! [`OutputSink`]: one stream of a command's output, from raw bytes to what is shown of it.
+//!
+//! Only the order of things is here. Cleaning is `sanitise`, lines and windows are `lines` and `window`, the policies
+//! are `cut`, the way to disk is `spill`.
+
+use crate::cut::{self, Cut};
+use crate::lines::{Lines, Text};
+use crate::report::{Shown, SinkReport};
+use crate::sanitise::{CarriageReturn, Sanitiser};
+use crate::spill::Spill;
+use agent_bash_core::{
+    ArtifactEnd, ArtifactMeta, ArtifactStore, Flow, OutputLimits, OutputSummary, StreamId,
+    Truncation,
+};
+use std::fs::File;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+/// A NUL among the first so many bytes makes a stream binary (spec 3.1).
+const BINARY_PROBE: u64 = 8 * 1024;
+
+/// What a sink is to do with its stream. Every field is a decision of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SinkOptions {
+    /// How much is shown, and which part.
+    pub limits: OutputLimits,
+    /// Only the first so many lines are wanted.
+    pub head: Option<NonZeroU64>,
+    /// Only the last so many lines are wanted; of the first `head`, if both are given.
+    pub tail: Option<NonZeroU64>,
+    /// What a lone CR does.
+    pub carriage_return: CarriageReturn,
+    /// Which stream this is.
+    pub stream: StreamId,
+}
+
+/// Bounds, cleans, counts and keeps one stream of output.
+///
+/// Memory is bounded by the policy's window, whatever is pushed. The report is the same for every way of splitting
+/// the same bytes into chunks.
+pub struct OutputSink {
+    options: SinkOptions,
+    sanitiser: Sanitiser,
+    lines: Lines,
+    spill: Spill,
+    nul: bool,
+    kept_for_others: bool,
+}
+
+impl OutputSink {
+    /// A sink without output. `store` keeps the whole of it where that is needed; without one nothing is kept.
+    pub fn new(
+        options: SinkOptions,
+        store: Option<Arc<dyn ArtifactStore>>,
+        meta: ArtifactMeta,
+    ) -> Self {
+        let policy = options.limits.truncation;
+        let tail = options.tail.is_some();
+        Self {
+            options,
+            sanitiser: Sanitiser::new(options.carriage_return),
+            lines: Lines::new(
+                cut::window_sizes(policy, tail),
+                options.limits.max_line_chars,
+                options.head.map(NonZeroU64::get),
+                cut::shrink(policy, tail),
+            ),
+            spill: Spill::new(store, meta, options.stream),
+            nul: false,
+            kept_for_others: false,
+        }
+    }
+
+    /// Takes a chunk, split anywhere. [`Flow::Stop`] once `head` has its lines; more may be pushed, is counted and
+    /// goes into the artifact.
+    pub fn push(&mut self, bytes: &[u8]) -> Flow {
+        let probed = BINARY_PROBE.saturating_sub(self.sanitiser.raw());
+        if probed > 0 {
+            let probed = bytes.len().min(probed as usize);
+            self.nul |= memchr::memchr(0, &bytes[..probed]).is_some();
+        }
+        self.spill.push(bytes);
+        self.sanitiser.push(bytes, &mut self.lines);
+        if self.lines.head_satisfied() {
+            Flow::Stop
+        } else {
+            Flow::Continue
+        }
+    }
+
+    /// A second handle on the artifact, which from here on exists whatever is shown: for processes that outlive the
+    /// call and whose output is to go on into it. All that was pushed so far is in it; push no more after handing it
+    /// over. `None` where the artifact cannot be kept.
+    pub fn take_file_for_survivors(&mut self) -> Option<File> {
+        self.kept_for_others = true;
+        self.spill.file()
+    }
+
+    /// Bytes pushed so far.
+    pub fn total_bytes(&self) -> u64 {
+        self.sanitiser.raw()
+    }
+
+    /// The stream has ended. Files that are not needed are removed, the one that is needed is completed.
+    pub fn finish(self, end: &ArtifactEnd) -> SinkReport {
+        let policy = self.options.limits.truncation;
+        self.finish_with(policy, end)
+    }
+
+    /// Ends the stream with at most `bytes` of text, where several streams share one window: less than the policy's
+    /// own, never more. Policies that keep both ends keep their own window.
+    pub fn finish_within(self, bytes: usize, end: &ArtifactEnd) -> SinkReport {
+        let policy = match self.options.limits.truncation {
+            Truncation::Tail { bytes: own } => Truncation::Tail {
+                bytes: own.min(bytes),
+            },
+            Truncation::Head { bytes: own } => Truncation::Head {
+                bytes: own.min(bytes),
+            },
+            both_ends => both_ends,
+        };
+        self.finish_with(policy, end)
+    }
+
+    fn finish_with(mut self, policy: Truncation, end: &ArtifactEnd) -> SinkReport {
+        self.sanitiser.finish(&mut self.lines);
+        let raw = self.sanitiser.raw();
+        let mut text = self.lines.finish(raw);
+        let mostly_not_text = self.sanitiser.not_text() > raw / 2;
+        let (shown, summary) = if self.nul || mostly_not_text {
+            binary(&text, policy, raw)
+        } else {
+            let tail = self.options.tail.map(NonZeroU64::get);
+            let cut = cut::cut(&mut text, policy, tail, raw);
+            summarise(&text, cut, raw)
+        };
+        let needed = summary.truncated || self.kept_for_others;
+        let kept = self.spill.finish(needed, end);
+        SinkReport {
+            stream: self.options.stream,
+            shown,
+            summary,
+            artifact: kept.artifact,
+            artifact_failed: kept.failed,
+            head_satisfied: self
+                .options
+                .head
+                .map(NonZeroU64::get)
+                .filter(|_| text.head_cut),
+        }
+    }
+}
+
+fn binary(text: &Text, policy: Truncation, raw: u64) -> (Shown, OutputSummary) {
+    let shown = Shown::Binary {
+        description: format!("[Binary output: {raw} bytes, not shown]"),
+    };
+    let summary = OutputSummary {
+        total_bytes: raw,
+        total_lines: text.total_lines,
+        dropped_bytes: raw,
+        dropped_lines: text.total_lines,
+        truncated: true,
+        direction: policy.direction(),
+        binary: true,
+        ..OutputSummary::default()
+    };
+    (shown, summary)
+}
+
+fn summarise(text: &Text, cut: Cut, raw: u64) -> (Shown, OutputSummary) {
+    let mut ranges: Vec<[u64; 2]> = Vec::new();
+    for [first, last] in cut.shown.pieces().filter_map(|piece| piece.lines) {
+        match ranges.last_mut() {
+            // Two ends of one line, or neighbouring lines.
+            Some(range) if first <= range[1] + 1 => range[1] = range[1].max(last),
+            _ => ranges.push([first, last]),
+        }
+    }
+    let shown_lines = ranges.iter().map(|[first, last]| last - first + 1).sum();
+    let summary = OutputSummary {
+        total_bytes: raw,
+        total_lines: text.total_lines,
+        shown_bytes: cut
+            .shown
+            .pieces()
+            .map(|piece| piece.text.len() as u64)
+            .sum(),
+        shown_lines,
+        shown_ranges: ranges,
+        dropped_bytes: cut.dropped_bytes,
+        dropped_lines: text.total_lines - shown_lines,
+        truncated: cut.truncated_by.is_some(),
+        truncated_by: cut.truncated_by,
+        direction: cut.direction,
+        binary: false,
+    };
+    (cut.shown, summary)
+}

@@ -1,0 +1,126 @@
+//! The raw bytes on their way to an artifact: in memory until there are too many, then in a file.
+//!
+//! Whether the file is kept is known only when the stream has ended: an artifact exists exactly when something that
+//! was printed is not shown. A failure ends the keeping, never the run.
+
+use agent_bash_core::{
+    ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactWriter, StreamId,
+};
+use std::fs::File;
+use std::sync::Arc;
+
+/// Raw bytes held in memory before a file is made for them. Above every profile's window, so that a call whose output
+/// is shown whole touches no disk, unless far more was cleaned away than is shown.
+const HELD: usize = 256 * 1024;
+
+/// Keeps the raw bytes of one stream.
+pub(crate) struct Spill {
+    store: Option<Arc<dyn ArtifactStore>>,
+    meta: ArtifactMeta,
+    stream: StreamId,
+    state: State,
+}
+
+enum State {
+    /// No file yet.
+    Held(Vec<u8>),
+    /// All bytes so far are in the file.
+    File(Box<dyn ArtifactWriter>),
+    /// Some could not be kept, so none are.
+    Failed(String),
+}
+
+/// What became of a stream's artifact.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    pub(crate) artifact: Option<ArtifactRef>,
+    pub(crate) failed: Option<String>,
+}
+
+impl Spill {
+    pub(crate) fn new(
+        store: Option<Arc<dyn ArtifactStore>>,
+        meta: ArtifactMeta,
+        stream: StreamId,
+    ) -> Self {
+        Self {
+            store,
+            meta,
+            stream,
+            state: State::Held(Vec::new()),
+        }
+    }
+
+    /// Takes the next bytes: into memory, or with one write into the file.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        if self.store.is_none() {
+            return;
+        }
+        if let State::Held(held) = &mut self.state {
+            if held.len() + bytes.len() <= HELD {
+                held.extend_from_slice(bytes);
+                return;
+            }
+            self.materialise();
+        }
+        if let State::File(writer) = &mut self.state
+            && let Err(error) = writer.write(bytes)
+        {
+            self.state = State::Failed(error.to_string());
+        }
+    }
+
+    /// A handle at the end of the file, which holds all bytes so far.
+    pub(crate) fn file(&mut self) -> Option<File> {
+        self.materialise();
+        let State::File(writer) = &self.state else {
+            return None;
+        };
+        match writer.file() {
+            Ok(file) => Some(file),
+            Err(error) => {
+                self.state = State::Failed(error.to_string());
+                None
+            }
+        }
+    }
+
+    /// The stream has ended: completes the artifact if it is `needed`, removes it if not.
+    pub(crate) fn finish(mut self, needed: bool, end: &ArtifactEnd) -> Kept {
+        if !needed || self.store.is_none() {
+            return Kept::default();
+        }
+        self.materialise();
+        let failed = match self.state {
+            State::File(writer) => match writer.finish(end) {
+                Ok(artifact) => {
+                    return Kept {
+                        artifact: Some(artifact),
+                        failed: None,
+                    };
+                }
+                Err(error) => Some(error.to_string()),
+            },
+            State::Failed(reason) => Some(reason),
+            State::Held(_) => None,
+        };
+        Kept {
+            artifact: None,
+            failed,
+        }
+    }
+
+    /// Moves what is held into a file of its own.
+    fn materialise(&mut self) {
+        let (State::Held(held), Some(store)) = (&mut self.state, &self.store) else {
+            return;
+        };
+        let written = store
+            .create(&self.meta, self.stream)
+            .and_then(|mut writer| writer.write(held).map(|()| writer));
+        self.state = match written {
+            Ok(writer) => State::File(writer),
+            Err(error) => State::Failed(error.to_string()),
+        };
+    }
+}

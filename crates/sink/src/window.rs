@@ -1,0 +1,244 @@
+//! A bounded view of an unbounded text: its first bytes, its last bytes, and where both stand in the raw stream.
+//!
+//! Knows bytes, not lines and not policies; `lines` fills it and `cut` reads it.
+
+use std::collections::VecDeque;
+
+/// Text of which both ends are kept.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    head_cap: usize,
+    tail_cap: usize,
+    /// The first bytes, at most `head_cap`.
+    pub(crate) head: Part,
+    /// The last bytes, at most `tail_cap`.
+    pub(crate) tail: Part,
+    /// Length of the whole text.
+    pub(crate) total: u64,
+    /// Where the raw stream stands after the last byte of the text.
+    pub(crate) raw_end: u64,
+}
+
+/// A contiguous part of a text.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    bytes: VecDeque<u8>,
+    /// Position of the first byte within the text.
+    pub(crate) start: u64,
+    /// Where the bytes come from: one entry wherever text and stream drift apart. The first covers the byte before
+    /// `start`, if there is one.
+    runs: VecDeque<Run>,
+    /// Lines that were clamped, oldest first.
+    clamps: VecDeque<Clamp>,
+}
+
+/// From here on the text is the stream, byte for byte, until the next run.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    text: u64,
+    raw: u64,
+}
+
+/// The mark of a clamped line.
+#[derive(Debug, Clone, Copy)]
+struct Clamp {
+    /// Position of the mark's first byte within the text.
+    text: u64,
+    /// Bytes of the stream that it stands for.
+    raw_len: u64,
+}
+
+impl Window {
+    /// Keeps the first `head_cap` and the last `tail_cap` bytes.
+    pub(crate) fn new(head_cap: usize, tail_cap: usize) -> Self {
+        Self {
+            head_cap,
+            tail_cap,
+            ..Self::default()
+        }
+    }
+
+    /// Appends text that takes up the `raw_len` bytes of the stream at `raw`.
+    pub(crate) fn append(&mut self, text: &[u8], raw: u64, raw_len: u64) {
+        if text.is_empty() {
+            return;
+        }
+        let run = Run {
+            text: self.total,
+            raw,
+        };
+        self.total += text.len() as u64;
+        self.raw_end = raw + raw_len;
+        let room = (self.head_cap - self.head.len()).min(text.len());
+        if room > 0 {
+            self.head.push_run(run);
+            self.head.bytes.extend(&text[..room]);
+        }
+        let surplus = text.len().saturating_sub(self.tail_cap);
+        self.tail.push_run(run);
+        self.tail.make_room(text.len(), self.tail_cap);
+        self.tail.bytes.extend(&text[surplus..]);
+        self.tail.ends_at(self.total);
+    }
+
+    /// Appends the mark of a clamped line, which stands for `raw_len` bytes at `raw`.
+    pub(crate) fn append_clamp(&mut self, mark: &str, raw: u64, raw_len: u64) {
+        let clamp = Clamp {
+            text: self.total,
+            raw_len,
+        };
+        self.append(mark.as_bytes(), raw, raw_len);
+        for part in [&mut self.head, &mut self.tail] {
+            if part.start <= clamp.text && clamp.text < part.end() {
+                part.clamps.push_back(clamp);
+            }
+        }
+    }
+
+    /// Appends all of `line` and empties it.
+    pub(crate) fn take(&mut self, line: &mut Self) {
+        if line.total > 0 {
+            let shift = self.total;
+            self.total += line.total;
+            self.raw_end = line.raw_end;
+            let room = self.head_cap - self.head.len();
+            self.head.take(&line.head, room, shift);
+            let whole = usize::try_from(line.total).unwrap_or(usize::MAX);
+            self.tail.make_room(whole, self.tail_cap);
+            self.tail.take(&line.tail, line.tail.len(), shift);
+            self.tail.ends_at(self.total);
+        }
+        line.clear();
+    }
+
+    /// Forgets the text, not the memory.
+    pub(crate) fn clear(&mut self) {
+        self.head.clear();
+        self.tail.clear();
+        self.total = 0;
+        self.raw_end = 0;
+    }
+
+    /// Keeps fewer of the last bytes from now on, and returns the memory.
+    pub(crate) fn shrink_tail(&mut self, tail_cap: usize) {
+        if tail_cap < self.tail_cap {
+            self.tail_cap = tail_cap;
+            self.tail.make_room(0, tail_cap);
+            self.tail.ends_at(self.total);
+            self.tail.bytes.shrink_to_fit();
+            self.tail.runs.shrink_to_fit();
+        }
+    }
+
+    /// Where the raw stream stands before the byte at `text` and what was cleaned away in front of it. `None` where
+    /// the byte is not kept.
+    pub(crate) fn raw_before(&self, text: u64) -> Option<u64> {
+        match text {
+            0 => Some(0),
+            _ if text == self.total => Some(self.raw_end),
+            _ => [&self.tail, &self.head]
+                .into_iter()
+                .find(|part| part.start <= text && text <= part.end())
+                .and_then(|part| part.raw_before(text, self.raw_end)),
+        }
+    }
+}
+
+impl Part {
+    /// Number of bytes.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Position after the last byte.
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+
+    /// The bytes, in one piece.
+    pub(crate) fn bytes(&mut self) -> &[u8] {
+        self.bytes.make_contiguous()
+    }
+
+    /// Bytes of the stream that clamped lines hide between two positions.
+    pub(crate) fn clamped(&self, from: u64, to: u64) -> u64 {
+        self.clamps
+            .iter()
+            .filter(|clamp| from <= clamp.text && clamp.text < to)
+            .map(|clamp| clamp.raw_len)
+            .sum()
+    }
+
+    fn push_run(&mut self, run: Run) {
+        let drifted = self
+            .runs
+            .back()
+            .is_none_or(|last| last.raw + (run.text - last.text) != run.raw);
+        if drifted {
+            self.runs.push_back(run);
+        }
+    }
+
+    /// Appends the first `count` bytes of `other`, whose position 0 is at `shift` here.
+    fn take(&mut self, other: &Self, count: usize, shift: u64) {
+        if count == 0 {
+            return;
+        }
+        for run in &other.runs {
+            self.push_run(Run {
+                text: run.text + shift,
+                raw: run.raw,
+            });
+        }
+        let (front, back) = other.bytes.as_slices();
+        let from_front = count.min(front.len());
+        let from_back = (count - from_front).min(back.len());
+        self.bytes.extend(&front[..from_front]);
+        self.bytes.extend(&back[..from_back]);
+        for clamp in &other.clamps {
+            let text = clamp.text + shift;
+            self.clamps.push_back(Clamp { text, ..*clamp });
+        }
+    }
+
+    /// Drops from the front so that `coming` bytes, or the last `cap` of them, fit under `cap`.
+    fn make_room(&mut self, coming: usize, cap: usize) {
+        let surplus = self.bytes.len().saturating_add(coming).saturating_sub(cap);
+        self.bytes.drain(..surplus.min(self.bytes.len()));
+        // Grown to the cap at once where it is near: doubling from below would overshoot it.
+        let wanted = self.bytes.len().saturating_add(coming).min(cap);
+        if wanted > self.bytes.capacity() && wanted > cap / 2 {
+            self.bytes.reserve_exact(cap - self.bytes.len());
+        }
+    }
+
+    /// Sets the position of the last byte, and forgets what was known of bytes no longer here.
+    fn ends_at(&mut self, end: u64) {
+        self.start = end - self.bytes.len() as u64;
+        while self.runs.get(1).is_some_and(|next| next.text < self.start) {
+            self.runs.pop_front();
+        }
+        while self
+            .clamps
+            .front()
+            .is_some_and(|clamp| clamp.text < self.start)
+        {
+            self.clamps.pop_front();
+        }
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.runs.clear();
+        self.clamps.clear();
+        self.start = 0;
+    }
+
+    fn raw_before(&self, text: u64, raw_end: u64) -> Option<u64> {
+        let after = self.runs.partition_point(|run| run.text < text);
+        let run = self.runs.get(after.checked_sub(1)?)?;
+        let limit = self.runs.get(after).map_or(raw_end, |next| next.raw);
+        // A stand-in may be longer than what it stands for.
+        Some((run.raw + (text - run.text)).min(limit))
+    }
+}

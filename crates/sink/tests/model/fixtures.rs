@@ -1,0 +1,191 @@
+//! Strategies for streams, and a store in memory.
+
+use agent_bash_core::{
+    ArtifactEnd, ArtifactError, ArtifactId, ArtifactMeta, ArtifactRef, ArtifactStore,
+    ArtifactWriter, OutputLimits, Status, StreamId, Timestamp, Truncation,
+};
+use agent_bash_sink::{CarriageReturn, OutputSink, SinkOptions, SinkReport};
+use proptest::prelude::*;
+use std::fs::File;
+use std::io;
+use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Streams that have everything in them that the sink looks at.
+pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        4 => "[a-z ]{0,12}".prop_map(String::into_bytes),
+        4 => Just(b"\n".to_vec()),
+        2 => "[a-z]{20,70}\n".prop_map(String::into_bytes),
+        1 => "[a-z]{40,300}".prop_map(String::into_bytes),
+        2 => Just(b"\r".to_vec()),
+        1 => Just(b"\r\n".to_vec()),
+        2 => "[é中🙂“\u{202e}\u{200d}\u{85}\u{9b}\u{feff}ߐ]{1,6}".prop_map(String::into_bytes),
+        2 => prop::collection::vec(any::<u8>(), 0..6),
+        2 => "\x1b\\[[0-9;?]{0,6}[mKHJ]".prop_map(String::into_bytes),
+        1 => "\x1b\\][0-9];[a-zé]{0,9}(\x07|\x1b\\\\|)".prop_map(String::into_bytes),
+        1 => "\x1b[PX^_][a-z;\n]{0,9}(\x1b\\\\|\x18|)".prop_map(String::into_bytes),
+        1 => "\x1b[\x20-\x7e]{1,3}".prop_map(String::into_bytes),
+        1 => "\x1b\\[[ -?\n\x1b\x7f]{0,4}".prop_map(String::into_bytes),
+    ];
+    prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
+}
+
+/// A stream that is text for sure, however the dice fall: no NUL, and more than half of it printable.
+pub(crate) fn text_stream() -> impl Strategy<Value = Vec<u8>> {
+    (stream(), any::<bool>()).prop_map(|(mut stream, filler_first)| {
+        for byte in &mut stream {
+            *byte = if *byte == 0 { b'0' } else { *byte };
+        }
+        let filler = b"#\n".repeat(stream.len());
+        if filler_first {
+            [filler, stream].concat()
+        } else {
+            [stream, filler].concat()
+        }
+    })
+}
+
+/// Small windows, so that every boundary is met.
+pub(crate) fn policy() -> impl Strategy<Value = Truncation> {
+    prop_oneof![
+        (0usize..200).prop_map(|bytes| Truncation::Tail { bytes }),
+        (0usize..200).prop_map(|bytes| Truncation::Head { bytes }),
+        (0usize..60, 0usize..200).prop_map(|(ends, more)| Truncation::Middle {
+            max: ends * 2 + more,
+            ends
+        }),
+        (0usize..200, 2usize..20).prop_map(|(max_bytes, lines)| Truncation::HeadTail {
+            max_bytes,
+            max_lines: lines,
+            head_lines: lines / 2,
+            tail_lines: lines / 2,
+        }),
+    ]
+}
+
+pub(crate) fn options() -> impl Strategy<Value = SinkOptions> {
+    let limit = || prop::option::of((1u64..30).prop_map(|n| NonZeroU64::new(n).unwrap()));
+    let cr = prop_oneof![
+        Just(CarriageReturn::Overwrite),
+        Just(CarriageReturn::Newline)
+    ];
+    (policy(), prop::option::of(1usize..40), limit(), limit(), cr).prop_map(
+        |(truncation, max_line_chars, head, tail, carriage_return)| SinkOptions {
+            limits: OutputLimits {
+                truncation,
+                max_line_chars,
+            },
+            head,
+            tail,
+            carriage_return,
+            stream: StreamId::Merged,
+        },
+    )
+}
+
+/// The whole text, cleaned and nothing else.
+pub(crate) fn whole(carriage_return: CarriageReturn) -> SinkOptions {
+    SinkOptions {
+        limits: OutputLimits {
+            truncation: Truncation::Tail { bytes: 1 << 20 },
+            max_line_chars: None,
+        },
+        head: None,
+        tail: None,
+        carriage_return,
+        stream: StreamId::Merged,
+    }
+}
+
+pub(crate) fn end() -> ArtifactEnd {
+    ArtifactEnd {
+        status: Status::Exited { code: 0 },
+        duration: Duration::from_millis(1),
+    }
+}
+
+pub(crate) fn meta() -> ArtifactMeta {
+    ArtifactMeta {
+        command: "true".into(),
+        cwd: "/".into(),
+        started_at: Timestamp(0),
+    }
+}
+
+/// Pushes the chunks, and returns the report with what is in the store afterwards.
+pub(crate) fn run<'a>(
+    options: SinkOptions,
+    chunks: impl IntoIterator<Item = &'a [u8]>,
+) -> (SinkReport, Vec<Vec<u8>>) {
+    let store = Arc::new(MemoryStore::default());
+    let mut sink = OutputSink::new(options, Some(store.clone()), meta());
+    for chunk in chunks {
+        sink.push(chunk);
+    }
+    let report = sink.finish(&end());
+    let kept = store.kept.lock().unwrap().clone();
+    (report, kept)
+}
+
+/// Splits at the given places, whatever they are.
+pub(crate) fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
+    let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
+    cuts.sort_unstable();
+    cuts.push(bytes.len());
+    let mut from = 0;
+    cuts.into_iter()
+        .map(|to| &bytes[std::mem::replace(&mut from, to)..to])
+        .collect()
+}
+
+/// Keeps finished artifacts.
+#[derive(Debug, Default)]
+pub(crate) struct MemoryStore {
+    pub(crate) kept: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+struct MemoryWriter {
+    bytes: Vec<u8>,
+    kept: Arc<Mutex<Vec<Vec<u8>>>>,
+}
+
+impl ArtifactStore for MemoryStore {
+    fn create(
+        &self,
+        _: &ArtifactMeta,
+        _: StreamId,
+    ) -> Result<Box<dyn ArtifactWriter>, ArtifactError> {
+        Ok(Box::new(MemoryWriter {
+            bytes: Vec::new(),
+            kept: self.kept.clone(),
+        }))
+    }
+}
+
+impl ArtifactWriter for MemoryWriter {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ArtifactError> {
+        self.bytes.extend(bytes);
+        Ok(())
+    }
+
+    fn file(&self) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn finish(self: Box<Self>, _: &ArtifactEnd) -> Result<ArtifactRef, ArtifactError> {
+        let mut kept = self.kept.lock().unwrap();
+        kept.push(self.bytes);
+        let id = ArtifactId(kept.len() as u64 - 1);
+        Ok(ArtifactRef {
+            id,
+            uri: id.uri(),
+            path: String::new(),
+            stream: StreamId::Merged,
+            bytes: kept.last().map_or(0, Vec::len) as u64,
+            lines: 0,
+            complete: true,
+        })
+    }
+}

@@ -1,0 +1,193 @@
+//! What holds for every stream, every way of splitting it, and every limit.
+
+use crate::clean::clean;
+use crate::fixtures::{MemoryStore, options, policy, run, split, stream, text_stream, whole};
+use crate::policies::{self, head_tail};
+use agent_bash_core::TruncatedBy;
+use agent_bash_sink::{CarriageReturn, Piece, Shown, SinkOptions, SinkReport};
+use proptest::prelude::*;
+
+/// Cases per property; `AGENT_BASH_FUZZ_CASES` makes a fuzz run of it.
+fn config() -> ProptestConfig {
+    let cases = fuzz_cases()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(500);
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a switch of the test, not of the product"
+)]
+fn fuzz_cases() -> Option<String> {
+    std::env::var("AGENT_BASH_FUZZ_CASES").ok()
+}
+
+fn text_of(report: &SinkReport) -> String {
+    report
+        .shown
+        .pieces()
+        .map(|piece| piece.text.as_str())
+        .collect()
+}
+
+fn is_clean(text: &str) -> bool {
+    text.chars()
+        .all(|c| !c.is_control() || c == '\n' || c == '\t')
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn any_split_gives_the_same_report(
+        bytes in prop_oneof![stream(), text_stream(), prop::collection::vec(any::<u8>(), 0..600)],
+        cuts in prop::collection::vec(any::<usize>(), 0..40),
+        options in options(),
+    ) {
+        let at_once = run(options, [bytes.as_slice()]);
+        prop_assert_eq!(&run(options, split(&bytes, &cuts)), &at_once);
+        prop_assert_eq!(&run(options, bytes.chunks(1)), &at_once);
+    }
+
+    #[test]
+    fn cleaning_is_the_models(
+        bytes in text_stream(),
+        cuts in prop::collection::vec(any::<usize>(), 0..9),
+        cr in prop_oneof![Just(CarriageReturn::Overwrite), Just(CarriageReturn::Newline)],
+    ) {
+        let (report, kept) = run(whole(cr), split(&bytes, &cuts));
+        let text = text_of(&report);
+        prop_assert!(is_clean(&text));
+        prop_assert_eq!(&text, &clean(&bytes, cr));
+        prop_assert_eq!(report.summary.dropped_bytes, 0);
+        prop_assert!(!report.summary.truncated && kept.is_empty());
+        let newlines = bytes.split(|&byte| byte == b'\n').count() - 1;
+        if cr == CarriageReturn::Overwrite {
+            prop_assert_eq!(text.matches('\n').count(), newlines, "line numbers are those of the artifact");
+        }
+    }
+
+    #[test]
+    fn policies_are_the_models(bytes in text_stream(), policy in policy()) {
+        let mut options = whole(CarriageReturn::Overwrite);
+        options.limits.truncation = policy;
+        let (report, kept) = run(options, bytes.chunks(77));
+        let text = clean(&bytes, CarriageReturn::Overwrite);
+        let want = policies::shown(&text, policy);
+        let got: Vec<String> = report.shown.pieces().map(|piece| piece.text.clone()).collect();
+        prop_assert_eq!(got, want);
+        counts_add_up(&options, &report, &kept, &bytes, &text)?;
+    }
+
+    #[test]
+    fn limits_apply_to_the_whole_stream(bytes in text_stream(), options in options()) {
+        let options = SinkOptions { limits: whole(CarriageReturn::Overwrite).limits, ..options };
+        let (report, kept) = run(options, bytes.chunks(100));
+        let text = clean(&bytes, options.carriage_return);
+        let want = head_tail(&text, options.head.map(Into::into), options.tail.map(Into::into));
+        prop_assert_eq!(text_of(&report), &want[..]);
+        prop_assert_eq!(report.summary.truncated, want != text);
+        if want != text {
+            prop_assert_eq!(report.summary.truncated_by, Some(TruncatedBy::HeadTail));
+        }
+        counts_add_up(&options, &report, &kept, &bytes, &text)?;
+    }
+
+    #[test]
+    fn whatever_is_shown_is_clean_short_and_counted(
+        bytes in prop_oneof![stream(), text_stream(), prop::collection::vec(any::<u8>(), 0..600)],
+        options in options(),
+    ) {
+        let (report, kept) = run(options, bytes.chunks(13));
+        prop_assert!(is_clean(&text_of(&report)));
+        let text = clean(&bytes, options.carriage_return);
+        counts_add_up(&options, &report, &kept, &bytes, &text)?;
+    }
+}
+
+fn counts_add_up(
+    options: &SinkOptions,
+    report: &SinkReport,
+    kept: &[Vec<u8>],
+    bytes: &[u8],
+    text: &str,
+) -> Result<(), TestCaseError> {
+    let summary = &report.summary;
+    // Marks within the text are no part of what was printed.
+    let unmarked = options.limits.max_line_chars.is_none();
+    prop_assert_eq!(summary.total_bytes, bytes.len() as u64);
+    prop_assert_eq!(summary.total_lines, policies::lines(text).len() as u64);
+    prop_assert_eq!(summary.shown_bytes, text_of(report).len() as u64);
+    prop_assert_eq!(
+        summary.shown_lines + summary.dropped_lines,
+        summary.total_lines
+    );
+    let in_ranges: u64 = summary
+        .shown_ranges
+        .iter()
+        .map(|[from, to]| to - from + 1)
+        .sum();
+    prop_assert_eq!(in_ranges, summary.shown_lines);
+    prop_assert!(summary.dropped_bytes <= summary.total_bytes);
+    if unmarked && bytes == text.as_bytes() && !summary.binary {
+        prop_assert_eq!(
+            summary.shown_bytes + summary.dropped_bytes,
+            summary.total_bytes
+        );
+    }
+    prop_assert_eq!(
+        summary.truncated,
+        summary.truncated_by.is_some() || summary.binary
+    );
+    prop_assert_eq!(
+        summary.truncated || summary.dropped_bytes == 0,
+        true,
+        "{:?}",
+        summary
+    );
+    let want: Vec<Vec<u8>> = if summary.truncated {
+        vec![bytes.to_vec()]
+    } else {
+        vec![]
+    };
+    prop_assert_eq!(
+        kept,
+        &want[..],
+        "an artifact exactly when something is not shown"
+    );
+    prop_assert_eq!(report.artifact.is_some(), summary.truncated);
+    for piece in report.shown.pieces() {
+        prop_assert_eq!(
+            piece.line_count(),
+            policies::lines(&piece.text).len() as u64
+        );
+        if unmarked && let Some([first, last]) = piece.lines {
+            let named = policies::lines(text)[first as usize - 1..last as usize].concat();
+            prop_assert!(
+                named.contains(&piece.text),
+                "lines {first}-{last} are {named:?}, not {:?}",
+                piece.text
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn the_store_in_memory_can_tell() {
+    // Control of the fixtures: what is cut is kept, and nothing else.
+    let mut options = whole(CarriageReturn::Overwrite);
+    assert_eq!(run(options, [&b"abc"[..]]).1, Vec::<Vec<u8>>::new());
+    options.limits.truncation = agent_bash_core::Truncation::Tail { bytes: 2 };
+    let (report, kept) = run(options, [&b"abc"[..]]);
+    assert_eq!(kept, [b"abc"]);
+    assert!(
+        matches!(report.shown, Shown::Tail(piece) if piece.text == "bc" && piece.missing_before == 1)
+    );
+    assert!(MemoryStore::default().kept.lock().unwrap().is_empty());
+}
