@@ -93,6 +93,9 @@ pub struct RunSpec {
     pub survivors: SurvivorPolicy,
     /// The persistent shell it runs in; `None` is a shell of its own.
     pub session: Option<SessionName>,
+    /// Report [`Outcome::stages`] and [`Outcome::final_cwd`]: one line is evaluated after the script. Only for a script
+    /// that was read without an error and whose last statement is a pipeline of two stages or more.
+    pub report_stages: bool,
     /// Resource limits of the call.
     pub limits: Limits,
 }

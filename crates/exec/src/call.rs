@@ -55,6 +55,8 @@ struct End {
     empty: bool,
     /// Who withstood SIGKILL.
     stuck: Vec<Survivor>,
+    /// What the tail wrote.
+    report: String,
 }
 
 /// The outcome of a call that was cancelled before anything of it was started.
@@ -91,8 +93,9 @@ impl<'a> Call<'a> {
         };
         let (content, commit) = if spec.shell.is_bash {
             let oldpwd = spec.env.get("OLDPWD");
+            let tail = spec.report_stages && record::may_have_tail(&spec.script);
             let content =
-                record::script_file(&spec.script, &spec.cwd, oldpwd, spec.streams, numbers);
+                record::script_file(&spec.script, &spec.cwd, oldpwd, spec.streams, tail, numbers);
             (content, record::COMMIT)
         } else {
             (
@@ -143,6 +146,10 @@ impl<'a> Call<'a> {
             self.watchdog = None;
         }
         let survivors = self.clear_up(&end, reason, out).await;
+        let (stages, final_cwd) = match end.shell {
+            Some(ShellEnd::Exited(code)) => record::read_report(&end.report, code).unzip(),
+            _ => (None, None),
+        };
         let mut notices = Vec::new();
         if !survivors.is_empty() {
             notices.push(Notice::from(NoticeKind::Survivors {
@@ -153,8 +160,8 @@ impl<'a> Call<'a> {
             ending: self.ending(&end, reason),
             started_at: self.started_at,
             duration,
-            stages: None,
-            final_cwd: None,
+            stages,
+            final_cwd,
             survivors,
             closed_early: self.streams.closed_early(),
             notices,
@@ -168,6 +175,7 @@ impl<'a> Call<'a> {
             shell: None,
             empty: false,
             stuck: Vec::new(),
+            report: String::new(),
         };
         let mut close_stopped = None;
         let mut give_up = None;
@@ -175,7 +183,8 @@ impl<'a> Call<'a> {
             tokio::select! {
                 biased;
                 event = self.supervised.event() => match event {
-                    Ok((Event::Ended { end: shell, empty }, _)) => {
+                    Ok((Event::Ended { end: shell, empty, report }, _)) => {
+                        end.report = report;
                         end.shell = Some(shell);
                         end.empty = empty;
                     }

@@ -8,15 +8,69 @@
 //!
 //! Words of ours are escaped (`\builtin`) against aliases; see `docs/design` for what was tried and lost.
 
-use agent_bash_core::Streams;
+use agent_bash_core::{Stage, Streams};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Arguments of a waiting bash. `{script_fd}` is put in by the supervisor, who opens that file.
+/// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them.
 ///
-/// `: bash` leaves `$_` as `bash -c` has it.
-const BOOT: &str = r#"IFS= \builtin read -r -d '' __ab || \builtin exit 125; \builtin mapfile -d '' -n 2 -u {script_fd} __ab; \builtin eval "${__ab[0]}"; : bash; \builtin eval "$BASH_EXECUTION_STRING""#;
+/// `: bash` leaves `$_` as `bash -c` has it. The record's own status says whether the tail follows the script; the tail
+/// stands here and not in the record, since whatever the record left for it (a variable, say) the script could see.
+const BOOT: &str = concat!(
+    r#"IFS= \builtin read -r -d '' __ab || \builtin exit 125; "#,
+    r#"\builtin mapfile -d '' -n 2 -u {script_fd} __ab; "#,
+    r#"if \builtin eval "${__ab[0]}"; then : bash; \builtin eval "$BASH_EXECUTION_STRING"; "#,
+    r#"else : bash; \builtin eval "$BASH_EXECUTION_STRING"$'\n'"#,
+    // The tail, quoted once. It must stand in the same text as the script: `eval` resets PIPESTATUS.
+    r#""__ab=(\"\$?\" \"\${PIPESTATUS[@]}\"); "#,
+    r#"{ { \\builtin printf '%s ' \"\${__ab[@]}\"; \\builtin printf '%s' \"\$PWD\"; } >|{report}; } 2>/dev/null; "#,
+    r#"\\builtin exit \"\${__ab[0]}\""; fi"#,
+);
+
+/// Words in a script that could see the tail, or keep it from working. Such a script is not followed by one.
+const NO_TAIL: &[&str] = &[
+    "trap",
+    "builtin",
+    "ulimit",
+    "xtrace",
+    "verbose",
+    "extdebug",
+    "restricted",
+    "BASH_EXECUTION_STRING",
+];
+
+/// Whether the tail may follow: nothing in the script could notice it. `set` with an option that prints commands (x, v)
+/// or forbids redirections (r) is looked for as text, too.
+pub(crate) fn may_have_tail(script: &str) -> bool {
+    let prints = |options: &str| {
+        options
+            .split_whitespace()
+            .take_while(|word| word.starts_with(['-', '+']))
+            .any(|word| word.contains(['x', 'v', 'r']))
+    };
+    !NO_TAIL.iter().any(|word| script.contains(word))
+        && !script.split("set ").skip(1).any(prints)
+        && !script.trim_end().ends_with('\\')
+        && !script.contains("<<")
+}
+
+/// Reads what the tail wrote: the shell's status, that of each stage, the directory. `None` unless it is exactly that and
+/// agrees with the status that was observed.
+pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, PathBuf)> {
+    let (numbers, directory) = report.split_once('/')?;
+    let mut codes = numbers.split_ascii_whitespace().map(|text| {
+        text.parse()
+            .ok()
+            .filter(|code: &i32| (0..=255).contains(code))
+    });
+    let status = codes.next()??;
+    let stages = codes
+        .map(|code| code.map(|code| Stage { code }))
+        .collect::<Option<Vec<_>>>()?;
+    (status == observed && stages.len() >= 2)
+        .then(|| (stages, PathBuf::from(format!("/{directory}"))))
+}
 
 /// The same for a shell that is not bash: it cannot be relied on to have more than POSIX. The script file holds one
 /// part; leading words of the record have no place, so the supervisor's directory is changed by `cd` in the text.
@@ -57,6 +111,7 @@ pub(crate) fn script_file(
     cwd: &Path,
     oldpwd: Option<&OsStr>,
     streams: Streams,
+    tail: bool,
     numbers: ShellNumbers,
 ) -> Vec<u8> {
     let ShellNumbers { script: fd, stdin } = numbers;
@@ -83,6 +138,9 @@ pub(crate) fn script_file(
         None => "</dev/null".to_owned(),
     };
     add(format!("\\command exec {fd}<&- {stdin}").as_bytes());
+    if tail {
+        add(b"; \\builtin false");
+    }
     add(b"\0");
     add(script.as_bytes());
     record
@@ -136,6 +194,7 @@ mod tests {
             Path::new("/tmp"),
             None,
             Streams::Merged,
+            false,
             numbers,
         );
         let parts: Vec<&[u8]> = file.split(|byte| *byte == 0).collect();
@@ -147,5 +206,49 @@ mod tests {
             record.ends_with("\\command exec 2>&1; \\command exec 9<&- </dev/null"),
             "{record}"
         );
+    }
+
+    #[test]
+    fn scripts_that_could_see_the_tail_have_none() {
+        for script in [
+            "false | true",
+            "set -o pipefail; a | b",
+            "cd /x && set -eu; a | b",
+        ] {
+            assert!(may_have_tail(script), "{script}");
+        }
+        for script in [
+            "trap 'echo bye' EXIT; a | b",
+            "set -x; a | b",
+            "set -euxo pipefail; a | b",
+            "set -e -v; a | b",
+            "set -o xtrace; a | b",
+            "cat <<E | b\nE",
+            "a | b \\",
+            "ulimit -f 0; a | b",
+        ] {
+            assert!(!may_have_tail(script), "{script}");
+        }
+    }
+
+    #[test]
+    fn a_report_is_exact_or_absent() {
+        let stages = |codes: &[i32]| codes.iter().map(|code| Stage { code: *code }).collect();
+        assert_eq!(
+            read_report("0 1 0 /tmp/a b", 0),
+            Some((stages(&[1, 0]), "/tmp/a b".into()))
+        );
+        for report in [
+            "",
+            "0",
+            "0 1 0 ",
+            "0 0 /tmp",
+            "1 1 0 /tmp",
+            "0 x 0 /t",
+            "0 256 0 /t",
+            "0 -1 0 /t",
+        ] {
+            assert_eq!(read_report(report, 0), None, "{report}");
+        }
     }
 }

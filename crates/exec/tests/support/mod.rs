@@ -42,6 +42,7 @@ pub(crate) fn spec(script: &str) -> RunSpec {
         grace: Duration::from_secs(2),
         survivors: SurvivorPolicy::Adopt,
         session: None,
+        report_stages: false,
         limits: Limits::default(),
     }
 }

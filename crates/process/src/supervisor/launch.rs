@@ -14,6 +14,9 @@ use std::process::{Command, Stdio};
 /// Stands in an argument for the number of the script's descriptor.
 const SCRIPT_FD: &str = "{script_fd}";
 
+/// Stands in an argument for the path of the report pipe.
+const REPORT: &str = "{report}";
+
 /// A shell that was started, and the host's ends of what it holds.
 #[derive(Debug)]
 pub(super) struct Launched {
@@ -26,6 +29,8 @@ pub(super) struct Launched {
     pub(super) pipes: [u64; 2],
     /// The shell's last argument: by it forks of the shell are known.
     pub(super) boot: Vec<u8>,
+    /// What the shell reports of itself.
+    pub(super) report: Report,
 }
 
 /// Starts a shell. `stdin` is for the script, not for the shell: that one reads its control pipe.
@@ -39,11 +44,15 @@ pub(super) fn launch(start: &ShellStart, stdin: Option<OwnedFd>) -> io::Result<L
     let (stderr, stderr_write) = pipe_with(PipeFlags::CLOEXEC)?;
     let pipes = [&stdout, &stderr].map(|pipe| inode_of(pipe).unwrap_or(0));
 
-    let script_fd = script.as_raw_fd();
+    let report = Report::new()?;
+    let places = [
+        (SCRIPT_FD, script.as_raw_fd().to_string()),
+        (REPORT, report.path()),
+    ];
     let args: Vec<OsString> = start
         .args
         .iter()
-        .map(|argument| with_number(argument, script_fd))
+        .map(|argument| filled_in(argument, &places))
         .collect();
     #[expect(
         clippy::disallowed_methods,
@@ -66,7 +75,7 @@ pub(super) fn launch(start: &ShellStart, stdin: Option<OwnedFd>) -> io::Result<L
     let pid = command.spawn()?.id();
     Ok(Launched {
         pid: i32::try_from(pid).map_err(io::Error::other)?,
-        script_fd,
+        script_fd: script.as_raw_fd(),
         stdin_fd: stdin.as_ref().map(AsRawFd::as_raw_fd),
         host_ends: [script, control, stdout, stderr],
         pipes,
@@ -74,6 +83,7 @@ pub(super) fn launch(start: &ShellStart, stdin: Option<OwnedFd>) -> io::Result<L
             .last()
             .map(|argument| argument.as_bytes().to_vec())
             .unwrap_or_default(),
+        report,
     })
 }
 
@@ -84,14 +94,44 @@ fn inode_of(pipe: &OwnedFd) -> Option<u64> {
     )))
 }
 
-fn with_number(argument: &OsStr, number: i32) -> OsString {
+/// A pipe that a shell opens by path, since it has no descriptor of ours left when it writes. A pipe and not a file:
+/// a limit on the size of files does not meet it.
+#[derive(Debug)]
+pub(super) struct Report {
+    read: OwnedFd,
+    /// Ours, so that the path exists; never written to.
+    write: OwnedFd,
+}
+
+impl Report {
+    fn new() -> io::Result<Self> {
+        let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        Ok(Self { read, write })
+    }
+
+    fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.write.as_raw_fd())
+    }
+
+    /// What was written: at most one pipe full, which the reader of it judges.
+    pub(super) fn take(&self) -> String {
+        let mut buffer = vec![0; 64 * 1024];
+        let count = rustix::io::read(&self.read, &mut buffer).unwrap_or(0);
+        String::from_utf8(buffer[..count].to_vec()).unwrap_or_default()
+    }
+}
+
+fn filled_in(argument: &OsStr, places: &[(&str, String)]) -> OsString {
     let mut bytes = argument.as_bytes().to_vec();
-    let number = number.to_string();
-    while let Some(at) = bytes
-        .windows(SCRIPT_FD.len())
-        .position(|part| part == SCRIPT_FD.as_bytes())
-    {
-        bytes.splice(at..at + SCRIPT_FD.len(), number.bytes());
+    for (place, value) in places {
+        let find = |bytes: &[u8]| {
+            bytes
+                .windows(place.len())
+                .position(|w| w == place.as_bytes())
+        };
+        while let Some(at) = find(&bytes) {
+            bytes.splice(at..at + place.len(), value.bytes());
+        }
     }
     OsString::from_vec(bytes)
 }
@@ -120,8 +160,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scripts_number_is_put_into_arguments() {
-        let text = with_number(OsStr::new("read -u {script_fd}; exec {script_fd}<&-"), 7);
-        assert_eq!(text, "read -u 7; exec 7<&-");
+    fn places_in_arguments_are_filled_in() {
+        let places = [
+            (SCRIPT_FD, "7".to_owned()),
+            (REPORT, "/proc/1/fd/2".to_owned()),
+        ];
+        let text = filled_in(
+            OsStr::new("read -u {script_fd}; exec {script_fd}<&- >{report}"),
+            &places,
+        );
+        assert_eq!(text, "read -u 7; exec 7<&- >/proc/1/fd/2");
+    }
+
+    #[test]
+    fn a_report_is_what_was_written_by_path() {
+        let report = Report::new().unwrap();
+        assert_eq!(report.take(), "");
+        std::fs::write(report.path(), "0 1 0 /tmp").unwrap();
+        assert_eq!(
+            (report.take(), report.take()),
+            ("0 1 0 /tmp".into(), String::new())
+        );
     }
 }

@@ -58,6 +58,8 @@ pub enum Event {
         end: ShellEnd,
         /// No descendant is left; `Empty` does not follow.
         empty: bool,
+        /// What was written to the report file; empty if nothing was.
+        report: String,
     },
     /// No descendant is left. Follows `Ended` where that found some.
     Empty,
@@ -82,7 +84,8 @@ pub struct ShellStart {
     pub program: PathBuf,
     /// What it shall believe to be called.
     pub arg0: OsString,
-    /// Its arguments. `{script_fd}` in one is replaced by the number under which the script file is open.
+    /// Its arguments. In each `{script_fd}` is replaced by the number under which the script file is open, and
+    /// `{report}` by the path of a pipe that the supervisor reads when the shell has ended.
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
     pub env_changes: Vec<(OsString, Option<OsString>)>,

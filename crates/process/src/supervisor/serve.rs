@@ -4,7 +4,7 @@
 use super::VERSION;
 use super::channel::{Inbox, Received, Wait, send};
 use super::ladder::Ladder;
-use super::launch::{Launched, launch};
+use super::launch::{Launched, Report, launch};
 use super::protocol::{Event, Order, ShellEnd, ShellStart};
 use super::relay::Relay;
 use super::tree;
@@ -38,6 +38,7 @@ struct Shell {
     pid: i32,
     pipes: [u64; 2],
     boot: Vec<u8>,
+    report: Report,
     end: Option<ShellEnd>,
     /// `Ended` was sent.
     told_end: bool,
@@ -152,11 +153,13 @@ impl Server {
                 host_ends,
                 pipes,
                 boot,
+                report,
             }) => {
                 self.shell = Some(Shell {
                     pid,
                     pipes,
                     boot,
+                    report,
                     end: None,
                     told_end: false,
                     told_empty: false,
@@ -240,7 +243,11 @@ impl Server {
             }
             Event::Empty
         } else {
-            Event::Ended { end, empty }
+            Event::Ended {
+                end,
+                empty,
+                report: shell.report.take(),
+            }
         };
         shell.told_end = true;
         shell.told_empty = empty;
