@@ -1,2 +1,170 @@
-//! Placeholder.
-fn main() {}
+//! The project's own commands: `cargo xtask <command>`.
+//!
+//! What CI runs, what a developer runs before a commit, and what regenerates checked-in files. Nothing here is needed
+//! by the product. Each command is one entry of [`COMMANDS`]; what `test` does, in order, is [`suite::steps`].
+
+mod benches;
+mod crates;
+mod fuzz;
+mod generated;
+mod layers;
+mod programs;
+mod source_rules;
+mod suite;
+mod tests_step;
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use xshell::Shell;
+
+/// One command of this tool.
+struct Command {
+    name: &'static str,
+    /// Arguments, as the help shows them.
+    arguments: &'static str,
+    /// One line for the help.
+    summary: &'static str,
+    run: fn(&Tree, &[String]) -> Result<()>,
+}
+
+const COMMANDS: &[Command] = &[
+    Command {
+        name: "test",
+        arguments: "",
+        summary: "everything CI checks, in order; the first failure stops (`--list` shows the steps)",
+        run: suite::test,
+    },
+    Command {
+        name: "ci",
+        arguments: "",
+        summary: "the same as `test`",
+        run: suite::test,
+    },
+    Command {
+        name: "lint",
+        arguments: "",
+        summary: "the steps of `test` that run no test: format, layers, source rules, clippy",
+        run: suite::lint,
+    },
+    Command {
+        name: "layers",
+        arguments: "",
+        summary: "which crate may name which other: compares every Cargo.toml with xtask/src/crates.rs",
+        run: layers::command,
+    },
+    Command {
+        name: "docs",
+        arguments: "",
+        summary: "rewrites the generated files in docs/ (JSON Schemas, conformance table)",
+        run: generated::write,
+    },
+    Command {
+        name: "bench",
+        arguments: "[PACKAGE] [-- ARGS]",
+        summary: "runs the benchmarks, of one package or all; ARGS go to criterion",
+        run: benches::command,
+    },
+    Command {
+        name: "fuzz",
+        arguments: "[NAME] [COUNT]",
+        summary: "runs the long modes of the property and differential tests (no NAME: lists them)",
+        run: fuzz::command,
+    },
+];
+
+/// The checkout this tool was built from, and a shell that stands in it.
+struct Tree {
+    root: PathBuf,
+    shell: Shell,
+    /// The cargo that runs us, so that nested calls use the same toolchain.
+    cargo: String,
+}
+
+impl Tree {
+    fn open() -> Result<Self> {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .context("xtask/ has no parent directory")?
+            .to_owned();
+        let shell = Shell::new()?;
+        shell.change_dir(&root);
+        // `cargo xtask` sets CARGO; a directly started binary falls back to the cargo that built it.
+        let cargo = shell.var("CARGO").unwrap_or_else(|_| env!("CARGO").into());
+        Ok(Self { root, shell, cargo })
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "this is a command line tool")]
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nxtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<()> {
+    let (name, rest) = match arguments {
+        [] => ("help", &[][..]),
+        [name, rest @ ..] => (name.as_str(), rest),
+    };
+    if matches!(name, "help" | "--help" | "-h") {
+        say(&help());
+        return Ok(());
+    }
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name) else {
+        bail!("unknown command `{name}`\n\n{}", help());
+    };
+    (command.run)(&Tree::open()?, rest)
+}
+
+fn help() -> String {
+    use std::fmt::Write as _;
+    let mut text = String::from("cargo xtask <command>\n\n");
+    for command in COMMANDS {
+        let usage = format!("{} {}", command.name, command.arguments);
+        let _ = writeln!(text, "  {usage:<28} {}", command.summary);
+    }
+    text.push_str(
+        "\nBefore a commit: `cargo xtask lint`, and `cargo test -p <crate>` of what you changed.\n\
+         Before you hand it on: `cargo xtask test`. How the tests are built: docs/testing.md.",
+    );
+    text
+}
+
+/// The one place where this tool prints.
+#[expect(clippy::print_stdout, reason = "this is a command line tool")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
+/// For commands that take no arguments.
+fn no_arguments(arguments: &[String]) -> Result<()> {
+    match arguments {
+        [] => Ok(()),
+        [first, ..] => bail!("unexpected argument `{first}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_names_every_command() {
+        let help = help();
+        for command in COMMANDS {
+            assert!(help.contains(command.summary), "{}", command.name);
+        }
+    }
+
+    #[test]
+    fn an_unknown_command_is_refused_with_the_list() {
+        let error = run(&["tset".to_owned()]).unwrap_err().to_string();
+        assert!(error.contains("unknown command `tset`") && error.contains("  test "));
+    }
+}

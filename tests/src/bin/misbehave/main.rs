@@ -1,0 +1,181 @@
+//! `misbehave <how> [argument]`: does on demand what commands should not do.
+//!
+//! A table of subcommands, each a function of a few lines in [`output`], [`signals`] or [`processes`]. What tests can
+//! say in a line of shell is not here.
+
+mod output;
+mod processes;
+mod signals;
+
+use std::process::ExitCode;
+
+/// What a subcommand may fail with; shown and turned into exit code 1.
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// One way to misbehave.
+struct Way {
+    name: &'static str,
+    argument: &'static str,
+    summary: &'static str,
+    run: fn(&str) -> Outcome,
+}
+
+const WAYS: &[Way] = &[
+    Way {
+        name: "flood",
+        argument: "BYTES",
+        summary: "prints that many bytes without a newline",
+        run: output::flood,
+    },
+    Way {
+        name: "lines",
+        argument: "COUNT",
+        summary: "prints the numbers from 1, a line each",
+        run: output::lines,
+    },
+    Way {
+        name: "endless",
+        argument: "",
+        summary: "prints until nobody reads",
+        run: output::endless,
+    },
+    Way {
+        name: "nul",
+        argument: "BYTES",
+        summary: "prints that many NUL bytes",
+        run: output::nul,
+    },
+    Way {
+        name: "invalid-utf8",
+        argument: "",
+        summary: "prints text with bytes in it that are no UTF-8",
+        run: output::invalid_utf8,
+    },
+    Way {
+        name: "split-utf8",
+        argument: "COUNT",
+        summary: "prints that many three-byte characters, one byte a write",
+        run: output::split_utf8,
+    },
+    Way {
+        name: "stderr",
+        argument: "TEXT",
+        summary: "prints to stderr only",
+        run: output::stderr,
+    },
+    Way {
+        name: "lose-stdout",
+        argument: "",
+        summary: "points its stdout elsewhere and lives on until it is ended",
+        run: output::lose_stdout,
+    },
+    Way {
+        name: "ignore-term",
+        argument: "",
+        summary: "prints `ready` and lives on whatever SIGTERM, SIGINT and SIGHUP say",
+        run: signals::ignore_term,
+    },
+    Way {
+        name: "last-words",
+        argument: "TEXT",
+        summary: "prints `ready`; on SIGTERM prints TEXT and exits with 0",
+        run: signals::last_words,
+    },
+    Way {
+        name: "stop-self",
+        argument: "",
+        summary: "stops itself with SIGSTOP",
+        run: signals::stop_self,
+    },
+    Way {
+        name: "kill-group",
+        argument: "",
+        summary: "kills its whole process group with SIGKILL",
+        run: signals::kill_group,
+    },
+    Way {
+        name: "kill-parent",
+        argument: "",
+        summary: "kills its parent with SIGKILL",
+        run: signals::kill_parent,
+    },
+    Way {
+        name: "linger",
+        argument: "FILE",
+        summary: "lives on until FILE exists (an empty name: until it is ended)",
+        run: processes::linger,
+    },
+    Way {
+        name: "children",
+        argument: "COUNT",
+        summary: "starts that many lingering children and exits without them",
+        run: processes::children,
+    },
+    Way {
+        name: "daemon",
+        argument: "hold|close",
+        summary: "double-forks a daemon that holds the output, or has closed it, and exits",
+        run: processes::daemon,
+    },
+    Way {
+        name: "daemon-middle",
+        argument: "hold|close",
+        summary: "(the middle process of `daemon`)",
+        run: processes::daemon_middle,
+    },
+    Way {
+        name: "exhaust-descriptors",
+        argument: "",
+        summary: "opens files until it may open no more, and prints how many that were",
+        run: processes::exhaust_descriptors,
+    },
+    Way {
+        name: "descriptors",
+        argument: "",
+        summary: "prints its open descriptors, a number a line",
+        run: processes::print_descriptors,
+    },
+    Way {
+        name: "environment",
+        argument: "",
+        summary: "prints its environment, sorted, `NAME=value` a line",
+        run: processes::print_environment,
+    },
+    Way {
+        name: "identity",
+        argument: "",
+        summary: "prints the ids of process group and session, and which signals it ignores and blocks",
+        run: processes::print_identity,
+    },
+    Way {
+        name: "lose-cwd",
+        argument: "",
+        summary: "removes the directory it stands in, and prints what getcwd says then",
+        run: processes::lose_cwd,
+    },
+];
+
+#[expect(clippy::print_stderr, reason = "the program's own errors")]
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let name = arguments.first().map_or("", String::as_str);
+    let argument = arguments.get(1).map_or("", String::as_str);
+    let Some(way) = WAYS.iter().find(|way| way.name == name) else {
+        eprintln!("misbehave: no such way: `{name}`\n");
+        for way in WAYS {
+            eprintln!(
+                "  {:<30} {}",
+                format!("{} {}", way.name, way.argument),
+                way.summary
+            );
+        }
+        return ExitCode::from(2);
+    };
+    match (way.run)(argument) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("misbehave {name}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Children that stay, descriptors that run out, and what a process can tell about itself.
+
+use crate::Outcome;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A lingering process ends by itself after this, so that a bug in the tests does not fill the machine.
+const AT_MOST: Duration = Duration::from_secs(600);
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this program is a command: it lives in real time"
+)]
+#[expect(clippy::unnecessary_wraps, reason = "the signature of the table")]
+pub(crate) fn linger(until: &str) -> Outcome {
+    let begin = std::time::Instant::now();
+    while begin.elapsed() < AT_MOST && (until.is_empty() || !Path::new(until).exists()) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+pub(crate) fn children(count: &str) -> Outcome {
+    for _ in 0..count.parse::<u32>()? {
+        another(&["linger"])?.stdin(Stdio::null()).spawn()?;
+    }
+    Ok(())
+}
+
+/// The parent of the middle process: waits for it, as a shell would.
+pub(crate) fn daemon(how: &str) -> Outcome {
+    another(&["daemon-middle", how])?.status()?;
+    Ok(())
+}
+
+/// Leaves the group and the session, starts the daemon, and goes: the daemon is nobody's child then.
+pub(crate) fn daemon_middle(how: &str) -> Outcome {
+    rustix::process::setsid()?;
+    let mut daemon = another(&["linger"])?;
+    daemon.stdin(Stdio::null());
+    match how {
+        "hold" => {}
+        "close" => {
+            daemon.stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        other => return Err(format!("`hold` or `close`, not `{other}`").into()),
+    }
+    let daemon = daemon.spawn()?;
+    writeln!(io::stdout(), "{}", daemon.id())?;
+    Ok(())
+}
+
+/// This program again.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "starting processes is what it is for"
+)]
+fn another(arguments: &[&str]) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(arguments);
+    Ok(command)
+}
+
+pub(crate) fn exhaust_descriptors(_: &str) -> Outcome {
+    let mut open = Vec::new();
+    let error = loop {
+        match std::fs::File::open("/dev/null") {
+            Ok(file) => open.push(file),
+            Err(error) => break error,
+        }
+    };
+    writeln!(io::stdout(), "opened {} and then: {error}", open.len())?;
+    Ok(())
+}
+
+pub(crate) fn print_descriptors(_: &str) -> Outcome {
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/fd")? {
+        let entry = entry?;
+        // The listing itself is one of them.
+        let itself = std::fs::read_link(entry.path())
+            .is_ok_and(|target| target.starts_with("/proc/") && target.ends_with("fd"));
+        if !itself {
+            numbers.push(entry.file_name().to_string_lossy().parse::<u32>()?);
+        }
+    }
+    numbers.sort_unstable();
+    for number in numbers {
+        writeln!(io::stdout(), "{number}")?;
+    }
+    Ok(())
+}
+
+pub(crate) fn print_environment(_: &str) -> Outcome {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut variables: Vec<_> = std::env::vars_os().collect();
+    variables.sort_unstable();
+    let mut out = io::stdout().lock();
+    for (name, value) in variables {
+        out.write_all(name.as_bytes())?;
+        out.write_all(b"=")?;
+        out.write_all(value.as_bytes())?;
+        out.write_all(b"\n")?;
+    }
+    Ok(())
+}
+
+pub(crate) fn print_identity(_: &str) -> Outcome {
+    let mut out = io::stdout().lock();
+    let pid = rustix::process::getpid();
+    writeln!(out, "group {}", rustix::process::getpgrp())?;
+    writeln!(out, "session {}", rustix::process::getsid(Some(pid))?)?;
+    // `SigBlk:\t0000000000000000` and the like: what the process was started with, but for SIGPIPE, which the
+    // runtime of a Rust program ignores.
+    for line in std::fs::read_to_string("/proc/self/status")?.lines() {
+        if line.starts_with("SigBlk:") || line.starts_with("SigIgn:") {
+            writeln!(out, "{}", line.replace(":\t", " "))?;
+        }
+    }
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "it asks for the directory that is no more"
+)]
+pub(crate) fn lose_cwd(_: &str) -> Outcome {
+    let here = std::env::current_dir()?;
+    std::fs::remove_dir_all(&here)?;
+    let answer = match std::env::current_dir() {
+        Ok(path) => path.display().to_string(),
+        Err(error) => error.to_string(),
+    };
+    writeln!(io::stdout(), "{answer}")?;
+    Ok(())
+}

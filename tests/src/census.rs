@@ -1,0 +1,181 @@
+//! What a test left behind: processes, files, descriptors.
+//!
+//! Other programs, and other tests, run on the same machine at the same time, so "ours" must be said exactly. A
+//! process is ours if its environment holds a mark that nobody else's does, if it stands in a directory of ours, or,
+//! after [`adopt_orphans`], if it became our child without our starting it. A file is ours if it is in a directory
+//! that was ours and should be empty; a descriptor, if it was not open when the census began.
+//!
+//! Everything is looked at until it is gone or the patience is over: what is about to end is not left behind.
+
+use crate::poll;
+use crate::procfs::{self, Process};
+use rustix::process::{Pid, Signal, WaitOptions};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Makes this process the one that orphaned descendants become children of, so that [`Census::watch_orphans`] sees
+/// even those that took off every mark. It must then reap them: [`Census::end`] does.
+///
+/// # Errors
+/// The system's.
+pub fn adopt_orphans() -> std::io::Result<()> {
+    Ok(rustix::process::set_child_subreaper(Some(
+        rustix::process::getpid(),
+    ))?)
+}
+
+/// What to look for.
+#[derive(Debug, Default)]
+pub struct Census {
+    marks: Vec<String>,
+    places: Vec<PathBuf>,
+    empty: Vec<PathBuf>,
+    orphans: bool,
+    descriptors: Option<BTreeSet<(u32, String)>>,
+}
+
+impl Census {
+    /// A census that looks for nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Processes whose environment holds `mark`.
+    pub fn watch_mark(&mut self, mark: impl Into<String>) {
+        self.marks.push(mark.into());
+    }
+
+    /// Processes that stand in `directory`, or have a file in it open.
+    pub fn watch_place(&mut self, directory: &Path) {
+        self.places.push(directory.to_owned());
+    }
+
+    /// Files in `directory`, at any depth.
+    pub fn watch_files(&mut self, directory: &Path) {
+        self.empty.push(directory.to_owned());
+    }
+
+    /// Children of this process. For a process that starts everything itself and waits for it.
+    pub fn watch_orphans(&mut self) {
+        self.orphans = true;
+    }
+
+    /// Descriptors of this process that are not open now.
+    pub fn watch_descriptors(&mut self) {
+        let now = procfs::descriptors(std::process::id());
+        self.descriptors = Some(now.into_iter().collect());
+    }
+
+    /// What is left, once nothing more goes away by itself within `patience`.
+    pub fn end(&self, patience: Duration) -> Leftovers {
+        poll::until(patience, || {
+            let left = self.look();
+            left.is_empty().then_some(left)
+        })
+        .unwrap_or_else(|| self.look())
+    }
+
+    /// Ends every process that is left, and those that come to light by that. Answers how many there were.
+    pub fn kill_leftovers(&self) -> usize {
+        let mut killed = BTreeSet::new();
+        poll::until(Duration::from_secs(5), || {
+            let processes = self.look().processes;
+            for process in &processes {
+                let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
+                if let Some(pid) = pid {
+                    // It may have gone meanwhile.
+                    let _ = rustix::process::kill_process(pid, Signal::KILL);
+                    killed.insert(process.pid);
+                }
+            }
+            processes.is_empty().then_some(())
+        });
+        killed.len()
+    }
+
+    fn look(&self) -> Leftovers {
+        if self.orphans {
+            while matches!(rustix::process::wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+        }
+        let me = std::process::id();
+        let processes = procfs::processes()
+            .into_iter()
+            .filter(|process| process.pid != me && process.is_alive())
+            .filter(|process| {
+                (self.orphans && process.parent == me)
+                    || self.marks.iter().any(|mark| process.environment_has(mark))
+                    || self.places.iter().any(|place| process.stands_in(place))
+            })
+            .collect();
+        let mut files = Vec::new();
+        for directory in &self.empty {
+            collect_files(directory, &mut files);
+        }
+        let descriptors = match &self.descriptors {
+            None => Vec::new(),
+            Some(before) => procfs::descriptors(me)
+                .into_iter()
+                // The look itself has a directory of /proc open.
+                .filter(|open| !before.contains(open) && !open.1.starts_with("/proc/"))
+                .map(|(number, target)| format!("{number} -> {target}"))
+                .collect(),
+        };
+        Leftovers {
+            processes,
+            files,
+            descriptors,
+        }
+    }
+}
+
+/// All files at or below `directory`, without following links.
+fn collect_files(directory: &Path, files: &mut Vec<PathBuf>) {
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        let Ok(entries) = std::fs::read_dir(&next) else {
+            continue;
+        };
+        for entry in entries.filter_map(Result::ok) {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                _ => files.push(entry.path()),
+            }
+        }
+    }
+    files.sort_unstable();
+}
+
+/// What was found.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Leftovers {
+    /// Processes that still live.
+    pub processes: Vec<Process>,
+    /// Files that should not be there.
+    pub files: Vec<PathBuf>,
+    /// Descriptors that were not open before, as `number -> target`.
+    pub descriptors: Vec<String>,
+}
+
+impl Leftovers {
+    /// Whether nothing was left.
+    pub fn is_empty(&self) -> bool {
+        self.processes.is_empty() && self.files.is_empty() && self.descriptors.is_empty()
+    }
+}
+
+impl fmt::Display for Leftovers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for process in &self.processes {
+            writeln!(f, "  process {process}")?;
+        }
+        for file in &self.files {
+            writeln!(f, "  file {}", file.display())?;
+        }
+        for descriptor in &self.descriptors {
+            writeln!(f, "  descriptor {descriptor}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,247 @@
+//! What a case can say, and how the files are read.
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// All cases and the requirements they hold.
+#[derive(Debug)]
+pub struct Cases {
+    /// In the order of files and of their contents.
+    pub cases: Vec<Case>,
+    /// In the order of `requirements.toml`.
+    pub requirements: Vec<Requirement>,
+}
+
+/// Something that was promised.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requirement {
+    /// How cases name it.
+    pub id: String,
+    /// What it says, in a line.
+    pub says: String,
+}
+
+/// One case: a world, calls in it, and what must come of them.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// What it shows, as a sentence.
+    pub name: String,
+    /// The requirements it holds.
+    #[serde(default)]
+    pub covers: Vec<String>,
+    /// The profile its calls run under.
+    #[serde(default = "standard")]
+    pub profile: String,
+    /// What is there before the first call.
+    #[serde(default)]
+    pub setup: Setup,
+    /// The calls, one after another in the same world.
+    #[serde(rename = "step")]
+    pub steps: Vec<Step>,
+    /// Whether processes are meant to outlive the last call. They are ended then; without it they are a failure.
+    #[serde(default)]
+    pub leaves_processes: bool,
+    /// The file it stands in, without its ending.
+    #[serde(skip)]
+    pub file: String,
+}
+
+fn standard() -> String {
+    "standard".to_owned()
+}
+
+/// What is there before the first call.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// Files below the working directory, with their contents.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Directories below the working directory.
+    #[serde(default)]
+    pub directories: Vec<String>,
+    /// Variables of the host, beside those of every world.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// One call.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// The script. Placeholders are filled in.
+    #[serde(default)]
+    pub command: Option<String>,
+    /// The other fields of the request.
+    #[serde(default)]
+    pub with: BTreeMap<String, toml::Value>,
+    /// The whole request as JSON text, where `command` and `with` cannot say it.
+    #[serde(default)]
+    pub request: Option<String>,
+    /// The call is cancelled as soon as this file is in the working directory.
+    #[serde(default)]
+    pub cancel_when: Option<String>,
+    /// What must come out.
+    pub expect: Expect,
+}
+
+/// What must come out. What is not said is not looked at.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expect {
+    /// The whole text, with placeholders.
+    #[serde(default)]
+    pub text: Option<String>,
+    /// Parts of the text, with placeholders, each a whole line.
+    #[serde(default)]
+    pub text_lines: Vec<String>,
+    /// What the text must not have anywhere.
+    #[serde(default)]
+    pub text_lacks: Vec<String>,
+    /// The exit code of a program that made this call for somebody.
+    #[serde(default)]
+    pub exit_code: Option<i32>,
+    /// A part of the result object: objects may have more fields, all else is compared whole. Strings may have
+    /// placeholders.
+    #[serde(default)]
+    pub result: Option<toml::Value>,
+    /// Kinds of the notices, all of them, in any order.
+    #[serde(default)]
+    pub notices: Option<Vec<String>>,
+    /// The content of the one artifact, with placeholders; it is private, and its counts are true.
+    #[serde(default)]
+    pub artifact: Option<String>,
+    /// Files in the working directory afterwards, with their contents.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// What must not be in the working directory afterwards.
+    #[serde(default)]
+    pub absent: Vec<String>,
+}
+
+/// What a file of cases holds.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default, rename = "case")]
+    cases: Vec<Case>,
+    #[serde(default, rename = "requirement")]
+    requirements: Vec<Requirement>,
+}
+
+/// Reads every `*.toml` in `directory`, in the order of their names.
+///
+/// # Errors
+/// A file that cannot be read, a field that no case has, a case without a step, two cases of one name, a requirement
+/// that is not in the list.
+pub fn load(directory: &Path) -> Result<Cases> {
+    let mut paths = std::fs::read_dir(directory)
+        .with_context(|| format!("reading {}", directory.display()))?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
+    paths.sort();
+    let mut all = Cases {
+        cases: Vec::new(),
+        requirements: Vec::new(),
+    };
+    for path in paths {
+        let text = std::fs::read_to_string(&path)?;
+        let file: File = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        all.cases.extend(file.cases.into_iter().map(|case| Case {
+            file: stem.clone().into_owned(),
+            ..case
+        }));
+        all.requirements.extend(file.requirements);
+    }
+    check(&all)?;
+    Ok(all)
+}
+
+fn check(all: &Cases) -> Result<()> {
+    let known: BTreeSet<&str> = all.requirements.iter().map(|one| one.id.as_str()).collect();
+    let mut names = BTreeSet::new();
+    for case in &all.cases {
+        let name = &case.name;
+        if case.steps.is_empty() {
+            bail!("case `{name}` makes no call");
+        }
+        if !names.insert((&case.file, name)) {
+            bail!("two cases of {} are named `{name}`", case.file);
+        }
+        if let Some(unknown) = case.covers.iter().find(|id| !known.contains(id.as_str())) {
+            bail!("case `{name}` covers `{unknown}`, which requirements.toml does not list");
+        }
+        for step in &case.steps {
+            let whole = step.request.is_some();
+            if whole == step.command.is_some() || (whole && !step.with.is_empty()) {
+                bail!("a step of `{name}` must have either `command` (and `with`) or `request`");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load_text(text: &str) -> Result<Cases> {
+        let directory = tempfile::tempdir()?;
+        std::fs::write(directory.path().join("a.toml"), text)?;
+        load(directory.path())
+    }
+
+    const GOOD: &str = "
+        [[requirement]]
+        id = 'R1'
+        says = 'it runs'
+
+        [[case]]
+        name = 'runs'
+        covers = ['R1']
+        [[case.step]]
+        command = 'true'
+        expect.text = '(no output)'
+    ";
+
+    #[test]
+    fn a_case_is_read_whole() {
+        let cases = load_text(GOOD).unwrap();
+        let case = &cases.cases[0];
+        assert_eq!(
+            (case.file.as_str(), case.profile.as_str()),
+            ("a", "standard")
+        );
+        assert_eq!(case.steps[0].expect.text.as_deref(), Some("(no output)"));
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        for (from, to, want) in [
+            ("covers = ['R1']", "covers = ['R2']", "covers `R2`"),
+            ("covers = ['R1']", "kovers = ['R1']", "kovers"),
+            ("expect.text", "expect.txet", "txet"),
+            (
+                "command = 'true'",
+                "request = '{}'\nwith.head = 1",
+                "either `command`",
+            ),
+            (
+                "[[case.step]]",
+                "[[case.step]]\ncommand = 'false'\nexpect = {}\n[[case]]\nname = 'runs'\n[[case.step]]",
+                "two cases",
+            ),
+        ] {
+            let text = GOOD.replace(from, to);
+            assert_ne!(text, GOOD);
+            let error = format!("{:#}", load_text(&text).unwrap_err());
+            assert!(error.contains(want), "{to}: {error}");
+        }
+    }
+}

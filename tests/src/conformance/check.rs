@@ -1,0 +1,302 @@
+//! Compares a reply with what was expected. Every difference is a sentence; no difference is silent.
+
+use super::case::Expect;
+use super::surface::Reply;
+use super::text;
+use crate::world::World;
+use agent_bash_core::ToolResult;
+use anyhow::Result;
+use serde_json::Value;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+/// Of a long text, how many characters a report shows around the first difference.
+const SHOWN: usize = 400;
+
+/// All differences.
+///
+/// # Errors
+/// The expectation itself makes no sense.
+pub(super) fn differences(expect: &Expect, reply: &Reply, world: &World) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    check_text(expect, &reply.text, world, &mut faults)?;
+    if let (Some(want), Some(got)) = (expect.exit_code, reply.exit_code)
+        && want != got
+    {
+        faults.push(format!("exit code: expected {want}, got {got}"));
+    }
+    if let Some(result) = &reply.result {
+        check_result(expect, result, world, &mut faults)?;
+    }
+    for (name, content) in &expect.files {
+        let want = text::fill(content, world)?;
+        match std::fs::read_to_string(world.cwd().join(name)) {
+            Ok(got) if got == want => {}
+            Ok(got) => faults.push(format!("file {name}: {}", difference(&want, &got))),
+            Err(error) => faults.push(format!("file {name}: {error}")),
+        }
+    }
+    for name in &expect.absent {
+        if world.cwd().join(name).exists() {
+            faults.push(format!("`{name}` is there and must not be"));
+        }
+    }
+    Ok(faults)
+}
+
+fn check_text(expect: &Expect, got: &str, world: &World, faults: &mut Vec<String>) -> Result<()> {
+    if let Some(want) = &expect.text
+        && !text::matches(want, got, world)?
+    {
+        let want = text::fill(want, world).unwrap_or_else(|_| want.clone());
+        faults.push(format!("text: {}", difference(&want, got)));
+    }
+    for line in &expect.text_lines {
+        let mut found = false;
+        for candidate in got.lines() {
+            found = found || text::matches(line, candidate, world)?;
+        }
+        if !found {
+            faults.push(format!("text: no line is {line:?}; it is {}", start(got)));
+        }
+    }
+    for part in &expect.text_lacks {
+        if got.contains(&text::fill(part, world)?) {
+            faults.push(format!("text: has {part:?}, and must not"));
+        }
+    }
+    Ok(())
+}
+
+fn check_result(
+    expect: &Expect,
+    result: &Value,
+    world: &World,
+    faults: &mut Vec<String>,
+) -> Result<()> {
+    // Whatever is expected: the object has the contract's shape and is of one piece.
+    match serde_json::from_value::<ToolResult>(result.clone()) {
+        Ok(typed) if typed.is_error == typed.status.is_error() => {}
+        Ok(_) => faults.push("result: `is_error` does not go with `status`".to_owned()),
+        Err(error) => faults.push(format!("result: not a ToolResult: {error}")),
+    }
+    if let Some(part) = &expect.result {
+        let part = serde_json::to_value(part)?;
+        compare("result", &part, result, world, faults)?;
+    }
+    if let Some(want) = &expect.notices {
+        let mut want: Vec<&str> = want.iter().map(String::as_str).collect();
+        let mut got: Vec<&str> = result["notices"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|notice| notice["kind"].as_str())
+            .collect();
+        want.sort_unstable();
+        got.sort_unstable();
+        if want != got {
+            faults.push(format!(
+                "notices: expected {want:?}, got {}",
+                result["notices"]
+            ));
+        }
+    }
+    if let Some(content) = &expect.artifact {
+        check_artifact(&text::fill(content, world)?, result, faults)?;
+    }
+    Ok(())
+}
+
+fn check_artifact(want: &str, result: &Value, faults: &mut Vec<String>) -> Result<()> {
+    let [artifact] = result["artifacts"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice)
+    else {
+        faults.push(format!(
+            "artifacts: expected one, got {}",
+            result["artifacts"]
+        ));
+        return Ok(());
+    };
+    let path = Path::new(artifact["path"].as_str().unwrap_or_default());
+    let Ok(got) = std::fs::read(path) else {
+        faults.push(format!("artifact: cannot be read at {}", path.display()));
+        return Ok(());
+    };
+    if got != want.as_bytes() {
+        let got = String::from_utf8_lossy(&got);
+        faults.push(format!("artifact: {}", difference(want, &got)));
+    }
+    let mode = |path: &Path| -> Result<u32> { Ok(path.metadata()?.permissions().mode() & 0o777) };
+    if mode(path)? != 0o600 {
+        faults.push(format!("artifact: mode {:o}, not 600", mode(path)?));
+    }
+    if let Some(directory) = path.parent()
+        && mode(directory)? != 0o700
+    {
+        faults.push(format!(
+            "artifact's directory: mode {:o}, not 700",
+            mode(directory)?
+        ));
+    }
+    let lines = want.lines().count();
+    for (field, want) in [("bytes", want.len()), ("lines", lines)] {
+        if artifact[field] != want {
+            faults.push(format!(
+                "artifact: {field} {}, expected {want}",
+                artifact[field]
+            ));
+        }
+    }
+    let id = &artifact["id"];
+    if artifact["uri"] != format!("artifact://{id}") {
+        faults.push(format!("artifact: id {id} has the uri {}", artifact["uri"]));
+    }
+    Ok(())
+}
+
+/// Objects may have more fields than expected, everything else must be as expected.
+fn compare(
+    place: &str,
+    want: &Value,
+    got: &Value,
+    world: &World,
+    faults: &mut Vec<String>,
+) -> Result<()> {
+    match (want, got) {
+        (Value::Object(want), Value::Object(got)) => {
+            for (name, want) in want {
+                let got = got.get(name).unwrap_or(&Value::Null);
+                compare(&format!("{place}.{name}"), want, got, world, faults)?;
+            }
+        }
+        (Value::Array(want), Value::Array(got)) if want.len() == got.len() => {
+            for (index, (want, got)) in want.iter().zip(got).enumerate() {
+                compare(&format!("{place}[{index}]"), want, got, world, faults)?;
+            }
+        }
+        (Value::String(want), got) if want == "{{null}}" => {
+            if !got.is_null() {
+                faults.push(format!("{place}: expected null, got {got}"));
+            }
+        }
+        (Value::String(want), Value::Number(_)) if text::is_number_wildcard(want) => {}
+        (Value::String(want), Value::String(got)) => {
+            if !text::matches(want, got, world)? {
+                faults.push(format!("{place}: {}", difference(want, got)));
+            }
+        }
+        (Value::Number(want), Value::Number(got)) if want.as_f64() == got.as_f64() => {}
+        (want, got) if want == got => {}
+        (want, got) => faults.push(format!("{place}: expected {want}, got {got}")),
+    }
+    Ok(())
+}
+
+/// Where two texts part, with what stands there.
+fn difference(want: &str, got: &str) -> String {
+    let same = want
+        .chars()
+        .zip(got.chars())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let from = same.saturating_sub(40);
+    let piece = |text: &str| -> String { text.chars().skip(from).take(SHOWN).collect() };
+    format!(
+        "they part at character {same} (of {} expected, {} got)\n      expected …{:?}\n      got      …{:?}",
+        want.chars().count(),
+        got.chars().count(),
+        piece(want),
+        piece(got)
+    )
+}
+
+fn start(text: &str) -> String {
+    format!("{:?}", text.chars().take(SHOWN).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn reply(text: &str) -> Reply {
+        let result = json!({
+            "status": {"kind": "exited", "code": 1}, "is_error": true, "text": text,
+            "output": {"total_bytes": 3, "total_lines": 1, "shown_bytes": 3, "shown_lines": 1,
+                       "shown_ranges": [[1, 1]], "dropped_bytes": 0, "dropped_lines": 0, "truncated": false,
+                       "truncated_by": null, "direction": "tail", "binary": false},
+            "duration_ms": 12.5, "cwd": "/", "stages": [], "survivors": [],
+            "notices": [{"kind": "session_reset", "reason": "x", "text": "y"}],
+            "artifacts": [], "suggested_tool": null, "rule": null, "started_at": "2026-01-01T00:00:00.000Z"
+        });
+        Reply {
+            text: text.to_owned(),
+            result: Some(result),
+            exit_code: Some(1),
+            stderr: String::new(),
+        }
+    }
+
+    fn faults(expect: &str) -> Vec<String> {
+        let world = World::new().unwrap();
+        std::fs::write(world.cwd().join("there"), "content").unwrap();
+        let expect: Expect = toml::from_str(expect).unwrap();
+        differences(&expect, &reply("one\ntwo 2\n"), &world).unwrap()
+    }
+
+    #[test]
+    fn what_is_as_expected_passes() {
+        for expect in [
+            "",
+            "text = \"one\\ntwo {{int}}\\n\"",
+            "text_lines = ['two {{int}}']",
+            "text_lacks = ['three']",
+            "exit_code = 1",
+            "result.status = { kind = 'exited', code = 1 }",
+            "result = { duration_ms = '{{number}}', rule = '{{null}}', output.shown_ranges = [[1, 1]] }",
+            "notices = ['session_reset']",
+            "files.there = 'content'",
+            "absent = ['not-there']",
+        ] {
+            assert_eq!(faults(expect), Vec::<String>::new(), "{expect}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_difference_is_found() {
+        for expect in [
+            "text = 'one'",
+            "text = \"one\\ntwo {{int}}\"",
+            "text_lines = ['two']",
+            "text_lacks = ['two']",
+            "exit_code = 0",
+            "result.status = { kind = 'exited', code = 0 }",
+            "result.status = { kind = 'cancelled' }",
+            "result.rule = 'x'",
+            "result.cwd = '{{null}}'",
+            "result.missing = 1",
+            "result.output.shown_ranges = []",
+            "notices = []",
+            "notices = ['session_reset', 'survivors']",
+            "files.there = 'other'",
+            "files.nowhere = ''",
+            "absent = ['there']",
+            "artifact = ''",
+        ] {
+            assert_eq!(faults(expect).len(), 1, "{expect}");
+        }
+    }
+
+    #[test]
+    fn a_result_that_is_not_of_one_piece_is_found() {
+        let world = World::new().unwrap();
+        let mut reply = reply("");
+        reply.result.as_mut().unwrap()["is_error"] = json!(false);
+        let found = differences(&Expect::default(), &reply, &world).unwrap();
+        assert!(found[0].contains("is_error"), "{found:?}");
+        reply.result = Some(json!({"text": ""}));
+        let found = differences(&Expect::default(), &reply, &world).unwrap();
+        assert!(found[0].contains("not a ToolResult"), "{found:?}");
+    }
+}

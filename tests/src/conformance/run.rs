@@ -1,0 +1,104 @@
+//! Plays one case on one surface.
+
+use super::case::{Case, Step};
+use super::surface::{Call, Surface};
+use super::{check, text};
+use crate::world::World;
+use anyhow::{Context, Result, bail};
+use serde_json::{Map, Value};
+use std::path::Path;
+use std::time::Duration;
+
+/// How long what a call started may take to be gone after it.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Plays `case` on `surface` in a world of its own, with `misbehave` (the program's path) to be called there.
+///
+/// # Errors
+/// What was not as expected, all of it, with where the world was kept.
+pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> {
+    let mut world = World::new()?.with_program(misbehave)?;
+    set_up(case, &world)?;
+    for (index, step) in case.steps.iter().enumerate() {
+        let outcome = play_step(case, step, surface, &world);
+        let faults = match outcome {
+            Ok(faults) if faults.is_empty() => continue,
+            Ok(faults) => faults.join("\n  "),
+            Err(error) => format!("{error:#}"),
+        };
+        world.sweep();
+        bail!(
+            "step {} on {}:\n  {faults}\n  its world was kept: {}",
+            index + 1,
+            surface.name(),
+            world.keep().display()
+        );
+    }
+    let left = world.left(if case.leaves_processes {
+        Duration::ZERO
+    } else {
+        PATIENCE
+    });
+    let lives_on = !left.processes.is_empty();
+    if case.leaves_processes && !lives_on {
+        bail!("processes were meant to outlive the call, and none did");
+    }
+    if (lives_on && !case.leaves_processes) || !left.files.is_empty() {
+        bail!("left behind:\n{left}");
+    }
+    Ok(())
+}
+
+fn set_up(case: &Case, world: &World) -> Result<()> {
+    for directory in &case.setup.directories {
+        std::fs::create_dir_all(world.cwd().join(directory))?;
+    }
+    for (name, content) in &case.setup.files {
+        let path = world.cwd().join(name);
+        if let Some(directory) = path.parent() {
+            std::fs::create_dir_all(directory)?;
+        }
+        std::fs::write(&path, text::fill(content, world)?)
+            .with_context(|| format!("setting up {name}"))?;
+    }
+    Ok(())
+}
+
+fn play_step(
+    case: &Case,
+    step: &Step,
+    surface: &dyn Surface,
+    world: &World,
+) -> Result<Vec<String>> {
+    let request = request(step, world)?;
+    let reply = surface.call(&Call {
+        world,
+        profile: &case.profile,
+        request: &request,
+        environment: &case.setup.environment,
+        cancel_when: step.cancel_when.as_ref().map(|name| world.cwd().join(name)),
+    })?;
+    let mut faults = check::differences(&step.expect, &reply, world)?;
+    if !faults.is_empty() && !reply.stderr.is_empty() {
+        faults.push(format!("stderr: {}", reply.stderr));
+    }
+    Ok(faults)
+}
+
+/// The request as the JSON text that is sent.
+fn request(step: &Step, world: &World) -> Result<String> {
+    if let Some(whole) = &step.request {
+        return text::fill(whole, world);
+    }
+    let mut fields = Map::new();
+    for (name, value) in &step.with {
+        let value = match serde_json::to_value(value)? {
+            Value::String(text) => Value::String(text::fill(&text, world)?),
+            other => other,
+        };
+        fields.insert(name.clone(), value);
+    }
+    let command = step.command.as_deref().unwrap_or_default();
+    fields.insert("command".to_owned(), text::fill(command, world)?.into());
+    Ok(Value::Object(fields).to_string())
+}

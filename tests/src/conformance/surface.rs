@@ -1,0 +1,206 @@
+//! How a call reaches the product.
+
+use crate::poll;
+use crate::product::{self, Ran};
+use crate::world::World;
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// One call, ready to be made.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// Where.
+    pub world: &'a World,
+    /// Under which profile.
+    pub profile: &'a str,
+    /// The request, as a JSON text that need not be one.
+    pub request: &'a str,
+    /// Variables of the host beside the world's.
+    pub environment: &'a BTreeMap<String, String>,
+    /// Called off when this file is there.
+    pub cancel_when: Option<PathBuf>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Reply {
+    /// What the model would read.
+    pub text: String,
+    /// The result object, where the surface gives one.
+    pub result: Option<Value>,
+    /// The exit code, where the surface has one.
+    pub exit_code: Option<i32>,
+    /// What else was said, for the report of a failure.
+    pub stderr: String,
+}
+
+/// A way to call the product.
+pub trait Surface: Send + Sync {
+    /// As reports name it.
+    fn name(&self) -> &'static str;
+
+    /// Makes one call and waits for its end.
+    ///
+    /// # Errors
+    /// The surface broke: no reply, or one that is not what the surface promises. What the call itself came to is in
+    /// the reply.
+    fn call(&self, call: &Call<'_>) -> Result<Reply>;
+}
+
+/// `agent-bash run --json`: the request as an object on stdin, the result as an object on stdout.
+#[derive(Debug)]
+pub struct CliJson;
+
+impl Surface for CliJson {
+    fn name(&self) -> &'static str {
+        "cli-json"
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Reply> {
+        let arguments = ["run", "--json", "--request", "--profile", call.profile];
+        let ran = run_cli(call, arguments.map(OsString::from), Some(call.request))?;
+        let result: Value = serde_json::from_str(&ran.stdout)
+            .with_context(|| format!("stdout is no result object: {ran:?}"))?;
+        let text = result["text"]
+            .as_str()
+            .with_context(|| format!("the result has no text: {result}"))?;
+        Ok(Reply {
+            text: text.to_owned(),
+            result: Some(result.clone()),
+            exit_code: Some(ran.code),
+            stderr: ran.stderr,
+        })
+    }
+}
+
+/// `agent-bash run 'script'` with flags: the text on stdout.
+#[derive(Debug)]
+pub struct CliText;
+
+/// A script longer than this goes to stdin: one argument may have 128 KiB.
+const LONGEST_ARGUMENT: usize = 64 * 1024;
+
+impl Surface for CliText {
+    fn name(&self) -> &'static str {
+        "cli-text"
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Reply> {
+        let mut arguments: Vec<OsString> = ["run", "--profile", call.profile]
+            .map(OsString::from)
+            .into();
+        let mut input = None;
+        let request = serde_json::from_str::<Value>(call.request).ok();
+        if let Some((script, flags)) = request.as_ref().and_then(flags) {
+            arguments.extend(flags.into_iter().map(OsString::from));
+            if script.len() > LONGEST_ARGUMENT || script.contains('\0') {
+                arguments.push("-".into());
+                input = Some(script);
+            } else {
+                arguments.push("--".into());
+                arguments.push(script.into());
+            }
+        } else {
+            arguments.push("--request".into());
+            input = Some(call.request);
+        }
+        let ran = run_cli(call, arguments, input)?;
+        // A line's end after the text is the terminal's, not the text's.
+        let text = ran.stdout.strip_suffix('\n').unwrap_or(&ran.stdout);
+        Ok(Reply {
+            text: text.to_owned(),
+            result: None,
+            exit_code: Some(ran.code),
+            stderr: ran.stderr,
+        })
+    }
+}
+
+/// The request as a script and flags; `None` where flags cannot say it.
+fn flags(request: &Value) -> Option<(&str, Vec<String>)> {
+    let fields = request.as_object()?;
+    let script = fields.get("command")?.as_str()?;
+    let mut flags = Vec::new();
+    for (name, value) in fields {
+        match (name.as_str(), value) {
+            ("command", _) => {}
+            ("mode" | "cwd" | "timeout", Value::String(text)) => {
+                flags.extend([format!("--{name}"), text.clone()]);
+            }
+            ("timeout" | "head" | "tail", Value::Number(number)) => {
+                flags.extend([format!("--{name}"), number.to_string()]);
+            }
+            ("env", Value::Object(variables)) => {
+                for (variable, value) in variables {
+                    flags.extend([
+                        "--env".to_owned(),
+                        format!("{variable}={}", value.as_str()?),
+                    ]);
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some((script, flags))
+}
+
+fn run_cli(
+    call: &Call<'_>,
+    arguments: impl IntoIterator<Item = OsString>,
+    input: Option<&str>,
+) -> Result<Ran> {
+    let mut command = call.world.command(product::agent_bash()?);
+    command.envs(call.environment).args(arguments);
+    let child = product::start(command, input)?;
+    let id = child.id();
+    let waiting = std::thread::spawn(move || child.wait_with_output());
+    if let Some(file) = &call.cancel_when {
+        cancel(id, file, || waiting.is_finished())?;
+    }
+    match waiting.join() {
+        Ok(output) => Ok(output?.into()),
+        Err(_) => bail!("the thread that waits for the product panicked"),
+    }
+}
+
+/// Sends SIGINT, as a person at a terminal does, once the command is at work.
+fn cancel(id: u32, when: &Path, is_over: impl Fn() -> bool) -> Result<()> {
+    poll::until(Duration::from_secs(30), || {
+        (when.exists() || is_over()).then_some(())
+    });
+    if is_over() {
+        bail!("the call ended before {} was there", when.display());
+    }
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
+    let pid = pid.context("a child has a process id")?;
+    Ok(rustix::process::kill_process(pid, Signal::INT)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_request_becomes_flags_where_flags_can_say_it() {
+        let request = json!({"command": "ls", "timeout": 2, "cwd": "a", "env": {"A": "1"}});
+        let (script, mut flags) = flags(&request).unwrap();
+        flags.sort();
+        assert_eq!(script, "ls");
+        assert_eq!(flags, ["--cwd", "--env", "--timeout", "2", "A=1", "a"]);
+        for other in [
+            json!("ls"),
+            json!({"command": 5}),
+            json!({"command": "ls", "zzz": 1}),
+            json!({"command": "ls", "env": {"A": null}}),
+            json!({"command": "ls", "head": "x"}),
+        ] {
+            assert!(super::flags(&other).is_none(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Placeholders in commands and expectations.
+//!
+//! | written | stands for |
+//! |---|---|
+//! | `{{cwd}}` `{{home}}` `{{state}}` | directories of the case's world |
+//! | `{{lines A B}}` | the numbers from A to B, a line each, without the last newline |
+//! | `{{repeat N TEXT}}` | TEXT, N times |
+//! | `{{int}}` `{{number}}` | in an expectation: a whole number, any number |
+//! | `{{word}}` `{{line}}` `{{any}}` | in an expectation: text without spaces, the rest of a line, anything |
+//! | `{{null}}` | in a result: JSON's `null` |
+
+use crate::world::World;
+use anyhow::{Context, Result, bail};
+use regex::{Regex, RegexBuilder};
+
+/// Wildcards and what they match.
+const WILDCARDS: [(&str, &str); 5] = [
+    ("int", r"-?[0-9]+"),
+    ("number", r"-?[0-9]+(?:\.[0-9]+)?"),
+    ("word", r"\S+"),
+    ("line", r"[^\n]*"),
+    ("any", r"(?s:.*)"),
+];
+
+/// Matches one value where a number is expected in JSON.
+pub(super) fn is_number_wildcard(pattern: &str) -> bool {
+    matches!(pattern, "{{int}}" | "{{number}}")
+}
+
+/// A piece of a text.
+enum Piece<'a> {
+    Plain(&'a str),
+    Placeholder(&'a str),
+}
+
+fn pieces(text: &str) -> Result<Vec<Piece<'_>>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let (inside, after) = after
+            .split_once("}}")
+            .with_context(|| format!("`{{{{` without `}}}}` in {text:.80}"))?;
+        pieces.push(Piece::Plain(before));
+        pieces.push(Piece::Placeholder(inside));
+        rest = after;
+    }
+    pieces.push(Piece::Plain(rest));
+    Ok(pieces)
+}
+
+/// The text with every placeholder that has one value filled in.
+///
+/// # Errors
+/// A placeholder that is not known, or a wildcard, which has no value.
+pub(super) fn fill(text: &str, world: &World) -> Result<String> {
+    let mut filled = String::new();
+    for piece in pieces(text)? {
+        match piece {
+            Piece::Plain(plain) => filled.push_str(plain),
+            Piece::Placeholder(inside) => filled.push_str(&value(inside, world)?),
+        }
+    }
+    Ok(filled)
+}
+
+/// Whether `actual` is what `expected` says, wildcards and all.
+///
+/// # Errors
+/// A placeholder that is not known.
+pub(super) fn matches(expected: &str, actual: &str, world: &World) -> Result<bool> {
+    let mut pattern = String::from(r"\A");
+    let mut plain = String::new();
+    let mut has_wildcard = false;
+    for piece in pieces(expected)? {
+        match piece {
+            Piece::Plain(text) => plain.push_str(text),
+            Piece::Placeholder(inside) => {
+                match WILDCARDS.into_iter().find(|(name, _)| *name == inside) {
+                    Some((_, wildcard)) => {
+                        has_wildcard = true;
+                        pattern.push_str(&regex::escape(&std::mem::take(&mut plain)));
+                        pattern.push_str(wildcard);
+                    }
+                    None => plain.push_str(&value(inside, world)?),
+                }
+            }
+        }
+    }
+    if !has_wildcard {
+        return Ok(plain == actual);
+    }
+    pattern.push_str(&regex::escape(&plain));
+    pattern.push_str(r"\z");
+    Ok(compile(&pattern)?.is_match(actual))
+}
+
+fn compile(pattern: &str) -> Result<Regex> {
+    /// Expectations hold whole outputs; the default limit is for patterns people write by hand.
+    const SIZE_LIMIT: usize = 256 << 20;
+    Ok(RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build()?)
+}
+
+fn value(inside: &str, world: &World) -> Result<String> {
+    let mut words = inside.splitn(3, ' ');
+    let words = (words.next(), words.next(), words.next());
+    Ok(match words {
+        (Some("cwd"), None, None) => world.cwd().display().to_string(),
+        (Some("home"), None, None) => world.home().display().to_string(),
+        (Some("state"), None, None) => world.state().display().to_string(),
+        (Some("lines"), Some(from), Some(to)) => {
+            let numbers = from.parse::<u64>()?..=to.parse::<u64>()?;
+            numbers
+                .map(|n| n.to_string())
+                .collect::<Vec<_>>()
+                .join("\n")
+        }
+        (Some("repeat"), Some(count), Some(text)) => text.repeat(count.parse()?),
+        _ => bail!("no placeholder `{{{{{inside}}}}}` has a value here"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled_and_wildcards_match() {
+        let world = World::new().unwrap();
+        let cwd = world.cwd().display().to_string();
+        assert_eq!(
+            fill("cd {{cwd}}; {{lines 8 10}}|{{repeat 3 ab}}", &world).unwrap(),
+            format!("cd {cwd}; 8\n9\n10|ababab")
+        );
+        for (expected, actual, want) in [
+            ("plain (.*)", "plain (.*)", true),
+            ("plain (.*)", "plain x", false),
+            ("pid {{int}}.", "pid 12.", true),
+            ("pid {{int}}.", "pid x.", false),
+            ("took {{number}} s", "took 0.25 s", true),
+            ("a {{word}} b", "a x y b", false),
+            ("a {{line}}\nb", "a x y\nb", true),
+            ("a {{line}}\nb", "a x\ny\nb", false),
+            ("a{{any}}", "a x\ny\n", true),
+            ("{{int}}", "1 ", false),
+            ("{{int}}", " 1", false),
+        ] {
+            assert_eq!(
+                matches(expected, actual, &world).unwrap(),
+                want,
+                "{expected} / {actual}"
+            );
+        }
+        assert!(fill("{{nonsense}}", &world).is_err());
+        assert!(fill("{{int}}", &world).is_err());
+        assert!(matches("{{open", "x", &world).is_err());
+    }
+}

@@ -1,0 +1,145 @@
+//! What `/proc` says of processes. Reads only; a process that vanishes meanwhile is simply not there.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A process at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Process id.
+    pub pid: u32,
+    /// Its parent's.
+    pub parent: u32,
+    /// Its session's.
+    pub session: u32,
+    /// The kernel's letter: `R`, `S`, `D`, `T`, `Z`, …
+    pub state: char,
+    /// Its command line, words joined by spaces; its name in brackets where it has none.
+    pub command: String,
+}
+
+impl Process {
+    /// Whether it still is more than an exit status nobody fetched.
+    pub fn is_alive(&self) -> bool {
+        !matches!(self.state, 'Z' | 'X')
+    }
+
+    /// Whether its environment, as it was when the program started, has `text` in it. False where it cannot be read.
+    pub fn environment_has(&self, text: &str) -> bool {
+        fs::read(self.directory().join("environ"))
+            .is_ok_and(|environment| contains(&environment, text.as_bytes()))
+    }
+
+    /// Whether its working directory or an open file of its is at or below `directory`.
+    pub fn stands_in(&self, directory: &Path) -> bool {
+        let below =
+            |link: PathBuf| fs::read_link(link).is_ok_and(|path| path.starts_with(directory));
+        below(self.directory().join("cwd"))
+            || descriptors(self.pid)
+                .iter()
+                .any(|(_, target)| Path::new(target).starts_with(directory))
+    }
+
+    fn directory(&self) -> PathBuf {
+        directory(self.pid)
+    }
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "pid {} (parent {}, session {}, state {}): {}",
+            self.pid, self.parent, self.session, self.state, self.command
+        )
+    }
+}
+
+/// All processes that can be seen.
+pub fn processes() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else {
+        return Vec::new();
+    };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(process)
+        .collect()
+}
+
+/// The process `pid`, if there is one.
+pub fn process(pid: u32) -> Option<Process> {
+    let stat = fs::read(directory(pid).join("stat")).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    // `pid (name) state ppid pgrp session …`; the name may hold spaces and parentheses.
+    let (before, after) = stat.rsplit_once(')')?;
+    let name = before.split_once('(')?.1;
+    let fields: Vec<&str> = after.split_whitespace().collect();
+    let words = fs::read(directory(pid).join("cmdline")).unwrap_or_default();
+    let words = String::from_utf8_lossy(&words);
+    let words = words.trim_end_matches('\0').replace('\0', " ");
+    Some(Process {
+        pid,
+        parent: fields.get(1)?.parse().ok()?,
+        session: fields.get(3)?.parse().ok()?,
+        state: fields.first()?.chars().next()?,
+        command: if words.is_empty() {
+            format!("[{name}]")
+        } else {
+            words
+        },
+    })
+}
+
+/// The open descriptors of `pid`: number and what it is open on, as `/proc` names it. Empty where it cannot be read.
+pub fn descriptors(pid: u32) -> Vec<(u32, String)> {
+    let Ok(entries) = fs::read_dir(directory(pid).join("fd")) else {
+        return Vec::new();
+    };
+    let mut open: Vec<(u32, String)> = entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let number = entry.file_name().to_str()?.parse().ok()?;
+            let target = fs::read_link(entry.path()).ok()?;
+            Some((number, target.to_string_lossy().into_owned()))
+        })
+        .collect();
+    open.sort_unstable();
+    open
+}
+
+fn directory(pid: u32) -> PathBuf {
+    Path::new("/proc").join(pid.to_string())
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    !part.is_empty() && text.windows(part.len()).any(|window| window == part)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_seen_as_it_is() {
+        let me = process(std::process::id()).unwrap();
+        assert!(me.is_alive() && me.pid == std::process::id());
+        assert!(me.command.contains("agent_bash_tests"), "{me}");
+        assert!(processes().iter().any(|other| other.pid == me.parent));
+        assert!(me.environment_has("PATH=") && !me.environment_has("\u{1}no such text"));
+    }
+
+    #[test]
+    fn an_open_file_is_a_descriptor_and_a_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let me = process(std::process::id()).unwrap();
+        assert!(!me.stands_in(directory.path()));
+        let path = directory.path().join("open");
+        let file = fs::File::create(&path).unwrap();
+        let open = descriptors(me.pid);
+        assert!(open.iter().any(|(_, target)| Path::new(target) == path));
+        assert!(me.stands_in(directory.path()));
+        drop(file);
+        assert!(!me.stands_in(directory.path()));
+    }
+}

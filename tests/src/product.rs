@@ -1,0 +1,107 @@
+//! The binary under test, and one run of it.
+
+use anyhow::{Context, Result, bail};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+/// Names the binary to test. Where it is not set, the tests build the one of this checkout.
+const BINARY: &str = "AGENT_BASH_TEST_BINARY";
+
+/// The `agent-bash` binary: the one the environment names, else this checkout's, built once per test program.
+///
+/// # Errors
+/// It could not be built, or is not where it should be.
+pub fn agent_bash() -> Result<&'static Path> {
+    static FOUND: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    match FOUND.get_or_init(|| find().map_err(|error| format!("{error:#}"))) {
+        Ok(path) => Ok(path),
+        Err(error) => bail!("{error}"),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test program is a user of its own environment and of cargo"
+)]
+fn find() -> Result<PathBuf> {
+    if let Some(path) = std::env::var_os(BINARY) {
+        let path = PathBuf::from(path);
+        if !path.is_file() {
+            bail!("{BINARY} names {}, which is no file", path.display());
+        }
+        return Ok(path);
+    }
+    // Test programs are in target/<profile>/deps.
+    let here = std::env::current_exe()?;
+    let profile = here
+        .ancestors()
+        .nth(2)
+        .context("a test program stands in target/<profile>/deps")?;
+    let path = profile.join("agent-bash");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut call = Command::new(cargo);
+    call.args(["build", "--quiet", "--package", "agent-bash-cli"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"));
+    if profile.file_name().is_some_and(|name| name == "release") {
+        call.arg("--release");
+    }
+    let built = call.stdin(Stdio::null()).output()?;
+    if !built.status.success() || !path.is_file() {
+        bail!(
+            "building agent-bash for the tests failed; set {BINARY} to test another binary\n{}",
+            String::from_utf8_lossy(&built.stderr)
+        );
+    }
+    Ok(path)
+}
+
+/// What one run printed and how it ended.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// Its exit code; 128 + n where a signal ended it.
+    pub code: i32,
+    /// What it printed to stdout; invalid UTF-8 is replaced.
+    pub stdout: String,
+    /// The same of stderr.
+    pub stderr: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        use std::os::unix::process::ExitStatusExt as _;
+        let signal = || 128 + output.status.signal().unwrap_or_default();
+        Self {
+            code: output.status.code().unwrap_or_else(signal),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// Runs `command` to its end with `input` as its standard input.
+///
+/// # Errors
+/// It could not be started or waited for.
+pub fn run(command: Command, input: Option<&str>) -> Result<Ran> {
+    Ok(start(command, input)?.wait_with_output()?.into())
+}
+
+/// Starts `command` with its streams piped; `input` is what it reads.
+///
+/// # Errors
+/// It could not be started.
+pub fn start(mut command: Command, input: Option<&str>) -> Result<std::process::Child> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Some(input) = input else {
+        return Ok(command.spawn()?);
+    };
+    let mut child = command.stdin(Stdio::piped()).spawn()?;
+    let mut pipe = child.stdin.take().context("stdin is piped")?;
+    let input = input.to_owned();
+    // Beside the caller, who reads what the child prints: a child that prints before it has read all of a long input
+    // would wait for ever. One that reads nothing closes the pipe; that is its right.
+    std::thread::spawn(move || drop(pipe.write_all(input.as_bytes())));
+    Ok(child)
+}

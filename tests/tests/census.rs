@@ -1,0 +1,90 @@
+//! The census finds what is left behind. Every way it looks has its negative control here: a census that finds
+//! nothing where something is would make every other test worthless.
+
+use agent_bash_tests::census::Census;
+use agent_bash_tests::poll;
+use agent_bash_tests::world::World;
+use std::time::Duration;
+
+/// Long enough for a process to show up.
+const SOON: Duration = Duration::from_secs(20);
+/// What lives on is seen at the first look.
+const NOW: Duration = Duration::ZERO;
+
+/// A sleeper that a shell leaves behind in `world`; the words decide what it still has of its origin.
+fn leave_behind(world: &World, words: &str) {
+    let script = format!("{words} sleep 300 </dev/null >/dev/null 2>&1 &");
+    let status = world.command("bash").args(["-c", &script]).status();
+    assert!(status.is_ok_and(|status| status.success()));
+}
+
+#[test]
+fn an_empty_world_leaves_nothing() {
+    let world = World::new().unwrap();
+    assert!(world.command("true").status().unwrap().success());
+    let left = world.end(SOON);
+    assert!(left.is_empty(), "{left}");
+}
+
+#[test]
+fn a_process_left_behind_is_found_whatever_it_took_off() {
+    for words in ["", "setsid", "env -i", "env -i setsid", "cd / &&"] {
+        let world = World::new().unwrap();
+        leave_behind(&world, words);
+        let seen = poll::until(SOON, || {
+            let left = world.left(NOW);
+            let is_sleeper = |command: &str| command == "sleep 300";
+            left.processes
+                .iter()
+                .any(|process| is_sleeper(&process.command))
+                .then_some(())
+        });
+        assert!(seen.is_some(), "`{words} sleep` was not found");
+        assert!(world.sweep() >= 1);
+        let left = world.end(NOW);
+        assert!(left.processes.is_empty(), "`{words}` was not ended: {left}");
+    }
+}
+
+#[test]
+fn a_neighbour_is_not_ours() {
+    let (ours, neighbours) = (World::new().unwrap(), World::new().unwrap());
+    leave_behind(&neighbours, "");
+    assert!(ours.left(NOW).is_empty());
+    assert_eq!(ours.sweep(), 0);
+    assert!(!neighbours.left(NOW).is_empty());
+}
+
+#[test]
+fn a_file_left_in_the_temporary_directory_is_found() {
+    let world = World::new().unwrap();
+    let script = "mkdir $TMPDIR/a && touch $TMPDIR/a/b";
+    assert!(
+        world
+            .command("bash")
+            .args(["-c", script])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let left = world.end(NOW);
+    assert_eq!(left.files.len(), 1);
+    assert!(left.files[0].ends_with("a/b"), "{left}");
+}
+
+#[test]
+fn an_open_descriptor_is_found() {
+    let world = World::new().unwrap();
+    let mut census = Census::new();
+    census.watch_descriptors();
+    let path = world.cwd().join("open");
+    let file = std::fs::File::create(&path).unwrap();
+    let is_ours = |left: &agent_bash_tests::census::Leftovers| {
+        let end = path.display().to_string();
+        left.descriptors.iter().any(|open| open.ends_with(&end))
+    };
+    // Other tests of this program open and close descriptors too: only ours is asked for.
+    assert!(is_ours(&census.end(NOW)));
+    drop(file);
+    assert!(!is_ours(&census.end(NOW)));
+}

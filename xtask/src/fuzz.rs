@@ -1,0 +1,54 @@
+//! `cargo xtask fuzz`: the long modes of tests that draw their own input.
+//!
+//! Each campaign is an ordinary test with its number of cases taken from the environment, so that what runs for hours
+//! is the same code that runs for seconds in `cargo xtask test`. Needs no nightly toolchain.
+
+use crate::suite::{cargo, check};
+use crate::{Tree, say};
+use anyhow::{Context, Result, bail};
+
+/// A test that takes its number of cases from a variable.
+struct Campaign {
+    name: &'static str,
+    summary: &'static str,
+    package: &'static str,
+    /// Arguments of `cargo test` that choose it.
+    target: &'static [&'static str],
+    variable: &'static str,
+    /// How many cases where the caller names no number.
+    count: u32,
+}
+
+const CAMPAIGNS: &[Campaign] = &[];
+
+/// `cargo xtask fuzz [NAME] [COUNT]`.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    let (name, count) = match arguments {
+        [] => {
+            for campaign in CAMPAIGNS {
+                say(&format!(
+                    "  {:<12} {} (default: {} cases)",
+                    campaign.name, campaign.summary, campaign.count
+                ));
+            }
+            return Ok(());
+        }
+        [name] => (name, None),
+        [name, count] => (name, Some(count)),
+        [_, _, extra, ..] => bail!("unexpected argument `{extra}`"),
+    };
+    let Some(campaign) = CAMPAIGNS.iter().find(|campaign| campaign.name == name) else {
+        bail!("no campaign `{name}`; `cargo xtask fuzz` lists them");
+    };
+    let count = match count {
+        Some(text) => text
+            .parse()
+            .with_context(|| format!("`{text}` is no number of cases"))?,
+        None => campaign.count,
+    };
+    // Release: the point is many cases.
+    let mut call = vec!["test", "--release", "--package", campaign.package];
+    call.extend(campaign.target);
+    call.extend(["--", "--nocapture"]);
+    check(&cargo(tree, &call).env(campaign.variable, count.to_string()))
+}

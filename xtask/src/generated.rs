@@ -1,0 +1,101 @@
+//! The checked-in files that are made from code: `cargo xtask docs` writes them, `cargo xtask test` compares them.
+
+use crate::{Tree, no_arguments, say};
+use agent_bash_core::{Request, ToolResult};
+use agent_bash_tests::conformance;
+use anyhow::{Context, Result, bail};
+use schemars::{JsonSchema, generate::SchemaSettings};
+use std::path::Path;
+
+/// One file, and the text it must have.
+struct Generated {
+    /// Relative to the root.
+    path: &'static str,
+    text: String,
+}
+
+/// `cargo xtask docs`.
+pub(crate) fn write(tree: &Tree, arguments: &[String]) -> Result<()> {
+    no_arguments(arguments)?;
+    for file in files(&tree.root)? {
+        if !is_fresh(&tree.root, &file) {
+            let path = tree.root.join(file.path);
+            if let Some(directory) = path.parent() {
+                std::fs::create_dir_all(directory)?;
+            }
+            std::fs::write(&path, &file.text).with_context(|| format!("writing {}", file.path))?;
+            say(&format!("wrote {}", file.path));
+        }
+    }
+    Ok(())
+}
+
+/// The step of the suite.
+pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
+    let stale: Vec<&str> = files(&tree.root)?
+        .iter()
+        .filter(|file| !is_fresh(&tree.root, file))
+        .map(|file| file.path)
+        .collect();
+    if stale.is_empty() {
+        return Ok(());
+    }
+    bail!(
+        "not what the code says: {}; run `cargo xtask docs` and commit what it writes",
+        stale.join(", ")
+    );
+}
+
+fn is_fresh(root: &Path, file: &Generated) -> bool {
+    std::fs::read_to_string(root.join(file.path)).is_ok_and(|text| text == file.text)
+}
+
+fn files(root: &Path) -> Result<Vec<Generated>> {
+    let cases = conformance::load(&root.join("tests/conformance"))?;
+    Ok(vec![
+        Generated {
+            path: "docs/schema/request.schema.json",
+            text: schema::<Request>(SchemaSettings::draft2020_12().for_deserialize())?,
+        },
+        Generated {
+            path: "docs/schema/tool_result.schema.json",
+            text: schema::<ToolResult>(SchemaSettings::draft2020_12().for_serialize())?,
+        },
+        Generated {
+            path: "docs/conformance.md",
+            text: conformance::table(&cases),
+        },
+    ])
+}
+
+/// The schema of `T`: as it is read for what comes in, as it is written for what goes out.
+fn schema<T: JsonSchema>(settings: SchemaSettings) -> Result<String> {
+    let schema = settings.into_generator().into_root_schema_for::<T>();
+    let mut text = serde_json::to_string_pretty(&schema)?;
+    text.push('\n');
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checked_in_files_are_fresh() {
+        check_tree(&Tree::open().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_differs_or_is_missing_is_stale() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = Generated {
+            path: "a.txt",
+            text: "new".to_owned(),
+        };
+        assert!(!is_fresh(directory.path(), &file));
+        std::fs::write(directory.path().join("a.txt"), "old").unwrap();
+        assert!(!is_fresh(directory.path(), &file));
+        std::fs::write(directory.path().join("a.txt"), "new").unwrap();
+        assert!(is_fresh(directory.path(), &file));
+    }
+}

@@ -1,0 +1,218 @@
+//! Which crate may name which other: compares every `Cargo.toml` of the workspace with the table in `crates.rs`.
+//!
+//! The table is exact. What a manifest names and the table does not is refused, so that a new edge or a new
+//! third-party crate is a decision somebody takes in the table; what the table allows and nobody uses is refused too,
+//! so that it never lists what once was.
+
+use crate::crates::{CRATES, Crate};
+use crate::{Tree, no_arguments, say};
+use anyhow::{Result, bail};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+use std::collections::BTreeSet;
+
+/// `cargo xtask layers`.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    no_arguments(arguments)?;
+    check_tree(tree)?;
+    say("layers: every Cargo.toml agrees with xtask/src/crates.rs");
+    Ok(())
+}
+
+/// The step of the suite.
+pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
+    let faults = faults(&edges(&metadata(tree)?), CRATES);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("{}", faults.join("\n"));
+}
+
+/// What cargo knows of the workspace, without its dependencies' own dependencies.
+pub(crate) fn metadata(tree: &Tree) -> Result<Metadata> {
+    let mut command = MetadataCommand::new();
+    command
+        .cargo_path(&tree.cargo)
+        .current_dir(&tree.root)
+        .no_deps();
+    Ok(command.exec()?)
+}
+
+/// The dependencies one manifest names.
+struct Manifest {
+    package: String,
+    workspace: BTreeSet<String>,
+    third_party: BTreeSet<String>,
+    /// Workspace crates named for tests, examples and benches only.
+    dev_workspace: BTreeSet<String>,
+}
+
+fn edges(metadata: &Metadata) -> Vec<Manifest> {
+    metadata
+        .workspace_packages()
+        .iter()
+        .map(|package| {
+            let named = |inside: bool, dev: bool| {
+                package
+                    .dependencies
+                    .iter()
+                    .filter(|dependency| dependency.path.is_some() == inside)
+                    .filter(|dependency| (dependency.kind == DependencyKind::Development) == dev)
+                    .map(|dependency| dependency.name.clone())
+                    .collect()
+            };
+            Manifest {
+                package: package.name.to_string(),
+                workspace: named(true, false),
+                third_party: named(false, false),
+                dev_workspace: named(true, true),
+            }
+        })
+        .collect()
+}
+
+/// Every difference between the manifests and the table, as a sentence.
+fn faults(manifests: &[Manifest], table: &[Crate]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for manifest in manifests {
+        let package = &manifest.package;
+        let Some(row) = table.iter().find(|row| row.package == package) else {
+            faults.push(format!("`{package}` has no row in xtask/src/crates.rs"));
+            continue;
+        };
+        let kinds = [
+            ("workspace crate", &manifest.workspace, row.workspace),
+            ("third-party crate", &manifest.third_party, row.third_party),
+            (
+                "workspace crate for tests",
+                &manifest.dev_workspace,
+                row.dev_workspace,
+            ),
+        ];
+        for (kind, named, allowed) in kinds {
+            for name in named
+                .iter()
+                .filter(|name| !allowed.contains(&name.as_str()))
+            {
+                faults.push(format!(
+                    "`{package}` names the {kind} `{name}`, which its row in xtask/src/crates.rs does not allow"
+                ));
+            }
+            for name in allowed.iter().filter(|name| !named.contains(**name)) {
+                faults.push(format!(
+                    "the row of `{package}` allows the {kind} `{name}`, which it does not name: remove it from the row"
+                ));
+            }
+        }
+    }
+    for row in table {
+        if !manifests
+            .iter()
+            .any(|manifest| manifest.package == row.package)
+        {
+            faults.push(format!(
+                "the row of `{}` has no crate: remove it",
+                row.package
+            ));
+        }
+    }
+    faults
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn manifest(package: &str, workspace: &[&str], third_party: &[&str]) -> Manifest {
+        Manifest {
+            package: package.to_owned(),
+            workspace: set(workspace),
+            third_party: set(third_party),
+            dev_workspace: set(&[]),
+        }
+    }
+
+    const TABLE: &[Crate] = &[
+        Crate {
+            package: "low",
+            workspace: &[],
+            third_party: &["serde"],
+            dev_workspace: &[],
+        },
+        Crate {
+            package: "high",
+            workspace: &["low"],
+            third_party: &[],
+            dev_workspace: &[],
+        },
+    ];
+
+    #[test]
+    fn the_workspace_agrees_with_the_table() {
+        check_tree(&Tree::open().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn differences_are_found() {
+        let low = || manifest("low", &[], &["serde"]);
+        let high = || manifest("high", &["low"], &[]);
+        let cases = [
+            (vec![low(), high()], None),
+            (
+                vec![manifest("low", &["high"], &["serde"]), high()],
+                Some("`low` names the workspace crate `high`"),
+            ),
+            (
+                vec![low(), manifest("high", &["low"], &["ratatui"])],
+                Some("`high` names the third-party crate `ratatui`"),
+            ),
+            (
+                vec![manifest("low", &[], &[]), high()],
+                Some("allows the third-party crate `serde`, which it does not name"),
+            ),
+            (
+                vec![low(), high(), manifest("new", &[], &[])],
+                Some("`new` has no row"),
+            ),
+            (vec![low()], Some("the row of `high` has no crate")),
+        ];
+        for (manifests, want) in cases {
+            let found = faults(&manifests, TABLE);
+            match want {
+                None => assert!(found.is_empty(), "{found:?}"),
+                Some(want) => assert!(
+                    found.len() == 1 && found[0].contains(want),
+                    "{found:?} lacks {want}"
+                ),
+            }
+        }
+    }
+
+    #[test]
+    fn a_test_may_not_reach_where_its_crate_may_not() {
+        let mut low = manifest("low", &[], &["serde"]);
+        low.dev_workspace = set(&["high"]);
+        let found = faults(&[low, manifest("high", &["low"], &[])], TABLE);
+        assert!(
+            found[0].contains("workspace crate for tests `high`"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn no_crate_reaches_itself() {
+        fn reaches(from: &str, to: &str) -> bool {
+            CRATES
+                .iter()
+                .filter(|row| row.package == from)
+                .flat_map(|row| row.workspace)
+                .any(|next| *next == to || reaches(next, to))
+        }
+        for row in CRATES {
+            assert!(!reaches(row.package, row.package), "{}", row.package);
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Programs beyond the Rust toolchain that tests drive, and how a fresh Debian machine gets them.
+//!
+//! The list is what tests use today. Nothing is skipped for want of one: either it is there, or it can be installed, or
+//! the step says what to do.
+
+use crate::{Tree, say};
+use anyhow::{Result, bail};
+use std::path::Path;
+use xshell::cmd;
+
+/// A program, and the Debian package it comes in.
+struct Program {
+    name: &'static str,
+    package: &'static str,
+    why: &'static str,
+}
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        name: "bash",
+        package: "bash",
+        why: "what the product runs",
+    },
+    Program {
+        name: "cc",
+        package: "gcc",
+        why: "builds the bash grammar",
+    },
+    Program {
+        name: "git",
+        package: "git",
+        why: "the safety rules are compared with it",
+    },
+    Program {
+        name: "unshare",
+        package: "util-linux",
+        why: "dangerous scripts run in namespaces of their own",
+    },
+];
+
+/// The step of the suite.
+pub(crate) fn ensure(tree: &Tree) -> Result<()> {
+    let path = tree.shell.var("PATH").unwrap_or_default();
+    let missing: Vec<&Program> = PROGRAMS
+        .iter()
+        .filter(|program| !is_on_path(program.name, &path))
+        .collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let packages: Vec<&str> = missing.iter().map(|program| program.package).collect();
+    let wanted: Vec<String> = missing
+        .iter()
+        .map(|program| format!("{} ({})", program.name, program.why))
+        .collect();
+    say(&format!("   missing: {}", wanted.join(", ")));
+    if !rustix::process::geteuid().is_root() || !is_on_path("apt-get", &path) {
+        bail!(
+            "install them and start again; on Debian: sudo apt-get install {}",
+            packages.join(" ")
+        );
+    }
+    let shell = &tree.shell;
+    cmd!(shell, "apt-get update --quiet=2").run()?;
+    cmd!(
+        shell,
+        "apt-get install --quiet=2 --yes --no-install-recommends {packages...}"
+    )
+    .env("DEBIAN_FRONTEND", "noninteractive")
+    .run()?;
+    Ok(())
+}
+
+fn is_on_path(name: &str, path: &str) -> bool {
+    path.split(':')
+        .any(|directory| !directory.is_empty() && Path::new(directory).join(name).is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_where_it_is_and_only_there() {
+        assert!(is_on_path("sh", "/nowhere:/bin"));
+        assert!(!is_on_path("sh", "/nowhere"));
+        assert!(!is_on_path("no-such-program", "/bin:/usr/bin"));
+        assert!(!is_on_path("bin", "/"), "a directory is no program");
+    }
+}

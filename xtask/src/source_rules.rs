@@ -1,0 +1,298 @@
+//! Invariants of docs/architecture.md that a text search can hold: what must *not* stand in the sources.
+//!
+//! One table of rules, one function that applies them. What needs types or names resolved is clippy's
+//! (`clippy.toml`, `[workspace.lints]`). Comments and the tests at a file's end are not looked at, except by rules
+//! about whole files.
+
+use crate::Tree;
+use anyhow::{Context, Result, bail};
+use regex::Regex;
+use std::collections::BTreeSet;
+use xshell::cmd;
+
+/// Lines of a source file, without its tests, above which it must be split.
+const MAX_LINES: usize = 600;
+
+/// What must not stand in the code, where, and why.
+struct Rule {
+    pattern: &'static str,
+    /// Path prefixes it holds for.
+    within: &'static [&'static str],
+    why: &'static str,
+    /// Files that may, each with its reason. One that no longer needs it is a fault.
+    except: &'static [(&'static str, &'static str)],
+}
+
+/// The libraries: what somebody else's program links.
+const LIBRARIES: &[&str] = &[
+    "crates/core/",
+    "crates/policy/",
+    "crates/sink/",
+    "crates/process/",
+    "crates/exec/",
+    "crates/pty/",
+    "crates/render/",
+    "crates/agent-bash/",
+    "crates/server/",
+];
+
+const RULES: &[Rule] = &[
+    Rule {
+        pattern: r"\bstatic\s+mut\b|\bthread_local!|\blazy_static!|\bstatic\s+\w+\s*:[^=]*\b(OnceLock|OnceCell|LazyLock|LazyCell|Mutex|RwLock|Atomic\w+)\b",
+        within: LIBRARIES,
+        why: "a cache or counter is a value with an owner, never a state of the process",
+        except: &[],
+    },
+    Rule {
+        pattern: r"\be?print(ln)?!\s*\(",
+        within: LIBRARIES,
+        why: "a library prints nothing; stdout may carry a protocol",
+        except: &[],
+    },
+    Rule {
+        pattern: r"#\[ignore\b",
+        within: &["crates/", "tests/", "xtask/"],
+        why: "a test runs or it is not there",
+        except: &[],
+    },
+    Rule {
+        pattern: r"#!?\[allow\(",
+        within: &["crates/", "tests/", "xtask/"],
+        why: "write `expect` with a reason: it tells when it is no longer needed",
+        except: &[],
+    },
+];
+
+/// File names that say nothing of what is in the file.
+const EMPTY_NAMES: [&str; 6] = ["mod", "util", "utils", "helpers", "common", "misc"];
+
+/// A source file of the checkout.
+struct Source {
+    /// Relative to the root.
+    path: String,
+    text: String,
+}
+
+/// The step of the suite.
+pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
+    let shell = &tree.shell;
+    let listed = cmd!(
+        shell,
+        "git ls-files --cached --others --exclude-standard --deduplicate"
+    )
+    .quiet()
+    .read()
+    .context("listing the checkout's files with git")?;
+    let mut faults = Vec::new();
+    let mut sources = Vec::new();
+    let here = checkout_prefix(tree);
+    for path in listed.lines() {
+        // A file that was deleted and not yet committed is listed still; one that is not text has no rules.
+        let Ok(text) = std::fs::read_to_string(tree.root.join(path)) else {
+            continue;
+        };
+        if let Some(line) = here.as_deref().and_then(|prefix| line_with(&text, prefix)) {
+            faults.push(format!("{path}:{line}: a path of this machine"));
+        }
+        if std::path::Path::new(path)
+            .extension()
+            .is_some_and(|end| end == "rs")
+        {
+            sources.push(Source {
+                path: path.to_owned(),
+                text,
+            });
+        }
+    }
+    faults.extend(faults_of(&sources, RULES)?);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("{}", faults.join("\n"));
+}
+
+/// The directory the checkout stands in, as a prefix that must appear nowhere. `None` where that is a directory of
+/// the system, whose name is no secret and no mistake.
+fn checkout_prefix(tree: &Tree) -> Option<String> {
+    let parent = tree.root.parent()?.to_str()?;
+    let system = ["/", "/home", "/root", "/tmp", "/usr/src", "/srv", "/opt"];
+    (!system.contains(&parent)).then(|| format!("{parent}/"))
+}
+
+fn line_with(text: &str, needle: &str) -> Option<usize> {
+    let line = text.lines().position(|line| line.contains(needle))?;
+    Some(line + 1)
+}
+
+fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    for rule in rules {
+        let pattern = Regex::new(rule.pattern)?;
+        let mut needed = BTreeSet::new();
+        for source in sources {
+            if !rule
+                .within
+                .iter()
+                .any(|within| source.path.starts_with(within))
+            {
+                continue;
+            }
+            for (number, line) in code_lines(source).filter(|(_, line)| pattern.is_match(line)) {
+                match rule.except.iter().find(|(path, _)| *path == source.path) {
+                    Some((path, _)) => drop(needed.insert(*path)),
+                    None => faults.push(format!(
+                        "{}:{number}: {}\n    {}",
+                        source.path,
+                        rule.why,
+                        line.trim()
+                    )),
+                }
+            }
+        }
+        for (path, _) in rule
+            .except
+            .iter()
+            .filter(|(path, _)| !needed.contains(path))
+        {
+            faults.push(format!(
+                "xtask/src/source_rules.rs: `{path}` no longer needs its exception from: {}",
+                rule.why
+            ));
+        }
+    }
+    for source in sources {
+        let lines = text_without_tests(source).lines().count();
+        if lines > MAX_LINES {
+            faults.push(format!(
+                "{}: {lines} lines without its tests; split it by {MAX_LINES}",
+                source.path
+            ));
+        }
+        let stem = std::path::Path::new(&source.path)
+            .file_stem()
+            .and_then(|stem| stem.to_str());
+        // A module that several test programs share must be `tests/<name>/mod.rs`: cargo takes `tests/<name>.rs` for a
+        // program.
+        let shared_by_tests = source.path.contains("/tests/") && source.path.ends_with("/mod.rs");
+        if !shared_by_tests && stem.is_some_and(|stem| EMPTY_NAMES.contains(&stem)) {
+            faults.push(format!("{}: name it for what is in it", source.path));
+        }
+    }
+    Ok(faults)
+}
+
+/// Lines that are code of the product: no comment lines, nothing of the tests, benches and examples.
+fn code_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
+    let beside = ["/tests/", "/benches/", "/examples/"];
+    let is_beside = source.path.starts_with("crates/")
+        && (beside.iter().any(|part| source.path.contains(part))
+            || source.path.ends_with("_tests.rs"));
+    let text = if is_beside {
+        ""
+    } else {
+        text_without_tests(source)
+    };
+    text.lines()
+        .enumerate()
+        .map(|(index, line)| (index + 1, line))
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+}
+
+/// The text up to the unit tests, which stand at a file's end.
+fn text_without_tests(source: &Source) -> &str {
+    source
+        .text
+        .find("\n#[cfg(test)]\nmod ")
+        .map_or(source.text.as_str(), |end| &source.text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faults(path: &str, text: &str) -> Vec<String> {
+        let source = Source {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        };
+        faults_of(&[source], RULES).unwrap()
+    }
+
+    #[test]
+    fn the_checkout_keeps_the_rules() {
+        check_tree(&Tree::open().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn what_is_forbidden_is_found_and_nothing_else() {
+        let long = "fn f() {}\n".repeat(MAX_LINES + 1);
+        let cases: &[(&str, &str, bool)] = &[
+            ("crates/sink/src/a.rs", "static A: AtomicU64 = x;", true),
+            (
+                "crates/sink/src/a.rs",
+                "pub(crate) static A: std::sync::LazyLock<Regex> = x;",
+                true,
+            ),
+            ("crates/sink/src/a.rs", "static mut A: u8 = 0;", true),
+            ("crates/sink/src/a.rs", "static A: &[&str] = &[];", false),
+            (
+                "crates/sink/src/a.rs",
+                "fn f(a: &'static Mutex<u8>) {}",
+                false,
+            ),
+            ("crates/sink/src/a.rs", "// static mut in a comment", false),
+            ("crates/sink/src/a.rs", "println!(\"x\");", true),
+            ("crates/cli/src/a.rs", "println!(\"x\");", false),
+            ("crates/sink/examples/a.rs", "println!(\"x\");", false),
+            (
+                "crates/sink/src/a.rs",
+                "\n#[cfg(test)]\nmod tests {\nprintln!(\"x\");\n}",
+                false,
+            ),
+            ("crates/sink/src/mod.rs", "", true),
+            ("crates/sink/src/helpers.rs", "", true),
+            ("crates/sink/tests/support/mod.rs", "", false),
+            ("crates/sink/src/a.rs", long.as_str(), true),
+        ];
+        for (path, text, found) in cases {
+            let faults = faults(path, text);
+            assert_eq!(!faults.is_empty(), *found, "{path}: {text:.60}: {faults:?}");
+        }
+        // The words are put together here, so that this file keeps the rules it tests.
+        for word in ["ignore", "allow(dead_code)"] {
+            assert_eq!(
+                faults("crates/cli/src/a.rs", &format!("#[{word}]")).len(),
+                1
+            );
+        }
+    }
+
+    #[test]
+    fn an_exception_that_is_not_needed_is_a_fault() {
+        let rule = |except| Rule {
+            pattern: "forbidden",
+            within: &["crates/"],
+            why: "a test",
+            except,
+        };
+        let source = |text: &str| Source {
+            path: "crates/a.rs".to_owned(),
+            text: text.to_owned(),
+        };
+        let needed = rule(&[("crates/a.rs", "reason")]);
+        assert!(
+            faults_of(&[source("forbidden")], &[needed])
+                .unwrap()
+                .is_empty()
+        );
+        let stale = rule(&[("crates/a.rs", "reason")]);
+        let found = faults_of(&[source("fine")], &[stale]).unwrap();
+        assert!(found[0].contains("no longer needs"), "{found:?}");
+    }
+
+    #[test]
+    fn a_path_of_the_machine_is_found_by_line() {
+        assert_eq!(line_with("a\nb /somewhere/x\n", "/somewhere/"), Some(2));
+        assert_eq!(line_with("a\n", "/somewhere/"), None);
+    }
+}

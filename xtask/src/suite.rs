@@ -1,0 +1,143 @@
+//! What `cargo xtask test` does: the steps, in order, and how they are run and reported.
+//!
+//! The steps' own work is in the modules they name. Cheap checks come first, so that a slip is reported in seconds.
+
+use crate::{Tree, generated, layers, no_arguments, programs, say, source_rules, tests_step};
+use anyhow::{Context, Result, bail};
+use std::time::Instant;
+use xshell::{Cmd, cmd};
+
+/// One step of the suite.
+struct Step {
+    name: &'static str,
+    /// Part of `cargo xtask lint` too: runs no test and builds nothing that clippy does not.
+    lint: bool,
+    run: fn(&Tree) -> Result<()>,
+}
+
+const STEPS: &[Step] = &[
+    Step {
+        name: "programs the tests need",
+        lint: false,
+        run: programs::ensure,
+    },
+    Step {
+        name: "format",
+        lint: true,
+        run: |tree| check(&cargo(tree, &["fmt", "--all", "--check"])),
+    },
+    Step {
+        name: "layers",
+        lint: true,
+        run: layers::check_tree,
+    },
+    Step {
+        name: "source rules",
+        lint: true,
+        run: source_rules::check_tree,
+    },
+    Step {
+        name: "generated files are fresh",
+        lint: true,
+        run: generated::check_tree,
+    },
+    Step {
+        name: "clippy",
+        lint: true,
+        run: |tree| {
+            let arguments = "clippy --workspace --all-targets --quiet -- -D warnings";
+            check(&cargo(tree, &words(arguments)))
+        },
+    },
+    Step {
+        name: "documentation builds without warnings",
+        lint: false,
+        run: |tree| {
+            let command = cargo(tree, &words("doc --workspace --no-deps --quiet"));
+            check(&command.env("RUSTDOCFLAGS", "-D warnings"))
+        },
+    },
+    Step {
+        name: "binaries",
+        lint: false,
+        run: |tree| check(&cargo(tree, &words("build --workspace --bins --quiet"))),
+    },
+    Step {
+        name: "tests, doc tests, and the census after them",
+        lint: false,
+        run: tests_step::run,
+    },
+];
+
+/// `cargo xtask test`.
+pub(crate) fn test(tree: &Tree, arguments: &[String]) -> Result<()> {
+    if arguments == ["--list"] {
+        for step in STEPS {
+            say(step.name);
+        }
+        return Ok(());
+    }
+    no_arguments(arguments)?;
+    run(tree, STEPS.iter())
+}
+
+/// `cargo xtask lint`.
+pub(crate) fn lint(tree: &Tree, arguments: &[String]) -> Result<()> {
+    no_arguments(arguments)?;
+    run(tree, STEPS.iter().filter(|step| step.lint))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a build tool times its own steps; there is no Clock here"
+)]
+fn run<'a>(tree: &Tree, steps: impl Iterator<Item = &'a Step>) -> Result<()> {
+    let begin = Instant::now();
+    for step in steps {
+        say(&format!("── {}", step.name));
+        let started = Instant::now();
+        (step.run)(tree).with_context(|| format!("step `{}` failed", step.name))?;
+        say(&format!("   {:.1} s", started.elapsed().as_secs_f64()));
+    }
+    say(&format!("all good: {:.0} s", begin.elapsed().as_secs_f64()));
+    Ok(())
+}
+
+/// A call of cargo in the checkout. What the outer `cargo run` put into our environment about *this* package is taken
+/// out again: build scripts that watch such variables would rebuild on every change between nested and direct calls.
+pub(crate) fn cargo<'a>(tree: &'a Tree, arguments: &[&str]) -> Cmd<'a> {
+    let program = &tree.cargo;
+    let mut command = cmd!(tree.shell, "{program} {arguments...}").quiet();
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command = command.env_remove(name);
+        }
+    }
+    command
+}
+
+/// Runs a command whose own output already says what is wrong.
+pub(crate) fn check(command: &Cmd<'_>) -> Result<()> {
+    let shown = command.to_string();
+    if command.run().is_err() {
+        bail!("`{shown}` failed; what it said is above");
+    }
+    Ok(())
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lint_is_a_part_of_test_that_runs_no_test() {
+        let lint: Vec<_> = STEPS.iter().filter(|step| step.lint).collect();
+        assert!(!lint.is_empty() && lint.len() < STEPS.len());
+        assert!(lint.iter().all(|step| !step.name.contains("tests")));
+    }
+}

@@ -1,0 +1,77 @@
+//! Runs every test of the workspace in an environment of its own, and looks afterwards for what they left behind.
+//!
+//! The census itself is `agent_bash_tests::census`; what a single test leaves is found by that test. This one is the
+//! net under all of them: it sees processes that took off every mark, because they end up as children of this one.
+
+use crate::Tree;
+use crate::suite::cargo;
+use agent_bash_tests::census::{Census, adopt_orphans};
+use anyhow::{Context, Result, bail};
+use rustix::process::{Pid, WaitOptions};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// How long what the tests started may take to be gone after the last of them.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// `cargo test --workspace` under the census.
+pub(crate) fn run(tree: &Tree) -> Result<()> {
+    let room = tempfile::Builder::new()
+        .prefix("agent-bash-suite-")
+        .tempdir()
+        .context("no temporary directory for the tests")?;
+    let temp = room.path().join("tmp");
+    let state = room.path().join("state");
+    for directory in [&temp, &state] {
+        std::fs::create_dir(directory)?;
+    }
+
+    adopt_orphans()?;
+    let mut census = Census::new();
+    census.watch_orphans();
+    census.watch_place(room.path());
+    census.watch_files(&temp);
+    census.watch_files(&state);
+    let binary = target_directory(tree)?.join("debug/agent-bash");
+    let tests = cargo(tree, &["test", "--workspace", "--no-fail-fast", "--quiet"])
+        .env("TMPDIR", &temp)
+        // Where a test forgets its own state directory, what it leaves is found here.
+        .env("XDG_STATE_HOME", &state)
+        .env("AGENT_BASH_TEST_BINARY", binary)
+        .env("INSTA_UPDATE", "no")
+        .env("RUST_BACKTRACE", "1");
+    let passed = run_as_init(tests.into());
+
+    let left = census.end(PATIENCE);
+    let killed = census.kill_leftovers();
+    if !passed? {
+        bail!("tests failed; what they said is above");
+    }
+    if !left.is_empty() {
+        bail!("the tests left behind (now removed, {killed} processes ended):\n{left}");
+    }
+    Ok(())
+}
+
+/// Runs `command` and reaps, as an init does, whatever becomes our child meanwhile: a test that asks whether a
+/// process is gone must not find what nobody fetched the exit status of. Answers whether it succeeded.
+fn run_as_init(mut command: Command) -> Result<bool> {
+    // Its exit status is fetched below, with everybody else's.
+    let child = command.spawn()?.id();
+    let child = i32::try_from(child).ok().and_then(Pid::from_raw);
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if Some(pid) == child => {
+                return Ok(status.exit_status() == Some(0));
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error).context("waiting for the tests"),
+        }
+    }
+}
+
+fn target_directory(tree: &Tree) -> Result<PathBuf> {
+    let metadata = crate::layers::metadata(tree)?;
+    Ok(Path::new(metadata.target_directory.as_str()).to_owned())
+}
