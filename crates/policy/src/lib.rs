@@ -1,1 +1,15 @@
-//! Placeholder.
+//! Reads a bash script as bash would and judges it before it runs.
+//!
+//! Three questions about the same script, answered from one reading of it: would it do harm nobody
+//! meant ([`check_safety`]), is it on the list of what may run at all, is there a better tool for it.
+//! The crate is pure: text and a [`Context`] in, a [`Verdict`] out. It starts no process, opens no
+//! file, reads no environment and no clock.
+
+mod context;
+mod safety;
+mod syntax;
+mod verdict;
+
+pub use context::Context;
+pub use safety::{Group, Rule, RuleSelection, UnknownRule, check_safety, rules};
+pub use verdict::{Check, Finding, Span, Verdict};

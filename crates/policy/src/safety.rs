@@ -1,0 +1,138 @@
+//! The safety checks: a registry of rules, each in a file of its own.
+//!
+//! A rule looks at resolved commands and says what is wrong with one. Which rules are asked is a
+//! [`RuleSelection`]; what they say becomes a [`Verdict`] here. Reading the script is `syntax`'s work.
+
+mod no_blind_git_add;
+mod no_dangerous_rm;
+mod no_force_push;
+mod path;
+mod selection;
+
+use crate::syntax::{self, Script, run::Ran};
+use crate::{Check, Context, Finding, Span, Verdict};
+
+pub use selection::{Group, RuleSelection, UnknownRule};
+
+/// A safety rule: what it is called, what it says, and scripts that show what it means.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its id, as settings and verdicts name it.
+    pub id: &'static str,
+    /// Its group.
+    pub group: Group,
+    /// What is refused, in one sentence for the documentation.
+    pub summary: &'static str,
+    /// The sentence shown when it blocks.
+    pub message: &'static str,
+    /// How to say it so that it passes.
+    pub suggestion: &'static str,
+    /// Scripts it must block.
+    pub fires: &'static [&'static str],
+    /// Scripts that look alike and that it must allow.
+    pub spares: &'static [&'static str],
+    check: fn(&Ran, &Scene<'_>) -> Option<Hit>,
+}
+
+/// What a rule may look at besides the command.
+struct Scene<'s> {
+    context: &'s Context,
+    /// All commands of the script, for rules in which one prepares another.
+    all: &'s [Ran],
+}
+
+/// What a rule has found: the words that decide, and where they stand.
+struct Hit {
+    span: Span,
+    words: Vec<String>,
+}
+
+impl Hit {
+    /// A hit on these words of a command.
+    fn on<'f>(ran: &Ran, fields: impl IntoIterator<Item = &'f syntax::run::Field>) -> Hit {
+        let fields: Vec<_> = fields.into_iter().collect();
+        let first = ran.words.first().map(|field| field.value.to_string());
+        Hit {
+            span: ran.span,
+            words: first
+                .into_iter()
+                .chain(fields.iter().map(|field| field.value.to_string()))
+                .collect(),
+        }
+    }
+}
+
+/// Whether the command is git, or an unknown program that could be; the answer says which.
+fn is_git(ran: &Ran) -> Option<bool> {
+    match ran.name() {
+        Some(name) => (matches!(name, "git" | "hub") || name.starts_with("git-")).then_some(true),
+        None => ran
+            .words
+            .first()
+            .filter(|field| field.value.has_unknown())
+            .map(|_| false),
+    }
+}
+
+static RULES: [&Rule; 3] = [
+    &no_blind_git_add::RULE,
+    &no_force_push::RULE,
+    &no_dangerous_rm::RULE,
+];
+
+/// All safety rules, in the order in which they are asked.
+pub fn rules() -> &'static [&'static Rule] {
+    &RULES
+}
+
+/// Whether the script would do harm nobody meant, by the selected rules.
+///
+/// Never panics and never fails: what cannot be read is [`Verdict::Unreadable`].
+pub fn check_safety(script: &str, context: &Context, selection: &RuleSelection) -> Verdict {
+    judge(&syntax::read(script, context), context, selection)
+}
+
+pub(crate) fn judge(script: &Script, context: &Context, selection: &RuleSelection) -> Verdict {
+    let scene = Scene {
+        context,
+        all: &script.ran,
+    };
+    for ran in script.ran.iter().chain(&script.doubtful) {
+        for rule in rules().iter().filter(|rule| selection.includes(rule)) {
+            if let Some(hit) = (rule.check)(ran, &scene) {
+                return Verdict::Block(finding(rule, hit));
+            }
+        }
+    }
+    if script.over_limit || script.syntax_error.is_some() {
+        let at = script.syntax_error.unwrap_or(0);
+        return Verdict::Unreadable(Finding {
+            check: Check::Safety,
+            rule: "unreadable".to_owned(),
+            group: None,
+            message: if script.over_limit {
+                "the script is too long or too deeply nested to be read".to_owned()
+            } else {
+                "the script has a syntax error".to_owned()
+            },
+            suggestion: "write it in smaller steps".to_owned(),
+            span: Span { start: at, end: at },
+            words: Vec::new(),
+            suggested_tool: None,
+        });
+    }
+    Verdict::Allow
+}
+
+fn finding(rule: &Rule, hit: Hit) -> Finding {
+    Finding {
+        check: Check::Safety,
+        rule: rule.id.to_owned(),
+        group: Some(rule.group),
+        message: rule.message.to_owned(),
+        suggestion: rule.suggestion.to_owned(),
+        span: hit.span,
+        words: hit.words,
+        suggested_tool: None,
+    }
+}

@@ -1,0 +1,234 @@
+//! `no_blind_git_add`: staging files that nobody named.
+
+use super::{Group, Hit, Rule, Scene};
+use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::run::{Field, Ran};
+use crate::syntax::value::{Piece, Value};
+
+pub(super) static RULE: Rule = Rule {
+    id: "no_blind_git_add",
+    group: Group::Core,
+    summary: "Staging files nobody named: `git add -A`, `--all`, `.`, `*`, `:/`, an exclude-only pathspec, a computed list, `--pathspec-from-file`, and `git update-index --add --stdin`.",
+    message: "permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly",
+    suggestion: "name the files, for example `git add src/lib.rs`; `git add -u` stages what is tracked",
+    fires: &[
+        "git add -A",
+        "git add .",
+        "git add --all",
+        "git add *",
+        "git add --al",
+        "git -C sub add -fA",
+        "git add ':/'",
+        "git add ':!x'",
+        "git stage .",
+        "git add $(git ls-files -o)",
+        "git add -N .",
+        "ls | xargs git add",
+    ],
+    spares: &[
+        "git add src/lib.rs",
+        "git add -A src",
+        "git add '*.txt'",
+        "git add -u",
+        "git add -p .",
+        "git add -n .",
+        "git add .gitignore ./a",
+        "git commit -am x",
+        "git commit -m 'git add -A'",
+    ],
+    check,
+};
+
+/// `git add`'s options (git 2.47, `builtin/add.c`).
+const ADD: Options = Options {
+    valued: "",
+    long: &[
+        "dry-run",
+        "verbose",
+        "interactive",
+        "patch",
+        "edit",
+        "force",
+        "update",
+        "renormalize",
+        "intent-to-add",
+        "all",
+        "ignore-removal",
+        "refresh",
+        "ignore-errors",
+        "ignore-missing",
+        "sparse",
+        "chmod=",
+        "pathspec-from-file=",
+        "pathspec-file-nul",
+        "auto-advance",
+        "inter-hunk-context=",
+        "unified=",
+    ],
+};
+
+fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+    let known = super::is_git(ran)?;
+    let git = Git::read(&ran.words);
+    let base = scene.context.cwd.to_string_lossy();
+    match git.subcommand()? {
+        "add" | "stage" => {
+            blind(git.arguments, ran, &base, known).map(|fields| Hit::on(ran, fields))
+        }
+        "update-index" => {
+            let has = |name: &str| {
+                git.arguments
+                    .iter()
+                    .any(|field| field.value.literal() == Some(name))
+            };
+            (has("--stdin") || has("-z") && has("--index-info"))
+                .then(|| Hit::on(ran, git.arguments))
+        }
+        _ => None,
+    }
+}
+
+/// The words that make an `add` blind, if it is.
+fn blind<'f>(arguments: &'f [Field], ran: &Ran, base: &str, known: bool) -> Option<Vec<&'f Field>> {
+    let mut all: Option<&Field> = None;
+    let mut from_file: Option<&Field> = None;
+    let mut harmless = false;
+    let mut operands = Vec::new();
+    for given in ADD.read(arguments) {
+        match given {
+            Given::Short('n' | 'p' | 'i' | 'e' | 'u', _) => harmless = true,
+            Given::Short('A', field) => all = Some(field),
+            Given::Short(..) => {}
+            Given::Long {
+                name,
+                negated,
+                field,
+                ..
+            } => match (name.as_str(), negated) {
+                (
+                    "dry-run" | "patch" | "interactive" | "edit" | "update" | "refresh"
+                    | "renormalize",
+                    _,
+                ) => {
+                    harmless = !negated;
+                }
+                ("all", false) | ("ignore-removal", true) => all = Some(field),
+                ("all", true) | ("ignore-removal", false) => all = None,
+                ("pathspec-from-file", false) => from_file = Some(field),
+                _ => {}
+            },
+            Given::Operand(field) => operands.push(field),
+        }
+    }
+    if harmless {
+        return None;
+    }
+    if let Some(field) = from_file {
+        return Some(vec![field]);
+    }
+    if operands.is_empty() {
+        return all.map(|field| vec![field]);
+    }
+    let specs: Vec<&Value> = operands.iter().map(|field| &field.value).collect();
+    if specs.iter().all(|spec| excludes(spec)) {
+        return Some(operands);
+    }
+    operands
+        .into_iter()
+        .find(|field| everything(&field.value, base, known && !ran.dormant))
+        .map(|field| vec![field])
+}
+
+/// `:!x`, `:^x`, `:(exclude)x`: alone they mean everything else.
+fn excludes(spec: &Value) -> bool {
+    let text = spec.prefix();
+    text.starts_with(":!")
+        || text.starts_with(":^")
+        || text.strip_prefix(":(").is_some_and(|rest| {
+            rest.split(')')
+                .next()
+                .is_some_and(|magic| magic.split(',').any(|word| word == "exclude"))
+        })
+}
+
+/// Whether a pathspec names the whole tree, or cannot be known.
+fn everything(spec: &Value, base: &str, judge_unknown: bool) -> bool {
+    if excludes(spec) {
+        return false;
+    }
+    // Pathspec magic: `:/`, `:(top)`, `:(glob)`.
+    let text = spec.prefix();
+    let (magic, from) = match text.strip_prefix(':') {
+        Some(rest) if rest.starts_with('(') => match text.find(')') {
+            Some(at) => (true, at + 1),
+            None => (false, 0),
+        },
+        Some(rest) => (
+            true,
+            1 + rest.len() - rest.trim_start_matches(['/', ':']).len(),
+        ),
+        None => (false, 0),
+    };
+    let mut unknown = false;
+    let mut letters = String::new();
+    for (index, piece) in spec.pieces().iter().enumerate() {
+        match piece {
+            Piece::Text(text) if index == 0 => letters.push_str(&text[from.min(text.len())..]),
+            Piece::Text(text) => letters.push_str(text),
+            Piece::Glob(_) => {}
+            Piece::Unknown { .. } => unknown = true,
+        }
+    }
+    if unknown {
+        return judge_unknown && letters.chars().all(|c| matches!(c, '.' | '/' | '*'));
+    }
+    if !magic && letters.starts_with('/') {
+        return covers(&letters, base);
+    }
+    let mut kept = Vec::new();
+    let bare = wildless(&letters);
+    for component in bare.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => {
+                kept.pop();
+            }
+            name => kept.push(name),
+        }
+    }
+    kept.is_empty()
+}
+
+/// The pattern without its wildcards: what is left are the letters somebody wrote.
+fn wildless(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['*', '?', '[']) {
+        out.push_str(&rest[..at]);
+        rest = match (rest[at..].starts_with('['), rest[at..].find(']')) {
+            (true, Some(close)) => &rest[at + close + 1..],
+            _ => &rest[at + 1..],
+        };
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether the directory is `base` or one around it.
+fn covers(directory: &str, base: &str) -> bool {
+    let names = |path: &str| -> Vec<String> {
+        let mut out: Vec<String> = Vec::new();
+        for name in path.split('/') {
+            match name {
+                "" | "." => {}
+                ".." => {
+                    out.pop();
+                }
+                name => out.push(name.to_owned()),
+            }
+        }
+        out
+    };
+    let (directory, base) = (names(&wildless(directory)), names(base));
+    directory.len() <= base.len() && directory.iter().zip(&base).all(|(a, b)| a == b)
+}

@@ -1,0 +1,156 @@
+//! `no_dangerous_rm`: recursive removal of what nobody means to remove.
+
+use super::path::{Place, danger};
+use super::{Group, Hit, Rule, Scene};
+use crate::syntax::find::Search;
+use crate::syntax::run::{Field, Ran};
+
+pub(super) static RULE: Rule = Rule {
+    id: "no_dangerous_rm",
+    group: Group::Core,
+    summary: "Recursive removal of the root, a top-level directory, a home, the working directory or one around it, a `.git`, a glob directly under one of these, or an operand that cannot be known and could be one; by `rm -r` and by `find -delete`.",
+    message: "permission denied: this rm command could delete critical data (.git, home directory, or root). Specify the full path explicitly (no wildcards, ~, or $HOME)",
+    suggestion: "name the directory to remove, for example `rm -rf ./build`",
+    fires: &[
+        "rm -rf /",
+        "rm -rf ~",
+        "rm -r -f \"$HOME\"",
+        "rm --recursive .git",
+        "rm -rf *",
+        "rm -rf \"$UNKNOWN\"",
+        "rm -rf \"$UNKNOWN\"/*",
+        "cd / && rm -rf *",
+        "find . -delete",
+        "find ~ -type f -delete",
+        "sudo rm -rf /usr/..",
+    ],
+    spares: &[
+        "rm -rf node_modules",
+        "rm -rf ./build/*",
+        "rm -rf \"$UNKNOWN/build\"",
+        "rm file",
+        "cd build && rm -rf *",
+        "find . -name '*.pyc' -delete",
+        "find build -delete",
+        "echo 'rm -rf /'",
+        "git rm -r --cached .",
+    ],
+    check,
+};
+
+/// GNU rm's long options: `--recursive` may be shortened as far as it stays unambiguous.
+const LONG: [&str; 8] = [
+    "force",
+    "interactive",
+    "one-file-system",
+    "no-preserve-root",
+    "preserve-root",
+    "recursive",
+    "dir",
+    "verbose",
+];
+
+/// An `rm` command line.
+struct Removal<'r> {
+    recursive: bool,
+    /// An unquoted unknown word stands where options may stand.
+    maybe_recursive: bool,
+    operands: Vec<&'r Field>,
+}
+
+fn read(arguments: &[Field]) -> Option<Removal<'_>> {
+    let mut out = Removal {
+        recursive: false,
+        maybe_recursive: false,
+        operands: Vec::new(),
+    };
+    let mut options = true;
+    for field in arguments {
+        let text = field.value.prefix();
+        match field.value.literal() {
+            Some("--") if options => {
+                options = false;
+                continue;
+            }
+            Some("--help" | "--version") if options => return None,
+            _ => {}
+        }
+        if options && let Some(long) = text.strip_prefix("--") {
+            let mut matching = LONG.iter().filter(|name| name.starts_with(long));
+            out.recursive |= matching.next() == Some(&"recursive") && matching.next().is_none();
+        } else if options && text.len() > 1 && text.starts_with('-') {
+            out.recursive |= text.contains(['r', 'R']);
+            out.maybe_recursive |= field.value.has_unknown();
+        } else {
+            out.maybe_recursive |= options && text.is_empty() && field.value.may_split();
+            out.operands.push(field);
+        }
+    }
+    Some(out)
+}
+
+fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+    let base = scene.context.cwd.to_string_lossy();
+    let place = Place {
+        cwd: ran.cwd.as_deref(),
+        base: &base,
+        home: ran.home.as_deref(),
+    };
+    // In code that nobody calls, and where only one of two readers sees a command, an unknown operand
+    // decides nothing.
+    let counts = |field: &&&Field| !(ran.dormant && field.value.has_unknown());
+    match ran.name() {
+        Some("rm" | "grm" | "srm" | "rimraf") => {
+            let removal = read(ran.arguments())?;
+            let recursive = removal.recursive || ran.name() == Some("rimraf");
+            if !recursive && !removal.maybe_recursive {
+                return None;
+            }
+            removal
+                .operands
+                .iter()
+                .filter(counts)
+                .filter(|field| recursive || !field.value.has_unknown())
+                .find(|field| danger(&field.value, &place).is_some())
+                .map(|field| Hit::on(ran, [*field]))
+        }
+        Some("find" | "gfind" | "bfs") => {
+            let search = Search::read(&ran.words);
+            let counts =
+                |value: &&crate::syntax::value::Value| !(ran.dormant && value.has_unknown());
+            (search.deletes
+                && search
+                    .found
+                    .iter()
+                    .filter(counts)
+                    .any(|value| danger(value, &place).is_some()))
+            .then(|| Hit::on(ran, ran.arguments()))
+        }
+        Some(_) => None,
+        // An unknown program: only what nothing else would be called with.
+        None if ran
+            .words
+            .first()
+            .is_some_and(|field| field.value.has_unknown())
+            && !ran.dormant =>
+        {
+            let forced = ran.arguments().iter().any(|field| {
+                let text = field.value.prefix();
+                text.starts_with('-')
+                    && !text.starts_with("--")
+                    && text.contains('f')
+                    && text.contains(['r', 'R'])
+            });
+            let removal = read(ran.arguments())?;
+            (forced && removal.recursive)
+                .then(|| {
+                    removal.operands.iter().find(|field| {
+                        !field.value.has_unknown() && danger(&field.value, &place).is_some()
+                    })
+                })
+                .flatten()
+                .map(|field| Hit::on(ran, [*field]))
+        }
+        None => None,
+    }
+}

@@ -1,0 +1,198 @@
+//! `no_force_push`: pushes that overwrite what others have pushed.
+
+use super::{Group, Hit, Rule, Scene};
+use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::run::{Field, Ran};
+use crate::syntax::value::Value;
+
+pub(super) static RULE: Rule = Rule {
+    id: "no_force_push",
+    group: Group::Core,
+    summary: "Pushes that overwrite the other side: `--force`, `-f`, `+ref`, `--mirror`, also through configuration and `git send-pack`; `--force-with-lease` is allowed unless `--force` stands beside it.",
+    message: "permission denied: git push --force is not allowed. Use --force-with-lease for safer force pushes, or push without force",
+    suggestion: "git push --force-with-lease",
+    fires: &[
+        "git push --force",
+        "git push -f",
+        "git push -fu origin main",
+        "git push origin +main",
+        "git push --mirror",
+        "git push --force-with-lease --force",
+        "git -c remote.origin.push=+main push",
+        "git send-pack --force x main",
+        "git push </dev/null --force",
+    ],
+    spares: &[
+        "git push",
+        "git push --force-with-lease",
+        "git push --force-with-lease=main:abc --force-if-includes",
+        "git push --force --no-force",
+        "git push --dry-run --force",
+        "git push -o f origin main",
+        "git fetch -f",
+        "echo git push --force",
+    ],
+    check,
+};
+
+/// `git push`'s options (git 2.47, `builtin/push.c`).
+pub(super) const PUSH: Options = Options {
+    valued: "o",
+    long: &[
+        "verbose",
+        "quiet",
+        "repo=",
+        "all",
+        "branches",
+        "mirror",
+        "delete",
+        "tags",
+        "dry-run",
+        "porcelain",
+        "force",
+        "force-with-lease",
+        "force-if-includes",
+        "recurse-submodules=",
+        "thin",
+        "receive-pack=",
+        "exec=",
+        "set-upstream",
+        "progress",
+        "prune",
+        "no-verify",
+        "follow-tags",
+        "signed",
+        "atomic",
+        "push-option=",
+        "ipv4",
+        "ipv6",
+    ],
+};
+
+/// `git send-pack` and `git http-push` parse likewise.
+const SEND_PACK: Options = Options {
+    valued: "",
+    long: &[
+        "verbose",
+        "quiet",
+        "receive-pack=",
+        "exec=",
+        "remote=",
+        "all",
+        "dry-run",
+        "mirror",
+        "force",
+        "signed",
+        "push-option=",
+        "progress",
+        "thin",
+        "atomic",
+        "stateless-rpc",
+        "stdin",
+        "helper-status",
+        "force-with-lease",
+        "force-if-includes",
+    ],
+};
+
+fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+    super::is_git(ran)?;
+    let git = Git::read(&ran.words);
+    let options = match git.subcommand()? {
+        "push" => &PUSH,
+        "send-pack" | "http-push" => &SEND_PACK,
+        _ => return None,
+    };
+    if let Some(field) = forced(options, git.arguments) {
+        return Some(Hit::on(ran, [field]));
+    }
+    let dry = options.read(git.arguments).iter().any(|given| match given {
+        Given::Short('n', _) => true,
+        Given::Long { name, negated, .. } => name == "dry-run" && !negated,
+        _ => false,
+    });
+    let set_before = scene
+        .all
+        .iter()
+        .filter_map(configured)
+        .any(|(name, value)| forces(&name, &value));
+    let set_here = git.config.iter().any(|(name, value)| forces(name, value)) || environment(ran);
+    (!dry && (set_before || set_here)).then(|| Hit::on(ran, git.arguments))
+}
+
+/// The word that forces a push, if one does.
+fn forced<'f>(options: &Options, arguments: &'f [Field]) -> Option<&'f Field> {
+    let (mut force, mut mirror, mut refspec) = (None, None, None);
+    let mut dry = false;
+    for given in options.read(arguments) {
+        match given {
+            Given::Short('f', field) => force = Some(field),
+            Given::Short('n', _) => dry = true,
+            Given::Short(..) => {}
+            Given::Long {
+                name,
+                negated,
+                field,
+                ..
+            } => match name.as_str() {
+                "force" => force = (!negated).then_some(field),
+                "mirror" => mirror = (!negated).then_some(field),
+                "dry-run" => dry = !negated,
+                _ => {}
+            },
+            Given::Operand(field) => {
+                if field.value.prefix().starts_with('+') {
+                    refspec = Some(field);
+                }
+            }
+        }
+    }
+    if dry {
+        None
+    } else {
+        force.or(mirror).or(refspec)
+    }
+}
+
+/// Whether a setting makes plain pushes forced ones.
+fn forces(name: &str, value: &Value) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.starts_with("remote.")
+        && ((name.ends_with(".push") && value.prefix().starts_with('+'))
+            || (name.ends_with(".mirror")
+                && value
+                    .literal()
+                    .is_none_or(|text| !matches!(text, "false" | "no" | "0"))))
+}
+
+/// What `git config name value` sets.
+fn configured(ran: &Ran) -> Option<(String, Value)> {
+    super::is_git(ran)?;
+    let git = Git::read(&ran.words);
+    if git.subcommand()? != "config" {
+        return None;
+    }
+    let mut operands = git.arguments.iter().filter(|field| {
+        let text = field.value.prefix();
+        !text.starts_with('-') && !matches!(text, "set" | "add")
+    });
+    let name = operands.next()?.value.literal()?.to_owned();
+    Some((name, operands.next()?.value.clone()))
+}
+
+/// `GIT_CONFIG_KEY_0=remote.origin.push GIT_CONFIG_VALUE_0=+main`.
+fn environment(ran: &Ran) -> bool {
+    ran.env.iter().any(|(variable, name)| {
+        let Some(number) = variable.strip_prefix("GIT_CONFIG_KEY_") else {
+            return false;
+        };
+        let value = ran
+            .env
+            .iter()
+            .find(|(variable, _)| variable.strip_prefix("GIT_CONFIG_VALUE_") == Some(number));
+        match (name.literal(), value) {
+            (Some(name), Some((_, value))) => forces(name, value),
+            _ => false,
+        }
+    })
+}

@@ -1,0 +1,402 @@
+//! Whether removing a path recursively would remove something that matters.
+//!
+//! Purely lexical: `.` and `..` are resolved, symbolic links are not (nothing is looked up on disk).
+
+use crate::syntax::pattern;
+use crate::syntax::value::{Piece, Value};
+
+/// Directories that belong to the system. Where a path is only partly known, these names at its end
+/// make it one that could be theirs.
+const SYSTEM: [&str; 26] = [
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "home",
+    "lib",
+    "lib32",
+    "lib64",
+    "media",
+    "mnt",
+    "opt",
+    "proc",
+    "root",
+    "run",
+    "sbin",
+    "srv",
+    "sys",
+    "usr",
+    "var",
+    "Applications",
+    "Library",
+    "System",
+    "Users",
+    "Volumes",
+    "private",
+    "nix",
+];
+
+/// Directories whose children are homes.
+const HOMES: [&str; 2] = ["home", "Users"];
+
+/// What makes a path dangerous.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Danger {
+    /// The root directory.
+    Root,
+    /// A directory directly below the root.
+    TopLevel,
+    /// Somebody's home.
+    Home,
+    /// A `.git` directory.
+    Git,
+    /// The working directory or one around it.
+    Here,
+    /// Not known; it could be one of these.
+    Unknown,
+}
+
+/// Where a command runs.
+pub(super) struct Place<'p> {
+    /// The working directory at this point of the script, if it is known.
+    pub(super) cwd: Option<&'p str>,
+    /// The working directory the script begins in.
+    pub(super) base: &'p str,
+    /// The home directory, if it is known.
+    pub(super) home: Option<&'p str>,
+}
+
+/// One component of a path.
+#[derive(Debug, Clone, Default)]
+struct Part {
+    pieces: Vec<Piece>,
+}
+
+impl Part {
+    fn text(text: &str) -> Self {
+        Part {
+            pieces: vec![Piece::Text(text.to_owned())],
+        }
+    }
+
+    fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    fn has_unknown(&self) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Unknown { .. }))
+    }
+
+    /// No letter of it is known: it may match or be anything.
+    fn is_open(&self) -> bool {
+        self.literal().is_none()
+            && self.pieces.iter().all(|piece| match piece {
+                Piece::Text(text) => text.chars().all(|c| c == '.'),
+                Piece::Glob(_) | Piece::Unknown { .. } => true,
+            })
+    }
+
+    /// Whether it is, or its pattern matches, the name.
+    fn could_be(&self, name: &str) -> bool {
+        if let Some(text) = self.literal() {
+            return text == name;
+        }
+        let mut value = Value::default();
+        for piece in &self.pieces {
+            // A quoted variable with letters around it is not guessed at.
+            if matches!(piece, Piece::Unknown { .. }) {
+                return false;
+            }
+            value.extend(&Value::from(piece.clone()));
+        }
+        // A leading dot is matched only by a dot.
+        let hidden =
+            matches!(self.pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
+        (hidden || !name.starts_with('.')) && pattern::matches(&pattern::of_value(&value), name)
+    }
+}
+
+/// What is dangerous about removing `operand` with everything below it, if anything is.
+pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
+    let mut parts = split(operand);
+    if operand.is_empty() || parts.is_empty() {
+        return None;
+    }
+    let absolute = operand.prefix().starts_with('/');
+    // `$DIR`, `$DIR/…`: whatever stands in front is unknown.
+    let floating = matches!(operand.pieces().first(), Some(Piece::Unknown { .. }));
+    if floating {
+        return unanchored(&mut parts);
+    }
+    let cwd = place.cwd.map(components);
+    let base = components(place.base);
+    if !absolute {
+        match &cwd {
+            Some(cwd) => {
+                parts = cwd
+                    .iter()
+                    .map(|name| Part::text(name))
+                    .chain(parts)
+                    .collect()
+            }
+            None => return relative_to_nowhere(&mut parts),
+        }
+    }
+    let resolved = resolve(&parts)?;
+    let anchored_low = absolute || place.cwd != Some(place.base);
+    anchored(&resolved, &base, place.home, anchored_low)
+}
+
+/// The components of a value.
+fn split(value: &Value) -> Vec<Part> {
+    let mut parts = vec![Part::default()];
+    for piece in value.pieces() {
+        let Piece::Text(text) = piece else {
+            if let Some(last) = parts.last_mut() {
+                last.pieces.push(piece.clone());
+            }
+            continue;
+        };
+        for (index, name) in text.split('/').enumerate() {
+            if index > 0 {
+                parts.push(Part::default());
+            }
+            if let (Some(last), false) = (parts.last_mut(), name.is_empty()) {
+                last.pieces.push(Piece::Text(name.to_owned()));
+            }
+        }
+    }
+    parts
+}
+
+fn components(path: &str) -> Vec<&str> {
+    path.split('/').filter(|name| !name.is_empty()).collect()
+}
+
+/// Takes `.` and `..` out. `None` never happens for a path with a beginning: above the root is the root.
+fn resolve(parts: &[Part]) -> Option<Vec<Part>> {
+    let mut out: Vec<Part> = Vec::new();
+    for part in parts {
+        match part.literal() {
+            Some("" | ".") => {}
+            Some("..") => {
+                out.pop();
+            }
+            _ => out.push(part.clone()),
+        }
+    }
+    Some(out)
+}
+
+/// A path with an unknown beginning: dangerous if nothing known stands at its end.
+fn unanchored(parts: &mut Vec<Part>) -> Option<Danger> {
+    let parts = resolve(parts)?;
+    if ends_in_git(&parts) {
+        return Some(Danger::Git);
+    }
+    let known: Vec<&Part> = parts.iter().filter(|part| !part.is_open()).collect();
+    match known.as_slice() {
+        [] => Some(Danger::Unknown),
+        // `$PREFIX/usr`: with an empty prefix it is the system's.
+        [only] if only.literal().is_some_and(|name| SYSTEM.contains(&name)) => {
+            Some(Danger::Unknown)
+        }
+        _ => None,
+    }
+}
+
+/// A relative path where the working directory is not known.
+fn relative_to_nowhere(parts: &mut Vec<Part>) -> Option<Danger> {
+    let climbs = parts.first().and_then(Part::literal) == Some("..");
+    let parts = resolve(parts)?;
+    if ends_in_git(&parts) {
+        return Some(Danger::Git);
+    }
+    (climbs || parts.iter().all(Part::is_open)).then_some(Danger::Unknown)
+}
+
+/// `.git`, or a glob or an unknown name directly in it.
+fn ends_in_git(parts: &[Part]) -> bool {
+    let closed = parts.iter().rposition(|part| !part.is_open());
+    let open_match = parts.last().is_some_and(|part| part.could_be(".git"));
+    open_match || closed.is_some_and(|at| parts[at].could_be(".git"))
+}
+
+/// A path from the root.
+fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -> Option<Danger> {
+    if parts.is_empty() {
+        return Some(Danger::Root);
+    }
+    if ends_in_git(parts) {
+        return Some(Danger::Git);
+    }
+    // What the path would be if a glob or an unknown name at its end matched everything.
+    let closed = parts
+        .iter()
+        .rposition(|part| !part.is_open())
+        .map_or(0, |at| at + 1);
+    let (stem, tail) = parts.split_at(closed);
+    if let Some(danger) = directory(stem, base, home, spelled || !tail.is_empty()) {
+        // `./$NAME` is given the benefit of the doubt, `./*` is not.
+        let named_below = !tail.is_empty() && tail.iter().all(Part::has_unknown);
+        if !(danger == Danger::Here && named_below && same(stem, base)) {
+            return Some(danger);
+        }
+    }
+    // A pattern with letters, directly below one of them: `/u*r`, `~/x*`; below `/tmp` it is usual.
+    let last = parts.last()?;
+    if last.literal().is_none() && !last.has_unknown() {
+        let parent = &parts[..parts.len() - 1];
+        let above = directory(parent, base, home, true);
+        let usual = parent.len() == 1 && parent[0].literal() == Some("tmp");
+        if !usual && matches!(above, Some(Danger::Root | Danger::TopLevel | Danger::Home)) {
+            return above;
+        }
+        // `../pro*` may match the directory we are in.
+        if parts.len() <= base.len()
+            && parts
+                .iter()
+                .zip(base)
+                .all(|(part, name)| part.could_be(name))
+        {
+            return Some(Danger::Here);
+        }
+    }
+    None
+}
+
+fn same(parts: &[Part], names: &[&str]) -> bool {
+    parts.len() == names.len()
+        && parts
+            .iter()
+            .zip(names)
+            .all(|(part, name)| part.literal() == Some(name))
+}
+
+/// Whether the directory itself is one that matters.
+fn directory(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -> Option<Danger> {
+    let Some(first) = parts.first() else {
+        return Some(Danger::Root);
+    };
+    if let Some(home) = home {
+        let home = components(home);
+        if same(parts, &home) {
+            return Some(Danger::Home);
+        }
+    }
+    if parts.len() <= base.len() && same(parts, &base[..parts.len()]) {
+        return Some(if parts.len() == 1 {
+            Danger::TopLevel
+        } else {
+            Danger::Here
+        });
+    }
+    match parts {
+        [only] => {
+            let system = only.literal().is_some_and(|name| SYSTEM.contains(&name));
+            // A relative name where the working directory is the root is below the working directory.
+            (spelled || system).then_some(Danger::TopLevel)
+        }
+        [_, user] if first.literal().is_some_and(|name| HOMES.contains(&name)) => {
+            user.literal().is_some().then_some(Danger::Home)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::pattern::push_globbed;
+    use crate::syntax::value::Why;
+
+    /// `$` in a path stands for something unknown.
+    fn check(path: &str, cwd: Option<&str>) -> Option<Danger> {
+        let mut value = Value::default();
+        for (index, text) in path.split('$').enumerate() {
+            if index > 0 {
+                value.push_unknown(Why::Output, false);
+            }
+            push_globbed(&mut value, text);
+        }
+        danger(
+            &value,
+            &Place {
+                cwd,
+                base: "/home/u/project",
+                home: Some("/home/u"),
+            },
+        )
+    }
+
+    #[test]
+    fn paths_are_told_apart() {
+        for (path, expect) in [
+            ("/", true),
+            ("//", true),
+            ("/.", true),
+            ("/usr/..", true),
+            ("/*", true),
+            ("/usr", true),
+            ("/usr/", true),
+            ("/u*r", true),
+            ("/usr/*", true),
+            ("/usr/$", true),
+            ("/home/u", true),
+            ("/home/other", true),
+            ("/home/u/*", true),
+            ("/home/u/.*", true),
+            ("/home/u/$", true),
+            (".", true),
+            ("./", true),
+            ("..", true),
+            ("../project", true),
+            ("../pro*", true),
+            ("*", true),
+            (".*", true),
+            (".git", true),
+            ("sub/.git", true),
+            (".git/*", true),
+            (".gi?", true),
+            ("*/*", true),
+            ("$", true),
+            ("$/*", true),
+            ("$/usr", true),
+            ("$/.git", true),
+            ("build", false),
+            ("./build", false),
+            ("./$", false),
+            ("build/*", false),
+            ("build/$", false),
+            ("*.o", false),
+            ("**/node_modules", false),
+            ("$/build", false),
+            ("/tmp/x", false),
+            ("/tmp/x*", false),
+            ("/home/u/project/target", false),
+            ("/home/u/x", false),
+            (".github", false),
+            (".git/hooks/pre-commit", false),
+            ("/var/log/x", false),
+        ] {
+            assert_eq!(
+                check(path, Some("/home/u/project")).is_some(),
+                expect,
+                "{path}"
+            );
+        }
+        assert_eq!(check("*", None), Some(Danger::Unknown));
+        assert_eq!(check("build", None), None);
+        assert_eq!(check("*", Some("/home/u/project/build")), None);
+        assert_eq!(
+            check("..", Some("/home/u/project/build")),
+            Some(Danger::Here)
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! Backslash escapes of `$'…'`, `echo -e` and `printf`.
+
+/// Reads the inside of `$'…'` from its first byte: the text, and how many bytes it took with the
+/// closing quote (`None` if there is none).
+pub(crate) fn ansi_c(text: &str) -> (String, Option<usize>) {
+    let mut out = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\'' => return (lossy(out), Some(at + 1)),
+            b'\\' => at += escape(&bytes[at + 1..], &mut out) + 1,
+            _ => {
+                out.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    (lossy(out), None)
+}
+
+/// `text` with the escapes of `echo -e`, `printf` and `${x@E}` resolved.
+pub(crate) fn escapes(text: &str) -> String {
+    let mut out = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'\\' {
+            at += escape(&bytes[at + 1..], &mut out) + 1;
+        } else {
+            out.push(*byte);
+            at += 1;
+        }
+    }
+    lossy(out)
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// Resolves one escape, its backslash taken; returns how many bytes it used.
+fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
+    let simple = |byte: u8| match byte {
+        b'a' => Some(7),
+        b'b' => Some(8),
+        b'e' | b'E' => Some(27),
+        b'f' => Some(12),
+        b'n' => Some(b'\n'),
+        b'r' => Some(b'\r'),
+        b't' => Some(b'\t'),
+        b'v' => Some(11),
+        b'\\' | b'\'' | b'"' | b'?' => Some(byte),
+        _ => None,
+    };
+    let Some(&first) = rest.first() else {
+        out.push(b'\\');
+        return 0;
+    };
+    if let Some(byte) = simple(first) {
+        out.push(byte);
+        return 1;
+    }
+    match first {
+        b'x' => {
+            if rest.get(1) == Some(&b'{') {
+                let (value, len) = number(&rest[2..], 16, 8);
+                out.push(value as u8);
+                return 2 + len + usize::from(rest.get(2 + len) == Some(&b'}'));
+            }
+            let (value, len) = number(&rest[1..], 16, 2);
+            if len == 0 {
+                out.extend(b"\\x");
+            } else {
+                out.push(value as u8);
+            }
+            1 + len
+        }
+        b'u' | b'U' => {
+            let (value, len) = number(&rest[1..], 16, if first == b'u' { 4 } else { 8 });
+            match char::from_u32(value) {
+                Some(c) if len > 0 => out.extend(c.encode_utf8(&mut [0; 4]).bytes()),
+                _ => out.extend([b'\\', first]),
+            }
+            1 + len
+        }
+        b'c' if rest.len() > 1 => {
+            out.push(rest[1] & 0x1f);
+            2
+        }
+        b'0'..=b'7' => {
+            let (value, len) = number(rest, 8, if first == b'0' { 4 } else { 3 });
+            out.push(value as u8);
+            len
+        }
+        _ => {
+            out.push(b'\\');
+            0
+        }
+    }
+}
+
+/// A number of at most `most` digits and how many were used.
+fn number(digits: &[u8], base: u32, most: usize) -> (u32, usize) {
+    let mut value = 0_u32;
+    let mut len = 0;
+    for byte in digits.iter().take(most) {
+        let Some(digit) = char::from(*byte).to_digit(base) else {
+            break;
+        };
+        value = value.wrapping_mul(base).wrapping_add(digit);
+        len += 1;
+    }
+    (value, len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes_are_resolved_as_bash_does() {
+        for (written, expect) in [
+            (r"\x72\x6d'", "rm"),
+            (r"\162m'", "rm"),
+            (r"\u0072m'", "rm"),
+            (r"a\'b'", "a'b"),
+            (r"\q'", r"\q"),
+        ] {
+            assert_eq!(
+                ansi_c(written),
+                (expect.to_owned(), Some(written.len())),
+                "{written}"
+            );
+        }
+        assert_eq!(ansi_c("open"), ("open".to_owned(), None));
+    }
+}

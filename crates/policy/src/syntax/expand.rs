@@ -1,0 +1,241 @@
+//! From words to fields, in the order bash does it: braces, tilde, parameters and substitutions,
+//! splitting, live glob characters.
+//!
+//! Substitutions are *followed* here (what they run is judged) and their output is used where it is
+//! known, as with `$(echo rm)`. Files are never looked at: a glob stays a glob.
+
+mod brace;
+mod parameter;
+
+use super::ast::{Part, Word};
+use super::pattern::push_globbed;
+use super::run::Machine;
+use super::state::{Slot, State};
+use super::value::{Piece, Value, Why};
+
+/// What a parameter comes to.
+pub(super) enum Expansion {
+    /// One value.
+    One(Value),
+    /// The elements of `"$@"` or `"${a[@]}"`, which stay apart even in quotes.
+    Many(Vec<Value>),
+}
+
+/// Collects fields.
+struct Fields<'a> {
+    separators: &'a str,
+    done: Vec<Value>,
+    current: Value,
+    started: bool,
+}
+
+impl Fields<'_> {
+    fn cut(&mut self) {
+        if self.started || !self.current.is_empty() {
+            self.done.push(std::mem::take(&mut self.current));
+        }
+        self.started = false;
+    }
+
+    /// The value of an unquoted expansion: split at the characters of `IFS`, globs alive.
+    fn push_splitting(&mut self, value: &Value) {
+        for piece in value.pieces() {
+            match piece {
+                Piece::Text(text) => {
+                    for (index, part) in text.split(|c| self.separators.contains(c)).enumerate() {
+                        if index > 0 {
+                            self.cut();
+                        }
+                        push_globbed(&mut self.current, part);
+                    }
+                }
+                Piece::Glob(glob) => self.current.push_glob(glob),
+                Piece::Unknown { why, .. } => self.current.push_unknown(why.clone(), true),
+            }
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// The fields a word comes to; none, one or many.
+    pub(super) fn fields(&mut self, word: &Word, st: &mut State) -> Vec<Value> {
+        // The plain word is by far the commonest.
+        match word.parts.as_slice() {
+            [Part::Quoted(text)] => return vec![Value::text(text.clone())],
+            [Part::Bare(text)] if !text.contains(['{', '~', '*', '?', '[']) => {
+                return vec![Value::text(text.clone())];
+            }
+            _ => {}
+        }
+        let mut out = Vec::new();
+        for parts in brace::expand(&word.parts) {
+            out.extend(self.split_fields(&parts, st));
+        }
+        out
+    }
+
+    fn split_fields(&mut self, parts: &[Part], st: &mut State) -> Vec<Value> {
+        let separators = self.separators(st);
+        let mut fields = Fields {
+            separators: &separators,
+            done: Vec::new(),
+            current: Value::default(),
+            started: false,
+        };
+        for (index, part) in parts.iter().enumerate() {
+            match part {
+                Part::Bare(text) => {
+                    let text = if index == 0 {
+                        self.tilde(text, st, &mut fields.current)
+                    } else {
+                        text
+                    };
+                    push_globbed(&mut fields.current, text);
+                }
+                Part::Quoted(text) => {
+                    fields.current.push_text(text);
+                    fields.started = true;
+                }
+                Part::Param { param, quoted } => {
+                    let expansion = self.parameter(param, *quoted, st);
+                    match expansion {
+                        Expansion::One(value) if *quoted => {
+                            fields.current.extend(&value.quoted());
+                            fields.started = true;
+                        }
+                        Expansion::One(value) => fields.push_splitting(&value),
+                        Expansion::Many(values) => {
+                            for (index, value) in values.iter().enumerate() {
+                                if index > 0 {
+                                    fields.cut();
+                                }
+                                if *quoted {
+                                    fields.current.extend(&value.quoted());
+                                    fields.started = true;
+                                } else {
+                                    fields.push_splitting(value);
+                                }
+                            }
+                        }
+                    }
+                }
+                Part::Command { list, quoted } => {
+                    let value = self.capture(list, st);
+                    if *quoted {
+                        fields.current.extend(&value.quoted());
+                        fields.started = true;
+                    } else {
+                        fields.push_splitting(&value);
+                    }
+                }
+                other => {
+                    let value = self.single_part(other, st);
+                    fields.current.extend(&value);
+                    fields.started = true;
+                }
+            }
+        }
+        fields.cut();
+        fields.done
+    }
+
+    fn separators(&self, st: &State) -> String {
+        match st.vars.get("IFS").and_then(|slots| slots.last()) {
+            Some(Slot::Scalar(value)) => value.literal().unwrap_or(" \t\n").to_owned(),
+            _ => " \t\n".to_owned(),
+        }
+    }
+
+    /// Expands a tilde at the beginning of `text` into `into`; returns what is left of the text.
+    fn tilde<'t>(&self, text: &'t str, st: &State, into: &mut Value) -> &'t str {
+        let Some(rest) = text.strip_prefix('~') else {
+            return text;
+        };
+        let len = rest.find(['/', ':']).unwrap_or(rest.len());
+        let (user, rest) = rest.split_at(len);
+        let directory = match user {
+            "" => st.home(),
+            "+" => st.cwd.as_deref(),
+            "-" => st.previous.as_deref(),
+            "root" => Some("/root"),
+            _ if user
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b)) =>
+            {
+                into.push_text("/home/");
+                Some(user)
+            }
+            _ => return text,
+        };
+        match directory {
+            Some(directory) => into.push_text(directory),
+            None => into.push_unknown(Why::Variable("HOME".to_owned()), false),
+        }
+        rest
+    }
+
+    /// A word where bash neither splits nor globs: assignments, redirection targets, `case`.
+    pub(super) fn single(&mut self, parts: &[Part], st: &mut State) -> Value {
+        let mut value = Value::default();
+        for (index, part) in parts.iter().enumerate() {
+            if let (0, Part::Bare(text)) = (index, part) {
+                let rest = self.tilde(text, st, &mut value);
+                value.push_text(rest);
+            } else {
+                let next = self.single_part(part, st);
+                value.extend(&next);
+            }
+        }
+        value
+    }
+
+    pub(super) fn single_part(&mut self, part: &Part, st: &mut State) -> Value {
+        match part {
+            Part::Bare(text) | Part::Quoted(text) => Value::text(text.clone()),
+            Part::Param { param, quoted } => match self.parameter(param, *quoted, st) {
+                Expansion::One(value) => value.quoted(),
+                Expansion::Many(values) => join(&values, " "),
+            },
+            Part::Command { list, .. } => self.capture(list, st).quoted(),
+            Part::Process { list, reads } => self.process_substitution(list, *reads, st),
+            Part::Arithmetic(parts) => self.arithmetic(parts, st),
+            Part::Array(words) => {
+                let values: Vec<Value> = words
+                    .iter()
+                    .flat_map(|word| self.fields(word, st))
+                    .collect();
+                join(&values, " ")
+            }
+        }
+    }
+
+    /// Runs what stands in an arithmetic expression: substitutions in it, and those in the values of
+    /// the variables it names, because bash evaluates these too.
+    pub(super) fn arithmetic(&mut self, parts: &[Part], st: &mut State) -> Value {
+        let text = self.single(parts, st);
+        if let Some(number) = text.literal() {
+            if number.trim().bytes().all(|b| b.is_ascii_digit()) {
+                return Value::text(number.trim());
+            }
+            for name in number.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
+                if let Some(Slot::Scalar(value)) = st.vars.get(name).and_then(|slots| slots.last())
+                {
+                    self.evaluate_text(&value.clone(), st);
+                }
+            }
+        }
+        Value::unknown(Why::Number)
+    }
+}
+
+/// The values with `between` between them.
+pub(super) fn join(values: &[Value], between: &str) -> Value {
+    let mut out = Value::default();
+    for (index, value) in values.iter().enumerate() {
+        if index > 0 {
+            out.push_text(between);
+        }
+        out.extend(value);
+    }
+    out
+}

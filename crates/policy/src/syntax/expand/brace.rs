@@ -1,0 +1,221 @@
+//! Brace expansion: `{a,b}` and `{1..9}`, before anything else is expanded.
+
+use super::super::ast::Part;
+use super::super::value::HOLE;
+
+/// Most words one brace expression may make here; a longer range is cut, because its members are of
+/// one kind.
+const MAX_WORDS: usize = 128;
+
+/// Deepest nesting of braces that is expanded.
+const MAX_DEPTH: usize = 6;
+
+/// Most opening braces in a word; a word with more is unknown.
+const MAX_BRACES: usize = 24;
+
+/// A part cut into single bare characters, so that braces can be found among quoted parts.
+#[derive(Clone)]
+enum Atom {
+    Char(char),
+    Part(Part),
+}
+
+/// The words that a word with braces stands for; the word itself if it has none.
+pub(super) fn expand(parts: &[Part]) -> Vec<Vec<Part>> {
+    let braced = parts
+        .iter()
+        .any(|part| matches!(part, Part::Bare(text) if text.contains('{')));
+    if !braced {
+        return vec![parts.to_vec()];
+    }
+    let mut atoms = Vec::new();
+    let opened: usize = parts
+        .iter()
+        .map(|part| {
+            if let Part::Bare(text) = part {
+                text.matches('{').count()
+            } else {
+                0
+            }
+        })
+        .sum();
+    if opened > MAX_BRACES {
+        return vec![vec![Part::Quoted(HOLE.to_string())]];
+    }
+    for part in parts {
+        match part {
+            Part::Bare(text) => atoms.extend(text.chars().map(Atom::Char)),
+            other => atoms.push(Atom::Part(other.clone())),
+        }
+    }
+    expand_atoms(&atoms, MAX_DEPTH)
+        .into_iter()
+        .map(|atoms| glue(&atoms))
+        .collect()
+}
+
+fn glue(atoms: &[Atom]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for atom in atoms {
+        match (atom, parts.last_mut()) {
+            (Atom::Char(c), Some(Part::Bare(text))) => text.push(*c),
+            (Atom::Char(c), _) => parts.push(Part::Bare(c.to_string())),
+            (Atom::Part(part), _) => parts.push(part.clone()),
+        }
+    }
+    parts
+}
+
+fn expand_atoms(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
+    let Some((start, end, alternatives)) = (depth > 0).then(|| first_brace(atoms)).flatten() else {
+        return vec![atoms.to_vec()];
+    };
+    let tails = expand_atoms(&atoms[end + 1..], depth);
+    let mut out = Vec::new();
+    for alternative in alternatives {
+        for middle in expand_atoms(&alternative, depth - 1) {
+            for tail in &tails {
+                if out.len() >= MAX_WORDS {
+                    return out;
+                }
+                let mut word = atoms[..start].to_vec();
+                word.extend(middle.iter().cloned());
+                word.extend(tail.iter().cloned());
+                out.push(word);
+            }
+        }
+    }
+    out
+}
+
+/// The first brace expression: where it begins and ends, and what it stands for.
+fn first_brace(atoms: &[Atom]) -> Option<(usize, usize, Vec<Vec<Atom>>)> {
+    for start in 0..atoms.len() {
+        if !is(&atoms[start], '{') {
+            continue;
+        }
+        let mut open = 0_usize;
+        let mut commas = Vec::new();
+        for at in start..atoms.len() {
+            if is(&atoms[at], '{') {
+                open += 1;
+            } else if is(&atoms[at], '}') {
+                open -= 1;
+                if open == 0 {
+                    let inside = &atoms[start + 1..at];
+                    let made = if commas.is_empty() {
+                        range(inside)
+                    } else {
+                        Some(pieces(atoms, start, at, &commas))
+                    };
+                    if let Some(made) = made {
+                        return Some((start, at, made));
+                    }
+                    break;
+                }
+            } else if open == 1 && is(&atoms[at], ',') {
+                commas.push(at);
+            }
+        }
+    }
+    None
+}
+
+fn is(atom: &Atom, c: char) -> bool {
+    matches!(atom, Atom::Char(here) if *here == c)
+}
+
+fn pieces(atoms: &[Atom], start: usize, end: usize, commas: &[usize]) -> Vec<Vec<Atom>> {
+    let mut from = start + 1;
+    let mut out = Vec::new();
+    for at in commas.iter().copied().chain([end]) {
+        out.push(atoms[from..at].to_vec());
+        from = at + 1;
+    }
+    out
+}
+
+/// `{a..f}` and `{1..9}`, with or without a step.
+fn range(inside: &[Atom]) -> Option<Vec<Vec<Atom>>> {
+    let mut text = String::new();
+    for atom in inside {
+        let Atom::Char(c) = atom else { return None };
+        text.push(*c);
+    }
+    let mut ends = text.split("..");
+    let (from, to, step) = (ends.next()?, ends.next()?, ends.next());
+    let made: Vec<String> = if let (Ok(from), Ok(to)) = (from.parse::<i64>(), to.parse::<i64>()) {
+        let step = step
+            .and_then(|step| step.parse::<i64>().ok())
+            .unwrap_or(1)
+            .unsigned_abs()
+            .max(1);
+        let count = (from.abs_diff(to) / step).min(MAX_WORDS as u64 - 1);
+        (0..=count)
+            .map(|index| {
+                let offset = (index * step) as i64;
+                (if from <= to {
+                    from.wrapping_add(offset)
+                } else {
+                    from.wrapping_sub(offset)
+                })
+                .to_string()
+            })
+            .collect()
+    } else {
+        let (from, to) = (single_char(from)?, single_char(to)?);
+        let (low, high) = (from.min(to), from.max(to));
+        (low..=high)
+            .map(|byte| char::from(byte).to_string())
+            .collect()
+    };
+    Some(
+        made.into_iter()
+            .map(|word| word.chars().map(Atom::Char).collect())
+            .collect(),
+    )
+}
+
+fn single_char(text: &str) -> Option<u8> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() => Some(*byte),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<String> {
+        expand(&[Part::Bare(text.to_owned())])
+            .into_iter()
+            .map(|parts| match parts.as_slice() {
+                [Part::Bare(text)] => text.clone(),
+                _ => String::new(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn braces_expand_as_in_bash() {
+        for (text, expect) in [
+            ("{a,b}", vec!["a", "b"]),
+            ("x{a,b}y", vec!["xay", "xby"]),
+            ("{a,{b,c}}", vec!["a", "b", "c"]),
+            ("{a,b}{1,2}", vec!["a1", "a2", "b1", "b2"]),
+            ("{1..3}", vec!["1", "2", "3"]),
+            ("{3..1}", vec!["3", "2", "1"]),
+            ("{a..c}", vec!["a", "b", "c"]),
+            ("{1..9..4}", vec!["1", "5", "9"]),
+            ("{}", vec!["{}"]),
+            ("{a}", vec!["{a}"]),
+            ("{a,b", vec!["{a,b"]),
+            ("{}{a,b}", vec!["{}a", "{}b"]),
+            ("{/,/usr}", vec!["/", "/usr"]),
+            ("{,.}", vec!["", "."]),
+        ] {
+            assert_eq!(words(text), expect, "{text}");
+        }
+    }
+}

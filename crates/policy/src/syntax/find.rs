@@ -1,0 +1,184 @@
+//! The command line of `find`: what it finds, whether it deletes that, what it runs on it.
+
+use super::pattern::push_globbed;
+use super::run::Field;
+use super::value::Value;
+
+/// A command line of `find`, read.
+#[derive(Debug, Default)]
+pub(crate) struct Search {
+    /// What it finds, as operands: start and name pattern, or the start itself.
+    pub(crate) found: Vec<Value>,
+    /// It has `-delete`.
+    pub(crate) deletes: bool,
+    /// The commands behind `-exec` and its like, with `{}` as it stands.
+    pub(crate) commands: Vec<Vec<Field>>,
+}
+
+/// Most starting points and filters that are combined.
+const MAX_FOUND: usize = 64;
+
+/// Tests and actions that take one argument; those that take another number are handled one by one.
+const ONE_ARGUMENT: [&str; 42] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-lname",
+    "-ilname",
+    "-type",
+    "-xtype",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-size",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-perm",
+    "-maxdepth",
+    "-mindepth",
+    "-inum",
+    "-links",
+    "-fstype",
+    "-samefile",
+    "-used",
+    "-regextype",
+    "-printf",
+    "-fprint",
+    "-fprint0",
+    "-fls",
+    "-context",
+    "-files0-from",
+    "-newermt",
+];
+
+impl Search {
+    /// Reads the words of a `find` command, its name included.
+    pub(crate) fn read(words: &[Field]) -> Search {
+        let mut search = Search::default();
+        let mut at = 1;
+        // -H, -L, -P, -D options, -O level
+        while let Some(text) = words.get(at).map(|field| field.value.prefix()) {
+            match text {
+                "-H" | "-L" | "-P" => at += 1,
+                "-D" => at += 2,
+                _ if text.starts_with("-O") => at += 1,
+                _ => break,
+            }
+        }
+        let mut starts = Vec::new();
+        while let Some(field) = words.get(at) {
+            if field.value.prefix().starts_with('-')
+                || matches!(field.value.literal(), Some("(" | "!" | ")" | ","))
+            {
+                break;
+            }
+            starts.push(field.value.clone());
+            at += 1;
+        }
+        if starts.is_empty() {
+            starts.push(Value::text("."));
+        }
+        let mut filters: Vec<Option<Filter>> = Vec::new();
+        let mut filter: Option<Filter> = None;
+        let mut negated = false;
+        let mut below = false;
+        while let Some(field) = words.get(at) {
+            let text = field.value.literal().unwrap_or("");
+            let argument = words.get(at + 1).map(|field| &field.value);
+            let taken = !std::mem::take(&mut negated);
+            match text {
+                "!" | "-not" => negated = taken,
+                "-o" | "-or" | "," => filters.push(filter.take()),
+                "-name" | "-iname" | "-regex" | "-iregex" if taken => {
+                    filter = filter.or(argument.map(|value| Filter::Name(value.clone())));
+                }
+                "-path" | "-ipath" | "-wholename" | "-iwholename" if taken => {
+                    filter = filter.or(argument.map(|value| Filter::Path(value.clone())));
+                }
+                "-empty" if taken => filter = filter.or(Some(Filter::Name(Value::text("(empty)")))),
+                "-mindepth" => below |= argument.and_then(Value::literal) != Some("0"),
+                "-delete" => search.deletes = true,
+                "-exec" | "-execdir" | "-ok" | "-okdir" => {
+                    let rest = &words[at + 1..];
+                    let end = rest.iter().enumerate().position(|(index, field)| {
+                        let braces = index > 0 && rest[index - 1].value.literal() == Some("{}");
+                        field.value.literal() == Some(";")
+                            || (braces && field.value.literal() == Some("+"))
+                    });
+                    let end = end.unwrap_or(rest.len());
+                    search.commands.push(rest[..end].to_vec());
+                    at += end + 1;
+                }
+                _ => {}
+            }
+            at +=
+                1 + usize::from(ONE_ARGUMENT.contains(&text)) + 2 * usize::from(text == "-fprintf");
+        }
+        filters.push(filter);
+        for start in &starts {
+            for filter in &filters {
+                if search.found.len() < MAX_FOUND {
+                    search.found.push(found(start, filter.as_ref(), below));
+                }
+            }
+        }
+        search
+    }
+}
+
+/// What narrows a search down.
+#[derive(Debug)]
+enum Filter {
+    /// `-name` and `-regex`: the last component.
+    Name(Value),
+    /// `-path`: the whole path.
+    Path(Value),
+}
+
+fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
+    let mut out = start.clone();
+    let mut pattern = |value: &Value| {
+        for piece in value.pieces() {
+            match piece {
+                super::value::Piece::Text(text) => push_globbed(&mut out, text),
+                other => out.extend(&Value::from(other.clone())),
+            }
+        }
+    };
+    match filter {
+        None if below => pattern(&Value::text("/*")),
+        None => {}
+        Some(Filter::Name(name)) => {
+            pattern(&Value::text("/"));
+            pattern(name);
+        }
+        Some(Filter::Path(path)) => {
+            // The pattern covers the start too, unless it begins with a star.
+            let rest = path
+                .prefix()
+                .strip_prefix(start.prefix())
+                .map(ToOwned::to_owned);
+            match rest {
+                Some(rest) if !start.is_empty() => pattern(&Value::text(rest)),
+                _ => {
+                    pattern(&Value::text("/"));
+                    pattern(path);
+                }
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,88 @@
+//! The last resort: anything in a raw text that could be a command.
+//!
+//! Used where a text cannot be read (a syntax error, or over a limit), so that what stands in it is
+//! judged all the same. It cuts at every character that could separate commands, quotes included, and
+//! knows no nesting. That finds too much, never too little of what is written out plainly.
+
+use crate::{Context, Span};
+
+use super::pattern::push_globbed;
+use super::run::{Field, Machine, Ran};
+use super::state::State;
+use super::value::{Value, Why};
+
+/// Most commands taken from one text; they are plain, and each costs a microsecond.
+const MAX_COMMANDS: usize = 20_000;
+
+/// Programs for which it is worth looking.
+const TRIGGERS: [&str; 3] = ["rm", "git", "find"];
+
+/// Cuts a text into commands.
+pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
+    let mut out = Vec::new();
+    if !TRIGGERS.iter().any(|trigger| text.contains(trigger)) {
+        return out;
+    }
+    let st = State::new(&context.cwd, context.home.as_deref());
+    let mut words: Vec<Field> = Vec::new();
+    let mut start = None;
+    let end = text.len();
+    for (at, c) in text.char_indices().chain([(end, '\n')]) {
+        let separates = matches!(
+            c,
+            ';' | '|' | '&' | '(' | ')' | '\n' | '`' | '{' | '}' | '<' | '>' | '"' | '\''
+        );
+        if separates || matches!(c, ' ' | '\t') {
+            if let Some(from) = start.take() {
+                words.push(field(&text[from..at], from, &st));
+            }
+            if separates {
+                flush(&mut words, &st, &mut out);
+            }
+        } else if start.is_none() {
+            start = Some(at);
+        }
+    }
+    out
+}
+
+/// A word of the raw text; what a `$` begins is unknown.
+fn field(text: &str, at: usize, st: &State) -> Field {
+    let mut value = Value::default();
+    let plain = text.replace('\\', "");
+    let plain = match (plain.strip_prefix('~'), st.home()) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            format!("{home}{rest}")
+        }
+        _ => plain,
+    };
+    match plain.split_once('$') {
+        None => push_globbed(&mut value, &plain),
+        Some((known, name)) => {
+            push_globbed(&mut value, known);
+            value.push_unknown(Why::Variable(name.to_owned()), false);
+        }
+    }
+    Field {
+        value,
+        span: Span {
+            start: at,
+            end: at + text.len(),
+        },
+    }
+}
+
+/// Takes the words as a command, from every word on that names a program in question.
+fn flush(words: &mut Vec<Field>, st: &State, out: &mut Vec<Ran>) {
+    let taken = std::mem::take(words);
+    for (at, word) in taken.iter().enumerate() {
+        let name = word
+            .value
+            .literal()
+            .map(|text| text.rsplit('/').next().unwrap_or(text));
+        if !name.is_some_and(|name| TRIGGERS.contains(&name)) || out.len() >= MAX_COMMANDS {
+            continue;
+        }
+        out.push(Machine::bare(taken[at..].to_vec(), st));
+    }
+}

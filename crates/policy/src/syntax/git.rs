@@ -1,0 +1,183 @@
+//! The command line of git: global options, subcommand, and options the way git reads them
+//! (clusters, unambiguous beginnings, `--no-`).
+
+use super::run::Field;
+use super::value::Value;
+
+/// A git command line, taken apart.
+#[derive(Debug)]
+pub(crate) struct Git<'w> {
+    subcommand: Option<String>,
+    /// What follows the subcommand.
+    pub(crate) arguments: &'w [Field],
+    /// `-c name=value`, name in lower case.
+    pub(crate) config: Vec<(String, Value)>,
+    /// Global options in front of the subcommand, without those of `config`.
+    pub(crate) globals: Vec<&'w Field>,
+}
+
+impl<'w> Git<'w> {
+    /// Takes the words of a command apart that is `git` or `git-something`.
+    pub(crate) fn read(words: &'w [Field]) -> Git<'w> {
+        let mut git = Git {
+            subcommand: None,
+            arguments: &[],
+            config: Vec::new(),
+            globals: Vec::new(),
+        };
+        let name = words
+            .first()
+            .and_then(|field| field.value.literal())
+            .unwrap_or("");
+        let base = name.rsplit('/').next().unwrap_or(name);
+        if let Some(subcommand) = base.strip_prefix("git-") {
+            git.subcommand = Some(subcommand.to_owned());
+            git.arguments = words.get(1..).unwrap_or(&[]);
+            return git;
+        }
+        let mut at = 1;
+        while let Some(field) = words.get(at) {
+            let text = field.value.prefix();
+            let taken = match text {
+                "-c" | "--config-env" => {
+                    if let Some(next) = words.get(at + 1) {
+                        git.push_config(&next.value);
+                    }
+                    2
+                }
+                "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix"
+                | "--attr-source" | "--exec-path" | "--list-cmds" => {
+                    git.globals.extend(words.get(at + 1));
+                    if text == "--exec-path" { 1 } else { 2 }
+                }
+                _ if text.starts_with('-') => 1,
+                _ if text.is_empty() && field.value.may_split() && at + 1 < words.len() => 1,
+                _ => break,
+            };
+            if !matches!(text, "-c" | "--config-env") {
+                git.globals.push(field);
+            }
+            at += taken;
+        }
+        git.subcommand = words
+            .get(at)
+            .and_then(|field| field.value.literal())
+            .map(ToOwned::to_owned);
+        git.arguments = words.get(at + 1..).unwrap_or(&[]);
+        git
+    }
+
+    fn push_config(&mut self, setting: &Value) {
+        let script = setting.script();
+        let (name, value) = script.split_once('=').unwrap_or((&script, "true"));
+        self.config
+            .push((name.to_ascii_lowercase(), Value::text(value)));
+    }
+
+    /// The subcommand, if it is known.
+    pub(crate) fn subcommand(&self) -> Option<&str> {
+        self.subcommand.as_deref()
+    }
+}
+
+/// The options of one git command, as its own parser knows them.
+pub(crate) struct Options {
+    /// Letters of short options that take a value.
+    pub(crate) valued: &'static str,
+    /// All long options without dashes, `=` at the end of those that take a value; needed in full,
+    /// because a beginning counts only if it is unambiguous.
+    pub(crate) long: &'static [&'static str],
+}
+
+/// One option as it was given, or an operand.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Given<'w> {
+    /// A short option.
+    Short(char, &'w Field),
+    /// A long option by its full name, without `no-`, and its value if one was attached or follows.
+    Long {
+        name: String,
+        negated: bool,
+        value: Option<Value>,
+        field: &'w Field,
+    },
+    /// A word that is no option.
+    Operand(&'w Field),
+}
+
+impl Options {
+    /// Reads arguments. An option that git would not take is left out.
+    pub(crate) fn read<'w>(&self, arguments: &'w [Field]) -> Vec<Given<'w>> {
+        let mut out = Vec::new();
+        let mut rest = arguments.iter();
+        while let Some(field) = rest.next() {
+            let text = field.value.prefix();
+            if field.value.literal() == Some("--") {
+                out.extend(rest.map(Given::Operand));
+                return out;
+            }
+            if let Some(long) = text.strip_prefix("--") {
+                let (written, attached) = match long.split_once('=') {
+                    Some((written, value)) => (written, Some(Value::text(value))),
+                    None => (long, None),
+                };
+                let Some((name, negated, valued)) = self.long(written) else {
+                    continue;
+                };
+                let value = if attached.is_none() && valued && !negated {
+                    rest.next().map(|field| field.value.clone())
+                } else {
+                    attached
+                };
+                out.push(Given::Long {
+                    name,
+                    negated,
+                    value,
+                    field,
+                });
+            } else if text.len() > 1 && text.starts_with('-') {
+                for (index, letter) in text.char_indices().skip(1) {
+                    out.push(Given::Short(letter, field));
+                    if self.valued.contains(letter) {
+                        if index + letter.len_utf8() == text.len() {
+                            rest.next();
+                        }
+                        break;
+                    }
+                }
+            } else {
+                out.push(Given::Operand(field));
+            }
+        }
+        out
+    }
+
+    /// The option that a written name stands for: full name, whether negated, whether it takes a value.
+    fn long(&self, written: &str) -> Option<(String, bool, bool)> {
+        let lookup = |written: &str| {
+            let mut found = None;
+            for option in self.long {
+                let name = option.trim_end_matches('=');
+                if name == written {
+                    return Some((name, option.ends_with('=')));
+                }
+                if name.starts_with(written) {
+                    // Ambiguous beginnings are refused by git.
+                    found = match found {
+                        None => Some(Some((name, option.ends_with('=')))),
+                        Some(_) => Some(None),
+                    };
+                }
+            }
+            found.flatten()
+        };
+        if let Some((name, valued)) = lookup(written) {
+            return match name.strip_prefix("no-") {
+                Some(name) => Some((name.to_owned(), true, valued)),
+                None => Some((name.to_owned(), false, valued)),
+            };
+        }
+        let (name, valued) = lookup(written.strip_prefix("no-")?)?;
+        Some((name.to_owned(), true, valued))
+    }
+}

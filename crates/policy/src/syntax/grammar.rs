@@ -1,0 +1,306 @@
+//! The second reading: tree-sitter-bash's. Nothing else in the crate touches it.
+//!
+//! It reads the text that `mend` has made from ours, within limits (its error recovery is quadratic in
+//! time and memory), and yields the command words it sees, the kinds of node it used, and whether it
+//! had to guess. It resolves nothing; it is walked with a cursor, never recursively.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tree_sitter::{Node, Parser};
+
+use super::ast::{Command, Compound, Kind, List, Part, Word};
+use super::mend::{Edit, Mended};
+use super::pattern::push_globbed;
+use super::run::{Field, Machine, Ran};
+use super::state::State;
+use super::value::{Value, Why};
+use crate::{Context, Span};
+
+/// Longest text (bytes) the grammar is given, heredoc bodies not counted.
+pub(crate) const MAX_BYTES: usize = 16 * 1024;
+
+/// Most nodes that are walked.
+const MAX_NODES: usize = 50_000;
+
+/// Most characters that open something (pipes, parentheses, braces, heredocs) in a text for the
+/// grammar. Its recovery from one unfinished pipe costs about 40 KiB and 0.2 ms per pipe before it.
+const MAX_OPENERS: usize = 600;
+
+/// What the grammar makes of a text.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    /// It was not asked, or stopped early.
+    pub(crate) unread: bool,
+    /// It has ERROR or MISSING nodes.
+    pub(crate) error: bool,
+    /// The kinds of named nodes it used, each with the first place.
+    pub(crate) kinds: BTreeMap<String, Span>,
+    /// Simple commands: the spans of their words.
+    commands: Vec<Vec<Span>>,
+    /// Words our reader sees as such.
+    ours: BTreeSet<Vec<Span>>,
+}
+
+/// Reads the text, edited, and compares it with our own reading.
+pub(crate) fn read(text: &str, edits: Vec<Edit>, list: &List) -> Tree {
+    let mended = Mended::new(text, edits);
+    let openers = mended
+        .text
+        .bytes()
+        .filter(|b| b"|(){}<`".contains(b))
+        .count();
+    if mended.text.len() > MAX_BYTES || openers > MAX_OPENERS {
+        return Tree::unread();
+    }
+    let mut parser = Parser::new();
+    if parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .is_err()
+    {
+        return Tree::unread();
+    }
+    let Some(parsed) = parser.parse(&mended.text, None) else {
+        return Tree::unread();
+    };
+    let mut tree = Tree {
+        error: parsed.root_node().has_error(),
+        ..Tree::default()
+    };
+    tree.walk(parsed.root_node(), &mended);
+    tree.ours = our_commands(list);
+    tree
+}
+
+impl Tree {
+    /// For a text the grammar was not given.
+    pub(crate) fn unread() -> Self {
+        Tree {
+            unread: true,
+            ..Tree::default()
+        }
+    }
+
+    /// Whether both readers see the same simple commands.
+    pub(crate) fn agrees(&self) -> bool {
+        !self.unread
+            && self.commands.len() == self.ours.len()
+            && self
+                .commands
+                .iter()
+                .all(|command| self.ours.contains(command))
+    }
+
+    /// Commands that only the grammar sees, read word by word as they stand.
+    pub(super) fn strangers(&self, text: &str, context: &Context) -> Vec<Ran> {
+        if self.error {
+            // Its recovery invents commands; ours was read without an error.
+            return Vec::new();
+        }
+        let st = State::new(&context.cwd, context.home.as_deref());
+        self.commands
+            .iter()
+            .filter(|command| !self.ours.contains(*command))
+            .map(|command| {
+                let words = command
+                    .iter()
+                    .map(|span| plain_field(text, *span))
+                    .collect();
+                Machine::bare(words, &st)
+            })
+            .collect()
+    }
+
+    fn walk(&mut self, root: Node<'_>, mended: &Mended) {
+        let mut cursor = root.walk();
+        let mut nodes = 0;
+        let mut behind: Vec<(Option<usize>, Vec<Span>)> = Vec::new();
+        loop {
+            let node = cursor.node();
+            nodes += 1;
+            if nodes > MAX_NODES {
+                self.unread = true;
+                return;
+            }
+            let span = mended.original(node.start_byte(), node.end_byte());
+            if node.is_named() && !self.kinds.contains_key(node.kind()) {
+                self.kinds.insert(node.kind().to_owned(), span);
+            }
+            if node.kind() == "redirected_statement" {
+                // A redirection behind a command hangs on the node around it.
+                let mut cursor = node.walk();
+                let body = node.child_by_field_name("body").map(|body| body.id());
+                for child in node
+                    .children(&mut cursor)
+                    .filter(|child| child.kind() == "file_redirect")
+                {
+                    behind.push((body, extra_words(child, mended)));
+                }
+            }
+            if node.kind() == "command" {
+                let mut words = command_words(node, mended);
+                behind.retain_mut(|(body, extra)| {
+                    let here = *body == Some(node.id());
+                    if here {
+                        words.append(extra);
+                    }
+                    !here
+                });
+                words.sort_by_key(|span| span.start);
+                if !words.is_empty() {
+                    self.commands.push(words);
+                }
+            }
+            if cursor.goto_first_child() {
+                continue;
+            }
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// The words of a `command` node, with those put back that the grammar took for further targets of a
+/// redirection in it.
+fn command_words(node: Node<'_>, mended: &Mended) -> Vec<Span> {
+    let mut words = Vec::new();
+    let mut cursor = node.walk();
+    for child in node.children(&mut cursor) {
+        match child.kind() {
+            "file_redirect" => words.extend(extra_words(child, mended)),
+            "herestring_redirect" | "variable_assignment" => {}
+            _ if child.is_named() => {
+                words.push(mended.original(child.start_byte(), child.end_byte()))
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+/// Words behind the target of a redirection.
+fn extra_words(redirect: Node<'_>, mended: &Mended) -> Vec<Span> {
+    let mut cursor = redirect.walk();
+    redirect
+        .children_by_field_name("destination", &mut cursor)
+        .skip(1)
+        .map(|word| mended.original(word.start_byte(), word.end_byte()))
+        .collect()
+}
+
+fn plain_field(text: &str, span: Span) -> Field {
+    let written = text.get(span.start..span.end).unwrap_or("");
+    let mut value = Value::default();
+    let bare: String = written
+        .chars()
+        .filter(|c| !matches!(c, '\'' | '"' | '\\'))
+        .collect();
+    match bare.find(['$', '`']) {
+        None if written.contains(['\'', '"', '\\']) => value.push_text(&bare),
+        None => push_globbed(&mut value, &bare),
+        Some(_) => value.push_unknown(Why::Expansion, false),
+    }
+    Field { value, span }
+}
+
+/// The simple commands of our reading: the spans of their words. Substitutions are followed with a
+/// list of what is left to look at, not by recursion.
+fn our_commands(list: &List) -> BTreeSet<Vec<Span>> {
+    let mut out = BTreeSet::new();
+    let mut lists = vec![list];
+    while let Some(list) = lists.pop() {
+        let mut commands: Vec<&Command> = list
+            .entries
+            .iter()
+            .flat_map(|entry| &entry.stages)
+            .collect();
+        let mut words: Vec<&Word> = Vec::new();
+        let mut parts: Vec<&Part> = Vec::new();
+        while let Some(command) = commands.pop() {
+            match command {
+                Command::Simple(simple) => {
+                    let spans: Vec<Span> = simple.words.iter().map(|word| word.span).collect();
+                    if !spans.is_empty() {
+                        out.insert(spans);
+                    }
+                    words.extend(&simple.words);
+                    for assign in &simple.assigns {
+                        words.push(&assign.value);
+                        parts.extend(assign.index.iter().flatten());
+                    }
+                    for redir in &simple.redirs {
+                        words.push(&redir.target);
+                    }
+                }
+                Command::Compound(compound) => {
+                    words.extend(compound.redirs.iter().map(|redir| &redir.target));
+                    inside(compound, &mut lists, &mut commands, &mut words, &mut parts);
+                }
+            }
+        }
+        while let Some(word) = words.pop() {
+            parts.extend(&word.parts);
+            while let Some(part) = parts.pop() {
+                match part {
+                    Part::Command { list, .. } | Part::Process { list, .. } => lists.push(list),
+                    Part::Param { param, .. } => {
+                        parts.extend(&param.operand);
+                        parts.extend(param.index.iter().flatten());
+                    }
+                    Part::Arithmetic(inner) => parts.extend(inner),
+                    Part::Array(inner) => parts.extend(inner.iter().flat_map(|word| &word.parts)),
+                    Part::Bare(_) | Part::Quoted(_) => {}
+                }
+            }
+        }
+    }
+    out
+}
+
+fn inside<'l>(
+    compound: &'l Compound,
+    lists: &mut Vec<&'l List>,
+    commands: &mut Vec<&'l Command>,
+    words: &mut Vec<&'l Word>,
+    parts: &mut Vec<&'l Part>,
+) {
+    match &compound.kind {
+        Kind::Group(list) | Kind::Subshell(list) => lists.push(list),
+        Kind::If {
+            branches,
+            otherwise,
+        } => {
+            lists.extend(
+                branches
+                    .iter()
+                    .flat_map(|(condition, body)| [condition, body]),
+            );
+            lists.extend(otherwise);
+        }
+        Kind::While { condition, body } => lists.extend([condition, body]),
+        Kind::For {
+            words: values,
+            body,
+            ..
+        } => {
+            words.extend(values.iter().flatten());
+            lists.push(body);
+        }
+        Kind::CountedFor { header, body } => {
+            parts.extend(header);
+            lists.push(body);
+        }
+        Kind::Case { subject, arms } => {
+            words.push(subject);
+            for (patterns, body) in arms {
+                words.extend(patterns);
+                lists.push(body);
+            }
+        }
+        Kind::Function { body, .. } | Kind::Coprocess(body) => commands.push(body),
+        Kind::Condition(values) => words.extend(values),
+        Kind::Arithmetic(inner) => parts.extend(inner),
+    }
+}

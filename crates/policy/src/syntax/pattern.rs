@@ -1,0 +1,175 @@
+//! Shell patterns: matching known text, and splitting text into text and live glob characters.
+
+use super::value::{Piece, Value};
+
+/// Adds unquoted text to a field, telling glob characters apart.
+pub(crate) fn push_globbed(value: &mut Value, text: &str) {
+    let mut plain = 0;
+    let mut at = 0;
+    while let Some(found) = text[at..].find(['*', '?', '[', '!']) {
+        let start = at + found;
+        let end = if text[start..].starts_with('!') {
+            // `!(…)` of extglob: everything but what stands in it.
+            let close = text[start..]
+                .find(')')
+                .filter(|_| text[start + 1..].starts_with('('));
+            match close {
+                Some(len) => start + len + 1,
+                None => {
+                    at = start + 1;
+                    continue;
+                }
+            }
+        } else if text[start..].starts_with('[') {
+            match bracket_len(&text[start..]) {
+                Some(len) => start + len,
+                None => {
+                    at = start + 1;
+                    continue;
+                }
+            }
+        } else {
+            start + 1
+        };
+        value.push_text(&text[plain..start]);
+        value.push_glob(&text[start..end]);
+        plain = end;
+        at = end;
+    }
+    value.push_text(&text[plain..]);
+}
+
+/// Length of a bracket expression at the beginning of `text`.
+fn bracket_len(text: &str) -> Option<usize> {
+    let body = text.strip_prefix('[')?;
+    let skip = usize::from(body.starts_with(['!', '^']));
+    let from = skip + usize::from(body[skip..].starts_with(']'));
+    let close = body[from..].find(']')?;
+    let inside = &body[..from + close];
+    (!inside.contains('/')).then_some(inside.len() + 2)
+}
+
+/// Whether the pattern (shell syntax) matches the whole text. A `*` also matches `/`, as in `case`
+/// and in parameter expansions.
+pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().collect();
+    let text: Vec<char> = text.chars().collect();
+    let (mut p, mut t) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    loop {
+        let step = if t < text.len() {
+            one(&pattern[p..], text[t])
+        } else {
+            None
+        };
+        if p < pattern.len() && pattern[p] == '*' {
+            star = Some((p + 1, t));
+            p += 1;
+        } else if let Some(len) = step {
+            p += len;
+            t += 1;
+        } else if p == pattern.len() && t == text.len() {
+            return true;
+        } else if let Some((after, from)) = star {
+            if from >= text.len() {
+                return false;
+            }
+            star = Some((after, from + 1));
+            p = after;
+            t = from + 1;
+        } else {
+            return false;
+        }
+    }
+}
+
+/// How many characters of the pattern one character of text uses up, if it matches.
+fn one(pattern: &[char], c: char) -> Option<usize> {
+    match *pattern.first()? {
+        '?' => Some(1),
+        '\\' if pattern.len() > 1 => (pattern[1] == c).then_some(2),
+        '[' => {
+            let text: String = pattern.iter().collect();
+            let Some(len) = bracket_len(&text) else {
+                return (c == '[').then_some(1);
+            };
+            let inside: Vec<char> = text[1..len - 1].chars().collect();
+            let negated = matches!(inside.first(), Some('!' | '^'));
+            let set = &inside[usize::from(negated)..];
+            let mut found = false;
+            let mut at = 0;
+            while at < set.len() {
+                if at + 2 < set.len() && set[at + 1] == '-' {
+                    found |= set[at] <= c && c <= set[at + 2];
+                    at += 3;
+                } else {
+                    // A class such as [:alpha:] is taken to match.
+                    found |= set[at] == c || (set[at] == '[' && set.get(at + 1) == Some(&':'));
+                    at += 1;
+                }
+            }
+            (found != negated).then_some(2 + inside.len())
+        }
+        first => (first == c && first != '*').then_some(1),
+    }
+}
+
+/// The value as a pattern: unknown parts match anything.
+pub(crate) fn of_value(value: &Value) -> String {
+    let mut out = String::new();
+    for piece in value.pieces() {
+        match piece {
+            Piece::Glob(glob) => out.push_str(glob),
+            Piece::Unknown { .. } => out.push('*'),
+            Piece::Text(text) => {
+                for c in text.chars() {
+                    if matches!(c, '*' | '?' | '[' | '\\') {
+                        out.push('\\');
+                    }
+                    out.push(c);
+                }
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_match_as_in_the_shell() {
+        for (pattern, text, expect) in [
+            ("r?", "rm", true),
+            ("*m", "rm", true),
+            ("*", "", true),
+            ("a*c*e", "abcde", true),
+            ("a*c*e", "abcd", false),
+            ("[e]tc", "etc", true),
+            ("[!e]tc", "etc", false),
+            ("[a-f]tc", "etc", true),
+            ("\\*", "*", true),
+            ("\\*", "x", false),
+            ("/*", "/home/u", true),
+        ] {
+            assert_eq!(matches(pattern, text), expect, "{pattern} {text}");
+        }
+    }
+
+    #[test]
+    fn glob_characters_are_told_apart() {
+        let mut value = Value::default();
+        push_globbed(&mut value, "a*[b]c[");
+        let kinds: Vec<_> = value.pieces().to_vec();
+        assert_eq!(
+            kinds,
+            [
+                Piece::Text("a".into()),
+                Piece::Glob("*".into()),
+                Piece::Glob("[b]".into()),
+                Piece::Text("c[".into())
+            ]
+        );
+    }
+}

@@ -1,0 +1,502 @@
+//! Our own reader: bash text in, commands out, by bash's rules and not by a grammar's tables.
+//!
+//! It follows the tokenizer of bash closely where that decides what runs: redirections may stand
+//! anywhere, heredoc bodies begin at the next newline, a backslash-newline vanishes, `time`, `!` and
+//! `coproc` are keywords. It reads on as far as it can: after a syntax error what was read before it
+//! is kept, because bash runs a script line by line and meets the error last.
+//!
+//! It resolves nothing and judges nothing. It is linear in the length of the text, and recursive only
+//! down to [`MAX_DEPTH`] nestings; beyond that it stops and says so.
+
+mod compound;
+mod heredoc;
+mod word;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::ast::{Assign, Command, Entry, Link, List, Part, Redir, RedirOp, Simple, Word};
+use super::mend::Edit;
+use crate::Span;
+use heredoc::Pending;
+
+/// Deepest nesting (groups, substitutions, quotes inside expansions) that is read. Scripts written by
+/// people stay below 10; each level costs about 2 KiB of stack.
+pub(crate) const MAX_DEPTH: u16 = 48;
+
+/// Most words and commands that are read from one script, nested texts included.
+pub(crate) const MAX_NODES: u32 = 50_000;
+
+/// Why a text could not be read to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// bash would report a syntax error here.
+    Syntax,
+    /// Too deep or too long for us; bash might run it.
+    Limit,
+}
+
+/// What could be read of a text.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    /// The commands, as far as they could be read.
+    pub(crate) list: List,
+    /// Why the reading stopped, and where (a byte of the text that was read).
+    pub(crate) problem: Option<(Problem, usize)>,
+    /// What must be changed in the text before the grammar sees it.
+    pub(crate) edits: Vec<Edit>,
+}
+
+/// Where a text comes from, so that spans point into the script the caller gave.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Origin {
+    /// It stands in the script, this many bytes from the beginning.
+    At(usize),
+    /// It was made at run time (`eval`, `bash -c`): everything in it points to the word it came from.
+    Made(Span),
+}
+
+/// Reads `text`, spending words and commands from `budget`.
+pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -> Reading {
+    let mut reader = Reader::new(text, origin, budget, depth);
+    let mut list = List::default();
+    reader.list(&mut list);
+    if reader.problem.is_none() && reader.pos < text.len() {
+        reader.fail(Problem::Syntax);
+    }
+    reader.take_heredocs();
+    Reading {
+        list,
+        problem: reader.problem,
+        edits: reader.edits,
+    }
+}
+
+/// Reads a text that bash expands like the inside of double quotes.
+pub(crate) fn read_text(text: &str, origin: Origin, budget: &Cell<u32>) -> Vec<Part> {
+    let mut reader = Reader::new(text, origin, budget, 0);
+    reader.heredoc_parts()
+}
+
+/// The state of one reading.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    pos: usize,
+    origin: Origin,
+    depth: u16,
+    budget: &'a Cell<u32>,
+    pending: Vec<Pending>,
+    /// How many command substitutions are open.
+    substitutions: u16,
+    problem: Option<(Problem, usize)>,
+    edits: Vec<Edit>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, origin: Origin, budget: &'a Cell<u32>, depth: u16) -> Self {
+        Reader {
+            text,
+            bytes: text.as_bytes(),
+            pos: 0,
+            origin,
+            depth,
+            budget,
+            pending: Vec::new(),
+            substitutions: 0,
+            problem: None,
+            edits: Vec::new(),
+        }
+    }
+
+    /// Notes the first problem and moves to the end, so that every loop comes to rest.
+    fn fail(&mut self, problem: Problem) {
+        if self.problem.is_none() {
+            self.problem = Some((problem, self.pos));
+        }
+        self.pos = self.bytes.len();
+    }
+
+    /// Takes one word or command from the budget.
+    fn spend(&mut self) {
+        match self.budget.get().checked_sub(1) {
+            Some(left) => self.budget.set(left),
+            None => self.fail(Problem::Limit),
+        }
+    }
+
+    /// Runs `inner` one nesting deeper, or stops the reading.
+    fn deeper<T: Default>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
+        if self.depth >= MAX_DEPTH {
+            self.fail(Problem::Limit);
+            return T::default();
+        }
+        self.depth += 1;
+        let out = inner(self);
+        self.depth -= 1;
+        out
+    }
+
+    fn span(&self, start: usize, end: usize) -> Span {
+        match self.origin {
+            Origin::At(base) => Span {
+                start: base + start,
+                end: base + end,
+            },
+            Origin::Made(span) => span,
+        }
+    }
+
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.pos + ahead).copied()
+    }
+
+    fn starts_with(&self, what: &str) -> bool {
+        self.bytes[self.pos..].starts_with(what.as_bytes())
+    }
+
+    /// Takes `what` if it is next; a backslash-newline inside it vanishes as it does in bash.
+    fn take(&mut self, what: &str) -> bool {
+        let start = self.pos;
+        for byte in what.bytes() {
+            self.skip_continuations();
+            if self.byte(0) != Some(byte) {
+                self.pos = start;
+                return false;
+            }
+            self.pos += 1;
+        }
+        true
+    }
+
+    fn skip_continuations(&mut self) {
+        while self.starts_with("\\\n") {
+            self.edits.push(Edit::cut(self.pos, self.pos + 2));
+            self.pos += 2;
+        }
+    }
+
+    /// Skips blanks, continuations and a comment.
+    fn skip_blanks(&mut self) {
+        loop {
+            self.skip_continuations();
+            match self.byte(0) {
+                Some(b' ' | b'\t') => self.pos += 1,
+                Some(b'#') => {
+                    while !matches!(self.byte(0), None | Some(b'\n')) {
+                        self.pos += 1;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Skips blanks, comments and newlines, taking the heredoc bodies behind each newline.
+    fn skip_newlines(&mut self) {
+        loop {
+            self.skip_blanks();
+            if self.byte(0) != Some(b'\n') {
+                return;
+            }
+            self.pos += 1;
+            self.take_heredocs();
+        }
+    }
+
+    /// The bare word at this place (only letters, digits and the keyword signs), without taking it.
+    fn keyword(&self) -> &'a str {
+        let rest = &self.bytes[self.pos..];
+        let len = rest
+            .iter()
+            .position(|b| b" \t\n|&;()<>".contains(b))
+            .unwrap_or(rest.len());
+        self.text.get(self.pos..self.pos + len).unwrap_or("")
+    }
+
+    fn take_keyword(&mut self, word: &str) -> bool {
+        self.skip_blanks();
+        let found = self.keyword() == word;
+        if found {
+            self.pos += word.len();
+        }
+        found
+    }
+
+    fn expect_keyword(&mut self, word: &str) {
+        self.skip_newlines();
+        if !self.take_keyword(word) {
+            self.fail(Problem::Syntax);
+        }
+    }
+
+    /// Whether the list being read ends here.
+    fn at_list_end(&self) -> bool {
+        match self.byte(0) {
+            None | Some(b')') => true,
+            Some(b';') => matches!(self.byte(1), Some(b';' | b'&')),
+            _ => matches!(
+                self.keyword(),
+                "then" | "elif" | "else" | "fi" | "do" | "done" | "esac" | "}"
+            ),
+        }
+    }
+
+    /// Reads and-or lists up to a closing word, a `)`, a `;;` or the end.
+    pub(super) fn list(&mut self, list: &mut List) {
+        let mut link = Link::Next;
+        loop {
+            self.skip_newlines();
+            if self.at_list_end() {
+                if link != Link::Next {
+                    self.fail(Problem::Syntax);
+                }
+                return;
+            }
+            let before = self.pos;
+            let entry = self.pipeline(link);
+            let stuck = self.pos == before;
+            list.entries.push(entry);
+            self.skip_blanks();
+            link = match self.byte(0) {
+                Some(b'&') if self.take("&&") => Link::And,
+                Some(b'|') if self.take("||") => Link::Or,
+                Some(b'&') => {
+                    self.pos += 1;
+                    mark_background(list);
+                    Link::Next
+                }
+                Some(b';') if !matches!(self.byte(1), Some(b';' | b'&')) => {
+                    self.pos += 1;
+                    Link::Next
+                }
+                Some(b'\n') => Link::Next,
+                _ => {
+                    if !self.at_list_end() || stuck {
+                        self.fail(Problem::Syntax);
+                    }
+                    return;
+                }
+            };
+            if stuck {
+                self.fail(Problem::Syntax);
+            }
+        }
+    }
+
+    fn pipeline(&mut self, link: Link) -> Entry {
+        let mut entry = Entry {
+            link,
+            background: false,
+            prefixed: false,
+            stages: Vec::new(),
+        };
+        loop {
+            entry.prefixed |= self.pipeline_prefix();
+            if let Some(stage) = self.command() {
+                entry.stages.push(stage);
+            } else if !entry.prefixed {
+                self.fail(Problem::Syntax);
+            }
+            self.skip_blanks();
+            if self.byte(0) != Some(b'|') || self.starts_with("||") {
+                return entry;
+            }
+            self.pos += 1;
+            if self.byte(0) == Some(b'&') {
+                self.pos += 1;
+            }
+            self.skip_newlines();
+        }
+    }
+
+    /// `!` and `time`, any number of them.
+    fn pipeline_prefix(&mut self) -> bool {
+        let mut any = false;
+        loop {
+            self.skip_blanks();
+            let start = self.pos;
+            if self.keyword() == "!" {
+                self.pos += 1;
+            } else if self.keyword() == "time" {
+                self.pos += 4;
+                for option in ["-p", "--"] {
+                    self.take_keyword(option);
+                }
+            } else {
+                return any;
+            }
+            self.edits.push(Edit::blank(start, self.pos));
+            any = true;
+        }
+    }
+
+    /// One stage; `None` if no command begins here.
+    fn command(&mut self) -> Option<Command> {
+        self.spend();
+        self.skip_blanks();
+        let start = self.pos;
+        if let Some(kind) = self.compound_kind() {
+            let mut redirs = Vec::new();
+            loop {
+                self.skip_blanks();
+                let Some(redir) = self.redirection() else {
+                    break;
+                };
+                redirs.push(redir);
+            }
+            let span = self.span(start, self.pos);
+            return Some(Command::Compound(Rc::new(super::ast::Compound {
+                kind,
+                redirs,
+                span,
+            })));
+        }
+        self.simple()
+    }
+
+    fn simple(&mut self) -> Option<Command> {
+        let start = self.pos;
+        let mut end = start;
+        let (mut assigns, mut words, mut redirs) = (
+            Vec::<Assign>::new(),
+            Vec::<Word>::new(),
+            Vec::<Redir>::new(),
+        );
+        loop {
+            self.skip_blanks();
+            if let Some(redir) = self.redirection() {
+                redirs.push(redir);
+            } else if let Some(assign) = self.assignment(words.is_empty()) {
+                assigns.push(assign);
+            } else if let Some(word) = self.word() {
+                if words.is_empty() && assigns.is_empty() && redirs.is_empty() {
+                    let name = self.text.get(start..self.pos).unwrap_or("");
+                    if let Some(function) = self.function_after(name, start) {
+                        return Some(function);
+                    }
+                }
+                words.push(word);
+            } else {
+                break;
+            }
+            end = self.pos;
+            self.spend();
+        }
+        if assigns.is_empty() && words.is_empty() && redirs.is_empty() {
+            return None;
+        }
+        let span = self.span(start, end);
+        Some(Command::Simple(Rc::new(Simple {
+            assigns,
+            words,
+            redirs,
+            span,
+        })))
+    }
+
+    /// A redirection, if one begins here.
+    fn redirection(&mut self) -> Option<Redir> {
+        let start = self.pos;
+        let fd = self.redirection_fd();
+        let Some((op, len, strip)) = self.redirection_operator() else {
+            self.pos = start;
+            return None;
+        };
+        let operator = self.pos;
+        self.pos += len;
+        if op == RedirOp::ReadWrite {
+            self.edits.push(Edit::replace(operator, self.pos, " <"));
+        }
+        self.skip_blanks();
+        let word_start = self.pos;
+        let Some(target) = self.word() else {
+            self.fail(Problem::Syntax);
+            return None;
+        };
+        if op != RedirOp::Heredoc {
+            return Some(Redir {
+                fd,
+                op,
+                target,
+                body: None,
+                literal_body: false,
+            });
+        }
+        let written = self.text.get(word_start..self.pos).unwrap_or("");
+        let pending = Pending::new(written, strip);
+        self.edits.push(Edit::replace(
+            operator,
+            operator + len,
+            if strip { "  <" } else { " <" },
+        ));
+        let redir = Redir {
+            fd,
+            op,
+            target,
+            body: Some(pending.body()),
+            literal_body: pending.is_literal(),
+        };
+        self.pending.push(pending);
+        Some(redir)
+    }
+
+    /// Digits or `{name}` directly in front of a redirection operator.
+    fn redirection_fd(&mut self) -> Option<u32> {
+        let rest = &self.bytes[self.pos..];
+        let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+        let len = if digits > 0 {
+            digits
+        } else if rest.first() == Some(&b'{') {
+            let name = rest[1..]
+                .iter()
+                .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_');
+            let len = name.count() + 2;
+            if rest.get(len - 1) != Some(&b'}') {
+                return None;
+            }
+            len
+        } else {
+            return None;
+        };
+        if !matches!(rest.get(len), Some(b'<' | b'>')) {
+            return None;
+        }
+        let written = self.text.get(self.pos..self.pos + digits).unwrap_or("");
+        self.pos += len;
+        // A descriptor in a variable (`{fd}>`) is none of the standard ones.
+        Some(written.parse().unwrap_or(10))
+    }
+
+    fn redirection_operator(&self) -> Option<(RedirOp, usize, bool)> {
+        // Longest first; the flag says whether leading tabs are taken off a heredoc's body.
+        const OPERATORS: [(&str, RedirOp, bool); 13] = [
+            ("<<<", RedirOp::HereString, false),
+            ("<<-", RedirOp::Heredoc, true),
+            ("<<", RedirOp::Heredoc, false),
+            ("<>", RedirOp::ReadWrite, false),
+            ("<&", RedirOp::DupRead, false),
+            ("&>>", RedirOp::WriteBoth, false),
+            ("&>", RedirOp::WriteBoth, false),
+            (">>", RedirOp::Append, false),
+            (">|", RedirOp::Write, false),
+            (">&", RedirOp::DupWrite, false),
+            ("<(", RedirOp::Read, false),
+            ("<", RedirOp::Read, false),
+            (">", RedirOp::Write, false),
+        ];
+        let (text, op, strip) = OPERATORS.iter().find(|(text, ..)| self.starts_with(text))?;
+        let substitution = *text == "<(" || (*text == ">" && self.byte(1) == Some(b'('));
+        (!substitution).then_some((*op, text.len(), *strip))
+    }
+}
+
+/// Marks the and-or list at the end of `list` as running in the background.
+fn mark_background(list: &mut List) {
+    for entry in list.entries.iter_mut().rev() {
+        entry.background = true;
+        if entry.link == Link::Next {
+            break;
+        }
+    }
+}

@@ -1,0 +1,341 @@
+//! Compound commands: groups, subshells, loops, `if`, `case`, functions, `[[`, `((`, `coproc`.
+
+use std::rc::Rc;
+
+use super::super::ast::{Command, Compound, Kind, List, Part, Word};
+use super::super::mend::Edit;
+use super::{Problem, Reader};
+
+impl Reader<'_> {
+    /// The compound command that begins here, without the redirections behind it.
+    pub(super) fn compound_kind(&mut self) -> Option<Kind> {
+        if self.byte(0) == Some(b'(') {
+            return Some(self.parenthesis());
+        }
+        let keyword = self.keyword();
+        let kind = match keyword {
+            "{" => Self::group,
+            "if" => Self::if_clause,
+            "while" | "until" => Self::while_loop,
+            "for" | "select" => Self::for_loop,
+            "case" => Self::case,
+            "function" => Self::function,
+            "[[" => Self::condition,
+            "coproc" => Self::coprocess,
+            _ => return None,
+        };
+        if keyword == "select" {
+            self.edits
+                .push(Edit::replace(self.pos, self.pos + keyword.len(), "for   "));
+        }
+        self.pos += keyword.len();
+        self.deeper(|reader| Some(kind(reader)))
+    }
+
+    fn block(&mut self) -> List {
+        let mut list = List::default();
+        self.list(&mut list);
+        list
+    }
+
+    fn parenthesis(&mut self) -> Kind {
+        if self.byte(1) == Some(b'(')
+            && let Some(inner) = self.arithmetic_extent(self.pos + 2)
+        {
+            let parts = self.parts_of(self.pos + 2, inner);
+            self.pos = inner + 2;
+            return Kind::Arithmetic(parts);
+        }
+        self.pos += 1;
+        let list = self.deeper(Self::block);
+        self.expect_byte(b')');
+        Kind::Subshell(list)
+    }
+
+    pub(super) fn expect_byte(&mut self, byte: u8) {
+        self.skip_newlines();
+        if self.byte(0) == Some(byte) {
+            self.pos += 1;
+        } else {
+            self.fail(Problem::Syntax);
+        }
+    }
+
+    fn group(&mut self) -> Kind {
+        let list = self.block();
+        self.expect_keyword("}");
+        Kind::Group(list)
+    }
+
+    fn if_clause(&mut self) -> Kind {
+        let mut branches = Vec::new();
+        let mut otherwise = None;
+        loop {
+            let condition = self.block();
+            self.expect_keyword("then");
+            branches.push((condition, self.block()));
+            self.skip_newlines();
+            if self.take_keyword("elif") {
+                continue;
+            }
+            if self.take_keyword("else") {
+                otherwise = Some(self.block());
+            }
+            self.expect_keyword("fi");
+            return Kind::If {
+                branches,
+                otherwise,
+            };
+        }
+    }
+
+    fn while_loop(&mut self) -> Kind {
+        let condition = self.block();
+        let body = self.loop_body();
+        Kind::While { condition, body }
+    }
+
+    /// `do … done`, or the `{ … }` that bash also takes behind `for`.
+    fn loop_body(&mut self) -> List {
+        self.skip_newlines();
+        let start = self.pos;
+        if self.take_keyword("{") {
+            self.edits.push(Edit::replace(start, start + 1, "do"));
+            let body = self.block();
+            self.skip_newlines();
+            self.edits
+                .push(Edit::replace(self.pos, self.pos + 1, "done"));
+            self.expect_keyword("}");
+            return body;
+        }
+        self.expect_keyword("do");
+        let body = self.block();
+        self.expect_keyword("done");
+        body
+    }
+
+    fn for_loop(&mut self) -> Kind {
+        self.skip_blanks();
+        if self.starts_with("((") {
+            return self.counted_for();
+        }
+        let name = self.keyword();
+        self.pos += name.len();
+        self.skip_newlines();
+        let words = self.take_keyword("in").then(|| self.words());
+        self.skip_blanks();
+        if self.byte(0) == Some(b';') {
+            self.pos += 1;
+        }
+        let body = self.loop_body();
+        Kind::For {
+            name: name.to_owned(),
+            words,
+            body,
+        }
+    }
+
+    fn counted_for(&mut self) -> Kind {
+        let Some(inner) = self.arithmetic_extent(self.pos + 2) else {
+            self.fail(Problem::Syntax);
+            return Kind::Arithmetic(Vec::new());
+        };
+        let header = self.parts_of(self.pos + 2, inner);
+        self.pos = inner + 2;
+        self.skip_blanks();
+        if self.byte(0) == Some(b';') {
+            self.pos += 1;
+        }
+        let body = self.loop_body();
+        Kind::CountedFor { header, body }
+    }
+
+    fn words(&mut self) -> Vec<Word> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_blanks();
+            let Some(word) = self.word() else {
+                return words;
+            };
+            self.spend();
+            words.push(word);
+        }
+    }
+
+    fn case(&mut self) -> Kind {
+        self.skip_blanks();
+        let start = self.pos;
+        let subject = self.word().unwrap_or_else(|| Word {
+            parts: Vec::new(),
+            span: self.span(start, start),
+        });
+        self.expect_keyword("in");
+        let mut arms = Vec::new();
+        loop {
+            self.skip_newlines();
+            if self.take_keyword("esac") {
+                return Kind::Case { subject, arms };
+            }
+            if self.byte(0) == Some(b'(') {
+                self.pos += 1;
+            }
+            let mut patterns = Vec::new();
+            loop {
+                self.skip_blanks();
+                patterns.extend(self.word());
+                self.skip_blanks();
+                if self.byte(0) != Some(b'|') {
+                    break;
+                }
+                self.pos += 1;
+            }
+            if patterns.is_empty() {
+                self.fail(Problem::Syntax);
+                return Kind::Case { subject, arms };
+            }
+            self.expect_byte(b')');
+            arms.push((patterns, self.block()));
+            self.skip_newlines();
+            if ![";;&", ";;", ";&"].iter().any(|end| self.take(end)) && self.keyword() != "esac" {
+                self.fail(Problem::Syntax);
+            }
+        }
+    }
+
+    fn function(&mut self) -> Kind {
+        self.skip_blanks();
+        let name = self.keyword();
+        self.pos += name.len();
+        self.skip_blanks();
+        if self.byte(0) == Some(b'(') {
+            self.pos += 1;
+            self.expect_byte(b')');
+        }
+        self.function_body(name)
+    }
+
+    fn function_body(&mut self, name: &str) -> Kind {
+        self.skip_newlines();
+        match self.command() {
+            Some(body) => Kind::Function {
+                name: name.to_owned(),
+                body,
+            },
+            None => {
+                self.fail(Problem::Syntax);
+                Kind::Group(List::default())
+            }
+        }
+    }
+
+    /// `name ( )` and the body behind it, when the word just read is followed by parentheses.
+    pub(super) fn function_after(&mut self, name: &str, start: usize) -> Option<Command> {
+        let back = self.pos;
+        self.skip_blanks();
+        if self.byte(0) != Some(b'(') {
+            self.pos = back;
+            return None;
+        }
+        self.pos += 1;
+        self.expect_byte(b')');
+        let kind = self.deeper(|reader| Some(reader.function_body(name)))?;
+        let span = self.span(start, self.pos);
+        Some(Command::Compound(Rc::new(Compound {
+            kind,
+            redirs: Vec::new(),
+            span,
+        })))
+    }
+
+    /// `[[ … ]]`: its words, with the operators left out.
+    fn condition(&mut self) -> Kind {
+        let mut words = Vec::new();
+        loop {
+            self.skip_newlines();
+            if self.keyword() == "]]" {
+                self.pos += 2;
+                return Kind::Condition(words);
+            }
+            match self.byte(0) {
+                None => {
+                    self.fail(Problem::Syntax);
+                    return Kind::Condition(words);
+                }
+                Some(b'<' | b'>') if self.byte(1) != Some(b'(') => self.pos += 1,
+                Some(b'(' | b')' | b'|' | b'&' | b';') => self.pos += 1,
+                _ if self.keyword() == "=~" => {
+                    self.pos += 2;
+                    self.skip_blanks();
+                    words.push(self.regex());
+                }
+                _ => match self.word() {
+                    Some(word) => {
+                        self.spend();
+                        words.push(word);
+                    }
+                    None => self.pos += 1,
+                },
+            }
+        }
+    }
+
+    /// The word behind `=~`, in which parentheses and bars are ordinary.
+    fn regex(&mut self) -> Word {
+        let start = self.pos;
+        let mut parts: Vec<Part> = Vec::new();
+        let mut open = 0_usize;
+        loop {
+            match self.byte(0) {
+                Some(b'(') => open += 1,
+                Some(b')') => open = open.saturating_sub(1),
+                Some(b' ' | b'\t') if open > 0 => {}
+                Some(b'|' | b'<' | b'>' | b'&' | b';') => {}
+                None | Some(b' ' | b'\t' | b'\n') => break,
+                _ => {
+                    if let Some(word) = self.word() {
+                        parts.extend(word.parts);
+                        continue;
+                    }
+                }
+            }
+            self.pos += 1;
+        }
+        Word {
+            parts,
+            span: self.span(start, self.pos),
+        }
+    }
+
+    /// `coproc [NAME] command`; a name only stands before a compound command.
+    fn coprocess(&mut self) -> Kind {
+        self.edits
+            .push(Edit::blank(self.pos - "coproc".len(), self.pos));
+        self.skip_blanks();
+        let start = self.pos;
+        let name = self.keyword();
+        if !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+            self.pos += name.len();
+            self.skip_blanks();
+            let compound = matches!(
+                self.keyword(),
+                "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[["
+            ) || self.byte(0) == Some(b'(');
+            let keyword = matches!(
+                name,
+                "if" | "while" | "until" | "for" | "select" | "case" | "function" | "coproc"
+            );
+            if compound && !keyword {
+                self.edits.push(Edit::blank(start, start + name.len()));
+            } else {
+                self.pos = start;
+            }
+        }
+        match self.command() {
+            Some(command) => Kind::Coprocess(command),
+            None => {
+                self.fail(Problem::Syntax);
+                Kind::Group(List::default())
+            }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Heredoc bodies: where they begin, where they end, what is alive in them.
+//!
+//! The redirection itself is read with the others; the body waits for the next newline.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use super::super::ast::Part;
+use super::super::mend::Edit;
+use super::{Origin, Reader};
+
+/// A heredoc whose body has not been reached yet.
+pub(super) struct Pending {
+    delimiter: String,
+    literal: bool,
+    strip: bool,
+    body: Rc<OnceCell<Vec<Part>>>,
+}
+
+impl Pending {
+    /// From the delimiter as it is written.
+    pub(super) fn new(written: &str, strip: bool) -> Self {
+        let (delimiter, literal) = dequote(written);
+        Pending {
+            delimiter,
+            literal,
+            strip,
+            body: Rc::new(OnceCell::new()),
+        }
+    }
+
+    pub(super) fn body(&self) -> Rc<OnceCell<Vec<Part>>> {
+        Rc::clone(&self.body)
+    }
+
+    pub(super) fn is_literal(&self) -> bool {
+        self.literal
+    }
+}
+
+/// The delimiter without its quoting, and whether there was any.
+fn dequote(written: &str) -> (String, bool) {
+    let mut out = String::new();
+    let mut quoted = false;
+    let mut inside = None;
+    let mut chars = written.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, inside) {
+            ('\\', None) => match chars.next() {
+                None | Some('\n') => {}
+                Some(next) => {
+                    quoted = true;
+                    out.push(next);
+                }
+            },
+            ('\\', Some('"')) if matches!(chars.peek(), Some('"' | '\\' | '$' | '`')) => {
+                out.extend(chars.next());
+            }
+            ('\'' | '"', None) => {
+                quoted = true;
+                inside = Some(c);
+            }
+            (c, Some(open)) if c == open => inside = None,
+            ('$', None) if matches!(chars.peek(), Some('\'' | '"')) => {}
+            _ => out.push(c),
+        }
+    }
+    (out, quoted)
+}
+
+/// A body as it was found.
+struct Body {
+    text: String,
+    /// It stands in the script byte for byte: no tab and no continuation was taken out.
+    plain: bool,
+    end: usize,
+}
+
+impl Reader<'_> {
+    /// Takes the bodies of all waiting heredocs, beginning at this place.
+    pub(super) fn take_heredocs(&mut self) {
+        for pending in std::mem::take(&mut self.pending) {
+            let start = self.pos;
+            let body = self.heredoc_body(&pending);
+            if self.pos > start {
+                self.edits.push(Edit::cut(start, self.pos));
+            }
+            let parts = if pending.literal {
+                vec![Part::Quoted(body.text)]
+            } else {
+                let origin = match self.origin {
+                    Origin::At(base) if body.plain => Origin::At(base + start),
+                    _ => Origin::Made(self.span(start, body.end)),
+                };
+                let mut reader = Reader::new(&body.text, origin, self.budget, self.depth);
+                let parts = reader.deeper(Reader::heredoc_parts);
+                if let Some((problem, _)) = reader.problem {
+                    self.fail(problem);
+                }
+                parts
+            };
+            // Each body is filled once: it belongs to one redirection.
+            let _ = pending.body.set(parts);
+        }
+    }
+
+    fn heredoc_body(&mut self, pending: &Pending) -> Body {
+        let mut body = Body {
+            text: String::new(),
+            plain: true,
+            end: self.pos,
+        };
+        let mut joined = false;
+        loop {
+            let rest = self.text.get(self.pos..).unwrap_or("");
+            if rest.is_empty() {
+                body.end = self.pos;
+                return body;
+            }
+            let line = &rest[..rest.find('\n').map_or(rest.len(), |at| at + 1)];
+            let stripped = if pending.strip && !joined {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            };
+            body.end = self.pos;
+            if !joined && let Some(left) = self.delimiter_line(stripped, &pending.delimiter) {
+                self.pos += line.len() - left;
+                return body;
+            }
+            self.pos += line.len();
+            body.plain &= stripped.len() == line.len();
+            joined = !pending.literal && continues(stripped);
+            if joined {
+                body.plain = false;
+                body.text.push_str(&stripped[..stripped.len() - 2]);
+            } else {
+                body.text.push_str(stripped);
+            }
+        }
+    }
+
+    /// If the line ends the heredoc: how many bytes of it are left to read. In a command
+    /// substitution bash lets the closing parenthesis follow on the same line.
+    fn delimiter_line(&self, line: &str, delimiter: &str) -> Option<usize> {
+        let rest = line.strip_prefix(delimiter)?;
+        match rest {
+            "" | "\n" => Some(0),
+            _ if self.substitutions > 0 && rest.starts_with(')') => Some(rest.len()),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a line ends in an unescaped backslash-newline.
+fn continues(line: &str) -> bool {
+    line.strip_suffix('\n').is_some_and(|line| {
+        let slashes = line.len() - line.trim_end_matches('\\').len();
+        slashes % 2 == 1
+    })
+}

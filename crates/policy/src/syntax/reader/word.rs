@@ -1,0 +1,624 @@
+//! Words: quotes, escapes, expansions, substitutions, assignments.
+
+use std::rc::Rc;
+
+use super::super::ast::{Assign, List, Param, Part, Word};
+use super::super::escape;
+use super::{Origin, Problem, Reader};
+
+/// Operators behind a parameter's name, longest first.
+const OPERATORS: [&str; 23] = [
+    ":-", ":=", ":?", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "~~", "-", "=", "?", "+",
+    "#", "%", "/", "^", ",", "@", ":",
+];
+
+impl Reader<'_> {
+    /// The word that begins here, if one does.
+    pub(super) fn word(&mut self) -> Option<Word> {
+        let start = self.pos;
+        let mut parts = Parts::default();
+        loop {
+            self.skip_continuations();
+            let Some(byte) = self.byte(0) else { break };
+            match byte {
+                b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b')' => break,
+                b'<' | b'>' if self.byte(1) == Some(b'(') => {
+                    self.pos += 2;
+                    let list = self.substitution();
+                    parts.push(Part::Process {
+                        list,
+                        reads: byte == b'<',
+                    });
+                }
+                b'<' | b'>' => break,
+                b'(' => {
+                    if parts.ends_with_extglob() {
+                        self.extglob(&mut parts);
+                    } else if parts.is_array_assignment() {
+                        self.pos += 1;
+                        let words = self.deeper(Self::array);
+                        parts.push(Part::Array(words));
+                    } else {
+                        break;
+                    }
+                }
+                _ => self.piece(&mut parts, false),
+            }
+        }
+        (self.pos > start && !parts.is_empty()).then(|| Word {
+            span: self.span(start, self.pos),
+            parts: parts.finish(),
+        })
+    }
+
+    /// One quoted stretch, expansion, or run of plain bytes outside double quotes.
+    fn piece(&mut self, parts: &mut Parts, braces: bool) {
+        match self.byte(0) {
+            Some(b'\\') => {
+                self.pos += 1;
+                let c = self.character();
+                parts.quoted(&c);
+            }
+            Some(b'\'') => {
+                self.pos += 1;
+                let rest = self.text.get(self.pos..).unwrap_or("");
+                let Some(len) = rest.find('\'') else {
+                    parts.quoted(rest);
+                    return self.fail(Problem::Syntax);
+                };
+                parts.quoted(&rest[..len]);
+                self.pos += len + 1;
+            }
+            Some(b'"') => {
+                self.pos += 1;
+                self.double_quoted(parts);
+            }
+            Some(b'`') => self.backtick(parts, false),
+            Some(b'$') => self.dollar(parts, false),
+            _ => {
+                let rest = &self.bytes[self.pos..];
+                let stop: &[u8] = if braces {
+                    b"\\'\"`$}[]"
+                } else {
+                    b"\\'\"`$ \t\n|&;()<>"
+                };
+                let len = rest
+                    .iter()
+                    .position(|b| stop.contains(b))
+                    .unwrap_or(rest.len())
+                    .max(1);
+                parts.bare(self.text.get(self.pos..self.pos + len).unwrap_or(""));
+                self.pos += len;
+            }
+        }
+    }
+
+    /// The character here, taken; empty at the end.
+    fn character(&mut self) -> String {
+        let Some(c) = self
+            .text
+            .get(self.pos..)
+            .and_then(|rest| rest.chars().next())
+        else {
+            return String::from("\\");
+        };
+        self.pos += c.len_utf8();
+        c.to_string()
+    }
+
+    /// The inside of double quotes, up to and with the closing one.
+    fn double_quoted(&mut self, parts: &mut Parts) {
+        parts.quoted("");
+        let closed = self.deeper(|reader| reader.quoted_until(parts, Some(b'"')));
+        if !closed {
+            self.fail(Problem::Syntax);
+        }
+    }
+
+    /// Text as in double quotes, up to `close` (taken) or the end; whether `close` was met.
+    fn quoted_until(&mut self, parts: &mut Parts, close: Option<u8>) -> bool {
+        loop {
+            let Some(byte) = self.byte(0) else {
+                return close.is_none();
+            };
+            if Some(byte) == close {
+                self.pos += 1;
+                return true;
+            }
+            match byte {
+                b'\\' => match self.byte(1) {
+                    Some(b'\n') => self.skip_continuations(),
+                    Some(next @ (b'$' | b'`' | b'\\' | b'"'))
+                        if next != b'"' || close.is_some() =>
+                    {
+                        self.pos += 2;
+                        parts.quoted(char::from(next).encode_utf8(&mut [0; 4]));
+                    }
+                    _ => {
+                        self.pos += 1;
+                        parts.quoted("\\");
+                    }
+                },
+                b'`' => self.backtick(parts, true),
+                b'$' => self.dollar(parts, true),
+                _ => {
+                    let rest = &self.bytes[self.pos..];
+                    let len = rest
+                        .iter()
+                        .position(|b| b"\\`$".contains(b) || Some(*b) == close)
+                        .unwrap_or(rest.len());
+                    parts.quoted(self.text.get(self.pos..self.pos + len).unwrap_or(""));
+                    self.pos += len;
+                }
+            }
+        }
+    }
+
+    /// The whole text as the body of a heredoc.
+    pub(super) fn heredoc_parts(&mut self) -> Vec<Part> {
+        let mut parts = Parts::default();
+        self.quoted_until(&mut parts, None);
+        parts.finish()
+    }
+
+    /// What stands between two places, read as in double quotes (arithmetic, subscripts).
+    pub(super) fn parts_of(&mut self, start: usize, end: usize) -> Vec<Part> {
+        let text = self.text.get(start..end).unwrap_or("");
+        let origin = match self.origin {
+            Origin::At(base) => Origin::At(base + start),
+            made @ Origin::Made(_) => made,
+        };
+        let mut reader = Reader::new(text, origin, self.budget, self.depth);
+        let parts = reader.deeper(Self::heredoc_parts);
+        let problem = reader.problem;
+        if let Some((problem, _)) = problem {
+            self.fail(problem);
+        }
+        parts
+    }
+
+    /// `` `…` ``: the inside loses one level of backslashes and is then a script of its own.
+    fn backtick(&mut self, parts: &mut Parts, quoted: bool) {
+        self.pos += 1;
+        let start = self.pos;
+        let mut text = String::new();
+        loop {
+            match self.byte(0) {
+                None => return self.fail(Problem::Syntax),
+                Some(b'`') => break,
+                Some(b'\\') => {
+                    self.pos += 1;
+                    let c = self.character();
+                    let lost = matches!(c.as_str(), "`" | "\\" | "$") || (quoted && c == "\"");
+                    if !lost {
+                        text.push('\\');
+                    }
+                    text.push_str(&c);
+                }
+                _ => text.push_str(&self.character()),
+            }
+        }
+        let origin = match self.origin {
+            Origin::At(base) if text.len() == self.pos - start => Origin::At(base + start),
+            _ => Origin::Made(self.span(start, self.pos)),
+        };
+        self.pos += 1;
+        let depth = self.depth;
+        let list = self
+            .deeper(|_| true)
+            .then(|| super::read(&text, origin, self.budget, depth + 1));
+        let Some(reading) = list else { return };
+        if let Some((problem, _)) = reading.problem {
+            self.fail(problem);
+        }
+        parts.push(Part::Command {
+            list: Rc::new(reading.list),
+            quoted,
+        });
+    }
+
+    /// The list of a `$( … )` or `<( … )` whose opening has been taken, up to and with the `)`.
+    fn substitution(&mut self) -> Rc<List> {
+        let list = self.deeper(|reader| {
+            reader.substitutions += 1;
+            let mut list = List::default();
+            reader.list(&mut list);
+            reader.expect_byte(b')');
+            reader.substitutions = reader.substitutions.saturating_sub(1);
+            list
+        });
+        Rc::new(list)
+    }
+
+    fn dollar(&mut self, parts: &mut Parts, quoted: bool) {
+        match self.byte(1) {
+            Some(b'(') => {
+                if self.byte(2) == Some(b'(')
+                    && let Some(inner) = self.arithmetic_extent(self.pos + 3)
+                {
+                    let inside = self.parts_of(self.pos + 3, inner);
+                    self.pos = inner + 2;
+                    return parts.push(Part::Arithmetic(inside));
+                }
+                self.pos += 2;
+                let list = self.substitution();
+                parts.push(Part::Command { list, quoted });
+            }
+            Some(b'{') => {
+                self.pos += 2;
+                if let Some(part) = self.deeper(|reader| reader.braced(quoted)) {
+                    parts.push(part);
+                }
+            }
+            Some(b'[') => {
+                self.pos += 2;
+                let inside = self.deeper(|reader| reader.bracketed(quoted));
+                parts.push(Part::Arithmetic(inside));
+            }
+            Some(b'\'') if !quoted => {
+                self.pos += 2;
+                let rest = self.text.get(self.pos..).unwrap_or("");
+                let (text, len) = escape::ansi_c(rest);
+                parts.quoted(&text);
+                match len {
+                    Some(len) => self.pos += len,
+                    None => self.fail(Problem::Syntax),
+                }
+            }
+            Some(b'"') if !quoted => {
+                self.pos += 2;
+                self.double_quoted(parts);
+            }
+            Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
+                self.pos += 1;
+                let name = self.name();
+                parts.push(plain_param(name, quoted));
+            }
+            Some(byte) if byte.is_ascii_digit() || b"@*#?-$!".contains(&byte) => {
+                self.pos += 2;
+                parts.push(plain_param(char::from(byte).to_string(), quoted));
+            }
+            _ => {
+                self.pos += 1;
+                if quoted {
+                    parts.quoted("$");
+                } else {
+                    parts.bare("$");
+                }
+            }
+        }
+    }
+
+    fn name(&mut self) -> String {
+        let rest = &self.bytes[self.pos..];
+        let len = rest
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        let name = self
+            .text
+            .get(self.pos..self.pos + len)
+            .unwrap_or("")
+            .to_owned();
+        self.pos += len;
+        name
+    }
+
+    /// `${ … }`, the opening taken.
+    fn braced(&mut self, quoted: bool) -> Option<Part> {
+        // `${ command; }` of bash 5.3.
+        if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
+            self.pos += 1;
+            let mut list = List::default();
+            self.list(&mut list);
+            self.expect_keyword("}");
+            return Some(Part::Command {
+                list: Rc::new(list),
+                quoted,
+            });
+        }
+        let mut param = Param {
+            name: String::new(),
+            indirect: false,
+            length: false,
+            index: None,
+            operator: String::new(),
+            operand: Vec::new(),
+        };
+        let named = |byte: Option<u8>| {
+            byte.is_some_and(|b| b.is_ascii_alphanumeric() || b"_@*?$!-#".contains(&b))
+        };
+        if self.byte(0) == Some(b'#') && named(self.byte(1)) {
+            param.length = true;
+            self.pos += 1;
+        } else if self.byte(0) == Some(b'!') && self.byte(1) != Some(b'}') {
+            param.indirect = true;
+            self.pos += 1;
+        }
+        param.name = self.name();
+        if param.name.is_empty() {
+            param.name = self.character();
+        }
+        if self.byte(0) == Some(b'[') {
+            self.pos += 1;
+            param.index = Some(self.bracketed(quoted));
+        }
+        if let Some(operator) = OPERATORS.iter().find(|operator| self.starts_with(operator)) {
+            (*operator).clone_into(&mut param.operator);
+            self.pos += operator.len();
+        }
+        let keeps_single_quotes = quoted
+            && matches!(
+                param.operator.trim_start_matches(':'),
+                "-" | "=" | "?" | "+"
+            );
+        param.operand = self.braced_operand(quoted, keeps_single_quotes);
+        Some(Part::Param {
+            param: Rc::new(param),
+            quoted,
+        })
+    }
+
+    /// Everything up to and with the closing brace.
+    fn braced_operand(&mut self, quoted: bool, keeps_single_quotes: bool) -> Vec<Part> {
+        let mut parts = Parts::default();
+        loop {
+            match self.byte(0) {
+                None => {
+                    self.fail(Problem::Syntax);
+                    return parts.finish();
+                }
+                Some(b'}') => {
+                    self.pos += 1;
+                    return parts.finish();
+                }
+                Some(b'\\') if self.byte(1) == Some(b'\n') => self.skip_continuations(),
+                Some(b'\'') if keeps_single_quotes => {
+                    self.pos += 1;
+                    parts.quoted("'");
+                }
+                Some(b'<' | b'>') if !quoted && self.byte(1) == Some(b'(') => {
+                    let reads = self.byte(0) == Some(b'<');
+                    self.pos += 2;
+                    let list = self.substitution();
+                    parts.push(Part::Process { list, reads });
+                }
+                Some(b'$') => self.dollar(&mut parts, quoted),
+                Some(b'`') => self.backtick(&mut parts, quoted),
+                _ => self.piece(&mut parts, true),
+            }
+        }
+    }
+
+    /// The inside of `[ … ]`, up to and with the closing bracket.
+    fn bracketed(&mut self, quoted: bool) -> Vec<Part> {
+        let mut parts = Parts::default();
+        let mut open = 0_usize;
+        loop {
+            match self.byte(0) {
+                None => {
+                    self.fail(Problem::Syntax);
+                    return parts.finish();
+                }
+                Some(b']') if open == 0 => {
+                    self.pos += 1;
+                    return parts.finish();
+                }
+                Some(b'[') => {
+                    open += 1;
+                    self.pos += 1;
+                    parts.bare("[");
+                }
+                Some(b']') => {
+                    open -= 1;
+                    self.pos += 1;
+                    parts.bare("]");
+                }
+                Some(b'\\') if self.byte(1) == Some(b'\n') => self.skip_continuations(),
+                Some(b'$') => self.dollar(&mut parts, quoted),
+                Some(b'`') => self.backtick(&mut parts, quoted),
+                _ => self.piece(&mut parts, true),
+            }
+        }
+    }
+
+    /// Where the `))` stands that closes the arithmetic beginning at `from`; `None` if what stands
+    /// there is a subshell in a subshell after all.
+    pub(super) fn arithmetic_extent(&self, from: usize) -> Option<usize> {
+        let mut open = 0_usize;
+        let mut at = from;
+        while let Some(byte) = self.bytes.get(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'\'' => at += 1 + self.bytes[at + 1..].iter().position(|b| *b == b'\'')?,
+                b'(' => open += 1,
+                b')' if open > 0 => open -= 1,
+                b')' => return (self.bytes.get(at + 1) == Some(&b')')).then_some(at),
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// `?( … )` and its like, with everything in it kept as one bare pattern.
+    fn extglob(&mut self, parts: &mut Parts) {
+        let mut open = 0_usize;
+        loop {
+            match self.byte(0) {
+                None => return self.fail(Problem::Syntax),
+                Some(byte @ (b'(' | b')')) => {
+                    self.pos += 1;
+                    parts.bare(if byte == b'(' { "(" } else { ")" });
+                    if byte == b'(' {
+                        open += 1;
+                    } else {
+                        open = open.saturating_sub(1);
+                        if open == 0 {
+                            return;
+                        }
+                    }
+                }
+                Some(byte @ (b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b'<' | b'>')) => {
+                    self.pos += 1;
+                    parts.bare(char::from(byte).encode_utf8(&mut [0; 4]));
+                }
+                _ => self.piece(parts, false),
+            }
+        }
+    }
+
+    fn array(&mut self) -> Vec<Word> {
+        let mut words = Vec::new();
+        loop {
+            self.skip_newlines();
+            if self.byte(0) == Some(b')') {
+                self.pos += 1;
+                return words;
+            }
+            match self.word() {
+                Some(word) => {
+                    self.spend();
+                    words.push(word);
+                }
+                None => {
+                    self.fail(Problem::Syntax);
+                    return words;
+                }
+            }
+        }
+    }
+
+    /// `NAME=…` at this place, if assignments may stand here.
+    pub(super) fn assignment(&mut self, allowed: bool) -> Option<Assign> {
+        if !allowed
+            || !self
+                .byte(0)
+                .is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        {
+            return None;
+        }
+        let start = self.pos;
+        let name = self.name();
+        let mut ahead = 0;
+        if self.byte(0) == Some(b'[') {
+            ahead = self.subscript_len()?;
+        }
+        let append = self.byte(ahead) == Some(b'+');
+        if self.byte(ahead + usize::from(append)) != Some(b'=') {
+            self.pos = start;
+            return None;
+        }
+        let mut index = None;
+        if ahead > 0 {
+            index = Some(self.parts_of(self.pos + 1, self.pos + ahead - 1));
+        }
+        self.pos += ahead + usize::from(append) + 1;
+        let begin = self.pos;
+        if self.byte(0) == Some(b'(') {
+            self.pos += 1;
+            let words = self.deeper(Self::array);
+            let span = self.span(begin, self.pos);
+            let value = Word {
+                parts: vec![Part::Array(words)],
+                span,
+            };
+            return Some(Assign {
+                name,
+                index,
+                append,
+                value,
+            });
+        }
+        let value = self.word().unwrap_or_else(|| Word {
+            parts: Vec::new(),
+            span: self.span(begin, begin),
+        });
+        Some(Assign {
+            name,
+            index,
+            append,
+            value,
+        })
+    }
+
+    /// How long the `[ … ]` here is; resets nothing.
+    fn subscript_len(&mut self) -> Option<usize> {
+        let mut open = 0_usize;
+        for (at, byte) in self.bytes[self.pos..].iter().enumerate() {
+            match byte {
+                b'[' => open += 1,
+                b']' => {
+                    open -= 1;
+                    if open == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                b'\n' => break,
+                _ => {}
+            }
+        }
+        Some(0)
+    }
+}
+
+fn plain_param(name: String, quoted: bool) -> Part {
+    Part::Param {
+        param: Rc::new(Param {
+            name,
+            indirect: false,
+            length: false,
+            index: None,
+            operator: String::new(),
+            operand: Vec::new(),
+        }),
+        quoted,
+    }
+}
+
+/// Collects parts, joining neighbours of the same kind.
+#[derive(Default)]
+struct Parts(Vec<Part>);
+
+impl Parts {
+    fn push(&mut self, part: Part) {
+        self.0.push(part);
+    }
+
+    fn bare(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Part::Bare(last)) => last.push_str(text),
+            _ => self.0.push(Part::Bare(text.to_owned())),
+        }
+    }
+
+    fn quoted(&mut self, text: &str) {
+        match self.0.last_mut() {
+            Some(Part::Quoted(last)) => last.push_str(text),
+            _ => self.0.push(Part::Quoted(text.to_owned())),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn ends_with_extglob(&self) -> bool {
+        matches!(self.0.last(), Some(Part::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
+    }
+
+    /// `name=` or `name+=` and nothing else so far, as an argument of `declare`.
+    fn is_array_assignment(&self) -> bool {
+        match self.0.as_slice() {
+            [Part::Bare(text)] => text.strip_suffix('=').is_some_and(|name| {
+                let name = name.strip_suffix('+').unwrap_or(name);
+                !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+            }),
+            _ => false,
+        }
+    }
+
+    fn finish(self) -> Vec<Part> {
+        self.0
+    }
+}

@@ -1,0 +1,607 @@
+//! Walks through a script as bash would and writes down every command it may run.
+//!
+//! Nothing is executed: branches are all taken, loops are walked once per known value, what a command
+//! prints is followed only where it is plain (`echo`, `printf`, `pwd`, …). The result is a list of
+//! [`Ran`]: command words resolved, wrappers looked through, nested scripts included.
+//!
+//! The walk is bounded in steps and in depth. Where a bound is met the list is [`incomplete`]
+//! (`Machine::incomplete`) and the callers fall back on a scan of the raw text.
+
+mod builtin;
+mod launch;
+mod output;
+mod simple;
+mod wrapper;
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::ast::{Command, Compound, Kind, Link, List, Redir, RedirOp};
+use super::reader::{self, MAX_NODES, Origin};
+use super::state::{Slot, State, Var};
+use super::value::{Value, Why};
+use crate::{Context, Span};
+
+/// Most commands the walk takes: loops, functions and nested scripts all count.
+const MAX_STEPS: u32 = 50_000;
+
+/// Deepest nesting of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB
+/// of stack in a build without optimisation.
+const MAX_DEPTH: u16 = 80;
+
+/// One command as it would run.
+#[derive(Debug, Clone)]
+pub struct Ran {
+    /// The command word and its arguments.
+    pub words: Vec<Field>,
+    /// `NAME=value` in front of it, and what `env` adds.
+    pub env: Vec<(String, Value)>,
+    /// Its redirections.
+    pub redirections: Vec<Redirection>,
+    /// What it reads on standard input, where the script itself says so.
+    pub stdin: Option<Value>,
+    /// Whether it is fed by a pipe.
+    pub piped: bool,
+    /// The directory it runs in, where that is known.
+    pub cwd: Option<String>,
+    /// The home directory at this point, where it is known.
+    pub home: Option<String>,
+    /// The programs it is started through, outermost first (`sudo`, `xargs`, `bash -c`, …).
+    pub through: Vec<String>,
+    /// Where it stands in the script.
+    pub span: Span,
+    /// It stands in a function nobody calls: what is unknown in it decides nothing.
+    pub dormant: bool,
+}
+
+/// A resolved word and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    /// What it comes to.
+    pub value: Value,
+    /// The word it was made from.
+    pub span: Span,
+}
+
+/// A resolved redirection.
+#[derive(Debug, Clone)]
+pub struct Redirection {
+    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`).
+    pub operator: &'static str,
+    /// The descriptor written in front of it.
+    pub fd: Option<u32>,
+    /// The file, descriptor or delimiter behind it.
+    pub target: Value,
+    /// Where the target stands.
+    pub span: Span,
+}
+
+impl Ran {
+    /// The command's name: without directory, where it is known.
+    pub fn name(&self) -> Option<&str> {
+        let word = self.words.first()?.value.literal()?;
+        Some(word.rsplit('/').next().unwrap_or(word))
+    }
+
+    /// The arguments.
+    pub fn arguments(&self) -> &[Field] {
+        self.words.get(1..).unwrap_or(&[])
+    }
+}
+
+/// What redirections of a command come to.
+#[derive(Default)]
+struct Redirected {
+    list: Vec<Redirection>,
+    /// What stands on standard input, if they set it.
+    stdin: Option<Option<Value>>,
+    /// The file standard output goes to, if they set it.
+    stdout: Option<Value>,
+}
+
+/// The walk and what it has found so far.
+pub(crate) struct Machine<'c> {
+    pub(super) context: &'c Context,
+    pub(super) budget: Cell<u32>,
+    steps: u32,
+    depth: u16,
+    /// Which of several possible values is looked at in this round, and how many rounds there are.
+    choice: usize,
+    rounds: usize,
+    /// Functions and aliases being walked, so that one that calls itself is not followed for ever.
+    pub(super) calling: Vec<String>,
+    called: BTreeSet<String>,
+    /// Programs the current command is started through.
+    pub(super) through: Vec<String>,
+    pub(super) dormant: bool,
+    piped: bool,
+    next_fd: u32,
+    origin: Option<Span>,
+    pub(crate) ran: Vec<Ran>,
+    pub(crate) incomplete: bool,
+    pub(crate) broken_text: bool,
+}
+
+impl<'c> Machine<'c> {
+    pub(crate) fn new(context: &'c Context) -> Self {
+        Machine {
+            context,
+            budget: Cell::new(MAX_NODES),
+            steps: MAX_STEPS,
+            depth: 0,
+            choice: 0,
+            rounds: 1,
+            calling: Vec::new(),
+            called: BTreeSet::new(),
+            through: Vec::new(),
+            dormant: false,
+            piped: false,
+            next_fd: 63,
+            origin: None,
+            ran: Vec::new(),
+            incomplete: false,
+            broken_text: false,
+        }
+    }
+
+    /// A command that stands on its own, with nothing known around it.
+    pub(super) fn bare(words: Vec<Field>, st: &State) -> Ran {
+        let from = words
+            .iter()
+            .map(|field| field.span.start)
+            .min()
+            .unwrap_or_default();
+        let to = words
+            .iter()
+            .map(|field| field.span.end)
+            .max()
+            .unwrap_or_default();
+        Ran {
+            words,
+            env: Vec::new(),
+            redirections: Vec::new(),
+            stdin: None,
+            piped: false,
+            cwd: st.cwd.clone(),
+            home: st.home().map(ToOwned::to_owned),
+            through: Vec::new(),
+            span: Span {
+                start: from,
+                end: to,
+            },
+            dormant: true,
+        }
+    }
+
+    /// Walks a whole script, then the functions in it that nobody called.
+    pub(crate) fn walk(&mut self, list: &List) {
+        let mut st = State::new(&self.context.cwd, self.context.home.as_deref());
+        self.list(list, &mut st);
+        self.dormant = true;
+        st.positional = None;
+        for (name, body) in st.functions.clone().iter() {
+            if !self.called.contains(name) {
+                self.nested(Value::default(), |machine| {
+                    machine.command(body, &mut st.clone())
+                });
+            }
+        }
+        self.dormant = false;
+    }
+
+    /// Runs `inner` one level deeper, or gives up on it.
+    pub(super) fn nested<T>(&mut self, otherwise: T, inner: impl FnOnce(&mut Self) -> T) -> T {
+        if self.depth >= MAX_DEPTH || self.steps == 0 {
+            self.incomplete = true;
+            return otherwise;
+        }
+        self.depth += 1;
+        self.steps -= 1;
+        let out = inner(self);
+        self.depth -= 1;
+        out
+    }
+
+    /// The slot of a variable that this round looks at.
+    pub(super) fn choose<'v>(&mut self, slots: &'v Var) -> Option<&'v Slot> {
+        self.rounds = self.rounds.max(slots.len());
+        slots.get(self.choice.min(slots.len().saturating_sub(1)))
+    }
+
+    /// Walks a list; returns what it prints.
+    pub(super) fn list(&mut self, list: &List, st: &mut State) -> Value {
+        let mut out = Value::default();
+        // Within an and-or list: the state if the last command that ran succeeded, and if it failed.
+        let mut failed: Option<State> = None;
+        for (index, entry) in list.entries.iter().enumerate() {
+            match entry.link {
+                Link::Next => {
+                    if let Some(failed) = failed.take() {
+                        *st = st.clone().join(failed);
+                    }
+                    let chained = list
+                        .entries
+                        .get(index + 1)
+                        .is_some_and(|next| next.link != Link::Next);
+                    out.extend(&self.entry(&entry.stages, entry.background, st));
+                    if chained {
+                        failed = Some(st.clone());
+                    }
+                }
+                Link::And => {
+                    out.extend(&self.entry(&entry.stages, entry.background, st));
+                    failed = failed.take().map(|before| before.join(st.clone()));
+                }
+                Link::Or => {
+                    let mut other = failed.take().unwrap_or_else(|| st.clone());
+                    out.extend(&self.entry(&entry.stages, entry.background, &mut other));
+                    *st = st.clone().join(other.clone());
+                    failed = Some(other);
+                }
+            }
+        }
+        if let Some(failed) = failed {
+            *st = st.clone().join(failed);
+        }
+        out
+    }
+
+    fn entry(&mut self, stages: &[Command], background: bool, st: &mut State) -> Value {
+        let piped = self.piped;
+        let out = match stages {
+            [single] if background => self.command(single, &mut st.clone()),
+            [single] => self.command(single, st),
+            several => {
+                let mut flowing: Option<Value> = None;
+                for (index, stage) in several.iter().enumerate() {
+                    let mut inner = st.clone();
+                    if index > 0 {
+                        inner.stdin = flowing.take().map(Rc::new);
+                        self.piped = true;
+                    }
+                    flowing = Some(self.command(stage, &mut inner));
+                    // Files written in a stage are there for whatever comes later.
+                    st.files = inner.files;
+                }
+                flowing.unwrap_or_default()
+            }
+        };
+        self.piped = piped;
+        out
+    }
+
+    /// Walks one command; returns what it prints.
+    pub(super) fn command(&mut self, command: &Command, st: &mut State) -> Value {
+        self.nested(Value::unknown(Why::Limit), |machine| match command {
+            Command::Simple(simple) => machine.simple(simple, st),
+            Command::Compound(compound) => machine.compound(compound, st),
+        })
+    }
+
+    fn compound(&mut self, compound: &Compound, st: &mut State) -> Value {
+        let redirected = self.redirections(&compound.redirs, st);
+        let outer = (st.stdin.clone(), self.piped);
+        if let Some(stdin) = &redirected.stdin {
+            st.stdin = stdin.clone().map(Rc::new);
+            self.piped = false;
+        }
+        let out = self.kind(&compound.kind, st);
+        (st.stdin, self.piped) = outer;
+        self.deliver(out, &redirected, st)
+    }
+
+    fn kind(&mut self, kind: &Kind, st: &mut State) -> Value {
+        match kind {
+            Kind::Group(list) => self.list(list, st),
+            Kind::Subshell(list) => {
+                let mut inner = st.clone();
+                let out = self.list(list, &mut inner);
+                st.files = inner.files;
+                out
+            }
+            Kind::If {
+                branches,
+                otherwise,
+            } => {
+                let mut out = Value::default();
+                let mut met: Option<State> = None;
+                for (condition, body) in branches {
+                    out.extend(&self.list(condition, st));
+                    let mut inner = st.clone();
+                    out.extend(&self.list(body, &mut inner));
+                    met = Some(join(met, inner));
+                }
+                if let Some(otherwise) = otherwise {
+                    out.extend(&self.list(otherwise, st));
+                }
+                *st = join(met, st.clone());
+                uncertain(out)
+            }
+            Kind::While { condition, body } => {
+                let mut out = Value::default();
+                // The second round sees what the first has assigned.
+                for _ in 0..2 {
+                    let before = st.clone();
+                    out.extend(&self.list(condition, st));
+                    out.extend(&self.list(body, st));
+                    st.ended = false;
+                    let changed = !Rc::ptr_eq(&before.vars, &st.vars) || before.cwd != st.cwd;
+                    if !changed {
+                        break;
+                    }
+                    *st = before.join(st.clone());
+                }
+                uncertain(out)
+            }
+            Kind::For { name, words, body } => {
+                let values = match words {
+                    Some(words) => words
+                        .iter()
+                        .flat_map(|word| self.fields(word, st))
+                        .collect(),
+                    None => match &st.positional {
+                        Some(values) => values.to_vec(),
+                        None => vec![Value::unknown(Why::Variable("@".to_owned()))],
+                    },
+                };
+                let mut out = Value::default();
+                for value in values {
+                    if self.steps == 0 {
+                        self.incomplete = true;
+                        break;
+                    }
+                    st.set(name, Slot::Scalar(value));
+                    out.extend(&self.list(body, st));
+                    st.ended = false;
+                }
+                out
+            }
+            Kind::CountedFor { header, body } => {
+                self.arithmetic(header, st);
+                let out = self.list(body, st);
+                st.ended = false;
+                uncertain(out)
+            }
+            Kind::Case { subject, arms } => {
+                self.single(&subject.parts, st);
+                let mut out = Value::default();
+                let mut met: Option<State> = None;
+                for (patterns, body) in arms {
+                    for pattern in patterns {
+                        self.single(&pattern.parts, st);
+                    }
+                    let mut inner = st.clone();
+                    out.extend(&self.list(body, &mut inner));
+                    met = Some(join(met, inner));
+                }
+                *st = join(met, st.clone());
+                uncertain(out)
+            }
+            Kind::Function { name, body } => {
+                Rc::make_mut(&mut st.functions).insert(name.clone(), body.clone());
+                Value::default()
+            }
+            Kind::Condition(words) => {
+                let values: Vec<Value> = words
+                    .iter()
+                    .map(|word| self.single(&word.parts, st))
+                    .collect();
+                self.subscripts(&values, st);
+                Value::default()
+            }
+            Kind::Arithmetic(parts) => {
+                self.arithmetic(parts, st);
+                Value::default()
+            }
+            Kind::Coprocess(command) => {
+                self.command(command, &mut st.clone());
+                Value::default()
+            }
+        }
+    }
+
+    /// What a command substitution prints, final newlines off.
+    pub(super) fn capture(&mut self, list: &List, st: &mut State) -> Value {
+        // `$(< file)`
+        if let [entry] = list.entries.as_slice()
+            && let [Command::Simple(simple)] = entry.stages.as_slice()
+            && simple.words.is_empty()
+            && simple.assigns.is_empty()
+        {
+            let redirected = self.redirections(&simple.redirs, st);
+            let text = redirected.stdin.flatten();
+            return text
+                .unwrap_or_else(|| Value::unknown(Why::Input))
+                .without_final_newlines();
+        }
+        let out = self.nested(Value::unknown(Why::Limit), |machine| {
+            let mut inner = st.clone();
+            let out = machine.list(list, &mut inner);
+            // What it writes into files stays.
+            st.files = inner.files;
+            out
+        });
+        out.without_final_newlines()
+    }
+
+    /// `<( … )`: a file whose content is what the list prints. `>( … )` reads what is written into it.
+    pub(super) fn process_substitution(
+        &mut self,
+        list: &List,
+        reads: bool,
+        st: &mut State,
+    ) -> Value {
+        let mut inner = st.clone();
+        if !reads {
+            inner.stdin = None;
+        }
+        let out = self.nested(Value::unknown(Why::Limit), |machine| {
+            machine.list(list, &mut inner)
+        });
+        let path = format!("/dev/fd/{}", self.next_fd);
+        self.next_fd = self.next_fd.saturating_sub(1).max(10);
+        if reads {
+            Rc::make_mut(&mut st.files).insert(path.clone(), out);
+        }
+        Value::text(path)
+    }
+
+    /// Walks a text as a script in the present shell (`eval`, `trap`, `source`).
+    pub(super) fn script(&mut self, text: &Value, st: &mut State) -> Value {
+        if text.is_empty() {
+            return Value::default();
+        }
+        self.nested(Value::unknown(Why::Limit), |machine| {
+            let span = machine.origin.unwrap_or_default();
+            let source = text.script();
+            let reading = reader::read(&source, Origin::Made(span), &machine.budget, 0);
+            match reading.problem {
+                Some((reader::Problem::Limit, _)) => machine.incomplete = true,
+                Some((reader::Problem::Syntax, _)) => machine.broken_text = true,
+                None => {}
+            }
+            machine.list(&reading.list, st)
+        })
+    }
+
+    /// Runs the substitutions in a text that bash expands a second time (`${x@P}`, `let`, `test -v`).
+    pub(super) fn evaluate_text(&mut self, text: &Value, st: &mut State) -> Value {
+        let source = text.script();
+        if !source.contains(['$', '`']) {
+            return text.clone();
+        }
+        self.nested(Value::unknown(Why::Limit), |machine| {
+            let span = machine.origin.unwrap_or_default();
+            let parts = reader::read_text(&source, Origin::Made(span), &machine.budget);
+            machine.single(&parts, st)
+        })
+    }
+
+    /// Resolves redirections.
+    fn redirections(&mut self, redirs: &[Redir], st: &mut State) -> Redirected {
+        let mut out = Redirected::default();
+        for redir in redirs {
+            let (operator, reads) = match redir.op {
+                RedirOp::Read => ("<", true),
+                RedirOp::Write => (">", false),
+                RedirOp::Append => (">>", false),
+                RedirOp::ReadWrite => ("<>", true),
+                RedirOp::DupRead => ("<&", true),
+                RedirOp::DupWrite => (">&", false),
+                RedirOp::WriteBoth => ("&>", false),
+                RedirOp::Heredoc => ("<<", true),
+                RedirOp::HereString => ("<<<", true),
+            };
+            let target = match (redir.op, &redir.body) {
+                (RedirOp::Heredoc, _) => Value::default(),
+                _ => self.single(&redir.target.parts, st),
+            };
+            if reads && redir.fd.unwrap_or(0) == 0 {
+                out.stdin = Some(match redir.op {
+                    RedirOp::Heredoc => {
+                        let parts = redir.body.as_ref().and_then(|body| body.get());
+                        parts.map(|parts| self.body(parts, st))
+                    }
+                    RedirOp::HereString => {
+                        let mut text = target.clone();
+                        text.push_text("\n");
+                        Some(text)
+                    }
+                    RedirOp::DupRead => target
+                        .literal()
+                        .and_then(|fd| st.files.get(&format!("/dev/fd/{fd}")).cloned()),
+                    _ => self.file(&target, st),
+                });
+            } else if let (Some(fd), RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read) =
+                (redir.fd, redir.op)
+            {
+                // `3<<< text`: readable later as /dev/fd/3.
+                let text = match (redir.op, &redir.body) {
+                    (RedirOp::Heredoc, Some(body)) => body.get().map(|parts| self.body(parts, st)),
+                    (RedirOp::HereString, _) => Some(target.clone()),
+                    _ => self.file(&target, st),
+                };
+                if let Some(text) = text {
+                    Rc::make_mut(&mut st.files).insert(format!("/dev/fd/{fd}"), text);
+                }
+            } else if !reads && matches!(redir.fd, None | Some(1)) {
+                out.stdout = Some(target.clone());
+            }
+            out.list.push(Redirection {
+                operator,
+                fd: redir.fd,
+                target,
+                span: redir.target.span,
+            });
+        }
+        out
+    }
+
+    /// A heredoc's body: nothing is split or globbed in it.
+    fn body(&mut self, parts: &[super::ast::Part], st: &mut State) -> Value {
+        let mut value = Value::default();
+        for part in parts {
+            let next = self.single_part(part, st);
+            value.extend(&next);
+        }
+        value
+    }
+
+    /// What a file holds, where this script has written it.
+    pub(super) fn file(&self, path: &Value, st: &State) -> Option<Value> {
+        let name = path.literal()?;
+        if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
+            return st.stdin.as_deref().cloned();
+        }
+        let name = name.replacen("/proc/self/fd/", "/dev/fd/", 1);
+        st.files.get(&absolute(&name, st)).cloned()
+    }
+
+    /// Where a command's output goes: into a file of the script, away, or to whoever listens.
+    fn deliver(&mut self, out: Value, redirected: &Redirected, st: &mut State) -> Value {
+        let Some(target) = &redirected.stdout else {
+            return out;
+        };
+        if let Some(name) = target.literal() {
+            let path = absolute(name, st);
+            let files = Rc::make_mut(&mut st.files);
+            let appends = redirected
+                .list
+                .iter()
+                .any(|redirection| redirection.operator == ">>");
+            match files.get_mut(&path) {
+                Some(before) if appends => before.extend(&out),
+                _ => {
+                    files.insert(path, out);
+                }
+            }
+        }
+        Value::default()
+    }
+}
+
+/// The path from the working directory, tidied of `./`.
+pub(super) fn absolute(name: &str, st: &State) -> String {
+    if name.starts_with('/') {
+        return name.to_owned();
+    }
+    let name = name.strip_prefix("./").unwrap_or(name);
+    format!("{}/{name}", st.cwd.as_deref().unwrap_or("?"))
+}
+
+fn join(met: Option<State>, other: State) -> State {
+    match met {
+        Some(met) => met.join(other),
+        None => other,
+    }
+}
+
+/// Output of which only a part is printed, or more than once.
+fn uncertain(out: Value) -> Value {
+    if out.is_empty() {
+        out
+    } else {
+        Value::unknown(Why::Output)
+    }
+}

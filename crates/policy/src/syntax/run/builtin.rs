@@ -1,0 +1,320 @@
+//! Builtins that change the shell's state or run text: `cd`, `set`, `eval`, `trap`, `read`, …
+
+use std::rc::Rc;
+
+use super::super::expand::join;
+use super::super::state::{Slot, State};
+use super::super::value::{Value, Why};
+use super::simple::Call;
+use super::{Machine, absolute};
+
+/// Builtins whose arguments are assignments.
+pub(super) fn declares(name: &str) -> bool {
+    matches!(
+        name,
+        "declare" | "typeset" | "local" | "export" | "readonly"
+    )
+}
+
+impl Machine<'_> {
+    /// Runs a builtin; `None` if `name` is none that matters here.
+    pub(super) fn builtin(&mut self, name: &str, call: &Call, st: &mut State) -> Option<Value> {
+        match name {
+            "cd" | "chdir" => self.cd(call, st),
+            "pushd" => {
+                st.pushed.push(st.cwd.clone());
+                self.cd(call, st);
+            }
+            "popd" => {
+                let to = st.pushed.pop().flatten();
+                st.change_directory(to);
+            }
+            "declare" | "typeset" | "local" | "export" | "readonly" => self.declare(call, st),
+            "unset" => {
+                self.subscripts(&call.values(1), st);
+                for value in call.values(1) {
+                    if let Some(name) = value.literal() {
+                        Rc::make_mut(&mut st.vars).remove(name);
+                    }
+                }
+            }
+            "set" => set(call, st),
+            "shift" => {
+                let by = call
+                    .literal(1)
+                    .map_or(1, |text| text.parse::<usize>().unwrap_or(1));
+                if let Some(values) = &st.positional {
+                    st.positional = Some(Rc::new(values.iter().skip(by).cloned().collect()));
+                }
+            }
+            "alias" => alias(call, st),
+            "unalias" => {
+                for value in call.values(1) {
+                    if let Some(name) = value.literal() {
+                        Rc::make_mut(&mut st.aliases).remove(name);
+                    }
+                }
+            }
+            "eval" => {
+                let from = 1 + usize::from(call.literal(1) == Some("--"));
+                let text = join(&call.values(from), " ");
+                self.through.push("eval".to_owned());
+                let out = self.script(&text, st);
+                self.through.pop();
+                return Some(out);
+            }
+            "source" | "." => {
+                let at = 1 + usize::from(call.literal(1) == Some("--"));
+                let file = call.words.get(at)?;
+                let text = self.file(&file.value, st)?;
+                self.through.push("source".to_owned());
+                let out = self.script(&text, st);
+                self.through.pop();
+                return Some(out);
+            }
+            "trap" => self.trap(call, st),
+            "hash" => {
+                if let (Some("-p"), Some(path), Some(name)) =
+                    (call.literal(1), call.literal(2), call.literal(3))
+                {
+                    Rc::make_mut(&mut st.hashed).insert(name.to_owned(), path.to_owned());
+                }
+            }
+            "read" => self.read_builtin(call, st),
+            "mapfile" | "readarray" => self.mapfile(call, st),
+            "let" => {
+                for value in call.values(1) {
+                    self.evaluate_text(&value, st);
+                }
+            }
+            "test" | "[" | "wait" | "getopts" => self.subscripts(&call.values(1), st),
+            "compgen" | "complete" | "bind" | "fc" => self.text_option(call, st),
+            "exit" | "return" | "break" | "continue" => st.ended = true,
+            ":" | "true" | "false" | "shopt" | "umask" | "ulimit" | "enable" | "jobs" => {}
+            _ => return None,
+        }
+        Some(Value::default())
+    }
+
+    fn cd(&mut self, call: &Call, st: &mut State) {
+        let mut operands = call.values(1);
+        operands.retain(|value| {
+            !value
+                .literal()
+                .is_some_and(|text| text.len() > 1 && text.starts_with('-'))
+        });
+        let to = match operands.first() {
+            None => st.home().map(ToOwned::to_owned),
+            Some(value) if value.literal() == Some("-") => st.previous.clone(),
+            Some(value) => value
+                .literal()
+                .filter(|path| path.starts_with('/') || st.cwd.is_some())
+                .map(|path| lexical(&absolute(path, st))),
+        };
+        st.change_directory(to);
+    }
+
+    fn declare(&mut self, call: &Call, st: &mut State) {
+        let values = call.values(1);
+        self.subscripts(&values, st);
+        for value in values {
+            // The name is known even where the value is not.
+            let prefix = value.prefix();
+            let Some(at) = prefix.find('=') else { continue };
+            let name = prefix[..at].trim_end_matches('+').to_owned();
+            if matches!(
+                st.vars.get(&name).and_then(|slots| slots.last()),
+                Some(Slot::Array(_))
+            ) {
+                continue;
+            }
+            let mut rest = Value::text(&prefix[at + 1..]);
+            for piece in value.pieces().iter().skip(1) {
+                rest.extend(&Value::from(piece.clone()));
+            }
+            self.set_variable(&name, rest, prefix[..at].ends_with('+'), false, st);
+        }
+    }
+
+    fn trap(&mut self, call: &Call, st: &mut State) {
+        let from = 1 + usize::from(call.literal(1) == Some("--"));
+        let values = call.values(from);
+        if values.len() < 2
+            || values[0]
+                .literal()
+                .is_some_and(|text| text.starts_with('-'))
+        {
+            return;
+        }
+        // It runs later, in whatever state the shell is in then; this one is the best known.
+        self.through.push("trap".to_owned());
+        self.script(&values[0], &mut st.clone());
+        self.through.pop();
+    }
+
+    /// Arguments in which bash evaluates a subscript: `test -v 'a[$(…)]'`, `read 'a[…]'`, `unset`.
+    pub(super) fn subscripts(&mut self, values: &[Value], st: &mut State) {
+        for value in values {
+            if value
+                .literal()
+                .is_some_and(|text| text.contains('[') && text.contains(['$', '`']))
+            {
+                self.evaluate_text(value, st);
+            }
+        }
+    }
+
+    fn read_builtin(&mut self, call: &Call, st: &mut State) {
+        self.subscripts(&call.values(1), st);
+        let mut names = Vec::new();
+        let mut array = None;
+        let mut words = call.values(1).into_iter();
+        while let Some(value) = words.next() {
+            let Some(text) = value.literal() else {
+                continue;
+            };
+            match text {
+                "-a" => {
+                    array = words
+                        .next()
+                        .and_then(|name| name.literal().map(ToOwned::to_owned))
+                }
+                "-d" | "-i" | "-n" | "-N" | "-p" | "-t" | "-u" => {
+                    words.next();
+                }
+                _ if text.starts_with('-') => {
+                    if text.ends_with(['d', 'i', 'n', 'N', 'p', 't', 'u']) && text.len() > 2 {
+                        words.next();
+                    }
+                }
+                _ => names.push(text.to_owned()),
+            }
+        }
+        let lines = match &st.stdin {
+            Some(text) => text.split(&['\n', '\0']),
+            None => vec![Value::unknown(Why::Input)],
+        };
+        if let Some(array) = array {
+            let fields = lines
+                .iter()
+                .flat_map(|line| line.split(&[' ', '\t']))
+                .collect();
+            st.set(&array, Slot::Array(fields));
+        }
+        if names.is_empty() {
+            names.push("REPLY".to_owned());
+        }
+        let last = names.len() - 1;
+        for (index, name) in names.iter().enumerate() {
+            let values: Vec<Value> = lines
+                .iter()
+                .map(|line| {
+                    if last == 0 {
+                        return trimmed(line);
+                    }
+                    let fields = line.split(&[' ', '\t']);
+                    if index < last {
+                        fields.get(index).cloned().unwrap_or_default()
+                    } else {
+                        join(fields.get(index..).unwrap_or(&[]), " ")
+                    }
+                })
+                .collect();
+            st.set_any(name, values);
+        }
+    }
+
+    fn mapfile(&mut self, call: &Call, st: &mut State) {
+        let name = call
+            .words
+            .last()
+            .and_then(|field| field.value.literal())
+            .filter(|text| !text.starts_with('-'));
+        let name = if call.words.len() > 1 {
+            name.unwrap_or("MAPFILE")
+        } else {
+            "MAPFILE"
+        };
+        let values = match &st.stdin {
+            Some(text) => text.split(&['\n', '\0']),
+            None => vec![Value::unknown(Why::Input)],
+        };
+        st.set(name, Slot::Array(values));
+    }
+
+    /// `compgen -C 'command'`, `complete -C 'command'`, `bind -x '"key":command'`.
+    fn text_option(&mut self, call: &Call, st: &mut State) {
+        let values = call.values(1);
+        for pair in values.windows(2) {
+            match pair[0].literal() {
+                Some("-C") => {
+                    self.script(&pair[1], &mut st.clone());
+                }
+                Some("-x") => {
+                    if let Some((_, text)) = pair[1].literal().and_then(|text| text.split_once(':'))
+                    {
+                        self.script(&Value::text(text), &mut st.clone());
+                    }
+                }
+                Some("-W") => {
+                    self.evaluate_text(&pair[1], st);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn trimmed(line: &Value) -> Value {
+    match line.literal() {
+        Some(text) => Value::text(text.trim_matches([' ', '\t'])),
+        None => line.clone(),
+    }
+}
+
+/// `set -- a b c` and `set a b c`.
+fn set(call: &Call, st: &mut State) {
+    let values = call.values(1);
+    let start = values
+        .iter()
+        .position(|value| value.literal() == Some("--"));
+    let operands = match start {
+        Some(at) => &values[at + 1..],
+        None => {
+            let plain = values
+                .iter()
+                .position(|value| !value.prefix().starts_with(['-', '+']));
+            match plain {
+                // `set -o name`
+                Some(at) if at > 0 && values[at - 1].prefix().ends_with('o') => return,
+                Some(at) => &values[at..],
+                None => return,
+            }
+        }
+    };
+    st.positional = Some(Rc::new(operands.to_vec()));
+}
+
+fn alias(call: &Call, st: &mut State) {
+    for value in call.values(1) {
+        let script = value.script();
+        if let Some((name, text)) = script.split_once('=') {
+            Rc::make_mut(&mut st.aliases).insert(name.to_owned(), text.to_owned());
+        }
+    }
+}
+
+/// The path without `.`, `..` and doubled slashes.
+pub(in super::super) fn lexical(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => {
+                kept.pop();
+            }
+            name => kept.push(name),
+        }
+    }
+    format!("/{}", kept.join("/"))
+}

@@ -1,0 +1,240 @@
+//! What plain commands print: `echo`, `printf`, `pwd`, `cat` of known text, `mktemp`, …
+//!
+//! Whatever is not listed here prints something unknown. Filters that only leave lines out or
+//! reorder them are taken to pass everything on.
+
+use super::super::escape::escapes;
+use super::super::expand::join;
+use super::super::state::State;
+use super::super::value::{Piece, Value, Why};
+use super::builtin::lexical;
+use super::simple::Call;
+use super::{Machine, absolute};
+
+/// A directory nobody else has, as `mktemp -d` makes it.
+const FRESH: &str = "/tmp/fresh/mktemp";
+
+impl Machine<'_> {
+    /// What `name` prints.
+    pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut State) -> Value {
+        let values = call.values(1);
+        match name {
+            "echo" => echo(&values),
+            "printf" => self.printf(&values, st),
+            "pwd" => st
+                .cwd
+                .as_deref()
+                .map_or(Value::unknown(Why::Output), |cwd| {
+                    Value::text(format!("{cwd}\n"))
+                }),
+            "mktemp" if !values.iter().any(|value| value.prefix().starts_with("-u")) => {
+                mktemp(&values)
+            }
+            "cat" | "tac" | "sort" | "uniq" | "head" | "tail" | "grep" | "tee" => {
+                self.pass_on(name, &values, st)
+            }
+            "realpath" | "readlink" => match values.last() {
+                Some(value) => match value.literal() {
+                    Some(path) if st.cwd.is_some() => {
+                        Value::text(format!("{}\n", lexical(&absolute(path, st))))
+                    }
+                    _ => value.quoted(),
+                },
+                None => Value::unknown(Why::Output),
+            },
+            "dirname" | "basename" => match values.last().and_then(Value::literal) {
+                Some(path) => {
+                    let trimmed = path.trim_end_matches('/');
+                    let (head, tail) = trimmed.rsplit_once('/').unwrap_or((".", trimmed));
+                    let text = if name == "basename" {
+                        tail
+                    } else if head.is_empty() {
+                        "/"
+                    } else {
+                        head
+                    };
+                    Value::text(format!("{text}\n"))
+                }
+                None => Value::unknown(Why::Output),
+            },
+            "ls" => ls(&values),
+            "command" | "which" | "type" => match values.as_slice() {
+                [program] if name == "which" => program.clone(),
+                [option, program] if option.literal() == Some("-v") => program.clone(),
+                _ => Value::unknown(Why::Output),
+            },
+            "yes" => values
+                .first()
+                .cloned()
+                .unwrap_or_else(|| Value::text("y\n")),
+            "true" | "false" | ":" | "sleep" | "wait" | "mkdir" | "rm" | "touch" | "chmod"
+            | "cp" | "mv" => Value::default(),
+            _ => Value::unknown(Why::Output),
+        }
+    }
+
+    fn printf(&mut self, values: &[Value], st: &mut State) -> Value {
+        let (values, variable) = match values {
+            [option, name, rest @ ..] if option.literal() == Some("-v") => (rest, Some(name)),
+            [option, rest @ ..] if option.literal() == Some("--") => (rest, None),
+            all => (all, None),
+        };
+        let Some((format, arguments)) = values.split_first() else {
+            return Value::default();
+        };
+        let out = match format.literal() {
+            Some(format) => formatted(format, arguments),
+            None => join(values, " "),
+        };
+        let Some(variable) = variable else { return out };
+        self.subscripts(std::slice::from_ref(variable), st);
+        if let Some(name) = variable.literal() {
+            self.set_variable(&name.to_owned(), out, false, false, st);
+        }
+        Value::default()
+    }
+
+    /// Filters: the text of the files named, or standard input.
+    fn pass_on(&mut self, name: &str, values: &[Value], st: &mut State) -> Value {
+        let stdin = || {
+            st.stdin
+                .as_deref()
+                .cloned()
+                .unwrap_or_else(|| Value::unknown(Why::Input))
+        };
+        match name {
+            "cat" | "tac" => {
+                let files: Vec<&Value> = values.iter().filter(|value| !is_option(value)).collect();
+                if files.is_empty() {
+                    return stdin();
+                }
+                let texts: Vec<Value> = files
+                    .into_iter()
+                    .map(|file| {
+                        self.file(file, st)
+                            .unwrap_or_else(|| Value::unknown(Why::Input))
+                    })
+                    .collect();
+                join(&texts, "")
+            }
+            "tee" => {
+                let text = stdin();
+                for value in values {
+                    if let Some(path) = value.literal().filter(|path| !path.starts_with('-')) {
+                        let path = absolute(path, st);
+                        std::rc::Rc::make_mut(&mut st.files).insert(path, text.clone());
+                    }
+                }
+                text
+            }
+            _ if st.stdin.is_some() => stdin(),
+            _ => Value::unknown(Why::Output),
+        }
+    }
+}
+
+fn is_option(value: &Value) -> bool {
+    value
+        .literal()
+        .is_some_and(|text| text.len() > 1 && text.starts_with('-'))
+}
+
+fn echo(values: &[Value]) -> Value {
+    let (mut newline, mut escaped) = (true, false);
+    let mut from = 0;
+    for value in values {
+        let Some(flags) = value.literal().and_then(|text| text.strip_prefix('-')) else {
+            break;
+        };
+        if flags.is_empty() || !flags.bytes().all(|b| b"neE".contains(&b)) {
+            break;
+        }
+        newline &= !flags.contains('n');
+        escaped = flags.contains('e') || (escaped && !flags.contains('E'));
+        from += 1;
+    }
+    let mut out = join(&values[from..], " ");
+    if escaped && let Some(text) = out.literal() {
+        out = Value::text(escapes(text));
+    }
+    if newline {
+        out.push_text("\n");
+    }
+    out
+}
+
+/// `printf`: the format is used again until the arguments are used up.
+fn formatted(format: &str, arguments: &[Value]) -> Value {
+    let mut out = Value::default();
+    let mut rest = arguments.iter();
+    let format = escapes(format);
+    loop {
+        let mut used = false;
+        let mut chars = format.chars().peekable();
+        while let Some(c) = chars.next() {
+            if c != '%' {
+                out.push_text(c.encode_utf8(&mut [0; 4]));
+                continue;
+            }
+            if chars.peek() == Some(&'%') {
+                chars.next();
+                out.push_text("%");
+                continue;
+            }
+            while chars
+                .peek()
+                .is_some_and(|c| c.is_ascii_digit() || "-+ #.*".contains(*c))
+            {
+                chars.next();
+            }
+            let kind = chars.next();
+            used = true;
+            match rest.next() {
+                None => {}
+                Some(value) if kind == Some('b') => match value.literal() {
+                    Some(text) => out.push_text(&escapes(text)),
+                    None => out.extend(value),
+                },
+                Some(value) => out.extend(value),
+            }
+        }
+        if !used || rest.len() == 0 {
+            return out;
+        }
+    }
+}
+
+fn mktemp(values: &[Value]) -> Value {
+    // A template of its own below a directory that is known: `mktemp -d /x/y.XXXX`.
+    let template = values
+        .iter()
+        .filter(|value| !is_option(value))
+        .find(|value| value.prefix().contains('/'));
+    let mut out = match template {
+        Some(template) => template.quoted(),
+        None => Value::text(FRESH),
+    };
+    out.push_text("\n");
+    out
+}
+
+/// Names in a directory: a glob below it.
+fn ls(values: &[Value]) -> Value {
+    let operands: Vec<&Value> = values.iter().filter(|value| !is_option(value)).collect();
+    let mut out = Value::default();
+    for operand in operands {
+        if operand
+            .pieces()
+            .iter()
+            .any(|piece| matches!(piece, Piece::Glob(_)))
+        {
+            out.extend(operand);
+            out.push_text("\n");
+        }
+    }
+    if out.is_empty() {
+        out.push_glob("*");
+        out.push_text("\n");
+    }
+    out
+}

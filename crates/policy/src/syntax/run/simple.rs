@@ -1,0 +1,348 @@
+//! Simple commands: expanding them, writing them down, and following what they start.
+
+use std::rc::Rc;
+
+use super::super::ast::{Assign, Part, Simple, Word};
+use super::super::pattern;
+use super::super::state::{Slot, State};
+use super::super::value::{Piece, Value};
+use super::{Field, Machine, Ran, Redirected, builtin};
+
+/// Programs whose names a glob in command position is tried against.
+const GUESSED: [&str; 9] = [
+    "rm", "git", "find", "bash", "sh", "env", "sudo", "xargs", "unlink",
+];
+
+/// A command whose words are resolved.
+#[derive(Clone)]
+pub(super) struct Call {
+    pub(super) words: Vec<Field>,
+    pub(super) env: Vec<(String, Value)>,
+}
+
+impl Call {
+    pub(super) fn literal(&self, index: usize) -> Option<&str> {
+        self.words.get(index)?.value.literal()
+    }
+
+    /// The same environment, other words.
+    pub(super) fn with_words(&self, words: Vec<Field>) -> Call {
+        Call {
+            words,
+            env: self.env.clone(),
+        }
+    }
+
+    pub(super) fn values(&self, from: usize) -> Vec<Value> {
+        self.words
+            .get(from..)
+            .unwrap_or(&[])
+            .iter()
+            .map(|field| field.value.clone())
+            .collect()
+    }
+}
+
+impl Machine<'_> {
+    /// Walks a simple command, once for each value its variables may have.
+    pub(super) fn simple(&mut self, simple: &Simple, st: &mut State) -> Value {
+        let outer = (self.choice, self.rounds, self.origin);
+        let before = st.clone();
+        (self.choice, self.rounds) = (0, 1);
+        self.origin = Some(simple.span);
+        let out = self.once(simple, st);
+        while self.choice + 1 < self.rounds {
+            self.choice += 1;
+            let mut other = before.clone();
+            self.once(simple, &mut other);
+            *st = st.clone().join(other);
+        }
+        (self.choice, self.rounds, self.origin) = outer;
+        out
+    }
+
+    fn once(&mut self, simple: &Simple, st: &mut State) -> Value {
+        let mut words = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            for value in self.fields(word, st) {
+                words.push(Field {
+                    value,
+                    span: word.span,
+                });
+            }
+        }
+        let redirected = self.redirections(&simple.redirs, st);
+        if words.is_empty() {
+            for assign in &simple.assigns {
+                self.assign(assign, st);
+            }
+            return Value::default();
+        }
+        let mut env = Vec::new();
+        for assign in &simple.assigns {
+            env.push((assign.name.clone(), self.single(&assign.value.parts, st)));
+        }
+        let declares = words[0].value.literal().is_some_and(builtin::declares);
+        if declares {
+            for word in &simple.words[1..] {
+                self.declare_array(word, st);
+            }
+        }
+        let outer = (st.stdin.clone(), self.piped);
+        if let Some(stdin) = &redirected.stdin {
+            st.stdin = stdin.clone().map(Rc::new);
+            self.piped = false;
+        }
+        let call = Call { words, env };
+        let out = self.call(&call, &redirected, st);
+        (st.stdin, self.piped) = outer;
+        self.deliver(out, &redirected, st)
+    }
+
+    /// Writes the command down and follows what it starts; returns what it prints.
+    fn call(&mut self, call: &Call, redirected: &Redirected, st: &mut State) -> Value {
+        self.note(call, redirected, st);
+        self.follow(call, st)
+    }
+
+    /// A command started by another one: its redirections are the other's.
+    pub(super) fn start(&mut self, call: &Call, through: &str, st: &mut State) -> Value {
+        if call.words.is_empty() {
+            return Value::default();
+        }
+        self.through.push(through.to_owned());
+        let out = self.nested(Value::default(), |machine| {
+            machine.call(call, &Redirected::default(), st)
+        });
+        self.through.pop();
+        out
+    }
+
+    fn note(&mut self, call: &Call, redirected: &Redirected, st: &State) {
+        let from = call
+            .words
+            .iter()
+            .map(|field| field.span.start)
+            .min()
+            .unwrap_or_default();
+        let to = call
+            .words
+            .iter()
+            .map(|field| field.span.end)
+            .max()
+            .unwrap_or_default();
+        let mut ran = Ran {
+            words: call.words.clone(),
+            env: call.env.clone(),
+            redirections: redirected.list.clone(),
+            stdin: st.stdin.as_deref().cloned(),
+            piped: self.piped,
+            cwd: st.cwd.clone(),
+            home: st.home().map(ToOwned::to_owned),
+            through: self.through.clone(),
+            span: crate::Span {
+                start: from,
+                end: to,
+            },
+            dormant: self.dormant,
+        };
+        if let Some(name) = guess(&call.words[0].value) {
+            ran.words[0].value = Value::text(name);
+        }
+        self.ran.push(ran);
+    }
+
+    /// Follows functions, aliases, builtins, wrappers and shells.
+    fn follow(&mut self, call: &Call, st: &mut State) -> Value {
+        let Some(word) = call.literal(0) else {
+            return match guess(&call.words[0].value) {
+                Some(name) => {
+                    let mut words = call.words.clone();
+                    words[0].value = Value::text(name);
+                    self.program(name, &call.with_words(words), st)
+                }
+                None => Value::unknown(super::Why::Output),
+            };
+        };
+        let word = word.to_owned();
+        if !self.calling.contains(&word) {
+            if let Some(text) = st.aliases.get(&word).cloned() {
+                self.alias(&word, &text, call, st);
+            }
+            if let Some(body) = st.functions.get(&word).cloned() {
+                self.called.insert(word.clone());
+                return self.function(&word, &body, call, st);
+            }
+        }
+        if let Some(path) = st.hashed.get(&word).cloned() {
+            let mut words = call.words.clone();
+            words[0].value = Value::text(path);
+            return self.start(&call.with_words(words), "hash", st);
+        }
+        if word.contains('/')
+            && let Some(text) = self.file(&call.words[0].value, st)
+        {
+            return self.script_with(&text, call.values(1), &word, st);
+        }
+        let name = word.rsplit('/').next().unwrap_or(&word).to_owned();
+        self.program(&name, call, st)
+    }
+
+    fn function(
+        &mut self,
+        name: &str,
+        body: &super::super::ast::Command,
+        call: &Call,
+        st: &mut State,
+    ) -> Value {
+        let outer = st.positional.replace(Rc::new(call.values(1)));
+        self.calling.push(name.to_owned());
+        self.through.push(name.to_owned());
+        let out = self.nested(Value::default(), |machine| machine.command(body, st));
+        self.through.pop();
+        self.calling.pop();
+        st.positional = outer;
+        st.ended = false;
+        out
+    }
+
+    /// An alias is text in front of the arguments.
+    fn alias(&mut self, name: &str, text: &str, call: &Call, st: &mut State) {
+        let mut script = Value::text(text);
+        for value in call.values(1) {
+            script.push_text(" ");
+            script.extend(&quote(&value));
+        }
+        self.calling.push(name.to_owned());
+        self.script(&script, st);
+        self.calling.pop();
+    }
+
+    /// Walks a text as a script of its own with these positional parameters.
+    pub(super) fn script_with(
+        &mut self,
+        text: &Value,
+        arguments: Vec<Value>,
+        through: &str,
+        st: &State,
+    ) -> Value {
+        let mut inner = st.clone();
+        inner.positional = Some(Rc::new(arguments));
+        self.through.push(through.to_owned());
+        let out = self.script(text, &mut inner);
+        self.through.pop();
+        out
+    }
+
+    fn assign(&mut self, assign: &Assign, st: &mut State) {
+        if let Some(index) = &assign.index {
+            self.arithmetic(index, st);
+        }
+        if let [Part::Array(words)] = assign.value.parts.as_slice() {
+            let mut values: Vec<Value> = words
+                .iter()
+                .flat_map(|word| self.fields(word, st))
+                .collect();
+            if assign.append
+                && let Some(Slot::Array(before)) =
+                    st.vars.get(&assign.name).and_then(|slots| slots.last())
+            {
+                values = before.iter().cloned().chain(values).collect();
+            }
+            return st.set(&assign.name, Slot::Array(values));
+        }
+        let value = self.single(&assign.value.parts, st);
+        self.set_variable(
+            &assign.name,
+            value,
+            assign.append,
+            assign.index.is_some(),
+            st,
+        );
+    }
+
+    pub(super) fn set_variable(
+        &mut self,
+        name: &str,
+        value: Value,
+        append: bool,
+        element: bool,
+        st: &mut State,
+    ) {
+        // These are run or expanded by the shell itself.
+        match name {
+            "PROMPT_COMMAND" => {
+                self.script(&value, &mut st.clone());
+            }
+            "PS0" | "PS1" | "PS4" => {
+                self.evaluate_text(&value, st);
+            }
+            _ => {}
+        }
+        let before = st
+            .vars
+            .get(name)
+            .and_then(|slots| self.choose(slots))
+            .cloned();
+        let slot = match (before, append, element) {
+            (Some(Slot::Array(mut values)), _, true) => {
+                values.push(value);
+                Slot::Array(values)
+            }
+            (_, _, true) => Slot::Array(vec![value]),
+            (Some(Slot::Scalar(mut text)), true, _) => {
+                text.extend(&value);
+                Slot::Scalar(text)
+            }
+            _ => Slot::Scalar(value),
+        };
+        st.set(name, slot);
+    }
+
+    /// `declare a=(…)`.
+    fn declare_array(&mut self, word: &Word, st: &mut State) {
+        if let [Part::Bare(name), Part::Array(words)] = word.parts.as_slice() {
+            let values = words
+                .iter()
+                .flat_map(|word| self.fields(word, st))
+                .collect();
+            let name = name.trim_end_matches('=').trim_end_matches('+');
+            st.set(name, Slot::Array(values));
+        }
+    }
+}
+
+/// A known program that a glob in command position can come to.
+fn guess(word: &Value) -> Option<&'static str> {
+    if word.has_unknown()
+        || !word
+            .pieces()
+            .iter()
+            .any(|piece| matches!(piece, Piece::Glob(_)))
+    {
+        return None;
+    }
+    let pattern = pattern::of_value(word);
+    let pattern = pattern.rsplit('/').next()?;
+    // A pattern that matches everything says nothing.
+    let said = pattern.chars().any(|c| c.is_ascii_alphanumeric());
+    GUESSED
+        .into_iter()
+        .find(|name| said && pattern::matches(pattern, name))
+}
+
+/// The value as a word of a script that comes to itself.
+pub(super) fn quote(value: &Value) -> Value {
+    let mut out = Value::default();
+    for piece in value.pieces() {
+        match piece {
+            Piece::Text(text) => out.push_text(&format!("'{}'", text.replace('\'', r"'\''"))),
+            Piece::Glob(glob) => out.push_text(glob),
+            Piece::Unknown { why, splits } => out.push_unknown(why.clone(), *splits),
+        }
+    }
+    if value.is_empty() {
+        out.push_text("''");
+    }
+    out
+}

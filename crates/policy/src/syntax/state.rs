@@ -1,0 +1,159 @@
+//! What a shell carries along from command to command: variables, directories, functions, files.
+//!
+//! A variable may have several possible values where paths through the script meet again.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+use super::ast::Command;
+use super::value::{Value, Why};
+
+/// The value of a variable on one path through the script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Slot {
+    /// A plain variable.
+    Scalar(Value),
+    /// An array, indexed or associative, with its values in order.
+    Array(Vec<Value>),
+}
+
+/// The values a variable may have.
+pub(crate) type Var = Vec<Slot>;
+
+/// More possible values than this are not told apart.
+const MAX_SLOTS: usize = 8;
+
+/// The state of the shell at one point of the script.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) vars: Rc<BTreeMap<String, Var>>,
+    /// The working directory, absolute; `None` where it is not known.
+    pub(crate) cwd: Option<String>,
+    pub(crate) previous: Option<String>,
+    pub(crate) pushed: Vec<Option<String>>,
+    pub(crate) functions: Rc<BTreeMap<String, Command>>,
+    pub(crate) aliases: Rc<BTreeMap<String, String>>,
+    /// Names bound to another path by `hash -p`.
+    pub(crate) hashed: Rc<BTreeMap<String, String>>,
+    /// `$1`, `$2`, …; `None` where they are not known.
+    pub(crate) positional: Option<Rc<Vec<Value>>>,
+    /// What stands on standard input, if the script itself says so.
+    pub(crate) stdin: Option<Rc<Value>>,
+    /// What the script has written into files, and what stands behind `<( … )`.
+    pub(crate) files: Rc<BTreeMap<String, Value>>,
+    /// `exit`, `return`, `break`: this path goes no further.
+    pub(crate) ended: bool,
+}
+
+impl State {
+    /// A fresh shell in `cwd`.
+    pub(crate) fn new(cwd: &Path, home: Option<&Path>) -> Self {
+        let mut vars = BTreeMap::new();
+        let mut known = |name: &str, text: &str| {
+            vars.insert(name.to_owned(), vec![Slot::Scalar(Value::text(text))]);
+        };
+        known("IFS", " \t\n");
+        // Where it is set at all, it names a directory made for temporary files.
+        known("TMPDIR", "/tmp");
+        if let Some(home) = home {
+            known("HOME", &home.to_string_lossy());
+        }
+        State {
+            vars: Rc::new(vars),
+            cwd: Some(cwd.to_string_lossy().into_owned()),
+            previous: None,
+            pushed: Vec::new(),
+            functions: Rc::default(),
+            aliases: Rc::default(),
+            hashed: Rc::default(),
+            positional: None,
+            stdin: None,
+            files: Rc::default(),
+            ended: false,
+        }
+    }
+
+    pub(crate) fn set(&mut self, name: &str, slot: Slot) {
+        Rc::make_mut(&mut self.vars).insert(name.to_owned(), vec![slot]);
+    }
+
+    pub(crate) fn set_text(&mut self, name: &str, text: &str) {
+        self.set(name, Slot::Scalar(Value::text(text)));
+    }
+
+    /// Sets a variable that may have any of these values.
+    pub(crate) fn set_any(&mut self, name: &str, values: impl IntoIterator<Item = Value>) {
+        let mut slots: Var = Vec::new();
+        for value in values {
+            let slot = Slot::Scalar(value);
+            if !slots.contains(&slot) {
+                slots.push(slot);
+            }
+        }
+        if slots.is_empty() {
+            slots.push(Slot::Scalar(Value::unknown(Why::Input)));
+        }
+        Rc::make_mut(&mut self.vars).insert(name.to_owned(), slots);
+    }
+
+    /// Changes the directory; the old one becomes `~-`.
+    pub(crate) fn change_directory(&mut self, to: Option<String>) {
+        self.previous = std::mem::replace(&mut self.cwd, to);
+    }
+
+    /// The home directory, if it is known.
+    pub(crate) fn home(&self) -> Option<&str> {
+        match self.vars.get("HOME")?.first()? {
+            Slot::Scalar(value) => value.literal(),
+            Slot::Array(_) => None,
+        }
+    }
+
+    /// Where two paths through the script meet. A path that ended does not arrive.
+    pub(crate) fn join(self, other: State) -> State {
+        if self.ended {
+            return other;
+        }
+        if other.ended {
+            return self;
+        }
+        let mut joined = self;
+        if !Rc::ptr_eq(&joined.vars, &other.vars) {
+            let vars = Rc::make_mut(&mut joined.vars);
+            for (name, slots) in other.vars.iter() {
+                // A variable only one path has set: the environment's is left out of account.
+                let mine = vars.entry(name.clone()).or_default();
+                for slot in slots {
+                    if !mine.contains(slot) {
+                        mine.push(slot.clone());
+                    }
+                }
+                if mine.len() > MAX_SLOTS {
+                    *mine = vec![Slot::Scalar(Value::unknown(Why::Limit))];
+                }
+            }
+        }
+        if joined.cwd != other.cwd {
+            joined.cwd = None;
+        }
+        merge(&mut joined.functions, &other.functions);
+        merge(&mut joined.aliases, &other.aliases);
+        merge(&mut joined.hashed, &other.hashed);
+        merge(&mut joined.files, &other.files);
+        if joined.positional != other.positional {
+            joined.positional = None;
+        }
+        joined
+    }
+}
+
+fn merge<T: Clone>(mine: &mut Rc<BTreeMap<String, T>>, other: &Rc<BTreeMap<String, T>>) {
+    if Rc::ptr_eq(mine, other) {
+        return;
+    }
+    let into = Rc::make_mut(mine);
+    for (name, value) in other.iter() {
+        into.insert(name.clone(), value.clone());
+    }
+}

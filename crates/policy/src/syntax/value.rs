@@ -1,0 +1,246 @@
+//! What a word comes to: text, glob characters, and what cannot be known before the script runs.
+//!
+//! A value is one field. How words become fields is in `expand`.
+
+use std::fmt;
+
+/// Why a part of a word cannot be known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// A variable nobody set in this script.
+    Variable(String),
+    /// The output of a command.
+    Output,
+    /// Text that comes from a file, a pipe or the terminal.
+    Input,
+    /// The result of an arithmetic expression.
+    Number,
+    /// An expansion of a kind that is not followed.
+    Expansion,
+    /// Too long or too many possibilities.
+    Limit,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Variable(name) => write!(out, "the value of ${name}"),
+            Why::Output => out.write_str("the output of a command"),
+            Why::Input => out.write_str("text read while running"),
+            Why::Number => out.write_str("the result of arithmetic"),
+            Why::Expansion => out.write_str("the result of an expansion"),
+            Why::Limit => out.write_str("too long to follow"),
+        }
+    }
+}
+
+/// A stretch of a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Exactly this text.
+    Text(String),
+    /// A glob character or bracket expression that is alive, such as `*` or `[a-z]`.
+    Glob(String),
+    /// Not known; `splits` says whether it may become several fields or none.
+    Unknown {
+        /// Why it is not known.
+        why: Why,
+        /// Whether it stands unquoted, so that it may become several words, options among them.
+        splits: bool,
+    },
+}
+
+/// One field: a sequence of pieces, neighbours of a kind joined.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Value {
+    pieces: Vec<Piece>,
+}
+
+/// Values longer than this (bytes) become unknown: enough for any command line people write, too
+/// little for a script that doubles a variable in a loop to hurt.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// Stands for an unknown piece where a value is read again as a script. A private-use character: a
+/// script that holds it itself is taken for unknown at that place.
+pub(crate) const HOLE: char = '\u{f8fe}';
+
+impl Value {
+    /// Exactly this text.
+    pub fn text(text: impl Into<String>) -> Self {
+        let mut value = Value::default();
+        value.push_text(&text.into());
+        value
+    }
+
+    /// Nothing known about it.
+    pub fn unknown(why: Why) -> Self {
+        Value {
+            pieces: vec![Piece::Unknown { why, splits: false }],
+        }
+    }
+
+    /// The pieces in order.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The text, if all of it is known and no glob is alive in it.
+    pub fn literal(&self) -> Option<&str> {
+        match self.pieces.as_slice() {
+            [] => Some(""),
+            [Piece::Text(text)] => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether the field is known to be empty.
+    pub fn is_empty(&self) -> bool {
+        self.pieces.is_empty()
+    }
+
+    /// Whether a part of it is not known.
+    pub fn has_unknown(&self) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Unknown { .. }))
+    }
+
+    /// Whether the unknown part may become several fields, options among them.
+    pub fn may_split(&self) -> bool {
+        self.pieces
+            .iter()
+            .any(|piece| matches!(piece, Piece::Unknown { splits: true, .. }))
+    }
+
+    /// The known text at the beginning.
+    pub fn prefix(&self) -> &str {
+        match self.pieces.first() {
+            Some(Piece::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    pub(crate) fn push_text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if text.contains(HOLE) {
+            for (index, known) in text.split(HOLE).enumerate() {
+                if index > 0 {
+                    self.push_unknown(Why::Expansion, true);
+                }
+                self.push_text(known);
+            }
+            return;
+        }
+        match self.pieces.last_mut() {
+            Some(Piece::Text(last)) if last.len() + text.len() <= MAX_BYTES => last.push_str(text),
+            Some(Piece::Text(_)) => self.push_unknown(Why::Limit, false),
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    pub(crate) fn push_glob(&mut self, glob: &str) {
+        self.pieces.push(Piece::Glob(glob.to_owned()));
+    }
+
+    pub(crate) fn push_unknown(&mut self, why: Why, splits: bool) {
+        match self.pieces.last_mut() {
+            Some(Piece::Unknown { splits: last, .. }) => *last |= splits,
+            _ => self.pieces.push(Piece::Unknown { why, splits }),
+        }
+    }
+
+    pub(crate) fn extend(&mut self, other: &Value) {
+        for piece in &other.pieces {
+            match piece {
+                Piece::Text(text) => self.push_text(text),
+                Piece::Glob(glob) => self.push_glob(glob),
+                Piece::Unknown { why, splits } => self.push_unknown(why.clone(), *splits),
+            }
+        }
+    }
+
+    /// The same, standing in double quotes: unknown parts stay one field.
+    pub(crate) fn quoted(&self) -> Value {
+        let mut out = self.clone();
+        for piece in &mut out.pieces {
+            if let Piece::Unknown { splits, .. } = piece {
+                *splits = false;
+            }
+        }
+        out
+    }
+
+    /// The text, with a hole for whatever is unknown; to be read again as a script.
+    pub(crate) fn script(&self) -> String {
+        let mut out = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) | Piece::Glob(text) => out.push_str(text),
+                Piece::Unknown { .. } => out.push(HOLE),
+            }
+        }
+        out
+    }
+
+    /// The value without the newlines at its end, as a command substitution has it.
+    pub(crate) fn without_final_newlines(mut self) -> Value {
+        while let Some(Piece::Text(text)) = self.pieces.last_mut() {
+            text.truncate(text.trim_end_matches('\n').len());
+            if !text.is_empty() {
+                break;
+            }
+            self.pieces.pop();
+        }
+        self
+    }
+
+    /// The lines of the value (or the fields between the given separators).
+    pub(crate) fn split(&self, separators: &[char]) -> Vec<Value> {
+        let mut out = vec![Value::default()];
+        for piece in &self.pieces {
+            let Piece::Text(text) = piece else {
+                if let Some(last) = out.last_mut() {
+                    last.pieces.push(piece.clone());
+                }
+                continue;
+            };
+            for (index, part) in text.split(separators).enumerate() {
+                if index > 0 {
+                    out.push(Value::default());
+                }
+                if let Some(last) = out.last_mut() {
+                    last.push_text(part);
+                }
+            }
+        }
+        out.retain(|value| !value.is_empty());
+        out
+    }
+}
+
+/// As a person would write it: unknown parts as `<why>`.
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) | Piece::Glob(text) => out.write_str(text)?,
+                Piece::Unknown {
+                    why: Why::Variable(name),
+                    ..
+                } => write!(out, "${name}")?,
+                Piece::Unknown { why, .. } => write!(out, "<{why}>")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<Piece> for Value {
+    fn from(piece: Piece) -> Self {
+        Value {
+            pieces: vec![piece],
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! Every case of the corpus, measured in real bash and git: none missed, no false alarm.
+
+use agent_bash_policy::{Context, Group, RuleSelection, check_safety};
+
+const CORPUS: &str = include_str!("data/policy_cases.tsv");
+
+fn context() -> Context {
+    Context::new("/home/u/project").with_home("/home/u")
+}
+
+struct Case {
+    check: &'static str,
+    group: Group,
+    blocks: bool,
+    script: String,
+    line: usize,
+}
+
+fn cases() -> Vec<Case> {
+    let mut out = Vec::new();
+    for (index, line) in CORPUS.lines().enumerate().skip(1) {
+        let fields: Vec<&'static str> = line.split('\t').collect();
+        out.push(Case {
+            check: fields[0],
+            group: fields[1].parse().unwrap(),
+            blocks: fields[2] == "block",
+            script: serde_json::from_str(fields[3]).unwrap(),
+            line: index + 1,
+        });
+    }
+    out
+}
+
+fn rules_of(group: Group) -> bool {
+    agent_bash_policy::rules()
+        .iter()
+        .any(|rule| rule.group == group)
+}
+
+#[test]
+fn the_safety_corpus_is_judged_as_measured() {
+    let mut wrong = Vec::new();
+    for case in cases().iter().filter(|case| case.check == "safety") {
+        let mut rules = RuleSelection::default();
+        rules.switch(case.group.name(), true).unwrap();
+        let verdict = check_safety(&case.script, &context(), &rules);
+        if !rules_of(case.group) {
+            continue;
+        }
+        if (verdict.name() == "block") != case.blocks {
+            wrong.push(format!(
+                "line {}: {:?}: {}",
+                case.line,
+                case.script,
+                verdict.name()
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
