@@ -1,0 +1,63 @@
+//! What a program waits for that reads from its terminal.
+
+use std::fmt;
+
+/// How a program at a terminal waits for a person. A program that sleeps, computes, or polls in canonical mode
+/// (`tail -f`) waits for nobody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WaitingFor {
+    /// A line: canonical mode with echo, and somebody is blocked in `read`.
+    Line,
+    /// A secret: canonical mode without echo. What is typed now goes to the program and nowhere else.
+    Secret,
+    /// Single keys: not canonical (readline, menus).
+    Raw,
+    /// Single keys, on the alternate screen (editors, pagers).
+    FullScreen,
+}
+
+impl WaitingFor {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Line, Self::Secret, Self::Raw, Self::FullScreen];
+
+    /// As the notice `waiting_for_input` names it: `line`, `secret`, `raw`, `full_screen`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Secret => "secret",
+            Self::Raw => "raw",
+            Self::FullScreen => "full_screen",
+        }
+    }
+
+    /// Whether what is typed may appear in transcripts, recordings and logs.
+    pub fn may_be_recorded(self) -> bool {
+        self != Self::Secret
+    }
+}
+
+impl fmt::Display for WaitingFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_secret_is_not_recorded() {
+        let secret: Vec<_> = WaitingFor::ALL
+            .into_iter()
+            .filter(|waiting| !waiting.may_be_recorded())
+            .collect();
+        assert_eq!(secret, [WaitingFor::Secret]);
+    }
+
+    #[test]
+    fn names_are_those_of_the_notice() {
+        let names = WaitingFor::ALL.map(|waiting| waiting.to_string());
+        assert_eq!(names, ["line", "secret", "raw", "full_screen"]);
+    }
+}
