@@ -75,6 +75,7 @@ fn play_step(
         world,
         profile: &case.profile,
         request: &request,
+        may_reword: step.command.is_some(),
         environment: &case.setup.environment,
         cancel_when: step.cancel_when.as_ref().map(|name| world.cwd().join(name)),
     })?;

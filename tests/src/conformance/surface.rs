@@ -20,6 +20,8 @@ pub struct Call<'a> {
     pub profile: &'a str,
     /// The request, as a JSON text that need not be one.
     pub request: &'a str,
+    /// Whether a surface may say the request in its own way; else the text is what is tested.
+    pub may_reword: bool,
     /// Variables of the host beside the world's.
     pub environment: &'a BTreeMap<String, String>,
     /// Called off when this file is there.
@@ -95,7 +97,10 @@ impl Surface for CliText {
             .map(OsString::from)
             .into();
         let mut input = None;
-        let request = serde_json::from_str::<Value>(call.request).ok();
+        let request = call
+            .may_reword
+            .then(|| serde_json::from_str::<Value>(call.request))
+            .transpose()?;
         if let Some((script, flags)) = request.as_ref().and_then(flags) {
             arguments.extend(flags.into_iter().map(OsString::from));
             if script.len() > LONGEST_ARGUMENT || script.contains('\0') {
@@ -110,10 +115,8 @@ impl Surface for CliText {
             input = Some(call.request);
         }
         let ran = run_cli(call, arguments, input)?;
-        // A line's end after the text is the terminal's, not the text's.
-        let text = ran.stdout.strip_suffix('\n').unwrap_or(&ran.stdout);
         Ok(Reply {
-            text: text.to_owned(),
+            text: ran.stdout,
             result: None,
             exit_code: Some(ran.code),
             stderr: ran.stderr,

@@ -1,0 +1,338 @@
+//! What data cannot say about the command line: signals in the middle, readers that go away, the binary itself killed.
+//!
+//! Each test drives the real binary in a world of its own and ends with that world's census. That the census finds
+//! what is left is shown in `census.rs`.
+
+use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, procfs};
+use rustix::process::{Pid, Signal};
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// What a slow machine may take to start something.
+const SOON: Duration = Duration::from_secs(30);
+/// What may pass until nothing is left of a host that was killed.
+const AFTER_KILL: Duration = Duration::from_secs(2);
+
+/// A script whose processes use every way out: own session, deaf to signals, nobody's child. Says when all are there.
+const ESCAPES: &str = "echo begun; misbehave ignore-term & setsid misbehave ignore-term & \
+    misbehave daemon hold >/dev/null; misbehave daemon close >/dev/null; \
+    (setsid sh -c 'misbehave linger & exit' &); env -i PATH=\"$PATH\" setsid misbehave linger & \
+    misbehave stop-self & touch started; wait";
+/// How many of them are at work, at the least.
+const ESCAPED: usize = 7;
+
+fn world() -> anyhow::Result<World> {
+    World::new()?.with_program(Path::new(env!("CARGO_BIN_EXE_misbehave")))
+}
+
+fn agent_bash(world: &World, words: &[&str]) -> anyhow::Result<Command> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(words);
+    Ok(command)
+}
+
+/// Starts a call and waits until its script has made the file `started`, and until `ESCAPED` is reached where asked.
+fn started(world: &World, words: &[&str], processes: usize) -> anyhow::Result<Child> {
+    let child = product::start(agent_bash(world, words)?, None)?;
+    let there = poll::until(SOON, || {
+        let enough = helpers(world) >= processes;
+        (enough && world.cwd().join("started").exists()).then_some(())
+    });
+    anyhow::ensure!(there.is_some(), "the command did not start");
+    Ok(child)
+}
+
+/// How many helper programs are at work in the world.
+fn helpers(world: &World) -> usize {
+    let ours = |process: &procfs::Process| {
+        process.is_alive()
+            && process.command.starts_with("misbehave ")
+            && (process.environment_has(&world.mark()) || process.stands_in(&world.cwd()))
+    };
+    procfs::processes()
+        .iter()
+        .filter(|process| ours(process))
+        .count()
+}
+
+fn signal(child: &Child, signal: Signal) -> anyhow::Result<()> {
+    Ok(rustix::process::kill_process(
+        Pid::from_child(child),
+        signal,
+    )?)
+}
+
+fn end_of(child: Child) -> anyhow::Result<Ran> {
+    Ok(child.wait_with_output()?.into())
+}
+
+fn assert_nothing_left(world: World, patience: Duration) {
+    let left = world.end(patience);
+    assert!(left.is_empty(), "left behind:\n{left}");
+}
+
+#[test]
+fn signals_cancel_and_the_partial_output_is_printed() -> anyhow::Result<()> {
+    for (name, number, code) in [
+        ("INT", Signal::INT, 130),
+        ("TERM", Signal::TERM, 143),
+        ("HUP", Signal::HUP, 129),
+    ] {
+        let world = world()?;
+        let script = "echo partial; touch started; sleep 60; echo never";
+        let child = started(&world, &["run", script], 0)?;
+        signal(&child, number)?;
+        let ran = end_of(child)?;
+        assert_eq!(ran.stdout, "[Command cancelled]\npartial\n", "SIG{name}");
+        assert_eq!(ran.code, code, "SIG{name}");
+        assert_nothing_left(world, SOON);
+    }
+    Ok(())
+}
+
+#[test]
+fn cancelling_ends_whatever_way_out_was_taken() -> anyhow::Result<()> {
+    let world = world()?;
+    let child = started(&world, &["run", ESCAPES], ESCAPED)?;
+    signal(&child, Signal::INT)?;
+    let ran = end_of(child)?;
+    assert!(
+        ran.stdout.starts_with("[Command cancelled]\nbegun\n"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.code, 130);
+    assert_nothing_left(world, Duration::ZERO);
+    Ok(())
+}
+
+#[test]
+fn a_timeout_ends_whatever_way_out_was_taken() -> anyhow::Result<()> {
+    let world = world()?;
+    let child = started(&world, &["run", "--timeout", "5s", ESCAPES], ESCAPED)?;
+    let ran = end_of(child)?;
+    assert!(
+        ran.stdout
+            .starts_with("[Command timed out after 5 seconds]\nbegun\n"),
+        "{ran:?}"
+    );
+    assert_eq!(ran.code, 124);
+    assert_nothing_left(world, Duration::ZERO);
+    Ok(())
+}
+
+#[test]
+fn killing_the_host_takes_its_command_along() -> anyhow::Result<()> {
+    for script in [
+        ESCAPES,
+        "misbehave linger & touch started; misbehave linger",
+    ] {
+        let processes = if script == ESCAPES { ESCAPED } else { 2 };
+        let world = world()?;
+        let mut child = started(&world, &["run", script], processes)?;
+        child.kill()?;
+        child.wait()?;
+        assert_nothing_left(world, AFTER_KILL);
+    }
+    Ok(())
+}
+
+#[test]
+fn killing_the_host_ends_its_command_at_a_standstill_too() -> anyhow::Result<()> {
+    // A command that floods a host which reads no more is blocked in `write`.
+    let world = world()?;
+    let script = "touch started; misbehave endless";
+    let mut child = started(&world, &["run", "--stream", script], 1)?;
+    child.kill()?;
+    child.wait()?;
+    assert_nothing_left(world, AFTER_KILL);
+    Ok(())
+}
+
+#[test]
+fn a_call_does_not_wait_for_what_outlives_it() -> anyhow::Result<()> {
+    let world = world()?;
+    let script = "misbehave linger gate & echo hi";
+    let ran = product::run(agent_bash(&world, &["run", script])?, None)?;
+    assert!(
+        ran.stdout.starts_with("hi\n\n[Still running: pid "),
+        "{ran:?}"
+    );
+    assert!(ran.stdout.contains("misbehave linger gate]"), "{ran:?}");
+    assert_eq!(ran.code, 0);
+    // It is alive, it has lost nothing, and it can end by itself.
+    assert_eq!(helpers(&world), 1);
+    std::fs::write(world.cwd().join("gate"), "")?;
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
+
+#[test]
+fn what_outlives_a_call_goes_on_writing_into_its_artifact() -> anyhow::Result<()> {
+    let world = world()?;
+    let script = "(misbehave linger gate; misbehave lines 3000; touch written; misbehave linger end) & echo first";
+    let ran = product::run(agent_bash(&world, &["run", "--json", script])?, None)?;
+    let result: serde_json::Value = serde_json::from_str(&ran.stdout)?;
+    std::fs::write(world.cwd().join("gate"), "")?;
+    let written = poll::until(SOON, || world.cwd().join("written").exists().then_some(()));
+    assert!(
+        written.is_some(),
+        "the survivor died of its output: {result}"
+    );
+    let path = result["artifacts"][0]["path"].as_str().unwrap_or_default();
+    let want = (1..=3000).fold("first\n".to_owned(), |text, n| format!("{text}{n}\n"));
+    let whole = poll::until(SOON, || {
+        (std::fs::read_to_string(path).ok()? == want).then_some(())
+    });
+    assert!(whole.is_some(), "the artifact is not whole: {path:?}");
+    std::fs::write(world.cwd().join("end"), "")?;
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_crash() -> anyhow::Result<()> {
+    // The text: printed at the end, to nobody.
+    let world = world()?;
+    let script = "touch started; misbehave linger gate; misbehave lines 50000";
+    let mut child = started(&world, &["run", script], 1)?;
+    drop(child.stdout.take());
+    std::fs::write(world.cwd().join("gate"), "")?;
+    let ran = end_of(child)?;
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
+
+#[test]
+fn a_live_reader_that_goes_away_ends_the_command() -> anyhow::Result<()> {
+    let world = world()?;
+    let script = "touch started; misbehave endless";
+    let mut child = started(&world, &["run", "--stream", script], 1)?;
+    let mut out = child
+        .stdout
+        .take()
+        .ok_or_else(|| anyhow::anyhow!("piped"))?;
+    out.read_exact(&mut [0; 1000])?;
+    drop(out);
+    let ran = end_of(child)?;
+    assert!(!ran.stderr.contains("panicked"), "{ran:?}");
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
+
+#[test]
+fn a_stream_shows_what_is_printed_when_it_is_printed() -> anyhow::Result<()> {
+    let world = world()?;
+    let script = "echo early; touch started; misbehave linger gate; echo late";
+    let mut child = started(&world, &["run", "--stream", script], 1)?;
+    let mut out = child
+        .stdout
+        .take()
+        .ok_or_else(|| anyhow::anyhow!("piped"))?;
+    let mut early = [0; 6];
+    out.read_exact(&mut early)?;
+    assert_eq!(&early, b"early\n");
+    std::fs::write(world.cwd().join("gate"), "")?;
+    let mut rest = String::new();
+    out.read_to_string(&mut rest)?;
+    assert_eq!(rest, "late\n");
+    assert!(child.wait()?.success());
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
+
+#[test]
+fn a_command_is_in_a_session_of_its_own_and_not_in_anybodys_arguments() -> anyhow::Result<()> {
+    let world = world()?;
+    let script = "misbehave identity; touch started; misbehave linger gate; : unmistakable-words";
+    let child = product::start(agent_bash(&world, &["run", "-"])?, Some(script))?;
+    let id = child.id();
+    let there = poll::until(SOON, || world.cwd().join("started").exists().then_some(()));
+    assert!(there.is_some());
+    let named: Vec<_> = procfs::processes()
+        .into_iter()
+        .filter(|process| process.command.contains("unmistakable-words"))
+        .collect();
+    let host = procfs::process(id).ok_or_else(|| anyhow::anyhow!("the host is gone"))?;
+    std::fs::write(world.cwd().join("gate"), "")?;
+    let ran = end_of(child)?;
+    assert!(named.is_empty(), "{named:?}");
+    assert!(ran.stdout.contains("session "), "{ran:?}");
+    assert!(
+        !ran.stdout.contains(&format!("session {}\n", host.session)),
+        "{ran:?}"
+    );
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
+
+#[test]
+fn many_calls_at_once_do_not_meet() -> anyhow::Result<()> {
+    const CALLS: usize = 16;
+    let world = world()?;
+    let mut children = Vec::new();
+    for number in 0..CALLS {
+        let script = format!("for i in $(seq 200); do echo {number}; done; exit {number}");
+        children.push(product::start(
+            agent_bash(&world, &["run", &script])?,
+            None,
+        )?);
+    }
+    for (number, child) in children.into_iter().enumerate() {
+        let ran = end_of(child)?;
+        let lines = format!("{number}\n").repeat(200);
+        assert!(ran.stdout.starts_with(&lines), "call {number}: {ran:?}");
+        assert_eq!(ran.code, i32::try_from(number)?);
+    }
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
+
+#[test]
+fn mistakes_on_the_command_line_are_exit_code_2_and_start_nothing() -> anyhow::Result<()> {
+    let world = world()?;
+    for words in [
+        &["run"][..],
+        &["run", "--timeout", "soon", "touch started"],
+        &["run", "--head", "0", "touch started"],
+        &["run", "--profile", "nonsense", "touch started"],
+        &["run", "--env", "novalue", "touch started"],
+        &["run", "--nonsense", "touch started"],
+        &["nonsense"],
+    ] {
+        let ran = product::run(agent_bash(&world, words)?, None)?;
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{words:?}");
+        assert!(!ran.stderr.is_empty(), "{words:?}");
+    }
+    let not_json = product::run(
+        agent_bash(&world, &["run", "--request"])?,
+        Some("{nonsense"),
+    )?;
+    assert_eq!(not_json.code, 2, "{not_json:?}");
+    assert!(!world.cwd().join("started").exists());
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
+
+#[test]
+fn words_are_quoted_and_joined() -> anyhow::Result<()> {
+    let world = world()?;
+    let words = [
+        "run",
+        "--",
+        "printf",
+        "[%s]",
+        "two words",
+        "$HOME",
+        "it's",
+        "",
+    ];
+    let ran = product::run(agent_bash(&world, &words)?, None)?;
+    assert_eq!(ran.stdout, "[two words][$HOME][it's][]");
+    assert_nothing_left(world, SOON);
+    Ok(())
+}
