@@ -11,9 +11,8 @@ mod wording;
 mod workspace;
 
 use crate::refusal::Refusal;
-use agent_bash_core::{
-    ArtifactRef, Notice, OutputLimits, OutputSummary, Status, StreamId, TextLayout,
-};
+use agent_bash_core::{Notice, OutputLimits, Status, TextLayout};
+use agent_bash_sink::SinkReport;
 
 /// Everything a text is made from.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +22,7 @@ pub struct Facts<'a> {
     /// The command as it was given.
     pub command: &'a str,
     /// What was printed: one stream, or stdout and stderr.
-    pub printed: &'a [Printed],
+    pub printed: &'a [SinkReport],
     /// What else is worth knowing.
     pub notices: &'a [Notice],
     /// The limits in force, which the texts name.
@@ -37,30 +36,6 @@ pub enum End<'a> {
     Refused(&'a Refusal),
     /// It was started.
     Ran(&'a Status),
-}
-
-/// What is kept of one stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Printed {
-    /// Which.
-    pub stream: StreamId,
-    /// The text that is shown. With a gap: what stands before it.
-    pub head: String,
-    /// What stands after the gap; empty where there is none.
-    pub tail: String,
-    /// Lines in `head` and in `tail`.
-    pub lines: [u64; 2],
-    /// The counts.
-    pub summary: OutputSummary,
-    /// The file with all of it.
-    pub artifact: Option<ArtifactRef>,
-}
-
-impl Printed {
-    /// Whether nothing of it is shown and nothing was cut: it printed nothing.
-    fn is_empty(&self) -> bool {
-        self.head.is_empty() && self.tail.is_empty() && !self.summary.binary
-    }
 }
 
 /// Writes the text in the given layout.

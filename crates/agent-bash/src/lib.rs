@@ -1,11 +1,36 @@
-//! The shell runtime for coding agents.
+//! The shell runtime for coding agents: one call in, one honest result out.
+//!
+//! A [`BashTool`] is made of a [`Profile`](agent_bash_core::Profile) (one of [`profiles`], or a host's own), a
+//! [`HostContext`], and somebody who runs scripts. [`BashTool::execute`] takes a call through the stages of
+//! `pipeline.rs` and gives a [`ToolResult`](agent_bash_core::ToolResult); it never fails, since a refusal, a missing
+//! directory or a timeout are results too.
+//!
+//! This crate is wiring and holds no mechanism. What reads a script is `agent-bash-policy`, what runs it
+//! `agent-bash-exec`, what bounds and keeps its output `agent-bash-sink`, what builds its environment
+//! `agent-bash-process`. Two things are made here and nowhere else: the texts that a model reads ([`layout`],
+//! [`schema`]) and the values that shape a call ([`profiles`]).
 
 mod host;
 pub mod layout;
+mod pipeline;
 pub mod profiles;
 mod refusal;
 pub mod schema;
 mod stage;
+mod tool;
+
+pub use agent_bash_core as core;
+pub use agent_bash_policy as policy;
+pub use agent_bash_process as process;
+pub use agent_bash_sink as sink;
 
 pub use host::HostContext;
 pub use refusal::{APPROVAL_RULE, Refusal, RuleRefusal};
+pub use stage::approve::{AllowAll, Approval, Approver, Denied, Proposal};
+pub use stage::parse_input::Input;
+pub use stage::working_directory::DirectoryError;
+pub use tool::{BashTool, BashToolBuilder, CallOptions};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

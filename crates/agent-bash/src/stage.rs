@@ -1,6 +1,11 @@
 //! The stages of a call, one file each. [`crate::pipeline`] says in which order they run; none of them knows another.
 
 pub(crate) mod approve;
+pub(crate) mod artifact;
+pub(crate) mod offer;
 pub(crate) mod parse_input;
+pub(crate) mod run;
+pub(crate) mod safety;
+pub(crate) mod shape;
 pub(crate) mod timeout;
 pub(crate) mod working_directory;

@@ -1,2 +1,58 @@
-//! Placeholder.
-fn main() {}
+//! The `agent-bash` command: the library's tool for people and scripts.
+//!
+//! Holds nothing that a user of the library would miss: it reads the command line, sets the process up, and prints.
+
+mod args;
+mod commands;
+mod logging;
+mod output;
+mod signals;
+mod start;
+
+use args::{Cli, Command};
+use clap::Parser;
+use start::Start;
+use std::process::ExitCode;
+
+/// A mistake in what we were given, told apart from what went wrong while doing it: exit code 2, as clap's own.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl std::fmt::Display for Usage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+const USAGE_ERROR: u8 = 2;
+
+/// What `timeout(1)` and `env(1)` use where it is they that failed, not the command.
+const OWN_FAILURE: u8 = 125;
+
+fn main() -> ExitCode {
+    // First of all, before any thread: in a supervisor's process this call does not return.
+    let token = agent_bash::process::supervisor::init();
+    agent_bash::process::hide_memory();
+    let cli = Cli::parse();
+    let code = dispatch(cli.command, token).unwrap_or_else(|error| {
+        output::say(&format!("agent-bash: {error:#}"));
+        if error.is::<Usage>() {
+            USAGE_ERROR
+        } else {
+            OWN_FAILURE
+        }
+    });
+    ExitCode::from(code)
+}
+
+fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> anyhow::Result<u8> {
+    let start = Start::of_this_process(token)?;
+    logging::init(&start.host);
+    match command {
+        Command::Run(args) => commands::run::run(args, &start),
+        Command::Check(args) => commands::check::check(&args, &start),
+        Command::Schema(args) => commands::schema::schema(&args, &start),
+    }
+}

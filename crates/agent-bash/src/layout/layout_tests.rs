@@ -6,26 +6,37 @@ use crate::refusal::RuleRefusal;
 use crate::stage::approve::Denied;
 use crate::stage::working_directory::DirectoryError;
 use agent_bash_core::{
-    ArtifactId, JobId, NotStarted, NoticeKind, Profile, RequestError, Stage, Survivor, TruncatedBy,
+    ArtifactId, ArtifactRef, JobId, NotStarted, NoticeKind, OutputSummary, Profile, RequestError,
+    Stage, StreamId, Streams, Survivor, TruncatedBy, Truncation,
 };
+use agent_bash_sink::{Piece, Shown};
 use std::fmt::Write as _;
 
-fn stream(stream: StreamId, text: &str) -> Printed {
-    Printed {
-        stream,
-        head: text.to_owned(),
-        tail: String::new(),
-        lines: [text.lines().count() as u64, 0],
-        summary: OutputSummary::default(),
-        artifact: None,
+fn piece(text: &str, first: u64) -> Piece {
+    let count = text.lines().count() as u64;
+    Piece {
+        text: text.to_owned(),
+        lines: (count > 0).then(|| [first, first + count - 1]),
+        ..Piece::default()
     }
 }
 
-fn merged(text: &str) -> Vec<Printed> {
+fn stream(stream: StreamId, text: &str) -> SinkReport {
+    SinkReport {
+        stream,
+        shown: Shown::Whole(piece(text, 1)),
+        summary: OutputSummary::default(),
+        artifact: None,
+        artifact_failed: None,
+        head_satisfied: None,
+    }
+}
+
+fn merged(text: &str) -> Vec<SinkReport> {
     vec![stream(StreamId::Merged, text)]
 }
 
-fn split(stdout: &str, stderr: &str) -> Vec<Printed> {
+fn split(stdout: &str, stderr: &str) -> Vec<SinkReport> {
     vec![
         stream(StreamId::Stdout, stdout),
         stream(StreamId::Stderr, stderr),
@@ -45,31 +56,37 @@ fn artifact(id: u64, stream: StreamId, complete: bool) -> ArtifactRef {
 }
 
 fn cut(
+    profile: &Profile,
     stream: StreamId,
     by: TruncatedBy,
-    ranges: &[[u64; 2]],
     artifact_id: Option<u64>,
-) -> Printed {
-    Printed {
+) -> SinkReport {
+    let (head, tail) = (piece("first\n", 1), piece("last but one\nlast\n", 8431));
+    let shown = match profile.output.truncation {
+        Truncation::Tail { .. } => Shown::Tail(tail),
+        Truncation::Head { .. } => Shown::Head(head),
+        Truncation::Middle { .. } | Truncation::HeadTail { .. } => Shown::Ends { head, tail },
+    };
+    SinkReport {
         stream,
-        head: "first\n".to_owned(),
-        tail: "last\n".to_owned(),
-        lines: [1, 1],
         summary: OutputSummary {
             total_bytes: 1_572_864,
             total_lines: 8432,
-            shown_ranges: ranges.to_vec(),
+            shown_ranges: shown.pieces().filter_map(|piece| piece.lines).collect(),
             truncated: true,
             truncated_by: Some(by),
             ..OutputSummary::default()
         },
+        shown,
         artifact: artifact_id.map(|id| artifact(id, stream, true)),
+        artifact_failed: None,
+        head_satisfied: None,
     }
 }
 
 /// The text in the layout of `profile`.
-fn text(profile: &Profile, end: End<'_>, printed: &[Printed], notices: &[Notice]) -> String {
-    super::write(
+fn text(profile: &Profile, end: End<'_>, printed: &[SinkReport], notices: &[Notice]) -> String {
+    write(
         profile.layout,
         &Facts {
             end,
@@ -81,12 +98,12 @@ fn text(profile: &Profile, end: End<'_>, printed: &[Printed], notices: &[Notice]
     )
 }
 
-fn ran(profile: &Profile, status: &Status, printed: &[Printed]) -> String {
+fn ran(profile: &Profile, status: &Status, printed: &[SinkReport]) -> String {
     text(profile, End::Ran(status), printed, &[])
 }
 
 /// All cases of one profile as one document, so that a snapshot can be read beside the table.
-fn document(profile: &Profile, cases: &[(&str, End<'_>, Vec<Printed>)]) -> String {
+fn document(profile: &Profile, cases: &[(&str, End<'_>, Vec<SinkReport>)]) -> String {
     let mut document = String::new();
     for (name, end, printed) in cases {
         let text = text(profile, *end, printed, &[]);
@@ -142,8 +159,8 @@ fn every_row_of_the_table() {
 
     for profile in profiles::ALL {
         let out = |text: &str| match profile.streams {
-            agent_bash_core::Streams::Merged => merged(text),
-            agent_bash_core::Streams::Split => split(text, ""),
+            Streams::Merged => merged(text),
+            Streams::Split => split(text, ""),
         };
         let cases = [
             ("success", End::Ran(&EXIT_0), out("hi\n")),
@@ -204,74 +221,50 @@ fn every_row_of_the_table() {
 #[test]
 fn every_way_of_being_cut() {
     use TruncatedBy::{Bytes, HeadTail, LineLength, Lines};
-    let binary = |artifact_id: Option<u64>| Printed {
-        head: String::new(),
-        tail: String::new(),
-        summary: OutputSummary {
-            total_bytes: 12_595,
-            truncated: true,
-            binary: true,
-            ..OutputSummary::default()
-        },
-        ..cut(StreamId::Merged, Bytes, &[], artifact_id)
-    };
-    let capped = Printed {
-        artifact: Some(artifact(5, StreamId::Stdout, false)),
-        ..cut(StreamId::Stdout, Lines, &[[1, 1], [8432, 8432]], None)
-    };
     let timed_out = Status::TimedOut { after_ms: 30_000 };
     for profile in profiles::ALL {
         let first = match profile.streams {
-            agent_bash_core::Streams::Merged => StreamId::Merged,
-            agent_bash_core::Streams::Split => StreamId::Stdout,
+            Streams::Merged => StreamId::Merged,
+            Streams::Split => StreamId::Stdout,
         };
-        let ranges = [[8400, 8432]];
+        let one = |by, id| vec![cut(profile, first, by, id)];
+        let binary = |id| {
+            let mut report = cut(profile, first, Bytes, id);
+            report.shown = Shown::Binary {
+                description: "binary".into(),
+            };
+            report.summary.total_bytes = 12_595;
+            vec![report]
+        };
+        let mut capped = one(Lines, None);
+        capped[0].artifact = Some(artifact(5, first, false));
+        let mut inside = one(Bytes, Some(3));
+        inside[0].shown = Shown::Ends {
+            head: Piece {
+                missing_after: 7,
+                ..piece("a long li", 1)
+            },
+            tail: Piece {
+                missing_before: 12,
+                ..piece("ne\n", 8432)
+            },
+        };
+        let both = vec![
+            cut(profile, StreamId::Stdout, Bytes, Some(3)),
+            cut(profile, StreamId::Stderr, Bytes, Some(4)),
+        ];
         let cases = [
-            (
-                "bytes",
-                End::Ran(&EXIT_0),
-                vec![cut(first, Bytes, &ranges, Some(3))],
-            ),
-            (
-                "bytes, no artifact",
-                End::Ran(&EXIT_0),
-                vec![cut(first, Bytes, &ranges, None)],
-            ),
-            (
-                "bytes, exit 3",
-                End::Ran(&EXIT_3),
-                vec![cut(first, Bytes, &ranges, Some(3))],
-            ),
-            (
-                "bytes, timeout",
-                End::Ran(&timed_out),
-                vec![cut(first, Bytes, &ranges, Some(3))],
-            ),
-            (
-                "both streams",
-                End::Ran(&EXIT_0),
-                vec![
-                    cut(StreamId::Stdout, Bytes, &ranges, Some(3)),
-                    cut(StreamId::Stderr, Bytes, &ranges, Some(4)),
-                ],
-            ),
-            (
-                "lines, capped file",
-                End::Ran(&EXIT_0),
-                vec![capped.clone()],
-            ),
-            (
-                "head or tail",
-                End::Ran(&EXIT_0),
-                vec![cut(first, HeadTail, &[[1, 2]], Some(3))],
-            ),
-            (
-                "long lines",
-                End::Ran(&EXIT_0),
-                vec![cut(first, LineLength, &[[1, 2]], Some(3))],
-            ),
-            ("binary", End::Ran(&EXIT_0), vec![binary(Some(3))]),
-            ("binary, no artifact", End::Ran(&EXIT_3), vec![binary(None)]),
+            ("bytes", End::Ran(&EXIT_0), one(Bytes, Some(3))),
+            ("bytes, no artifact", End::Ran(&EXIT_0), one(Bytes, None)),
+            ("bytes, exit 3", End::Ran(&EXIT_3), one(Bytes, Some(3))),
+            ("bytes, timeout", End::Ran(&timed_out), one(Bytes, Some(3))),
+            ("both streams", End::Ran(&EXIT_0), both),
+            ("inside a line", End::Ran(&EXIT_0), inside),
+            ("lines, capped file", End::Ran(&EXIT_0), capped),
+            ("head or tail", End::Ran(&EXIT_0), one(HeadTail, Some(3))),
+            ("long lines", End::Ran(&EXIT_0), one(LineLength, Some(3))),
+            ("binary", End::Ran(&EXIT_0), binary(Some(3))),
+            ("binary, no artifact", End::Ran(&EXIT_3), binary(None)),
         ];
         insta::assert_snapshot!(
             format!("cut_{}", profile.name.as_str()),
@@ -309,9 +302,9 @@ fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_
     .map(Notice::from)
     .into();
     let printed = [cut(
+        &profiles::STANDARD,
         StreamId::Merged,
         TruncatedBy::Bytes,
-        &[[8400, 8432]],
         Some(3),
     )];
     let shown = text(&profiles::STANDARD, End::Ran(&EXIT_3), &printed, &notices);

@@ -1,10 +1,11 @@
 //! Seed 002's text: a line that says what went wrong, then the output; beyond 128 KB its first and last 4 KB.
 //! Notices stay in the data.
 
-use super::wording::{SizeStyle, binary_line, end_line, shell_code, size};
-use super::{End, Facts, Printed};
+use super::wording::{SizeStyle, binary_line, end_line, is_binary, plain, shell_code, size};
+use super::{End, Facts};
 use crate::refusal::Refusal;
-use agent_bash_core::{OutputLimits, Status, TruncatedBy, Truncation, short_duration};
+use agent_bash_core::{OutputLimits, Status, Truncation, short_duration};
+use agent_bash_sink::{Shown, SinkReport};
 use std::time::Duration;
 
 pub(super) fn write(facts: &Facts<'_>) -> String {
@@ -55,22 +56,19 @@ fn header(status: &Status) -> Option<String> {
     }
 }
 
-fn body(text: &mut String, printed: &Printed, limits: OutputLimits) {
-    if printed.summary.binary {
+fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
+    if is_binary(printed) {
         text.push_str(&binary_line(printed, SizeStyle::Spaced));
         return;
     }
-    let cut = printed.summary.truncated_by == Some(TruncatedBy::Bytes);
-    if let (true, Truncation::Middle { max, .. }) = (cut, limits.truncation) {
-        text.push_str(&format!(
+    match (&printed.shown, limits.truncation) {
+        (Shown::Ends { head, tail }, Truncation::Middle { max, .. }) => text.push_str(&format!(
             "[output truncated in middle: got {}, max is {}]\n{}\n\n[snip]\n\n{}",
             size(printed.summary.total_bytes, SizeStyle::Spaced),
             size(max as u64, SizeStyle::Spaced),
-            printed.head,
-            printed.tail
-        ));
-    } else {
-        text.push_str(&printed.head);
-        text.push_str(&printed.tail);
+            head.text,
+            tail.text
+        )),
+        _ => text.push_str(&plain(printed)),
     }
 }

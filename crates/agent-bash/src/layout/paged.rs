@@ -2,11 +2,13 @@
 //! a file to page through. Notices stay in the data.
 
 use super::wording::{
-    SizeStyle, background_line, binary_line, blank_line, end_line, seconds, shell_code, thousands,
+    SizeStyle, background_line, binary_line, blank_line, end_line, is_binary, marked, seconds,
+    shell_code, thousands,
 };
-use super::{End, Facts, Printed};
+use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{Status, StreamId, TruncatedBy};
+use agent_bash_sink::{Shown, SinkReport};
 use std::fmt::Write as _;
 
 pub(super) fn write(facts: &Facts<'_>) -> String {
@@ -19,7 +21,11 @@ pub(super) fn write(facts: &Facts<'_>) -> String {
         return line;
     }
     let mut text = String::new();
-    for printed in facts.printed.iter().filter(|printed| !printed.is_empty()) {
+    for printed in facts
+        .printed
+        .iter()
+        .filter(|printed| !printed.shown.is_empty())
+    {
         if !text.is_empty() {
             text.push('\n');
         }
@@ -48,25 +54,25 @@ fn last_line(status: &Status) -> Option<String> {
     }
 }
 
-fn stream(text: &mut String, printed: &Printed) {
+fn stream(text: &mut String, printed: &SinkReport) {
     let name = match printed.stream {
         StreamId::Stderr => "stderr",
         StreamId::Merged | StreamId::Stdout => "stdout",
     };
-    if printed.summary.binary {
+    if is_binary(printed) {
         text.push_str(&binary_line(printed, SizeStyle::Tight));
         if let Some(line) = saved_line(printed) {
             let _ = write!(text, "\n{line}");
         }
         return;
     }
+    // What `head` and `tail` left out was not asked for: it has no headings.
     let over_limit = matches!(
         printed.summary.truncated_by,
         Some(TruncatedBy::Bytes | TruncatedBy::Lines)
     );
     if !over_limit {
-        text.push_str(&printed.head);
-        text.push_str(&printed.tail);
+        text.push_str(&marked(printed));
         return;
     }
     let total = thousands(printed.summary.total_lines);
@@ -77,20 +83,25 @@ fn stream(text: &mut String, printed: &Printed) {
             "{line}\nUse the view tool with offset/limit to read specific sections."
         );
     }
-    let [first, last] = printed.lines;
-    for (which, lines, piece) in [
-        ("First", first, &printed.head),
-        ("Last", last, &printed.tail),
-    ] {
-        if !piece.is_empty() {
-            blank_line(text);
-            let _ = write!(text, "--- {which} {lines} lines ---\n{piece}");
-        }
+    let previews = match &printed.shown {
+        Shown::Ends { head, tail } => [Some(("First", head)), Some(("Last", tail))],
+        Shown::Head(head) => [Some(("First", head)), None],
+        Shown::Whole(tail) | Shown::Tail(tail) => [None, Some(("Last", tail))],
+        Shown::Binary { .. } => [None, None],
+    };
+    for (which, piece) in previews.into_iter().flatten() {
+        blank_line(text);
+        let _ = write!(
+            text,
+            "--- {which} {} lines ---\n{}",
+            piece.line_count(),
+            piece.marked()
+        );
     }
 }
 
 /// Where all of it is.
-fn saved_line(printed: &Printed) -> Option<String> {
+fn saved_line(printed: &SinkReport) -> Option<String> {
     let artifact = printed.artifact.as_ref()?;
     let cap = if artifact.complete {
         ""

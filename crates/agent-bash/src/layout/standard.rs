@@ -2,11 +2,12 @@
 //! line, exit line.
 
 use super::wording::{
-    SizeStyle, background_line, binary_line, blank_line, end_line, seconds, size,
+    SizeStyle, background_line, binary_line, blank_line, end_line, is_binary, marked, seconds, size,
 };
-use super::{End, Facts, Printed};
+use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{OutputLimits, Status, StreamId, TruncatedBy, Truncation};
+use agent_bash_sink::SinkReport;
 
 const NOTHING: &str = "(no output)";
 
@@ -76,17 +77,16 @@ fn exit_line(status: &Status) -> Option<String> {
 }
 
 /// Stdout, then stderr (spec 1.4); a binary stream as one line that says so.
-fn body(text: &mut String, printed: &[Printed]) {
+fn body(text: &mut String, printed: &[SinkReport]) {
     let before = text.len();
-    for printed in printed.iter().filter(|printed| !printed.is_empty()) {
+    for printed in printed.iter().filter(|printed| !printed.shown.is_empty()) {
         if text.len() > before {
             end_line(text);
         }
-        if printed.summary.binary {
+        if is_binary(printed) {
             text.push_str(&binary_line(printed, SizeStyle::Tight));
         } else {
-            text.push_str(&printed.head);
-            text.push_str(&printed.tail);
+            text.push_str(&marked(printed));
         }
     }
     if text.len() == before {
@@ -96,16 +96,16 @@ fn body(text: &mut String, printed: &[Printed]) {
 
 /// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named where it is the limit that cut:
 /// lines that `head` or `tail` left out were not asked for.
-fn truncation_notice(printed: &Printed, limits: OutputLimits) -> Option<String> {
+fn truncation_notice(printed: &SinkReport, limits: OutputLimits) -> Option<String> {
     let summary = &printed.summary;
-    if !summary.truncated && !summary.binary {
+    if !summary.truncated && !is_binary(printed) {
         return None;
     }
     let full = printed
         .artifact
         .as_ref()
         .map(|artifact| format!("Full: {}", artifact.uri));
-    if summary.binary {
+    if is_binary(printed) {
         return full.map(|full| format!("[{full}]"));
     }
     let (subject, verb) = match printed.stream {

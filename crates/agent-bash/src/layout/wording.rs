@@ -1,7 +1,7 @@
 //! Numbers as the texts write them, and joints between parts of a text.
 
-use super::Printed;
 use agent_bash_core::Status;
+use agent_bash_sink::{Piece, Shown, SinkReport};
 use std::time::Duration;
 
 /// How a size is written; 1 KB is 1024 bytes.
@@ -59,11 +59,27 @@ pub(super) fn seconds(after_ms: u64) -> String {
 }
 
 /// What stands for a stream that is not text.
-pub(super) fn binary_line(printed: &Printed, style: SizeStyle) -> String {
+pub(super) fn binary_line(printed: &SinkReport, style: SizeStyle) -> String {
     format!(
         "[Binary output: {}, not shown]",
         size(printed.summary.total_bytes, style)
     )
+}
+
+/// What is shown of a stream that is text, with a mark where a line was cut inside.
+pub(super) fn marked(printed: &SinkReport) -> String {
+    printed.shown.pieces().map(Piece::marked).collect()
+}
+
+/// What is shown of a stream that is text, as it was printed.
+pub(super) fn plain(printed: &SinkReport) -> String {
+    let pieces = printed.shown.pieces();
+    pieces.map(|piece| piece.text.as_str()).collect()
+}
+
+/// Whether a stream is reported instead of being shown.
+pub(super) fn is_binary(printed: &SinkReport) -> bool {
+    matches!(printed.shown, Shown::Binary { .. })
 }
 
 /// The text of a call that goes on without its caller, in every profile but `modes`.

@@ -1,7 +1,7 @@
 //! Seed 004's text: stdout, newline, stderr, all of it within 100 KB, and `[Exit code: N]` last of all. Notices stay in
 //! the data.
 
-use super::wording::{SizeStyle, background_line, binary_line, shell_code, size};
+use super::wording::{SizeStyle, background_line, binary_line, is_binary, plain, shell_code, size};
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use crate::stage::working_directory::DirectoryError;
@@ -79,15 +79,18 @@ fn byte_limit(limits: OutputLimits) -> usize {
 fn joined(facts: &Facts<'_>) -> (String, bool) {
     let limit = byte_limit(facts.limits);
     let mut text = String::new();
-    for printed in facts.printed.iter().filter(|printed| !printed.is_empty()) {
+    for printed in facts
+        .printed
+        .iter()
+        .filter(|printed| !printed.shown.is_empty())
+    {
         if !text.is_empty() {
             text.push('\n');
         }
-        if printed.summary.binary {
+        if is_binary(printed) {
             text.push_str(&binary_line(printed, SizeStyle::Tight));
         } else {
-            text.push_str(&printed.head);
-            text.push_str(&printed.tail);
+            text.push_str(&plain(printed));
         }
         if text.len() > limit {
             let boundary = (0..=limit).rev().find(|at| text.is_char_boundary(*at));

@@ -1,6 +1,10 @@
 //! The host's word on a command, before anything of it is started. The default allows everything.
 
+use crate::pipeline::Call;
+use crate::refusal::Refusal;
+use crate::tool::Wiring;
 use agent_bash_core::{Cancel, Request};
+use agent_bash_policy::Verdict;
 use async_trait::async_trait;
 use std::path::Path;
 
@@ -21,6 +25,8 @@ pub struct Proposal<'a> {
     pub cwd: &'a Path,
     /// The whole call.
     pub request: &'a Request,
+    /// How the policy reads it. Never [`Verdict::Block`]: a blocked command is not proposed.
+    pub reading: &'a Verdict,
 }
 
 /// A host's word.
@@ -54,26 +60,26 @@ impl Approver for AllowAll {
     }
 }
 
-/// What came of asking.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
-    Allowed,
-    Denied(Denied),
-    Cancelled,
-}
-
 /// Asks, for as long as the call is wanted.
 pub(crate) async fn ask(
-    approver: &dyn Approver,
-    proposal: &Proposal<'_>,
+    tool: &Wiring,
+    call: &Call,
+    request: &Request,
+    reading: &Verdict,
     cancel: &Cancel,
-) -> Asked {
+) -> Result<(), Refusal> {
+    let proposal = Proposal {
+        command: &call.command,
+        cwd: &call.cwd,
+        request,
+        reading,
+    };
     tokio::select! {
         biased;
-        () = cancel.cancelled() => Asked::Cancelled,
-        answer = approver.approve(proposal) => match answer {
-            Approval::Allow => Asked::Allowed,
-            Approval::Deny { reason } => Asked::Denied(Denied { reason }),
+        () = cancel.cancelled() => Err(Refusal::Cancelled),
+        answer = tool.approver.approve(&proposal) => match answer {
+            Approval::Allow => Ok(()),
+            Approval::Deny { reason } => Err(Denied { reason }.into()),
         },
     }
 }

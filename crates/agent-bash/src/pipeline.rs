@@ -1,0 +1,78 @@
+//! The way of a call, readable from top to bottom. Each stage is a function in a file of its own below `stage/`; one
+//! that refuses ends the call, and nothing has been started.
+//!
+//! Stages of the contract that have no mechanism yet are not in the list: normalisation (between reading the input and
+//! the safety check), interception (after it), safe mode (after the safety check), the choice of a terminal (before
+//! running). What a call asks of them is refused by [`stage::offer`], not ignored.
+
+use crate::refusal::Refusal;
+use crate::stage::parse_input::Input;
+use crate::stage::{
+    approve, artifact, offer, parse_input, run, safety, shape, timeout, working_directory,
+};
+use crate::tool::{CallOptions, Wiring};
+use agent_bash_core::{Cancel, Notice, Outcome, ToolResult};
+use agent_bash_sink::CallOutput;
+use std::path::PathBuf;
+
+/// What is known of a call, whatever becomes of it.
+pub(crate) struct Call {
+    /// The script as it was given; empty where the request was not understood.
+    pub(crate) command: String,
+    /// Where it runs; absolute.
+    pub(crate) cwd: PathBuf,
+    /// What the stages noticed.
+    pub(crate) notices: Vec<Notice>,
+}
+
+/// A call that was started and has ended.
+pub(crate) struct Ran {
+    /// What the executor observed.
+    pub(crate) outcome: Outcome,
+    /// What was printed.
+    pub(crate) output: CallOutput,
+}
+
+/// Takes a call through all stages.
+pub(crate) async fn call(
+    tool: &Wiring,
+    input: Input,
+    options: CallOptions<'_>,
+    cancel: &Cancel,
+) -> ToolResult {
+    let mut call = Call {
+        command: String::new(),
+        cwd: tool.host.cwd.clone(),
+        notices: Vec::new(),
+    };
+    let ended = stages(tool, input, options, cancel, &mut call).await;
+    shape::result(tool, call, ended)
+}
+
+async fn stages(
+    tool: &Wiring,
+    input: Input,
+    options: CallOptions<'_>,
+    cancel: &Cancel,
+    call: &mut Call,
+) -> Result<Ran, Refusal> {
+    let parsed = parse_input::parse(input)?;
+    let request = parsed.request;
+    call.command.clone_from(&request.command);
+    call.notices = parsed.notices;
+    call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
+
+    offer::check(&request)?;
+    let reading = safety::check(tool, call)?;
+    approve::ask(tool, call, &request, &reading, cancel).await?;
+    working_directory::check(&call.cwd)?;
+
+    let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
+    call.notices.extend(clamped);
+
+    let streams = artifact::streams(tool, &request);
+    let mut output = artifact::allocate(tool, call, &request, streams);
+    let spec = run::spec(tool, call, &request, limit, streams, options.stdin)?;
+    let outcome = run::run(tool, &spec, &mut output, options.live, cancel).await?;
+    Ok(Ran { outcome, output })
+}

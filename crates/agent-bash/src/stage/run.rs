@@ -1,0 +1,70 @@
+//! Hands the script to the executor, with every decision made.
+
+use crate::pipeline::Call;
+use crate::tool::Wiring;
+use agent_bash_core::{
+    Cancel, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StdinSource, StreamId,
+    Streams,
+};
+use agent_bash_sink::CallOutput;
+use std::fs::File;
+use std::time::Duration;
+
+/// Everything that an executor needs to know.
+pub(crate) fn spec(
+    tool: &Wiring,
+    call: &Call,
+    request: &Request,
+    limit: Duration,
+    streams: Streams,
+    stdin: StdinSource,
+) -> Result<RunSpec, NotStarted> {
+    Ok(RunSpec {
+        script: call.command.clone(),
+        shell: tool.shell.clone()?,
+        cwd: call.cwd.clone(),
+        env: tool.environment.for_call(&request.env),
+        streams,
+        stdin,
+        timeout: Some(limit),
+        grace: tool.profile.grace,
+        survivors: tool.profile.survivors,
+        session: request.session.clone(),
+        // Only the policy's reading can say that the last statement is a pipeline; it does not say so yet.
+        report_stages: false,
+        limits: tool.limits,
+    })
+}
+
+/// Runs the script to its end.
+pub(crate) async fn run(
+    tool: &Wiring,
+    spec: &RunSpec,
+    output: &mut CallOutput,
+    live: Option<&mut dyn OutputConsumer>,
+    cancel: &Cancel,
+) -> Result<Outcome, NotStarted> {
+    let mut tee = Tee { output, live };
+    tool.executor.run(spec, &mut tee, cancel).await
+}
+
+/// Everything is kept, and shown live for as long as somebody watches.
+struct Tee<'a, 'b> {
+    output: &'a mut CallOutput,
+    live: Option<&'b mut dyn OutputConsumer>,
+}
+
+impl OutputConsumer for Tee<'_, '_> {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+        if let Some(live) = &mut self.live
+            && live.chunk(stream, bytes) == Flow::Stop
+        {
+            self.live = None;
+        }
+        self.output.chunk(stream, bytes)
+    }
+
+    fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
+        self.output.take_file_for_survivors(stream)
+    }
+}

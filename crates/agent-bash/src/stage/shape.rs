@@ -1,0 +1,154 @@
+//! From what happened to the result: status, counts, notices, and the text that is made from them.
+
+use crate::layout::{self, End, Facts};
+use crate::pipeline::{Call, Ran};
+use crate::refusal::Refusal;
+use crate::stage::timeout::millis;
+use crate::tool::Wiring;
+use agent_bash_core::{
+    ArtifactEnd, Ending, Notice, NoticeKind, Outcome, OutputSummary, Status, ToolResult,
+};
+use agent_bash_sink::{CallReport, SinkReport};
+use std::iter;
+use std::path::Path;
+use std::time::Duration;
+
+/// SIGPIPE: what a producer meets whose reader has what it wanted.
+const BROKEN_PIPE: i32 = 13;
+
+pub(crate) fn result(tool: &Wiring, call: Call, ended: Result<Ran, Refusal>) -> ToolResult {
+    match ended {
+        Ok(ran) => finished(tool, call, ran),
+        Err(refusal) => refused(tool, call, &refusal),
+    }
+}
+
+fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
+    let status = refusal.status();
+    let facts = Facts {
+        end: End::Refused(refusal),
+        command: &call.command,
+        printed: &[],
+        notices: &call.notices,
+        limits: tool.profile.output,
+    };
+    let (rule, suggested_tool) = match &status {
+        Status::Blocked {
+            rule,
+            suggested_tool,
+        } => (Some(rule.clone()), suggested_tool.clone()),
+        _ => (None, None),
+    };
+    ToolResult {
+        text: layout::write(tool.profile.layout, &facts),
+        is_error: status.is_error(),
+        status,
+        output: OutputSummary {
+            direction: tool.profile.output.truncation.direction(),
+            ..OutputSummary::default()
+        },
+        duration_ms: 0.0,
+        cwd: shown(&call.cwd),
+        stages: Vec::new(),
+        survivors: Vec::new(),
+        notices: call.notices,
+        artifacts: Vec::new(),
+        suggested_tool,
+        rule,
+        started_at: tool.clock.wall(),
+    }
+}
+
+fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
+    let Ran { outcome, output } = ran;
+    let status = status_of(&outcome);
+    let report = output.finish(&ArtifactEnd {
+        status: status.clone(),
+        duration: outcome.duration,
+    });
+    let notices = notices(call.notices, &outcome, &report);
+    let summary = report.summary();
+    let artifacts = report.artifacts();
+    let printed: Vec<SinkReport> = iter::once(report.first).chain(report.stderr).collect();
+    let facts = Facts {
+        end: End::Ran(&status),
+        command: &call.command,
+        printed: &printed,
+        notices: &notices,
+        limits: tool.profile.output,
+    };
+    ToolResult {
+        text: layout::write(tool.profile.layout, &facts),
+        is_error: status.is_error(),
+        status,
+        output: summary,
+        duration_ms: to_millis(outcome.duration),
+        cwd: shown(&call.cwd),
+        // Of a single command the status says it all.
+        stages: outcome
+            .stages
+            .filter(|stages| stages.len() > 1)
+            .unwrap_or_default(),
+        survivors: outcome.survivors,
+        notices,
+        artifacts,
+        suggested_tool: None,
+        rule: None,
+        started_at: outcome.started_at,
+    }
+}
+
+/// What is worth knowing, in the order in which it came up.
+fn notices(mut notices: Vec<Notice>, outcome: &Outcome, report: &CallReport) -> Vec<Notice> {
+    for stream in report.reports() {
+        notices.extend(stream.artifact_failed.clone().map(|reason| {
+            let kind = NoticeKind::ArtifactFailed { reason };
+            Notice::from(kind)
+        }));
+        let cut_off = stream.head_satisfied.filter(|_| outcome.closed_early);
+        notices.extend(cut_off.map(|lines| NoticeKind::HeadSatisfied { lines }.into()));
+    }
+    notices.extend(outcome.notices.iter().cloned());
+    let named = |notice: &Notice| matches!(notice.kind, NoticeKind::Survivors { .. });
+    if !outcome.survivors.is_empty() && !notices.iter().any(named) {
+        let survivors = outcome.survivors.clone();
+        notices.push(NoticeKind::Survivors { survivors }.into());
+    }
+    notices
+}
+
+/// What was observed, as a status. The one exception that the contract allows: a producer that met the pipe we closed
+/// because `head` had its lines has done what it was asked for.
+fn status_of(outcome: &Outcome) -> Status {
+    let met_closed_pipe = match outcome.ending {
+        Ending::Exited { code } => code == 128 + BROKEN_PIPE,
+        Ending::Signaled { number, .. } => number == BROKEN_PIPE,
+        _ => false,
+    };
+    if outcome.closed_early && met_closed_pipe {
+        return Status::Exited { code: 0 };
+    }
+    match &outcome.ending {
+        Ending::Exited { code } => Status::Exited { code: *code },
+        Ending::Signaled { signal, number } => Status::Signaled {
+            signal: signal.clone(),
+            number: *number,
+        },
+        Ending::TimedOut { after } => Status::TimedOut {
+            after_ms: millis(*after),
+        },
+        Ending::Cancelled => Status::Cancelled,
+        Ending::Lost { reason } => Status::Lost {
+            reason: reason.clone(),
+        },
+    }
+}
+
+/// Milliseconds to the microsecond.
+fn to_millis(duration: Duration) -> f64 {
+    duration.as_micros() as f64 / 1000.0
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,223 @@
+//! The `bash` tool: a profile, a host's surroundings, and the parts that do the work. Made once, called often and from
+//! many tasks at once.
+
+use crate::HostContext;
+use crate::pipeline;
+use crate::schema::{self, ToolSchema};
+use crate::stage::approve::{AllowAll, Approver};
+use crate::stage::parse_input::Input;
+use agent_bash_core::{
+    ArtifactStore, Cancel, Clock, Executor, Limits, NotStarted, OutputConsumer, Profile, Shell,
+    StdinSource, ToolResult,
+};
+use agent_bash_policy::RuleSelection;
+use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
+use agent_bash_process::resolve_shell;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The tool. Cheap to clone; all clones are the same tool.
+#[derive(Clone)]
+pub struct BashTool {
+    wiring: Arc<Wiring>,
+}
+
+/// What the stages read: every decision of the host, and nothing that a call changes.
+pub(crate) struct Wiring {
+    pub(crate) profile: Profile,
+    pub(crate) host: HostContext,
+    pub(crate) executor: Arc<dyn Executor>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) rules: RuleSelection,
+    pub(crate) environment: BaseEnvironment,
+    /// A missing shell is reported by each call, as the contract wants it, not when the tool is made.
+    pub(crate) shell: Result<Shell, NotStarted>,
+    pub(crate) limits: Limits,
+}
+
+/// What a caller adds to a request: things that are no part of its JSON.
+#[derive(Default)]
+pub struct CallOptions<'a> {
+    /// Gets the output as it comes, raw, before anything is cut. It is called on the way of the output, so a slow one
+    /// slows the command; after [`agent_bash_core::Flow::Stop`] it is called no more, and the command goes on.
+    pub live: Option<&'a mut dyn OutputConsumer>,
+    /// What the command reads.
+    pub stdin: StdinSource,
+}
+
+impl fmt::Debug for CallOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallOptions")
+            .field("live", &self.live.is_some())
+            .field("stdin", &self.stdin)
+            .finish()
+    }
+}
+
+impl BashTool {
+    /// A tool of `profile`, whose commands are run by `executor` and timed by `clock`. The builder has the rest.
+    pub fn builder(
+        profile: Profile,
+        host: HostContext,
+        executor: Arc<dyn Executor>,
+        clock: Arc<dyn Clock>,
+    ) -> BashToolBuilder {
+        BashToolBuilder {
+            profile,
+            host,
+            executor,
+            clock,
+            artifacts: None,
+            approver: Arc::new(AllowAll),
+            rules: RuleSelection::default(),
+            environment: EnvironmentPolicy::default(),
+            shell: None,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Runs one call to its end. Never fails: a refusal, a missing directory, a timeout are results.
+    ///
+    /// Dropping the future ends the command without grace; to end it properly, give `cancel`.
+    pub async fn execute(&self, input: impl Into<Input>, cancel: &Cancel) -> ToolResult {
+        self.execute_with(input, CallOptions::default(), cancel)
+            .await
+    }
+
+    /// As [`Self::execute`], with live output or another stdin.
+    pub async fn execute_with(
+        &self,
+        input: impl Into<Input>,
+        options: CallOptions<'_>,
+        cancel: &Cancel,
+    ) -> ToolResult {
+        pipeline::call(&self.wiring, input.into(), options, cancel).await
+    }
+
+    /// What a model is told about it.
+    pub fn schema(&self) -> ToolSchema {
+        schema::tool(&self.wiring.profile, &self.wiring.host.cwd)
+    }
+
+    /// The profile it was made of.
+    pub fn profile(&self) -> &Profile {
+        &self.wiring.profile
+    }
+
+    /// The environment that a command without changes of its own finds, and which of the host's variables it does not.
+    pub fn environment(&self) -> &BaseEnvironment {
+        &self.wiring.environment
+    }
+
+    /// The shell that runs the scripts.
+    ///
+    /// # Errors
+    /// There is none; every call says so too.
+    pub fn shell(&self) -> Result<&Shell, &NotStarted> {
+        self.wiring.shell.as_ref()
+    }
+}
+
+impl fmt::Debug for BashTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BashTool")
+            .field("profile", &self.wiring.profile.name)
+            .field("cwd", &self.wiring.host.cwd)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes a [`BashTool`].
+pub struct BashToolBuilder {
+    profile: Profile,
+    host: HostContext,
+    executor: Arc<dyn Executor>,
+    clock: Arc<dyn Clock>,
+    artifacts: Option<Arc<dyn ArtifactStore>>,
+    approver: Arc<dyn Approver>,
+    rules: RuleSelection,
+    environment: EnvironmentPolicy,
+    shell: Option<PathBuf>,
+    limits: Limits,
+}
+
+impl BashToolBuilder {
+    /// Keeps full outputs here. Without it an output that is cut is not kept, and no text has a link.
+    #[must_use]
+    pub fn artifacts(mut self, store: Arc<dyn ArtifactStore>) -> Self {
+        self.artifacts = Some(store);
+        self
+    }
+
+    /// Asked before each command. The default allows everything that the rules do not block.
+    #[must_use]
+    pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self
+    }
+
+    /// The safety rules that apply.
+    #[must_use]
+    pub fn rules(mut self, rules: RuleSelection) -> Self {
+        self.rules = rules;
+        self
+    }
+
+    /// How the environment of a command is made of the host's.
+    #[must_use]
+    pub fn environment(mut self, policy: EnvironmentPolicy) -> Self {
+        self.environment = policy;
+        self
+    }
+
+    /// Runs scripts with this shell instead of the profile's choice; an absolute path.
+    #[must_use]
+    pub fn shell(mut self, path: PathBuf) -> Self {
+        self.shell = Some(path);
+        self
+    }
+
+    /// Resource limits of each call.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// The tool. Looks for the shell.
+    pub fn build(self) -> BashTool {
+        let host_env: BTreeMap<_, _> = (*self.host.env).clone();
+        let environment = BaseEnvironment::build(host_env, &self.environment);
+        let shell = resolve_shell(
+            self.shell.as_deref(),
+            self.profile.shell,
+            &environment.variables,
+        );
+        BashTool {
+            wiring: Arc::new(Wiring {
+                profile: self.profile,
+                host: self.host,
+                executor: self.executor,
+                clock: self.clock,
+                artifacts: self.artifacts,
+                approver: self.approver,
+                rules: self.rules,
+                environment,
+                shell,
+                limits: self.limits,
+            }),
+        }
+    }
+}
+
+impl fmt::Debug for BashToolBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BashToolBuilder")
+            .field("profile", &self.profile.name)
+            .finish_non_exhaustive()
+    }
+}

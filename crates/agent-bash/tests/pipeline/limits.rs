@@ -1,0 +1,64 @@
+//! How long a text may be, whatever is printed.
+
+use crate::scripted::{Scripted, outcome, tool};
+use agent_bash::core::{Cancel, Ending, StreamId, ToolResult};
+use agent_bash::profiles;
+use proptest::prelude::*;
+use serde_json::json;
+use std::time::Duration;
+
+/// What a `modes` call says whose command printed `output`.
+fn modes(output: Vec<u8>, ending: Ending) -> ToolResult {
+    let executor = Scripted::new(vec![(StreamId::Merged, output)], Ok(outcome(ending)));
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(tool(&profiles::MODES, &executor).execute(json!("x"), &Cancel::new()))
+}
+
+/// Output of any length around the limit: a pattern, repeated.
+fn outputs() -> impl Strategy<Value = Vec<u8>> {
+    let pattern = prop_oneof![
+        proptest::collection::vec(any::<u8>(), 1..60),
+        "[a-z\\n]{1,60}".prop_map(String::into_bytes),
+        "\\PC{1,40}".prop_map(String::into_bytes),
+    ];
+    (pattern, 0_usize..400_000)
+        .prop_map(|(pattern, length)| pattern.iter().copied().cycle().take(length).collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Seed 002: `output_never_exceeds_limit`.
+    #[test]
+    fn a_text_of_modes_is_never_longer_than_the_limit_and_200(output in outputs(), code in 0_i32..3) {
+        const LIMIT: usize = 128 * 1024;
+        let printed = output.len();
+        let result = modes(output, Ending::Exited { code });
+        prop_assert!(result.text.len() <= LIMIT + 200, "{printed} bytes gave {}", result.text.len());
+        prop_assert!(result.output.total_bytes == printed as u64);
+    }
+}
+
+#[test]
+fn at_the_limit_everything_is_shown_and_one_byte_more_is_cut() {
+    const LIMIT: usize = 128 * 1024;
+    let whole = modes(vec![b'x'; LIMIT], Ending::Exited { code: 0 });
+    assert_eq!(whole.text.len(), LIMIT);
+    let cut = modes(vec![b'x'; LIMIT + 1], Ending::Exited { code: 0 });
+    let ends = "x".repeat(4096);
+    assert_eq!(
+        cut.text,
+        format!(
+            "[output truncated in middle: got 128 KB, max is 128 KB]\n{ends}\n\n[snip]\n\n{ends}"
+        )
+    );
+    let timed_out = Ending::TimedOut {
+        after: Duration::from_secs(30),
+    };
+    let text = modes(vec![b'x'; 1536 * 1024], timed_out).text;
+    assert!(text.starts_with(
+        "[command timed out after 30s]\n[output truncated in middle: got 1.5 MB, max is 128 KB]\nxxx"
+    ));
+}

@@ -1,0 +1,7 @@
+//! The commands, one file each. Each gives the exit code of the process.
+
+pub(crate) mod check;
+pub(crate) mod run;
+pub(crate) mod schema;
+mod script;
+mod session;

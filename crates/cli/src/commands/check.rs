@@ -1,0 +1,132 @@
+//! `agent-bash check`: would a script be run.
+
+use crate::Usage;
+use crate::args::CheckArgs;
+use crate::commands::script;
+use crate::output;
+use crate::start::Start;
+use agent_bash::policy::{Context, Finding, Group, RuleSelection, Verdict, check_safety};
+use std::fmt::Write as _;
+
+/// Prints the verdict. The exit code is 0 for allowed, 1 for refused, 2 for not readable.
+pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
+    let rules = selection(args.groups.as_deref())?;
+    let script = script::script(std::slice::from_ref(&args.script))?;
+    let context = Context {
+        cwd: start.cwd(args.cwd.as_deref()),
+        home: start.host.home.clone(),
+        tools: None,
+    };
+    let verdict = check_safety(&script, &context, &rules);
+    let text = if args.json {
+        serde_json::to_string(&verdict)? + "\n"
+    } else {
+        in_words(&verdict, &script)
+    };
+    output::print(&text)?;
+    Ok(match verdict {
+        Verdict::Allow => 0,
+        Verdict::Block(_) => 1,
+        Verdict::Unreadable(_) => 2,
+    })
+}
+
+fn selection(groups: Option<&[String]>) -> anyhow::Result<RuleSelection> {
+    let Some(groups) = groups else {
+        return Ok(RuleSelection::default());
+    };
+    let groups: Result<Vec<Group>, _> = groups
+        .iter()
+        .map(|name| name.trim())
+        .filter(|name| !name.is_empty())
+        .map(str::parse)
+        .collect();
+    let groups = groups.map_err(|error| Usage(format!("--groups: {error}")))?;
+    Ok(RuleSelection::of(groups))
+}
+
+fn in_words(verdict: &Verdict, script: &str) -> String {
+    let (what, finding) = match verdict {
+        Verdict::Allow => return "allowed\n".to_owned(),
+        Verdict::Block(finding) => ("refused", finding),
+        Verdict::Unreadable(finding) => ("not readable", finding),
+    };
+    let mut text = format!("{what} by {}: {}\n", finding.rule, finding.message);
+    text.push_str(&underlined(finding, script));
+    if !finding.suggestion.is_empty() {
+        let _ = writeln!(text, "instead: {}", finding.suggestion);
+    }
+    text
+}
+
+/// The line of the script that decided, with a mark below.
+fn underlined(finding: &Finding, script: &str) -> String {
+    let (start, end) = (finding.span.start, finding.span.end);
+    let Some(before) = script.get(..start) else {
+        return String::new();
+    };
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    let rest = script.get(start..).unwrap_or_default();
+    let line_end = rest.find('\n').map_or(script.len(), |at| start + at);
+    let (Some(line), Some(lead), Some(marked)) = (
+        script.get(line_start..line_end),
+        script.get(line_start..start),
+        script.get(start..end.min(line_end).max(start)),
+    ) else {
+        return String::new();
+    };
+    // Tabs stay tabs, so that the mark stands below what it marks.
+    let lead: String = lead
+        .chars()
+        .map(|c| if c == '\t' { '\t' } else { ' ' })
+        .collect();
+    let mark = "^".repeat(marked.chars().count().max(1));
+    format!("  {line}\n  {lead}{mark}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::policy::{Check, Span};
+
+    #[test]
+    fn the_mark_stands_below_what_decided() {
+        let finding = |start, end| Finding {
+            check: Check::Safety,
+            rule: "r".into(),
+            group: None,
+            message: "m".into(),
+            suggestion: String::new(),
+            span: Span { start, end },
+            words: Vec::new(),
+            suggested_tool: None,
+        };
+        for (script, start, end, want) in [
+            ("rm -rf /", 0, 8, "  rm -rf /\n  ^^^^^^^^\n"),
+            (
+                "cd a\n\trm -rf /; ls",
+                6,
+                14,
+                "  \trm -rf /; ls\n  \t^^^^^^^^\n",
+            ),
+            ("é && rm x\ny", 6, 12, "  é && rm x\n       ^^^^\n"),
+            ("foo", 3, 3, "  foo\n     ^\n"),
+            ("foo", 9, 12, ""),
+        ] {
+            assert_eq!(underlined(&finding(start, end), script), want, "{script}");
+        }
+    }
+
+    #[test]
+    fn groups_are_named_and_unknown_ones_refused() {
+        let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let chosen = selection(Some(&names("core, data_loss"))).unwrap();
+        assert_eq!(
+            chosen.groups().collect::<Vec<_>>(),
+            [Group::Core, Group::DataLoss]
+        );
+        let error = selection(Some(&names("core,dataloss"))).unwrap_err();
+        assert!(error.is::<Usage>(), "{error}");
+        assert_eq!(selection(None).unwrap(), RuleSelection::default());
+    }
+}

@@ -1,0 +1,124 @@
+//! `agent-bash run`: one call through the pipeline.
+
+use crate::Usage;
+use crate::args::RunArgs;
+use crate::commands::{script, session};
+use crate::output::{self, Live};
+use crate::signals::CalledOff;
+use crate::start::Start;
+use agent_bash::core::{Request, Status, StdinSource, ToolResult, short_duration};
+use agent_bash::{CallOptions, Input, profiles};
+use anyhow::Context;
+use std::time::Duration;
+
+/// Workers of the runtime: one call needs little more than one.
+const WORKERS: usize = 2;
+
+/// Runs the call, prints its result, and gives the exit code of spec 6.2.
+pub(crate) fn run(args: RunArgs, start: &Start) -> anyhow::Result<u8> {
+    let input = input(&args)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let (result, code) = runtime.block_on(call(&args, input, start))?;
+    // Whatever still waits in there (a blocked write to a reader that does not read) is not waited for.
+    runtime.shutdown_background();
+    print(&args, &result)?;
+    Ok(code)
+}
+
+async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(ToolResult, u8)> {
+    let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let tool = session::tool(profiles::by_name(args.profile.into()), start, &args.state);
+    let mut live = Live {
+        all_to_stderr: args.json,
+        cancel: called_off.cancel().clone(),
+    };
+    let options = CallOptions {
+        live: if args.stream { Some(&mut live) } else { None },
+        stdin: if args.stdin {
+            StdinSource::Inherit
+        } else {
+            StdinSource::Null
+        },
+    };
+    let result = tool.execute_with(input, options, called_off.cancel()).await;
+    let code = match (&result.status, called_off.exit_code()) {
+        (Status::Cancelled, Some(code)) => code,
+        (status, _) => status.exit_code(),
+    };
+    Ok((result, code))
+}
+
+/// The call that the command line describes.
+fn input(args: &RunArgs) -> anyhow::Result<Input> {
+    if args.request {
+        let text = script::stdin_text("the request")?;
+        let value: serde_json::Value = serde_json::from_str(&text)
+            .map_err(|error| Usage(format!("the request on stdin is not JSON: {error}")))?;
+        return Ok(Input::Json(value));
+    }
+    let cwd = match &args.cwd {
+        Some(dir) => Some(
+            dir.to_str()
+                .ok_or_else(|| Usage(format!("--cwd {} is not UTF-8", dir.display())))?
+                .to_owned(),
+        ),
+        None => None,
+    };
+    Ok(Input::Request(Request {
+        mode: args.mode.map(Into::into),
+        timeout: args.timeout,
+        cwd,
+        head: args.head,
+        tail: args.tail,
+        env: args
+            .env
+            .iter()
+            .map(|(name, value)| (name.clone(), Some(value.clone())))
+            .collect(),
+        ..Request::new(script::script(&args.script)?)
+    }))
+}
+
+fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
+    if args.json {
+        return output::print(&format!("{}\n", serde_json::to_string(result)?));
+    }
+    let started = !matches!(
+        result.status,
+        Status::NotStarted { .. } | Status::Blocked { .. }
+    );
+    if args.stream && started {
+        // Its output was printed as it came; only what it does not say by itself is left.
+        if let Some(line) = ending(&result.status) {
+            output::say(&format!("[{line}]"));
+        }
+        for notice in result.notices.iter().filter(|n| n.kind.is_for_model()) {
+            output::say(&format!("[{}]", notice.text));
+        }
+        return Ok(());
+    }
+    output::print(&result.text)
+}
+
+/// How it ended, for a person who has seen the output.
+fn ending(status: &Status) -> Option<String> {
+    match status {
+        Status::Exited { code: 0 } => None,
+        Status::Exited { code } => Some(format!("exited with code {code}")),
+        Status::Signaled { signal, .. } => Some(format!("terminated by {signal}")),
+        Status::TimedOut { after_ms } => Some(format!(
+            "timed out after {}",
+            short_duration(Duration::from_millis(*after_ms))
+        )),
+        Status::Cancelled => Some("cancelled".to_owned()),
+        Status::Lost { reason } => Some(format!("outcome unknown: {reason}")),
+        Status::MovedToBackground {
+            job, pid, output, ..
+        } => Some(format!("job {job} (pid {pid}), output: {output}")),
+        Status::Blocked { .. } | Status::NotStarted { .. } => None,
+    }
+}

@@ -1,0 +1,61 @@
+//! Where a script comes from: the command line or stdin.
+
+use crate::Usage;
+use agent_bash::core::MAX_COMMAND_BYTES;
+use anyhow::Context;
+use std::io::{self, Read};
+
+/// Asks for the script to be read from stdin.
+const FROM_STDIN: &str = "-";
+
+/// One word is the script, `-` reads it from stdin; several words are quoted and joined, so that the command gets them
+/// as they are.
+///
+/// # Errors
+/// Stdin cannot be read, or is not UTF-8.
+pub(crate) fn script(words: &[String]) -> anyhow::Result<String> {
+    match words {
+        [one] if one == FROM_STDIN => stdin_text("the script"),
+        [one] => Ok(one.clone()),
+        several => shlex::try_join(several.iter().map(String::as_str))
+            .map_err(|error| Usage(format!("these words make no command: {error}")).into()),
+    }
+}
+
+/// All of stdin, as far as a script may be long; beyond that the pipeline refuses it.
+///
+/// # Errors
+/// Stdin cannot be read, or is not UTF-8.
+pub(crate) fn stdin_text(what: &str) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(MAX_COMMAND_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {what} from stdin"))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        Usage(format!("{what} on stdin is not UTF-8 at byte {offset}")).into()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_word_is_the_script_and_several_are_quoted() {
+        for (words, want) in [
+            (&["ls | wc -l"][..], "ls | wc -l"),
+            (&["ls", "-la"], "ls -la"),
+            (
+                &["grep", "two words", "it's.txt"],
+                "grep 'two words' \"it's.txt\"",
+            ),
+            (&["echo", "$HOME", ""], "echo '$HOME' ''"),
+        ] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(script(&words).unwrap(), want);
+        }
+    }
+}
