@@ -1,14 +1,18 @@
 //! The owner of all shells of a host.
 
 use crate::call::{self, Call};
-use crate::record;
+use crate::exports;
+use crate::pool::{Kind, Pool, WaitingShell};
+use crate::start;
 use agent_bash_core::{
     Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, StdinSource,
 };
-use agent_bash_process::supervisor::{ShellFds, ShellStart, StartError, Supervised, Supervisor};
+use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
 use async_trait::async_trait;
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 /// What a [`ShellCache`] is made from.
 #[derive(Debug, Clone)]
@@ -17,58 +21,185 @@ pub struct ShellCacheOptions {
     pub supervisor: Supervisor,
     /// Every wait and every measurement goes through it.
     pub clock: Arc<dyn Clock>,
+    /// Shells of each kind (shell, environment, umask, limits) that wait for their script; 0 starts each when it is
+    /// needed, which is right for a program that makes one call.
+    pub warm_shells: usize,
+    /// Warm shells of a kind that nobody asked for in this time are ended.
+    pub idle: Duration,
     /// Bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
 }
+
+impl ShellCacheOptions {
+    /// For a program that makes one call and ends: no shell is started ahead.
+    pub fn one_call(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            warm_shells: 0,
+            ..Self::many_calls(supervisor, clock)
+        }
+    }
+
+    /// For a host of many calls: two shells of each kind wait, for five minutes without a call.
+    pub fn many_calls(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            supervisor,
+            clock,
+            warm_shells: 2,
+            idle: Duration::from_secs(300),
+            survivor_quota: 100 << 20,
+        }
+    }
+}
+
+/// A call that has taken the last warm shell has the next one started behind its back only after this long: most calls
+/// have ended by then, and their own supervisor serves it.
+const REFILL_AFTER: Duration = Duration::from_millis(50);
 
 /// Runs scripts, each in a shell of its own. A value that its host owns; dropping it, or the future of a call, leaves no
 /// shell and no foreground command behind.
 #[derive(Debug)]
 pub struct ShellCache {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
     options: ShellCacheOptions,
+    pool: Pool,
+    /// A task watches for idle shells.
+    evicting: AtomicBool,
 }
 
 impl ShellCache {
-    /// A cache without shells.
+    /// A cache without shells; the first call of a kind brings them.
     pub fn new(options: ShellCacheOptions) -> Self {
-        Self { options }
-    }
-
-    /// Starts a shell that waits for its script.
-    async fn shell(&self, spec: &RunSpec) -> Result<(Supervised, ShellFds), NotStarted> {
-        let mut supervised = match self.supervised(spec).await {
-            // Its program may just have been replaced, or the system been out of processes for a moment.
-            Err(StartError::NoHello) => self.supervised(spec).await,
-            other => other,
+        let pool = Pool::new(options.warm_shells, Arc::clone(&options.clock));
+        Self {
+            inner: Arc::new(Inner {
+                options,
+                pool,
+                evicting: AtomicBool::new(false),
+            }),
         }
-        .map_err(not_started)?;
-        let inherits_stdin = spec.stdin == StdinSource::Inherit;
-        let mut args = record::boot(spec.shell.is_bash);
-        args.splice(0..0, spec.shell.args.iter().map(Into::into));
-        let start = ShellStart {
-            program: spec.shell.path.clone(),
-            arg0: spec
-                .shell
-                .path
-                .file_name()
-                .unwrap_or(spec.shell.path.as_os_str())
-                .to_owned(),
-            args,
-            env_changes: spec.env.changes.clone().into_iter().collect(),
-            inherits_stdin,
-        };
-        let stdin = std::io::stdin();
-        let fd = inherits_stdin.then(|| stdin.as_fd());
-        let fds = supervised.start(start, fd).await.map_err(not_started)?;
-        Ok((supervised, fds))
     }
 
-    async fn supervised(&self, spec: &RunSpec) -> Result<Supervised, StartError> {
-        self.options
-            .supervisor
-            .launch(&spec.env.base, &*self.options.clock)
-            .await
+    /// How many shells wait for a script at this moment.
+    pub fn warm(&self) -> usize {
+        self.inner.pool.waiting()
     }
+
+    /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be there at a
+    /// shell's start, else a new one.
+    async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
+        let inherits_stdin = spec.stdin == StdinSource::Inherit;
+        if spec.shell.is_bash
+            && !inherits_stdin
+            && exports::can_be_exported(&spec.env.changes)
+            && let Some((shell, left)) = self.inner.pool.take(kind)
+        {
+            if left == 0 {
+                self.refill_later(kind);
+            }
+            return Ok(Handover {
+                shell,
+                exports: true,
+            });
+        }
+        let options = &self.inner.options;
+        let supervised =
+            start::supervisor(&options.supervisor, &spec.env.base, &*options.clock).await?;
+        let changes = spec.env.changes.clone().into_iter().collect();
+        let stdin = std::io::stdin();
+        let stdin = inherits_stdin.then(|| stdin.as_fd());
+        let shell = start::shell(supervised, &spec.shell, changes, stdin).await?;
+        Ok(Handover {
+            shell,
+            exports: false,
+        })
+    }
+
+    /// After a call: its supervisor, if it has nobody left, starts the next warm shell; others are started until there
+    /// are as many as wanted.
+    fn refill(&self, kind: &Kind, recycled: Option<Supervised>) {
+        if !kind.shell.is_bash {
+            return;
+        }
+        let mut recycled = recycled;
+        while self.inner.pool.reserve(kind) {
+            spawn_refill(
+                Arc::downgrade(&self.inner),
+                kind.clone(),
+                recycled.take(),
+                Duration::ZERO,
+            );
+        }
+        if self.inner.options.warm_shells > 0 && !self.inner.evicting.swap(true, Ordering::AcqRel) {
+            spawn_evictor(Arc::downgrade(&self.inner));
+        }
+    }
+
+    fn refill_later(&self, kind: &Kind) {
+        if self.inner.pool.reserve(kind) {
+            spawn_refill(
+                Arc::downgrade(&self.inner),
+                kind.clone(),
+                None,
+                REFILL_AFTER,
+            );
+        }
+    }
+}
+
+/// A waiting shell, and whether the call's variables are exported by its record, or were there at its start.
+#[derive(Debug)]
+struct Handover {
+    shell: WaitingShell,
+    exports: bool,
+}
+
+/// Starts one warm shell that was reserved. Holds the cache only weakly: a dropped cache has no shell to come.
+fn spawn_refill(cache: Weak<Inner>, kind: Kind, recycled: Option<Supervised>, delay: Duration) {
+    tokio::spawn(async move {
+        let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
+            return;
+        };
+        if !delay.is_zero() {
+            options.clock.sleep(delay).await;
+        }
+        let supervised = match recycled {
+            Some(supervised) => Ok(supervised),
+            None => start::supervisor(&options.supervisor, &kind.base, &*options.clock).await,
+        };
+        let shell = match supervised {
+            Ok(supervised) => start::shell(supervised, &kind.shell, Vec::new(), None).await,
+            Err(error) => Err(error),
+        };
+        let Some(inner) = cache.upgrade() else { return };
+        match shell {
+            Ok(shell) => inner.pool.put(&kind, shell),
+            Err(error) => {
+                tracing::debug!(%error, "a warm shell could not be started");
+                inner.pool.give_up(&kind);
+            }
+        }
+    });
+}
+
+/// Ends idle shells, until there are none, or no cache.
+fn spawn_evictor(cache: Weak<Inner>) {
+    tokio::spawn(async move {
+        loop {
+            let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
+                return;
+            };
+            options.clock.sleep(options.idle).await;
+            let Some(inner) = cache.upgrade() else { return };
+            if inner.pool.evict(options.idle) == 0 {
+                inner.evicting.store(false, Ordering::Release);
+                return;
+            }
+        }
+    });
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "as `map_err` calls it")]
@@ -84,14 +215,18 @@ impl Executor for ShellCache {
         out: &mut dyn OutputConsumer,
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
+        let options = &self.inner.options;
         if cancel.is_cancelled() {
-            return Ok(call::cancelled_before(&*self.options.clock));
+            return Ok(call::cancelled_before(&*options.clock));
         }
-        let (supervised, fds) = self.shell(spec).await?;
+        let kind = Kind::of(spec);
+        let handover = self.shell(spec, &kind).await.map_err(not_started)?;
         if cancel.is_cancelled() {
-            return Ok(call::cancelled_before(&*self.options.clock));
+            return Ok(call::cancelled_before(&*options.clock));
         }
-        let call = Call::hand_over(spec, supervised, fds, &self.options, cancel)?;
-        call.finish(out).await
+        let call = Call::hand_over(spec, handover.shell, handover.exports, options, cancel)?;
+        let (outcome, recycled) = call.finish(out).await?;
+        self.refill(&kind, recycled);
+        Ok(outcome)
     }
 }

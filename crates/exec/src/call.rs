@@ -1,7 +1,8 @@
 //! One call: the script is handed over, its output is read, its end is awaited, what is left is drained and named.
 
 use crate::cache::ShellCacheOptions;
-use crate::record::{self, ShellNumbers};
+use crate::pool::WaitingShell;
+use crate::record::{self, Record, ShellNumbers};
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
@@ -9,7 +10,7 @@ use agent_bash_core::{
     Survivor, SurvivorPolicy, Timestamp,
 };
 use agent_bash_process::signal_name;
-use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellFds, Supervised};
+use agent_bash_process::supervisor::{Event, Gone, ShellEnd, Supervised};
 use rustix::fs::fstat;
 use std::fs::File;
 use std::io::{self, Write};
@@ -59,6 +60,14 @@ struct End {
     report: String,
 }
 
+/// What is left of a call.
+#[derive(Debug)]
+struct Left {
+    survivors: Vec<Survivor>,
+    /// Nobody: the supervisor can serve another call.
+    empty: bool,
+}
+
 /// The outcome of a call that was cancelled before anything of it was started.
 pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
     Outcome {
@@ -74,28 +83,34 @@ pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
 }
 
 impl<'a> Call<'a> {
-    /// Gives the waiting shell its script. From here on the script runs.
+    /// Gives the waiting shell its script. From here on the script runs. `exports`: the call's variables are set by the
+    /// record, since the shell was started without them.
     pub(crate) fn hand_over(
         spec: &'a RunSpec,
-        supervised: Supervised,
-        fds: ShellFds,
+        shell: WaitingShell,
+        exports: bool,
         options: &'a ShellCacheOptions,
         cancel: &Cancel,
     ) -> Result<Self, NotStarted> {
+        let WaitingShell { supervised, fds } = shell;
         let failed = |error: io::Error| {
             NotStarted::new(format!(
                 "the script could not be handed to the shell: {error}"
             ))
         };
-        let numbers = ShellNumbers {
-            script: fds.script_fd,
-            stdin: fds.stdin_fd,
-        };
         let (content, commit) = if spec.shell.is_bash {
-            let oldpwd = spec.env.get("OLDPWD");
-            let tail = spec.report_stages && record::may_have_tail(&spec.script);
-            let content =
-                record::script_file(&spec.script, &spec.cwd, oldpwd, spec.streams, tail, numbers);
+            let record = Record {
+                cwd: &spec.cwd,
+                exports: exports.then_some(&spec.env.changes),
+                oldpwd: spec.env.get("OLDPWD"),
+                streams: spec.streams,
+                tail: spec.report_stages && record::may_have_tail(&spec.script),
+                numbers: ShellNumbers {
+                    script: fds.script_fd,
+                    stdin: fds.stdin_fd,
+                },
+            };
+            let content = record.with_script(&spec.script);
             (content, record::COMMIT)
         } else {
             (
@@ -130,11 +145,11 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Follows the call to its end.
+    /// Follows the call to its end. With the outcome comes the supervisor, if nobody is left below it.
     pub(crate) async fn finish(
         mut self,
         out: &mut dyn OutputConsumer,
-    ) -> Result<Outcome, NotStarted> {
+    ) -> Result<(Outcome, Option<Supervised>), NotStarted> {
         let end = self.until_ended(out).await;
         let duration = self.options.clock.now().saturating_sub(self.started);
         if self.record_failed() {
@@ -145,7 +160,8 @@ impl<'a> Call<'a> {
         if self.spec.survivors != SurvivorPolicy::Wait {
             self.watchdog = None;
         }
-        let survivors = self.clear_up(&end, reason, out).await;
+        let left = self.clear_up(&end, reason, out).await;
+        let survivors = left.survivors;
         let (stages, final_cwd) = match end.shell {
             Some(ShellEnd::Exited(code)) => record::read_report(&end.report, code).unzip(),
             _ => (None, None),
@@ -156,7 +172,7 @@ impl<'a> Call<'a> {
                 survivors: survivors.clone(),
             }));
         }
-        Ok(Outcome {
+        let outcome = Outcome {
             ending: self.ending(&end, reason),
             started_at: self.started_at,
             duration,
@@ -165,7 +181,8 @@ impl<'a> Call<'a> {
             survivors,
             closed_early: self.streams.closed_early(),
             notices,
-        })
+        };
+        Ok((outcome, left.empty.then_some(self.supervised)))
     }
 
     /// Reads output until the shell has ended and, where it is being ended, its whole tree.
@@ -230,19 +247,33 @@ impl<'a> Call<'a> {
         end: &End,
         reason: Option<Reason>,
         out: &mut dyn OutputConsumer,
-    ) -> Vec<Survivor> {
-        if end.shell.is_none() && reason.is_none() {
-            let ended = self.supervised.sweep();
-            tracing::warn!(ended, "the supervisor is gone; its session was swept");
+    ) -> Left {
+        if end.shell.is_none() {
+            if reason.is_none() {
+                let ended = self.supervised.sweep();
+                tracing::warn!(ended, "the supervisor is gone; its session was swept");
+            }
+            self.drain(out, true).await;
+            return Left {
+                survivors: end.stuck.clone(),
+                empty: false,
+            };
         }
         let empty = self.drain(out, end.empty).await;
-        if empty || reason.is_some() || end.shell.is_none() {
-            return end.stuck.clone();
+        if empty || reason.is_some() {
+            return Left {
+                survivors: end.stuck.clone(),
+                empty,
+            };
         }
-        match self.spec.survivors {
+        let survivors = match self.spec.survivors {
             SurvivorPolicy::Adopt => self.adopt(out).await,
             SurvivorPolicy::Kill => self.end_survivors(out, Duration::ZERO).await,
             SurvivorPolicy::Wait => self.wait_for_survivors(out).await,
+        };
+        Left {
+            survivors,
+            empty: false,
         }
     }
 

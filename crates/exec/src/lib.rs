@@ -7,12 +7,16 @@
 //! What is *not* here: how a tree is ended and survivors are named (`agent-bash-process`), what becomes of the output
 //! (`agent-bash-sink`), whether the script may run at all (`agent-bash-policy`).
 //!
-//! Parts: `cache` (the owner of all shells), `call` (one call from hand-over to outcome), `record` (the text by which
+//! Parts: `cache` (the owner of all shells), `pool` (those that wait), `start`, `call` (one call from hand-over to outcome), `record` (the text by which
 //! a waiting shell takes its script), `streams` (reading the pipes), `watchdog` (time limit and cancellation).
 
 mod cache;
 mod call;
+mod exports;
+mod pool;
+mod quote;
 mod record;
+mod start;
 mod streams;
 mod watchdog;
 

@@ -8,9 +8,11 @@
 //!
 //! Words of ours are escaped (`\builtin`) against aliases; see `docs/design` for what was tried and lost.
 
+use crate::exports;
+use crate::quote::quoted;
 use agent_bash_core::{Stage, Streams};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them.
@@ -105,45 +107,62 @@ pub(crate) struct ShellNumbers {
 /// since the descriptor is closed before the script runs.
 pub(crate) const FAILURE: &str = "d";
 
-/// The script file's content for bash: record, NUL, script.
-pub(crate) fn script_file(
-    script: &str,
-    cwd: &Path,
-    oldpwd: Option<&OsStr>,
-    streams: Streams,
-    tail: bool,
-    numbers: ShellNumbers,
-) -> Vec<u8> {
-    let ShellNumbers { script: fd, stdin } = numbers;
-    let mut record = Vec::with_capacity(script.len() + 256);
-    let mut add = |part: &[u8]| record.extend_from_slice(part);
-    add(b"\\builtin cd -- ");
-    add(&quoted(cwd.as_os_str()));
-    add(
-        format!(" 2>/dev/null || {{ \\builtin printf {FAILURE} >&{fd}; \\builtin exit 125; }}; ")
-            .as_bytes(),
-    );
-    // As a bash that was started there has it: from the environment if that names a directory, else declared and unset.
-    add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD");
-    if let Some(oldpwd) = oldpwd.filter(|path| Path::new(path).is_dir()) {
-        add(b"=");
-        add(&quoted(oldpwd));
+/// What a record for bash does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Record<'a> {
+    /// Directory to enter.
+    pub(crate) cwd: &'a Path,
+    /// Variables to set and unset: those that the shell has not had from its start.
+    pub(crate) exports: Option<&'a BTreeMap<OsString, Option<OsString>>>,
+    /// `OLDPWD` of the environment.
+    pub(crate) oldpwd: Option<&'a OsStr>,
+    /// Whether stderr joins stdout.
+    pub(crate) streams: Streams,
+    /// Whether the tail follows the script.
+    pub(crate) tail: bool,
+    /// What is ours and gets closed.
+    pub(crate) numbers: ShellNumbers,
+}
+
+impl Record<'_> {
+    /// The script file's content: record, NUL, script.
+    pub(crate) fn with_script(self, script: &str) -> Vec<u8> {
+        let ShellNumbers { script: fd, stdin } = self.numbers;
+        let mut text = Vec::with_capacity(script.len() + 512);
+        let mut add = |part: &[u8]| text.extend_from_slice(part);
+        add(b"\\builtin cd -- ");
+        add(&quoted(self.cwd.as_os_str()));
+        add(format!(
+            " 2>/dev/null || {{ \\builtin printf {FAILURE} >&{fd}; \\builtin exit 125; }}; "
+        )
+        .as_bytes());
+        // As a bash that was started there has it: from the environment if that names a directory, else declared only.
+        add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD");
+        if let Some(oldpwd) = self.oldpwd.filter(|path| Path::new(path).is_dir()) {
+            add(b"=");
+            add(&quoted(oldpwd));
+        }
+        add(b"; ");
+        if let Some(changes) = self.exports {
+            add(&exports::commands(changes));
+        }
+        // A shell that waited was started a while ago.
+        add(b"SECONDS=0; BASH_EXECUTION_STRING=${__ab[1]-}; \\builtin unset -v __ab; ");
+        if self.streams == Streams::Merged {
+            add(b"\\command exec 2>&1; ");
+        }
+        let stdin = match stdin {
+            Some(number) => format!("<&{number} {number}<&-"),
+            None => "</dev/null".to_owned(),
+        };
+        add(format!("\\command exec {fd}<&- {stdin}").as_bytes());
+        if self.tail {
+            add(b"; \\builtin false");
+        }
+        add(b"\0");
+        add(script.as_bytes());
+        text
     }
-    add(b"; BASH_EXECUTION_STRING=${__ab[1]-}; \\builtin unset -v __ab; ");
-    if streams == Streams::Merged {
-        add(b"\\command exec 2>&1; ");
-    }
-    let stdin = match stdin {
-        Some(number) => format!("<&{number} {number}<&-"),
-        None => "</dev/null".to_owned(),
-    };
-    add(format!("\\command exec {fd}<&- {stdin}").as_bytes());
-    if tail {
-        add(b"; \\builtin false");
-    }
-    add(b"\0");
-    add(script.as_bytes());
-    record
 }
 
 /// The script file's content for a shell that is not bash: the record's work, then the script, in one text.
@@ -160,43 +179,24 @@ pub(crate) fn plain_script_file(script: &str, cwd: &Path, streams: Streams) -> V
     text
 }
 
-/// In single quotes, as every shell reads them.
-fn quoted(text: &OsStr) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 2);
-    out.push(b'\'');
-    for byte in text.as_bytes() {
-        match byte {
-            b'\'' => out.extend_from_slice(b"'\\''"),
-            other => out.push(*other),
-        }
-    }
-    out.push(b'\'');
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_cannot_leave_its_quotes() {
-        assert_eq!(quoted(OsStr::new("/a b/it's$(x)")), b"'/a b/it'\\''s$(x)'");
-    }
-
-    #[test]
     fn the_file_is_record_and_script() {
-        let numbers = ShellNumbers {
-            script: 9,
-            stdin: None,
+        let record = Record {
+            cwd: Path::new("/tmp"),
+            exports: None,
+            oldpwd: None,
+            streams: Streams::Merged,
+            tail: false,
+            numbers: ShellNumbers {
+                script: 9,
+                stdin: None,
+            },
         };
-        let file = script_file(
-            "echo hi\n",
-            Path::new("/tmp"),
-            None,
-            Streams::Merged,
-            false,
-            numbers,
-        );
+        let file = record.with_script("echo hi\n");
         let parts: Vec<&[u8]> = file.split(|byte| *byte == 0).collect();
         assert_eq!(parts.len(), 2);
         assert_eq!(parts[1], b"echo hi\n");

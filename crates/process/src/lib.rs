@@ -11,6 +11,7 @@
 
 mod clock;
 pub mod environment;
+mod inherited;
 mod proc_fs;
 mod secrets;
 mod shell;
@@ -19,6 +20,7 @@ pub mod supervisor;
 mod unattended;
 
 pub use clock::SystemClock;
+pub use inherited::Inherited;
 pub use proc_fs::{ProcessInfo, processes_of_session};
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};

@@ -1,6 +1,10 @@
 //! What the tests of this crate share: a cache over the test supervisor, a specification, a consumer that collects.
 
-#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses its part")]
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    reason = "each test file uses its part"
+)]
 
 use agent_bash_core::{
     Cancel, Environment, Executor, Flow, Limits, NotStarted, Outcome, OutputConsumer, RunSpec,
@@ -12,30 +16,73 @@ use agent_bash_process::supervisor::Supervisor;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub(crate) mod census;
+pub(crate) mod driven_clock;
+
+/// Deadline for what must happen soon. Generous: the machine may be busy, and nothing passes by being fast.
+pub(crate) const SOON: Duration = Duration::from_secs(30);
+
+/// Every shell is started when it is needed.
+pub(crate) fn options() -> ShellCacheOptions {
+    ShellCacheOptions::one_call(
+        Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor")),
+        Arc::new(SystemClock::new()),
+    )
+}
+
 pub(crate) fn cache() -> ShellCache {
-    ShellCache::new(ShellCacheOptions {
-        supervisor: Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor")),
-        clock: Arc::new(SystemClock::new()),
-        survivor_quota: 1 << 20,
-    })
+    ShellCache::new(options())
+}
+
+/// A process outside of the cache: what a test compares with, or starts a host by.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests need processes that are not the cache's"
+)]
+pub(crate) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(environment()).stdin(Stdio::null());
+    command
+}
+
+/// Looks again and again until `done`, at the longest until [`SOON`] has passed. Whether it was done.
+pub(crate) async fn soon(mut done: impl FnMut() -> bool) -> bool {
+    let look = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(SOON, look).await.is_ok()
 }
 
 /// The environment of every test: nothing of the machine but `PATH`.
 pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
-    [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/nonexistent"), ("LANG", "C.UTF-8")]
-        .map(|(name, value)| (name.into(), value.into()))
-        .into()
+    [
+        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+        ("HOME", "/nonexistent"),
+        ("LANG", "C.UTF-8"),
+    ]
+    .map(|(name, value)| (name.into(), value.into()))
+    .into()
 }
 
 pub(crate) fn spec(script: &str) -> RunSpec {
     RunSpec {
         script: script.to_owned(),
-        shell: Shell { path: PathBuf::from("/bin/bash"), is_bash: true, args: Vec::new() },
+        shell: Shell {
+            path: PathBuf::from("/bin/bash"),
+            is_bash: true,
+            args: Vec::new(),
+        },
         cwd: PathBuf::from("/tmp"),
-        env: Environment { base: Arc::new(environment()), changes: BTreeMap::new() },
+        env: Environment {
+            base: Arc::new(environment()),
+            changes: BTreeMap::new(),
+        },
         streams: Streams::Split,
         stdin: StdinSource::Null,
         timeout: Some(Duration::from_secs(60)),
@@ -58,7 +105,11 @@ pub(crate) struct Collect {
 
 impl OutputConsumer for Collect {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
-        let kept = if stream == StreamId::Stderr { &mut self.err } else { &mut self.out };
+        let kept = if stream == StreamId::Stderr {
+            &mut self.err
+        } else {
+            &mut self.out
+        };
         kept.extend_from_slice(bytes);
         match self.stop_after {
             Some(enough) if kept.len() >= enough => Flow::Stop,

@@ -222,19 +222,28 @@ impl Supervised {
                     return Err(Gone);
                 }
             }
-            let socket = &self.link.socket;
-            socket.readable().await.map_err(|_| Gone)?;
-            let received =
-                socket.try_io(Interest::READABLE, || match self.inbox.receive(socket)? {
-                    Received::Nothing => Err(io::ErrorKind::WouldBlock.into()),
-                    received => Ok(received),
-                });
-            match received {
+            self.link.socket.readable().await.map_err(|_| Gone)?;
+            match self.try_receive() {
                 Ok(Received::Some | Received::Nothing) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Ok(Received::Closed) | Err(_) => return Err(Gone),
             }
         }
+    }
+
+    /// Takes in what is there; `WouldBlock` if that is nothing, as tokio wants to know it.
+    fn try_receive(&mut self) -> io::Result<Received> {
+        let socket = &self.link.socket;
+        socket.try_io(Interest::READABLE, || match self.inbox.receive(socket)? {
+            Received::Nothing => Err(io::ErrorKind::WouldBlock.into()),
+            received => Ok(received),
+        })
+    }
+
+    /// Whether it has said something, or is gone, since it was last listened to. Does not wait. For a shell that was started
+    /// ahead: nothing is to be heard of one that waits.
+    pub fn has_spoken(&mut self) -> bool {
+        !matches!(self.try_receive(), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
     }
 
     /// Asks who still lives.

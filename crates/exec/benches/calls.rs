@@ -1,0 +1,172 @@
+//! What a call costs, against plain bash doing the same. Pairs are interleaved in one run, since the machine's own speed
+//! changes by the minute; what counts is the ratio of the medians.
+//!
+//! A plain program and no criterion: it must call the supervisor's `init` at the top of `main`.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark starts the other side and measures"
+)]
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
+
+use agent_bash_core::{
+    Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, Shell, StdinSource,
+    StreamId, Streams, SurvivorPolicy,
+};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::{self, Supervisor, Token};
+use std::collections::BTreeMap;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Between two calls of the rows "with pauses": the pool has refilled by then.
+const PAUSE: Duration = Duration::from_millis(12);
+
+struct Nothing;
+
+impl OutputConsumer for Nothing {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+}
+
+fn main() {
+    let token = supervisor::init();
+    let rounds = std::env::args()
+        .nth(1)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(300);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        for script in ["true", "/bin/true"] {
+            with_pauses(&token, script, rounds).await;
+            back_to_back(&token, script, rounds).await;
+        }
+    });
+}
+
+async fn with_pauses(token: &Token, script: &str, rounds: usize) {
+    let warm = cache(token, ShellCacheOptions::many_calls);
+    let cold = cache(token, ShellCacheOptions::one_call);
+    let (mut ours, mut fresh, mut bash) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        tokio::time::sleep(PAUSE).await;
+        bash.push(time_bash(script));
+        tokio::time::sleep(PAUSE).await;
+        ours.push(time(&warm, script).await);
+        tokio::time::sleep(PAUSE).await;
+        fresh.push(time(&cold, script).await);
+    }
+    row(&format!("isolated, warm, `{script}`"), &mut ours, &mut bash);
+    row(
+        &format!("isolated, cold, `{script}`"),
+        &mut fresh,
+        &mut bash,
+    );
+}
+
+async fn back_to_back(token: &Token, script: &str, rounds: usize) {
+    let warm = cache(token, ShellCacheOptions::many_calls);
+    let (mut ours, mut bash) = (Vec::new(), Vec::new());
+    for _ in 0..rounds / 20 {
+        for _ in 0..20 {
+            ours.push(time(&warm, script).await);
+        }
+        tokio::time::sleep(PAUSE).await;
+        for _ in 0..20 {
+            bash.push(time_bash(script));
+        }
+    }
+    row(
+        &format!("isolated, back to back, `{script}`"),
+        &mut ours,
+        &mut bash,
+    );
+}
+
+fn cache(
+    token: &Token,
+    options: fn(Supervisor, Arc<dyn agent_bash_core::Clock>) -> ShellCacheOptions,
+) -> ShellCache {
+    ShellCache::new(options(
+        Supervisor::this_program(token),
+        Arc::new(SystemClock::new()),
+    ))
+}
+
+async fn time(cache: &ShellCache, script: &str) -> f64 {
+    let spec = spec(script);
+    let start = Instant::now();
+    cache
+        .run(&spec, &mut Nothing, &Cancel::new())
+        .await
+        .unwrap();
+    micros(start)
+}
+
+fn time_bash(script: &str) -> f64 {
+    let start = Instant::now();
+    let args = ["--norc", "--noprofile", "-c", script];
+    let mut command = Command::new("/bin/bash");
+    command
+        .args(args)
+        .env_clear()
+        .envs(environment())
+        .stdin(Stdio::null());
+    command.output().unwrap();
+    micros(start)
+}
+
+fn micros(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e6
+}
+
+fn environment() -> BTreeMap<std::ffi::OsString, std::ffi::OsString> {
+    [("PATH", "/usr/bin:/bin"), ("HOME", "/nonexistent")]
+        .map(|(n, v)| (n.into(), v.into()))
+        .into()
+}
+
+fn spec(script: &str) -> RunSpec {
+    RunSpec {
+        script: script.to_owned(),
+        shell: Shell {
+            path: "/bin/bash".into(),
+            is_bash: true,
+            args: Vec::new(),
+        },
+        cwd: "/tmp".into(),
+        env: Environment {
+            base: Arc::new(environment()),
+            changes: BTreeMap::new(),
+        },
+        streams: Streams::Merged,
+        stdin: StdinSource::Null,
+        timeout: Some(Duration::from_secs(60)),
+        grace: Duration::from_secs(2),
+        survivors: SurvivorPolicy::Adopt,
+        session: None,
+        limits: Limits::default(),
+        report_stages: false,
+    }
+}
+
+fn row(name: &str, ours: &mut [f64], bash: &mut [f64]) {
+    let (ours, bash) = (median(ours), median(bash));
+    println!(
+        "{name:44} {ours:8.1} µs   bash -c {bash:8.1} µs   ratio {:.2}",
+        ours / bash
+    );
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

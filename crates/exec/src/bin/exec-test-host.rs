@@ -1,0 +1,78 @@
+//! A host of this crate's tests, in a process of its own: it runs one script in its own environment and exits as the
+//! script did. It handles no signal, so that a test can see what becomes of a command whose host is ended by one.
+
+use agent_bash_core::{
+    Cancel, Ending, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, Shell,
+    StdinSource, StreamId, Streams, SurvivorPolicy,
+};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::{self, Supervisor};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Exit code for an ending that is no exit.
+const OTHER_ENDING: u8 = 99;
+
+/// Passes output on as it comes.
+struct Print;
+
+impl OutputConsumer for Print {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+        let written = match stream {
+            StreamId::Stderr => io::stderr().write_all(bytes),
+            StreamId::Stdout | StreamId::Merged => {
+                let mut out = io::stdout();
+                out.write_all(bytes).and_then(|()| out.flush())
+            }
+        };
+        match written {
+            Ok(()) => Flow::Continue,
+            Err(_) => Flow::Stop,
+        }
+    }
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let token = supervisor::init();
+    let script = std::env::args()
+        .nth(1)
+        .ok_or("usage: exec-test-host SCRIPT")?;
+    let spec = RunSpec {
+        script,
+        shell: Shell {
+            path: "/bin/bash".into(),
+            is_bash: true,
+            args: Vec::new(),
+        },
+        cwd: "/".into(),
+        env: Environment {
+            base: Arc::new(std::env::vars_os().collect()),
+            changes: BTreeMap::new(),
+        },
+        streams: Streams::Split,
+        stdin: StdinSource::Null,
+        timeout: None,
+        grace: Duration::from_millis(300),
+        survivors: SurvivorPolicy::Adopt,
+        session: None,
+        limits: Limits::default(),
+        report_stages: false,
+    };
+    let cache = ShellCache::new(ShellCacheOptions::one_call(
+        Supervisor::this_program(&token),
+        Arc::new(SystemClock::new()),
+    ));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(cache.run(&spec, &mut Print, &Cancel::new()))?;
+    Ok(match outcome.ending {
+        Ending::Exited { code } => ExitCode::from(u8::try_from(code)?),
+        _ => ExitCode::from(OTHER_ENDING),
+    })
+}

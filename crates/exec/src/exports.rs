@@ -1,0 +1,141 @@
+//! Which variables of a call can be set in a shell that was started without them, so that nothing tells the difference
+//! from one that found them in its environment.
+
+use crate::quote::quoted;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+/// Names that mean something to bash at its start, or that it does not let anybody set: with these a call gets a shell
+/// started for it. Prefixes end in `*`.
+const AT_START: &[&str] = &[
+    "_",
+    "BASH*",
+    "CHILD_MAX",
+    "COLUMNS",
+    "COMP_*",
+    "DIRSTACK",
+    "ENV",
+    "EPOCH*",
+    "EUID",
+    "EXECIGNORE",
+    "FCEDIT",
+    "FIGNORE",
+    "FUNCNAME",
+    "FUNCNEST",
+    "GLOBIGNORE",
+    "GROUPS",
+    "HIST*",
+    "HOSTFILE",
+    "IFS",
+    "IGNOREEOF",
+    "INPUTRC",
+    "LINENO",
+    "LINES",
+    "MAIL*",
+    "MAPFILE",
+    "OLDPWD",
+    "OPT*",
+    "PIPESTATUS",
+    "POSIX*",
+    "PPID",
+    "PROMPT*",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "PWD",
+    "RANDOM",
+    "READLINE*",
+    "REPLY",
+    "SECONDS",
+    "SHELL",
+    "SHELLOPTS",
+    "SHLVL",
+    "SRANDOM",
+    "TIMEFORMAT",
+    "TMOUT",
+    "UID",
+    "histchars",
+    "ignoreeof",
+    "auto_resume",
+    "LC_*",
+    "LANG",
+];
+
+/// Whether all changes can be made by a record.
+pub(crate) fn can_be_exported(changes: &BTreeMap<OsString, Option<OsString>>) -> bool {
+    changes.keys().all(|name| is_plain_name(name.as_bytes()))
+}
+
+fn is_plain_name(name: &[u8]) -> bool {
+    let word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let Some(first) = name.first() else {
+        return false;
+    };
+    let identifier = !first.is_ascii_digit() && name.iter().all(word);
+    let at_start = AT_START
+        .iter()
+        .any(|pattern| match pattern.strip_suffix('*') {
+            Some(prefix) => name.starts_with(prefix.as_bytes()),
+            None => name == pattern.as_bytes(),
+        });
+    identifier && !at_start
+}
+
+/// The commands that make the changes, each ended by `; `.
+pub(crate) fn commands(changes: &BTreeMap<OsString, Option<OsString>>) -> Vec<u8> {
+    let mut text = Vec::new();
+    for (name, value) in changes {
+        let (verb, value): (&[u8], Option<&OsStr>) = match value {
+            Some(value) => (b"export ", Some(value)),
+            None => (b"unset -v ", None),
+        };
+        text.extend_from_slice(b"\\builtin ");
+        text.extend_from_slice(verb);
+        text.extend_from_slice(name.as_bytes());
+        if let Some(value) = value {
+            text.push(b'=');
+            text.extend_from_slice(&quoted(value));
+        }
+        text.extend_from_slice(b"; ");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_bash_reads_at_its_start_need_a_start() {
+        for name in ["FOO", "PATH", "HOME", "_x", "a1"] {
+            assert!(is_plain_name(name.as_bytes()), "{name}");
+        }
+        for name in [
+            "",
+            "1A",
+            "A-B",
+            "BASH_ENV",
+            "BASH_FUNC_x%%",
+            "IFS",
+            "SHELLOPTS",
+            "UID",
+            "_",
+            "LC_ALL",
+            "ä",
+        ] {
+            assert!(!is_plain_name(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn values_are_quoted() {
+        let changes = [("A".into(), Some("it's".into())), ("B".into(), None)].into();
+        assert_eq!(
+            commands(&changes),
+            b"\\builtin export A='it'\\''s'; \\builtin unset -v B; "
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! Warm shells: started ahead, waiting for their script, each used once. Bounded in number, kept by what they were
+//! started with, given up when nobody asks for them.
+
+use agent_bash_core::{Clock, RunSpec, Shell};
+use agent_bash_process::Inherited;
+use agent_bash_process::supervisor::{ShellFds, Supervised};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Kinds of warm shells kept at once; the one that was not asked for the longest goes first.
+const MAX_KINDS: usize = 8;
+
+/// A shell that waits for its script.
+#[derive(Debug)]
+pub(crate) struct WaitingShell {
+    pub(crate) supervised: Supervised,
+    pub(crate) fds: ShellFds,
+}
+
+/// All that a shell has from its start. A warm shell serves a call only if all of it is the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Kind {
+    pub(crate) shell: Shell,
+    pub(crate) base: Arc<BTreeMap<OsString, OsString>>,
+    inherited: Inherited,
+}
+
+impl Kind {
+    pub(crate) fn of(spec: &RunSpec) -> Self {
+        Self {
+            shell: spec.shell.clone(),
+            base: Arc::clone(&spec.env.base),
+            inherited: Inherited::now(),
+        }
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        // The same environment is nearly always the same allocation.
+        (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
+            && self.shell == other.shell
+            && self.inherited == other.inherited
+    }
+}
+
+/// The warm shells of one cache.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    size: usize,
+    clock: Arc<dyn Clock>,
+    shelves: Mutex<Vec<Shelf>>,
+}
+
+#[derive(Debug)]
+struct Shelf {
+    kind: Kind,
+    waiting: Vec<WaitingShell>,
+    /// Being started.
+    coming: usize,
+    last_asked: Duration,
+}
+
+impl Pool {
+    /// A pool of at most `size` shells of a kind.
+    pub(crate) fn new(size: usize, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            size,
+            clock,
+            shelves: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// A shell that is ready, and how many of its kind are left. One that has ended meanwhile (somebody killed it) is dropped.
+    pub(crate) fn take(&self, kind: &Kind) -> Option<(WaitingShell, usize)> {
+        if self.size == 0 {
+            return None;
+        }
+        let mut all = self.lock();
+        let own = shelf(&mut all, kind, self.clock.now());
+        while let Some(mut ready) = own.waiting.pop() {
+            if !ready.supervised.has_spoken() {
+                return Some((ready, own.waiting.len()));
+            }
+        }
+        None
+    }
+
+    /// Whether one more shell of this kind is wanted. If so it is counted as coming: [`Pool::put`] or
+    /// [`Pool::give_up`] must follow.
+    pub(crate) fn reserve(&self, kind: &Kind) -> bool {
+        if self.size == 0 {
+            return false;
+        }
+        let mut all = self.lock();
+        let own = shelf(&mut all, kind, self.clock.now());
+        let wanted = own.waiting.len() + own.coming < self.size;
+        own.coming += usize::from(wanted);
+        wanted
+    }
+
+    /// Brings a shell that was reserved.
+    pub(crate) fn put(&self, kind: &Kind, shell: WaitingShell) {
+        let mut shelves = self.lock();
+        // If its kind was evicted meanwhile nobody wants it.
+        if let Some(shelf) = shelves.iter_mut().find(|shelf| shelf.kind == *kind) {
+            shelf.coming = shelf.coming.saturating_sub(1);
+            shelf.waiting.push(shell);
+        }
+    }
+
+    /// A shell that was reserved does not come.
+    pub(crate) fn give_up(&self, kind: &Kind) {
+        if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
+            shelf.coming = shelf.coming.saturating_sub(1);
+        }
+    }
+
+    /// Ends the shells of every kind that nobody asked for in the last `idle`. Returns how many kinds are left.
+    pub(crate) fn evict(&self, idle: Duration) -> usize {
+        let now = self.clock.now();
+        let mut shelves = self.lock();
+        shelves.retain(|shelf| now.saturating_sub(shelf.last_asked) < idle);
+        shelves.len()
+    }
+
+    /// How many shells wait.
+    pub(crate) fn waiting(&self) -> usize {
+        self.lock().iter().map(|shelf| shelf.waiting.len()).sum()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Shelf>> {
+        // A panic elsewhere leaves the list whole: nothing is half done while it is held.
+        self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The shelf of a kind, made if there is none; if there are too many, the one asked for the longest ago goes.
+fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &Kind, now: Duration) -> &'a mut Shelf {
+    let index = shelves
+        .iter()
+        .position(|shelf| shelf.kind == *kind)
+        .unwrap_or_else(|| {
+            if shelves.len() >= MAX_KINDS
+                && let Some(oldest) =
+                    (0..shelves.len()).min_by_key(|index| shelves[*index].last_asked)
+            {
+                shelves.swap_remove(oldest);
+            }
+            shelves.push(Shelf {
+                kind: kind.clone(),
+                waiting: Vec::new(),
+                coming: 0,
+                last_asked: now,
+            });
+            shelves.len() - 1
+        });
+    let shelf = &mut shelves[index];
+    shelf.last_asked = now;
+    shelf
+}

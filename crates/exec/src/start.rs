@@ -1,0 +1,46 @@
+//! Starting shells that wait for their script.
+
+use crate::pool::WaitingShell;
+use crate::record;
+use agent_bash_core::{Clock, Shell};
+use agent_bash_process::supervisor::{ShellStart, StartError, Supervised, Supervisor};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::fd::BorrowedFd;
+
+/// Starts a supervisor with `base` as its environment.
+pub(crate) async fn supervisor(
+    supervisor: &Supervisor,
+    base: &BTreeMap<OsString, OsString>,
+    clock: &dyn Clock,
+) -> Result<Supervised, StartError> {
+    match supervisor.launch(base, clock).await {
+        // Its program may just have been replaced, or the system been out of processes for a moment.
+        Err(StartError::NoHello) => supervisor.launch(base, clock).await,
+        other => other,
+    }
+}
+
+/// Starts a shell below a supervisor that has none, or whose last one is gone with its tree.
+pub(crate) async fn shell(
+    mut supervised: Supervised,
+    shell: &Shell,
+    env_changes: Vec<(OsString, Option<OsString>)>,
+    stdin: Option<BorrowedFd<'_>>,
+) -> Result<WaitingShell, StartError> {
+    let mut args: Vec<OsString> = shell.args.iter().map(Into::into).collect();
+    args.extend(record::boot(shell.is_bash));
+    let start = ShellStart {
+        program: shell.path.clone(),
+        arg0: shell
+            .path
+            .file_name()
+            .unwrap_or(shell.path.as_os_str())
+            .to_owned(),
+        args,
+        env_changes,
+        inherits_stdin: stdin.is_some(),
+    };
+    let fds = supervised.start(start, stdin).await?;
+    Ok(WaitingShell { supervised, fds })
+}

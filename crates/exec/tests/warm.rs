@@ -1,0 +1,159 @@
+//! Warm shells: a call that finds one gets what a cold start gives, only sooner; nothing leaks from call to call.
+
+mod support;
+
+use agent_bash_core::{Cancel, Ending, RunSpec};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::Supervisor;
+use std::sync::Arc;
+use std::time::Duration;
+use support::{run_with, spec};
+
+fn warm_cache() -> ShellCache {
+    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
+    ShellCache::new(ShellCacheOptions::many_calls(
+        supervisor,
+        Arc::new(SystemClock::new()),
+    ))
+}
+
+/// Waits until `wanted` shells wait.
+async fn until_warm(cache: &ShellCache, wanted: usize) {
+    for _ in 0..1000 {
+        if cache.warm() == wanted {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{} shells wait, {wanted} are wanted", cache.warm());
+}
+
+async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
+    let ran = run_with(cache, spec, &Cancel::new()).await.unwrap();
+    assert_eq!(
+        ran.outcome.ending,
+        Ending::Exited { code: 0 },
+        "{}: {}",
+        spec.script,
+        ran.err
+    );
+    ran.out
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_call_brings_the_pool_and_each_shell_serves_once() {
+    let cache = warm_cache();
+    assert_eq!(cache.warm(), 0);
+    let first = out(&cache, &spec("echo $$ $PPID; x=1; cd /; set -f; alias a=b")).await;
+    until_warm(&cache, 2).await;
+    let mut pids = vec![first.split(' ').next().unwrap().to_owned()];
+    for _ in 0..6 {
+        let got = out(
+            &cache,
+            &spec("echo $$; echo \"[$x]\" $PWD $-; alias; echo $SECONDS"),
+        )
+        .await;
+        let lines: Vec<&str> = got.lines().collect();
+        assert_eq!(&lines[1..], ["[] /tmp hBc", "0"]);
+        assert!(
+            !pids.iter().any(|pid| pid == lines[0]),
+            "shell {} served twice",
+            lines[0]
+        );
+        pids.push(lines[0].to_owned());
+        until_warm(&cache, 2).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn supervisors_are_recycled() {
+    let cache = warm_cache();
+    let mut parents = Vec::new();
+    for _ in 0..20 {
+        parents.push(out(&cache, &spec("echo $PPID")).await);
+        until_warm(&cache, 2).await;
+    }
+    parents.sort();
+    parents.dedup();
+    assert!(
+        parents.len() <= 3,
+        "{} supervisors for 20 calls",
+        parents.len()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_of_the_call_arrive_warm_as_cold() {
+    let cache = warm_cache();
+    out(&cache, &spec(":")).await;
+    until_warm(&cache, 2).await;
+    for (name, value) in [
+        ("FOO", Some("it's \"$x\"\n")),
+        ("HOME", None),
+        ("IFS", Some(",")),
+        ("A-B", Some("1")),
+    ] {
+        let mut call = spec(
+            "env | grep -c -e ^FOO= -e ^A-B=; echo \"$FOO\"; echo \"${HOME-unset}\"; printf %q \"$IFS\"",
+        );
+        call.env.changes.insert(name.into(), value.map(Into::into));
+        let warm = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+        let cold = support::run(&call).await.unwrap();
+        assert_eq!((warm.out, warm.err), (cold.out, cold.err), "{name}");
+        until_warm(&cache, 2).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_warm_shell_that_was_killed_is_not_used() {
+    let cache = warm_cache();
+    let parent = out(&cache, &spec("echo $PPID")).await;
+    until_warm(&cache, 2).await;
+    // Its supervisor was recycled: it has one of the two that wait.
+    let children =
+        std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.trim())).unwrap();
+    let pid = children.split_whitespace().next().unwrap().parse().unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+    for _ in 0..3 {
+        assert_eq!(out(&cache, &spec("echo hi")).await, "hi\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_the_cache_ends_the_shells_that_wait() {
+    let cache = warm_cache();
+    let parent = out(&cache, &spec("echo $PPID")).await;
+    until_warm(&cache, 2).await;
+    let stat = format!("/proc/{}", parent.trim());
+    assert!(
+        std::path::Path::new(&stat).exists(),
+        "the supervisor waits with its next shell"
+    );
+    drop(cache);
+    for _ in 0..500 {
+        if !std::path::Path::new(&stat).exists() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("supervisor {parent} is still there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_shells_are_given_up() {
+    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
+    let options = ShellCacheOptions::many_calls(supervisor, Arc::new(SystemClock::new()));
+    let cache = ShellCache::new(ShellCacheOptions {
+        idle: Duration::from_millis(300),
+        ..options
+    });
+    out(&cache, &spec(":")).await;
+    until_warm(&cache, 2).await;
+    until_warm(&cache, 0).await;
+    assert_eq!(out(&cache, &spec("echo again")).await, "again\n");
+}
