@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 const BOOT: &str = concat!(
     r#"IFS= \builtin read -r -d '' __ab || \builtin exit 125; "#,
     r#"\builtin mapfile -d '' -n 2 -u {script_fd} __ab; "#,
-    r#"if \builtin eval "${__ab[0]}"; then : bash; \builtin eval "$BASH_EXECUTION_STRING"; "#,
-    r#"else : bash; \builtin eval "$BASH_EXECUTION_STRING"$'\n'"#,
+    r#"if \builtin eval "${__ab[0]}"; then : bash; \builtin eval -- "$BASH_EXECUTION_STRING"; "#,
+    r#"else : bash; \builtin eval -- "$BASH_EXECUTION_STRING"$'\n'"#,
     // The tail, quoted once. It must stand in the same text as the script: `eval` resets PIPESTATUS.
     r#""__ab=(\"\$?\" \"\${PIPESTATUS[@]}\"); "#,
     r#"{ { \\builtin printf '%s ' \"\${__ab[@]}\"; \\builtin printf '%s' \"\$PWD\"; } >|{report}; } 2>/dev/null; "#,
