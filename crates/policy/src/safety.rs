@@ -3,10 +3,13 @@
 //! A rule looks at resolved commands and says what is wrong with one. Which rules are asked is a
 //! [`RuleSelection`]; what they say becomes a [`Verdict`] here. Reading the script is `syntax`'s work.
 
+mod data_loss;
+mod inline_code;
 mod no_blind_git_add;
 mod no_dangerous_rm;
 mod no_force_push;
 mod path;
+mod remote_code;
 mod selection;
 
 use crate::syntax::{self, Script, run::Ran};
@@ -39,6 +42,8 @@ struct Scene<'s> {
     context: &'s Context,
     /// All commands of the script, for rules in which one prepares another.
     all: &'s [Ran],
+    /// How many programs of other languages stand around this script.
+    depth: u8,
 }
 
 /// What a rule has found: the words that decide, and where they stand.
@@ -74,10 +79,20 @@ fn is_git(ran: &Ran) -> Option<bool> {
     }
 }
 
-static RULES: [&Rule; 3] = [
+static RULES: [&Rule; 13] = [
     &no_blind_git_add::RULE,
     &no_force_push::RULE,
     &no_dangerous_rm::RULE,
+    &inline_code::RULE,
+    &data_loss::clean::RULE,
+    &data_loss::reset::RULE,
+    &data_loss::discard::RULE,
+    &data_loss::stash::RULE,
+    &data_loss::branch::RULE,
+    &data_loss::reflog::RULE,
+    &data_loss::push_delete::RULE,
+    &remote_code::unread_shell::RULE,
+    &remote_code::transport::RULE,
 ];
 
 /// All safety rules, in the order in which they are asked.
@@ -96,6 +111,7 @@ pub(crate) fn judge(script: &Script, context: &Context, selection: &RuleSelectio
     let scene = Scene {
         context,
         all: &script.ran,
+        depth: 0,
     };
     for ran in script.ran.iter().chain(&script.doubtful) {
         for rule in rules().iter().filter(|rule| selection.includes(rule)) {

@@ -14,7 +14,7 @@ mod simple;
 mod wrapper;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::ast::{Command, Compound, Kind, Link, List, Redir, RedirOp};
@@ -22,6 +22,8 @@ use super::reader::{self, MAX_NODES, Origin};
 use super::state::{Slot, State, Var};
 use super::value::{Value, Why};
 use crate::{Context, Span};
+
+pub(crate) use launch::shell_name;
 
 /// Most commands the walk takes: loops, functions and nested scripts all count.
 const MAX_STEPS: u32 = 50_000;
@@ -53,6 +55,7 @@ pub struct Ran {
     pub span: Span,
     /// It stands in a function nobody calls: what is unknown in it decides nothing.
     pub dormant: bool,
+    files: Rc<BTreeMap<String, Value>>,
 }
 
 /// A resolved word and where it comes from.
@@ -82,6 +85,19 @@ impl Ran {
     pub fn name(&self) -> Option<&str> {
         let word = self.words.first()?.value.literal()?;
         Some(word.rsplit('/').next().unwrap_or(word))
+    }
+
+    /// What a file holds that the script has written, or that stands behind `<( … )`.
+    pub fn file(&self, path: &Value) -> Option<&Value> {
+        let name = path.literal()?;
+        if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
+            return self.stdin.as_ref();
+        }
+        let path = match (name.starts_with('/'), &self.cwd) {
+            (false, Some(cwd)) => format!("{cwd}/{}", name.strip_prefix("./").unwrap_or(name)),
+            _ => name.to_owned(),
+        };
+        self.files.get(&path)
     }
 
     /// The arguments.
@@ -171,6 +187,7 @@ impl<'c> Machine<'c> {
                 end: to,
             },
             dormant: true,
+            files: Rc::default(),
         }
     }
 

@@ -145,6 +145,7 @@ impl Machine<'_> {
                 end: to,
             },
             dormant: self.dormant,
+            files: Rc::clone(&st.files),
         };
         if let Some(name) = guess(&call.words[0].value) {
             ran.words[0].value = Value::text(name);

@@ -1,0 +1,9 @@
+//! Group `data_loss`: git commands that throw work away. Off by default.
+
+pub(super) mod branch;
+pub(super) mod clean;
+pub(super) mod discard;
+pub(super) mod push_delete;
+pub(super) mod reflog;
+pub(super) mod reset;
+pub(super) mod stash;

@@ -1,0 +1,61 @@
+//! `no_git_clean`: `git clean -f`.
+
+use super::super::{Group, Hit, Rule, Scene, is_git};
+use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::run::Ran;
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_git_clean",
+    group: Group::DataLoss,
+    summary: "`git clean` with `-f`: removes files git does not know, which nothing can bring back.",
+    message: "permission denied: git clean deletes untracked files for good. List them with git clean -n and remove what you mean by name",
+    suggestion: "git clean -n",
+    fires: &[
+        "git clean -fd",
+        "git clean -xdf",
+        "git clean --force",
+        "git -c clean.requireForce=false clean -d",
+    ],
+    spares: &[
+        "git clean -n",
+        "git clean -nfd",
+        "git clean --dry-run -f",
+        "git clean -i",
+        "git status",
+    ],
+    check,
+};
+
+const CLEAN: Options = Options {
+    valued: "e",
+    long: &["quiet", "dry-run", "force", "interactive", "exclude="],
+};
+
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+    is_git(ran)?;
+    let git = Git::read(&ran.words);
+    if git.subcommand()? != "clean" {
+        return None;
+    }
+    let mut force = git
+        .config
+        .iter()
+        .any(|(name, _)| name == "clean.requireforce");
+    for given in CLEAN.read(git.arguments) {
+        match given {
+            Given::Short('n' | 'i', _) => return None,
+            Given::Short('f', _) => force = true,
+            Given::Long {
+                name,
+                negated: false,
+                ..
+            } => match name.as_str() {
+                "dry-run" | "interactive" => return None,
+                "force" => force = true,
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    force.then(|| Hit::on(ran, git.arguments))
+}

@@ -1,0 +1,100 @@
+//! `no_discard_changes`: overwriting changes in the whole tree.
+
+use super::super::{Group, Hit, Rule, Scene, is_git};
+use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::run::Ran;
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_discard_changes",
+    group: Group::DataLoss,
+    summary: "`git checkout -- .`, `git checkout -f`, `git restore .`, `git switch --discard-changes`: overwrite changes in the whole tree.",
+    message: "permission denied: this overwrites uncommitted changes in the whole tree. Name the files to restore, or stash the changes",
+    suggestion: "git stash, or git restore path/to/file",
+    fires: &[
+        "git checkout -- .",
+        "git checkout .",
+        "git checkout -f main",
+        "git restore .",
+        "git restore :/",
+        "git switch -f main",
+        "git switch --discard-changes main",
+    ],
+    spares: &[
+        "git checkout main",
+        "git checkout -b x",
+        "git checkout -- src/lib.rs",
+        "git restore src/lib.rs",
+        "git restore --staged .",
+        "git switch main",
+    ],
+    check,
+};
+
+const OPTIONS: Options = Options {
+    valued: "bBscC",
+    long: &[
+        "quiet",
+        "progress",
+        "force",
+        "ours",
+        "theirs",
+        "detach",
+        "track",
+        "guess",
+        "orphan=",
+        "conflict=",
+        "merge",
+        "patch",
+        "overlay",
+        "overwrite-ignore",
+        "ignore-other-worktrees",
+        "recurse-submodules",
+        "source=",
+        "staged",
+        "worktree",
+        "discard-changes",
+        "create=",
+        "force-create=",
+        "pathspec-from-file=",
+        "ignore-unmerged",
+    ],
+};
+
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+    is_git(ran)?;
+    let git = Git::read(&ran.words);
+    let subcommand = git.subcommand()?;
+    if !matches!(subcommand, "checkout" | "restore" | "switch") {
+        return None;
+    }
+    let (mut force, mut staged, mut worktree, mut everything) = (false, false, false, false);
+    for given in OPTIONS.read(git.arguments) {
+        match given {
+            Given::Short('f', _) => force = subcommand != "restore",
+            Given::Short('S', _) => staged = true,
+            Given::Short('W', _) => worktree = true,
+            Given::Short('p', _) => return None,
+            Given::Long {
+                name,
+                negated: false,
+                ..
+            } => match name.as_str() {
+                "force" | "discard-changes" => force = true,
+                "staged" => staged = true,
+                "worktree" => worktree = true,
+                "patch" => return None,
+                _ => {}
+            },
+            Given::Operand(field) if subcommand != "switch" => {
+                everything |= matches!(
+                    field.value.literal(),
+                    Some("." | "./" | "*" | ":/" | ":(top)" | "..")
+                ) || field.value.prefix().is_empty()
+                    && field.value.literal().is_none();
+            }
+            _ => {}
+        }
+    }
+    let spares_files = subcommand == "restore" && staged && !worktree;
+    (force || (everything && !spares_files)).then(|| Hit::on(ran, git.arguments))
+}

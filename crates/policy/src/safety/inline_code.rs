@@ -1,0 +1,112 @@
+//! Group `inline_code`: what the core rules forbid, inside a program of another language that stands on
+//! the command line.
+//!
+//! The program is not parsed as that language: string literals are found, and those that are handed to
+//! something that runs or removes are judged. Literals that are only data are not.
+
+mod calls;
+mod sources;
+
+use super::path::{Place, danger};
+use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push};
+use crate::syntax::run::Ran;
+use crate::syntax::value::Value;
+use crate::{Context, syntax};
+use calls::Call;
+
+pub(super) static RULE: Rule = Rule {
+    id: "no_dangerous_inline_code",
+    group: Group::InlineCode,
+    summary: "What the core rules forbid, inside `python -c`, `perl -e`, `ruby -e`, `node -e`, `awk`, `sed`, `tar --checkpoint-action`, a makefile on standard input, and the like; also `shutil.rmtree('/')`.",
+    message: "permission denied: the program on this command line would run a command that is not allowed (blind git add, forced push, or removal of critical data)",
+    suggestion: "do it step by step with plain commands that name the files",
+    fires: &[
+        "python3 -c 'import os;os.system(\"rm -rf /\")'",
+        "python3 -c 'import shutil; shutil.rmtree(\"/\")'",
+        "python -c 'import subprocess as s; s.run([\"rm\", \"-rf\", \"/\"])'",
+        "python3 - <<'E'\nimport os\nos.system('git push -f')\nE",
+        "perl -e 'system(\"rm -rf /\")'",
+        "perl -e '`rm -rf /`'",
+        "ruby -e 'FileUtils.rm_rf(\"/\")'",
+        "node -e 'require(\"child_process\").execSync(\"git add -A\")'",
+        "node -e 'fs.rmSync(\"/\", {recursive: true})'",
+        "awk 'BEGIN{system(\"rm -rf /\")}'",
+        "sed -n '1e rm -rf /' /etc/hosts",
+        "tar cf x --checkpoint-action=exec='rm -rf /' --checkpoint=1 y",
+        "printf 'all:\\n\\trm -rf /\\n' | make -f -",
+        "GIT_SSH_COMMAND='rm -rf /' git fetch",
+    ],
+    spares: &[
+        "python3 -c 'print(\"rm -rf /\")'",
+        "python3 -c 'import os; os.system(\"ls\")'",
+        "python3 -c 'import shutil; shutil.rmtree(\"build\")'",
+        "perl -ne 'print if /rm -rf/' f",
+        "awk '/rm -rf/ {print}' f",
+        "sed 's/rm -rf/trash/' f",
+        "node -e 'console.log(\"git push -f\")'",
+        "printf 'all:\\n\\techo hi\\n' | make -f -",
+    ],
+    check,
+};
+
+/// How often a program may stand inside a program.
+const MAX_DEPTH: u8 = 3;
+
+fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+    if scene.depth >= MAX_DEPTH {
+        return None;
+    }
+    let judged = |call: &Call| match call {
+        Call::Script(text) => forbids(text, ran, scene),
+        Call::Remove(path) => removes(path, ran, scene),
+    };
+    let call = sources::calls(ran).into_iter().find(judged)?;
+    let mut hit = Hit::on(ran, []);
+    hit.words.push(match call {
+        Call::Script(text) | Call::Remove(text) => text,
+    });
+    Some(hit)
+}
+
+/// Whether the core rules, or this one again, forbid a shell text.
+fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
+    let context = Context {
+        cwd: ran
+            .cwd
+            .as_deref()
+            .map_or_else(|| scene.context.cwd.clone(), Into::into),
+        home: scene.context.home.clone(),
+        tools: None,
+    };
+    let script = syntax::read(text, &context);
+    let inner = Scene {
+        context: scene.context,
+        all: &script.ran,
+        depth: scene.depth + 1,
+    };
+    let rules = [
+        &no_blind_git_add::RULE,
+        &no_force_push::RULE,
+        &no_dangerous_rm::RULE,
+        &RULE,
+    ];
+    script.ran.iter().any(|ran| {
+        // What is not known was put together by the program; only what is written out counts.
+        let known = !ran.words.iter().any(|field| field.value.has_unknown());
+        known && rules.iter().any(|rule| (rule.check)(ran, &inner).is_some())
+    })
+}
+
+fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
+    let base = scene.context.cwd.to_string_lossy();
+    let place = Place {
+        cwd: ran.cwd.as_deref(),
+        base: &base,
+        home: ran.home.as_deref(),
+    };
+    let path = match (path.strip_prefix('~'), &ran.home) {
+        (Some(rest), Some(home)) => format!("{home}{rest}"),
+        _ => path.to_owned(),
+    };
+    danger(&Value::text(path), &place).is_some()
+}

@@ -1,0 +1,51 @@
+//! `no_git_transport_program`: programs that git runs for a transport.
+
+use super::super::{Group, Hit, Rule, Scene, is_git};
+use crate::syntax::git::Git;
+use crate::syntax::run::Ran;
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_git_transport_program",
+    group: Group::RemoteCode,
+    summary: "Options by which git runs a program of the caller's choosing at the other end: `--receive-pack`, `--upload-pack`, `--exec`, `ext::` addresses.",
+    message: "permission denied: this makes git run another program for the transport. Push or fetch without it",
+    suggestion: "git push without --receive-pack",
+    fires: &[
+        "git push --receive-pack=\"touch pwned; git-receive-pack\" origin main",
+        "git push --exec=x origin",
+        "git fetch --upload-pack=x origin",
+        "git clone -u x y",
+        "git clone \"ext::sh -c x\" y",
+        "git ls-remote --upload-pa=x origin",
+    ],
+    spares: &[
+        "git push origin main",
+        "git fetch origin",
+        "git clone https://x.example/y",
+    ],
+    check,
+};
+
+/// The options that matter; other beginnings are looked up among them only.
+const PROGRAMS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
+
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+    is_git(ran)?;
+    let git = Git::read(&ran.words);
+    let subcommand = git.subcommand()?;
+    if !matches!(
+        subcommand,
+        "push" | "fetch" | "pull" | "clone" | "ls-remote" | "archive" | "send-pack" | "fetch-pack"
+    ) {
+        return None;
+    }
+    let found = git.arguments.iter().find(|field| {
+        let text = field.value.prefix();
+        if let Some(long) = text.strip_prefix("--") {
+            let name = long.split('=').next().unwrap_or(long);
+            return name.len() > 3 && PROGRAMS.iter().any(|program| program.starts_with(name));
+        }
+        (subcommand == "clone" && text == "-u") || text.starts_with("ext::")
+    })?;
+    Some(Hit::on(ran, [found]))
+}
