@@ -48,7 +48,7 @@ fn check_text(expect: &Expect, got: &str, world: &World, faults: &mut Vec<String
     if let Some(want) = &expect.text
         && !text::matches(want, got, world)?
     {
-        let want = text::fill(want, world).unwrap_or_else(|_| want.clone());
+        let want = text::fill_what_can_be(want, world);
         faults.push(format!("text: {}", difference(&want, got)));
     }
     for line in &expect.text_lines {
@@ -183,7 +183,8 @@ fn compare(
         (Value::String(want), Value::Number(_)) if text::is_number_wildcard(want) => {}
         (Value::String(want), Value::String(got)) => {
             if !text::matches(want, got, world)? {
-                faults.push(format!("{place}: {}", difference(want, got)));
+                let want = text::fill_what_can_be(want, world);
+                faults.push(format!("{place}: {}", difference(&want, got)));
             }
         }
         (Value::Number(want), Value::Number(got)) if want.as_f64() == got.as_f64() => {}

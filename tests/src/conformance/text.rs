@@ -63,6 +63,24 @@ pub(super) fn fill(text: &str, world: &World) -> Result<String> {
     Ok(filled)
 }
 
+/// The text with every placeholder filled in that has one value; the others stay as they are. For reports.
+pub(super) fn fill_what_can_be(text: &str, world: &World) -> String {
+    let Ok(pieces) = pieces(text) else {
+        return text.to_owned();
+    };
+    let mut filled = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Plain(plain) => filled.push_str(plain),
+            Piece::Placeholder(inside) => match value(inside, world) {
+                Ok(value) => filled.push_str(&value),
+                Err(_) => filled.push_str(&format!("{{{{{inside}}}}}")),
+            },
+        }
+    }
+    filled
+}
+
 /// Whether `actual` is what `expected` says, wildcards and all.
 ///
 /// # Errors
@@ -151,6 +169,10 @@ mod tests {
             );
         }
         assert!(fill("{{nonsense}}", &world).is_err());
+        assert_eq!(
+            fill_what_can_be("{{int}} {{repeat 2 a}}", &world),
+            "{{int}} aa"
+        );
         assert!(fill("{{int}}", &world).is_err());
         assert!(matches("{{open", "x", &world).is_err());
     }

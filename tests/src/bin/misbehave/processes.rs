@@ -115,8 +115,10 @@ pub(crate) fn print_identity(_: &str) -> Outcome {
     // `SigBlk:\t0000000000000000` and the like: what the process was started with, but for SIGPIPE, which the
     // runtime of a Rust program ignores.
     for line in std::fs::read_to_string("/proc/self/status")?.lines() {
-        if line.starts_with("SigBlk:") || line.starts_with("SigIgn:") {
-            writeln!(out, "{}", line.replace(":\t", " "))?;
+        if let Some((name @ ("SigBlk" | "SigIgn"), mask)) = line.split_once(":\t") {
+            // Signals 32 and 33 are glibc's own: no program can change what becomes of them.
+            let mask = u64::from_str_radix(mask, 16)? & !(0b11 << 31);
+            writeln!(out, "{name} {mask:016x}")?;
         }
     }
     Ok(())
