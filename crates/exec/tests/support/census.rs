@@ -1,0 +1,144 @@
+//! Who lives of a call: every process that has the call's mark in its environment, wherever it has hidden.
+
+use super::soon;
+use agent_bash_process::ProcessInfo;
+use rustix::process::{Pid, PidfdFlags, Signal};
+use std::ffi::OsString;
+use std::fs;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The variable that marks.
+const VARIABLE: &str = "AGENT_BASH_TEST_MARK";
+
+/// How a supervisor names itself: `/proc/<pid>/comm`.
+const SUPERVISOR: &str = "agent-bash-sup";
+
+/// A mark that nobody else has. Whoever bears it still when the census is dropped is ended.
+#[derive(Debug)]
+pub(crate) struct Census {
+    mark: String,
+}
+
+/// A living process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) pid: i32,
+    pub(crate) name: String,
+    /// `T` is stopped; see proc(5).
+    pub(crate) state: char,
+}
+
+impl Census {
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self {
+            mark: format!("{}-{number}", std::process::id()),
+        }
+    }
+
+    /// The marking variable.
+    pub(crate) fn variable(&self) -> (OsString, OsString) {
+        (VARIABLE.into(), self.mark.clone().into())
+    }
+
+    /// Everybody who bears the mark and lives: supervisors and hosts too. A zombie has no environment any more.
+    pub(crate) fn everybody(&self) -> Vec<Found> {
+        let entry = format!("{VARIABLE}={}", self.mark);
+        let bears = |pid: i32| {
+            fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+                environment
+                    .split(|byte| *byte == 0)
+                    .any(|variable| variable == entry.as_bytes())
+            })
+        };
+        fs::read_dir("/proc")
+            .unwrap()
+            .flatten()
+            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+            .filter(|pid| bears(*pid))
+            .filter_map(Found::read)
+            .filter(|found| found.state != 'Z' && found.state != 'X')
+            .collect()
+    }
+
+    /// Everybody but supervisors.
+    pub(crate) fn commands(&self) -> Vec<Found> {
+        let mut found = self.everybody();
+        found.retain(|found| found.name != SUPERVISOR);
+        found
+    }
+
+    /// The supervisors.
+    pub(crate) fn supervisors(&self) -> Vec<Found> {
+        let mut found = self.everybody();
+        found.retain(|found| found.name == SUPERVISOR);
+        found
+    }
+
+    /// Waits until a process with that name is there, and returns it.
+    pub(crate) async fn wait_for(&self, name: &str) -> Found {
+        let mut here = None;
+        let look = soon(|| {
+            here = self.commands().into_iter().find(|found| found.name == name);
+            here.is_some()
+        });
+        assert!(look.await, "no `{name}` among {:?}", self.everybody());
+        here.unwrap()
+    }
+
+    /// Waits until nobody is left, supervisors included.
+    pub(crate) async fn assert_empty_soon(&self, after: &str) {
+        let empty = soon(|| self.everybody().is_empty()).await;
+        assert!(empty, "{after}: {:?}", self.everybody());
+    }
+
+    /// Ends whoever bears the mark.
+    pub(crate) fn end_all(&self) {
+        loop {
+            let left = self.everybody();
+            if left.is_empty() {
+                return;
+            }
+            for found in left {
+                found.end();
+            }
+        }
+    }
+}
+
+impl Drop for Census {
+    fn drop(&mut self) {
+        self.end_all();
+    }
+}
+
+impl Found {
+    fn read(pid: i32) -> Option<Self> {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+        Some(Self {
+            pid,
+            name: field("Name:\t")?.to_owned(),
+            state: field("State:\t")?.chars().next()?,
+        })
+    }
+
+    /// Kills it, and nobody else who may have its number by now.
+    pub(crate) fn end(&self) {
+        let Some(before) = ProcessInfo::read(self.pid) else {
+            return;
+        };
+        let pid = Pid::from_raw(self.pid).unwrap();
+        let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
+            return;
+        };
+        if ProcessInfo::read(self.pid).is_some_and(|now| now.start_time == before.start_time) {
+            let _ = rustix::process::pidfd_send_signal(handle, Signal::KILL);
+        }
+    }
+
+    pub(crate) fn lives(&self) -> bool {
+        Self::read(self.pid).is_some_and(|now| now.name == self.name && now.state != 'Z')
+    }
+}

@@ -1,0 +1,51 @@
+//! A clock on which one time limit passes when a test says so, not before and not later: no test waits for a timeout,
+//! and none is too slow for one.
+
+use agent_bash_core::{Clock, Timestamp};
+use agent_bash_process::SystemClock;
+use async_trait::async_trait;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The limit that does not pass by itself.
+pub(crate) const LIMIT: Duration = Duration::from_secs(123_456);
+
+/// The system's clock, except for [`LIMIT`].
+#[derive(Debug)]
+pub(crate) struct DrivenClock {
+    system: SystemClock,
+    passed: CancellationToken,
+}
+
+impl DrivenClock {
+    pub(crate) fn new() -> Self {
+        Self {
+            system: SystemClock::new(),
+            passed: CancellationToken::new(),
+        }
+    }
+
+    /// Lets the limit pass.
+    pub(crate) fn pass(&self) {
+        self.passed.cancel();
+    }
+}
+
+#[async_trait]
+impl Clock for DrivenClock {
+    fn now(&self) -> Duration {
+        self.system.now()
+    }
+
+    fn wall(&self) -> Timestamp {
+        self.system.wall()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        if duration == LIMIT {
+            self.passed.cancelled().await;
+        } else {
+            self.system.sleep(duration).await;
+        }
+    }
+}
