@@ -1,18 +1,58 @@
 //! Bounds, cleans, counts and keeps the output of a command.
+//!
+//! | what for | type |
+//! |---|---|
+//! | one stream: what is shown of it, what is not, exactly | [`OutputSink`] → [`SinkReport`] |
+//! | the streams of a call, as an executor's consumer | [`CallOutput`] → [`CallReport`] |
+//! | whole outputs on disk | [`ArtifactDir`], [`open_artifact`] |
+//! | reading those: pages, tails, searches | [`FileView`] |
+//! | watching a command while it runs | [`LiveUpdates`], [`TailBuffer`] |
+//!
+//! What a stream passes through, each in a file of its own: `sanitise` (with `escape`, `visible`, `scan`) cleans,
+//! `lines` applies line limits and counts, `window` keeps both ends, `cut` is the truncation policies, `spill` takes
+//! the raw bytes to disk. No text *around* an output is written here: the headings and notices of a result are
+//! `agent-bash`'s, made from the report.
+//!
+//! This crate starts no process and knows no terminal.
 
+mod artifact_dir;
+mod artifact_writer;
 mod call;
 mod cut;
 mod escape;
+mod line_index;
 mod lines;
+mod live;
+mod owner;
+mod private_dir;
+mod quota;
 mod report;
 mod sanitise;
 mod scan;
+mod search;
+mod sidecar;
 mod sink;
 mod spill;
+mod sweep;
+mod tail_buffer;
+mod view;
 mod visible;
 mod window;
 
+pub use artifact_dir::{
+    ArtifactDir, ArtifactDirOptions, ArtifactInfo, ArtifactLimits, LookupError, Naming, Removed,
+    SessionNameError, open_artifact,
+};
 pub use call::{CallOptions, CallOutput, CallReport};
+pub use live::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 pub use report::{Piece, Shown, SinkReport};
 pub use sanitise::CarriageReturn;
+pub use search::{Found, FoundLine, Search, SearchError};
+pub use sidecar::Lifetime;
 pub use sink::{OutputSink, SinkOptions};
+pub use tail_buffer::TailBuffer;
+pub use view::{DEFAULT_LINES, FileView, MAX_PAGE, Next, Page};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

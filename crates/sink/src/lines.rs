@@ -100,6 +100,11 @@ impl Lines {
         self.wanted == Some(0)
     }
 
+    /// Length of the text so far, in bytes; less when a carriage return takes some back.
+    pub(crate) fn len(&self) -> u64 {
+        self.finished.total + self.open.total
+    }
+
     /// The stream has ended, `raw` bytes long.
     pub(crate) fn finish(mut self, raw: u64) -> Text {
         self.mark_omission(raw);

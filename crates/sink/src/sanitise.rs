@@ -37,6 +37,8 @@ pub(crate) struct Sanitiser {
     carriage_return: CarriageReturn,
     mode: Mode,
     escape: Escape,
+    /// Where the sequence began.
+    escape_from: u64,
     /// The beginning of a character whose rest has not come yet.
     partial: Partial,
     /// Where the CR stands whose effect is open: it depends on what comes next.
@@ -64,6 +66,7 @@ impl Sanitiser {
             carriage_return,
             mode: Mode::Text,
             escape: Escape::default(),
+            escape_from: 0,
             partial: Partial::default(),
             pending_cr: None,
             raw: 0,
@@ -74,6 +77,14 @@ impl Sanitiser {
     /// Bytes taken.
     pub(crate) fn raw(&self) -> u64 {
         self.raw
+    }
+
+    /// Bytes taken, but for half a character or half an escape sequence at their end.
+    pub(crate) fn settled(&self) -> u64 {
+        match self.mode {
+            Mode::Escape => self.escape_from,
+            Mode::Text => self.raw - self.partial.len as u64,
+        }
     }
 
     /// Bytes that are in no text: undecodable ones, and controls that no program prints for a reader.
@@ -118,6 +129,7 @@ impl Sanitiser {
                     return len;
                 }
                 self.escape.open();
+                self.escape_from = self.raw;
                 self.mode = Mode::Escape;
                 1
             }

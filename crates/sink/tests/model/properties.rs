@@ -140,6 +140,25 @@ fn counts_add_up(
             summary.total_bytes
         );
     }
+    if unmarked
+        && options.head.is_none()
+        && options.carriage_return == CarriageReturn::Overwrite
+        && let Shown::Tail(Piece {
+            lines: Some([first, _]),
+            missing_before: 0,
+            ..
+        }) = &report.shown
+    {
+        let before = bytes
+            .split_inclusive(|&b| b == b'\n')
+            .take(*first as usize - 1);
+        let before: usize = before.map(<[u8]>::len).sum();
+        prop_assert_eq!(
+            summary.dropped_bytes,
+            before as u64,
+            "raw bytes before the first line shown"
+        );
+    }
     prop_assert_eq!(
         summary.truncated,
         summary.truncated_by.is_some() || summary.binary

@@ -1,0 +1,83 @@
+//! Where lines begin in a large file, sparsely: how many have ended at every 64 KiB. 13 KB of numbers for 100 MB.
+
+use crate::scan;
+use serde::{Deserialize, Serialize};
+
+/// Bytes between two entries.
+pub(crate) const BLOCK: u64 = 64 * 1024;
+
+/// The index of a file's first bytes; a file that has grown since is read on from where the index ends.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LineIndex {
+    /// Line ends before the end of each whole block.
+    ended: Vec<u64>,
+    /// Bytes taken.
+    #[serde(skip)]
+    bytes: u64,
+    /// Line ends in them.
+    #[serde(skip)]
+    lines: u64,
+    /// Whether the last byte was no line's end.
+    #[serde(skip)]
+    open: bool,
+}
+
+impl LineIndex {
+    /// Takes the file's next bytes.
+    pub(crate) fn push(&mut self, mut bytes: &[u8]) {
+        if let Some(last) = bytes.last() {
+            self.open = *last != b'\n';
+        }
+        while !bytes.is_empty() {
+            let room = BLOCK - self.bytes % BLOCK;
+            let taken = bytes.len().min(room as usize);
+            self.lines += scan::newlines(&bytes[..taken]);
+            self.bytes += taken as u64;
+            if self.bytes.is_multiple_of(BLOCK) {
+                self.ended.push(self.lines);
+            }
+            bytes = &bytes[taken..];
+        }
+    }
+
+    /// Lines so far: as `wc -l`, plus one for a last line without line end.
+    pub(crate) fn lines(&self) -> u64 {
+        self.lines + u64::from(self.open)
+    }
+
+    /// The last entry at or before the end of line number `ended`: a position, and the lines that have ended there.
+    pub(crate) fn before(&self, ended: u64) -> (u64, u64) {
+        match self.ended.partition_point(|&lines| lines < ended) {
+            0 => (0, 0),
+            block => (block as u64 * BLOCK, self.ended[block - 1]),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_split_gives_the_same_index_and_entries_are_true() {
+        let text: Vec<u8> = (0..40_000)
+            .flat_map(|n| format!("{n}\n").into_bytes())
+            .collect();
+        let mut at_once = LineIndex::default();
+        at_once.push(&text);
+        let mut split = LineIndex::default();
+        text.chunks(777).for_each(|chunk| split.push(chunk));
+        assert_eq!(at_once, split);
+        assert_eq!(at_once.lines(), 40_000);
+        for ended in [0, 1, 2, 11_000, 39_999, 40_000, 50_000] {
+            let (position, lines) = at_once.before(ended);
+            assert_eq!(scan::newlines(&text[..position as usize]), lines);
+            assert!(lines < ended || ended == 0, "{ended}");
+            let next = &text[position as usize..];
+            let next = &next[..next.len().min(BLOCK as usize)];
+            assert!(lines + scan::newlines(next) >= ended.min(40_000), "{ended}");
+        }
+        at_once.push(b"x");
+        assert_eq!(at_once.lines(), 40_001);
+    }
+}

@@ -1,0 +1,268 @@
+//! [`LiveUpdates`]: what a running command prints, in updates that are neither too many nor too late.
+//!
+//! Whoever runs the command pushes; whoever watches awaits [`LiveUpdates::next`]. Updates are at least
+//! [`LiveOptions::interval`] apart, the last one always comes, and content that did not change is not repeated. What
+//! this costs in a second is bounded however much is printed: a copy of a buffer's size per chunk, and the cleaning
+//! of one buffer per interval.
+
+use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
+use crate::tail_buffer::TailBuffer;
+use agent_bash_core::Clock;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What a watcher asks for. Every field is a decision of the caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LiveOptions {
+    /// Snapshots or deltas.
+    pub kind: LiveKind,
+    /// Bytes of raw output an update is made from, at most.
+    pub max_bytes: usize,
+    /// From one update to the next, at least. The contract says 50 ms.
+    pub interval: Duration,
+    /// What a lone CR does.
+    pub carriage_return: CarriageReturn,
+}
+
+/// The form of updates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LiveKind {
+    /// The tail as it is now.
+    Snapshot,
+    /// What has come since the last update.
+    Delta,
+}
+
+/// An update.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LiveUpdate {
+    /// The tail as it is now; it takes the place of the one before.
+    Snapshot {
+        /// Clean text.
+        text: String,
+        /// Bytes printed so far.
+        total_bytes: u64,
+    },
+    /// What has come since the last update.
+    Delta {
+        /// So many bytes at the end of the text so far are taken back first: the part of a line that a carriage
+        /// return has overwritten.
+        rewind: usize,
+        /// Clean text to append.
+        text: String,
+        /// Raw bytes that came too fast and are not in the text; they stand before it. What was begun on a line
+        /// stays as it is.
+        skipped_bytes: u64,
+        /// Bytes printed so far.
+        total_bytes: u64,
+    },
+}
+
+/// The live output of one command. Clones are handles on the same.
+#[derive(Debug, Clone)]
+pub struct LiveUpdates {
+    shared: Arc<Mutex<Shared>>,
+    clock: Arc<dyn Clock>,
+    options: LiveOptions,
+}
+
+#[derive(Debug)]
+struct Shared {
+    tail: TailBuffer,
+    /// Bytes that have been delivered, or cleaned to nothing.
+    delivered: u64,
+    last_at: Option<Duration>,
+    last_text: String,
+    delta: Delta,
+    ended: bool,
+}
+
+/// What a watcher is to do.
+enum Step {
+    Deliver(LiveUpdate),
+    Wait(Duration),
+    End,
+}
+
+/// The state of cleaning between two deltas.
+struct Delta {
+    sanitiser: Sanitiser,
+    /// Length of the open line as the watcher has it.
+    open_len: usize,
+}
+
+impl LiveUpdates {
+    /// Without output yet. Every wait goes through `clock`.
+    pub fn new(options: LiveOptions, clock: Arc<dyn Clock>) -> Self {
+        let shared = Shared {
+            tail: TailBuffer::new(options.max_bytes, options.carriage_return),
+            delivered: 0,
+            last_at: None,
+            last_text: String::new(),
+            delta: Delta::new(options.carriage_return),
+            ended: false,
+        };
+        Self {
+            shared: Arc::new(Mutex::new(shared)),
+            clock,
+            options,
+        }
+    }
+
+    /// Takes a chunk of the command's output.
+    pub fn push(&self, chunk: &[u8]) {
+        self.lock().tail.push(chunk);
+    }
+
+    /// The command has ended: what is not delivered yet comes with the next update, which is the last.
+    pub fn end(&self) {
+        self.lock().ended = true;
+    }
+
+    /// The next update; `None` after the last. Dropping the future loses nothing.
+    pub async fn next(&self) -> Option<LiveUpdate> {
+        loop {
+            let wait = match self.step() {
+                Step::Deliver(update) => return Some(update),
+                Step::End => return None,
+                Step::Wait(wait) => wait,
+            };
+            self.clock.sleep(wait).await;
+        }
+    }
+
+    fn step(&self) -> Step {
+        let mut shared = self.lock();
+        let now = self.clock.now();
+        let interval = self.options.interval;
+        let pending = shared.tail.total_bytes() > shared.delivered;
+        let left = shared.last_at.map_or(Duration::ZERO, |last| {
+            interval.saturating_sub(now.saturating_sub(last))
+        });
+        if pending && !left.is_zero() {
+            return Step::Wait(left);
+        }
+        let ended = shared.ended;
+        if (pending || ended)
+            && let Some(update) = shared.take(&self.options)
+        {
+            shared.last_at = Some(now);
+            return Step::Deliver(update);
+        }
+        if ended {
+            Step::End
+        } else {
+            Step::Wait(interval)
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Shared {
+    /// What there is to deliver, if it changes anything.
+    fn take(&mut self, options: &LiveOptions) -> Option<LiveUpdate> {
+        let total_bytes = self.tail.total_bytes();
+        let update = match options.kind {
+            LiveKind::Snapshot => {
+                let text = self.tail.snapshot();
+                let changed = text != self.last_text;
+                self.last_text.clone_from(&text);
+                changed.then_some(LiveUpdate::Snapshot { text, total_bytes })
+            }
+            LiveKind::Delta => self.delta(options.carriage_return, total_bytes),
+        };
+        self.delivered = total_bytes;
+        update
+    }
+
+    fn delta(&mut self, carriage_return: CarriageReturn, total_bytes: u64) -> Option<LiveUpdate> {
+        let (from, parts) = self.tail.since(self.delivered);
+        let skipped_bytes = from - self.delivered;
+        if skipped_bytes > 0 {
+            // What was half seen is lost with what was skipped.
+            self.delta = Delta::new(carriage_return);
+        }
+        let mut change = Change {
+            rewind: 0,
+            text: String::new(),
+            line_from: 0,
+            known: self.delta.open_len,
+        };
+        for part in parts {
+            self.delta.sanitiser.push(part, &mut change);
+        }
+        if self.ended {
+            self.delta.sanitiser.finish(&mut change);
+        }
+        let kept = change.known - change.rewind;
+        let open = change.text.len() - change.line_from;
+        self.delta.open_len = if change.text.contains('\n') {
+            open
+        } else {
+            kept + open
+        };
+        let Change { rewind, text, .. } = change;
+        let changed = rewind > 0 || skipped_bytes > 0 || !text.is_empty();
+        changed.then_some(LiveUpdate::Delta {
+            rewind,
+            text,
+            skipped_bytes,
+            total_bytes,
+        })
+    }
+}
+
+impl Delta {
+    fn new(carriage_return: CarriageReturn) -> Self {
+        Self {
+            sanitiser: Sanitiser::new(carriage_return),
+            open_len: 0,
+        }
+    }
+}
+
+impl std::fmt::Debug for Delta {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Delta")
+            .field("open_len", &self.open_len)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Collects the text of one delta.
+struct Change {
+    rewind: usize,
+    text: String,
+    /// Where in `text` its last line begins.
+    line_from: usize,
+    /// Length of the open line as the watcher has it; it is the beginning of the first line of `text`.
+    known: usize,
+}
+
+impl TextSink for Change {
+    fn text(&mut self, text: &[u8], _raw: u64) {
+        // Always whole characters.
+        self.text.push_str(&String::from_utf8_lossy(text));
+        if let Some(end) = self.text.rfind('\n') {
+            self.line_from = end + 1;
+        }
+    }
+
+    fn stand_in(&mut self, text: &str, _raw: u64, _raw_len: u64) {
+        self.text.push_str(text);
+    }
+
+    fn line_end(&mut self, raw: u64) {
+        self.text(b"\n", raw);
+    }
+
+    fn restart_line(&mut self) {
+        if self.line_from == 0 {
+            self.rewind = self.known;
+        }
+        self.text.truncate(self.line_from);
+    }
+}

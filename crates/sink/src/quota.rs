@@ -1,0 +1,59 @@
+//! Room for artifacts: the session's quota and the file system's floor. The oldest go first.
+
+use crate::artifact_dir::{ArtifactDirOptions, COUNTER, Removed, ids};
+use crate::private_dir::PrivateDir;
+use crate::sidecar::Sidecar;
+use crate::sweep;
+use agent_bash_core::{ArtifactError, ArtifactId};
+
+/// Removes old artifacts until `needed` bytes more are within quota and floor. Spares `own`, and what is being
+/// written.
+pub(crate) fn make_room(
+    dir: &PrivateDir,
+    options: &ArtifactDirOptions,
+    needed: u64,
+    own: Option<ArtifactId>,
+) -> Result<(), ArtifactError> {
+    let Some(mut lack) = lack(dir, options, needed) else {
+        return Ok(());
+    };
+    let now = options.clock.wall();
+    let mut removed = Removed::default();
+    for id in ids(dir).into_iter().filter(|id| Some(*id) != own) {
+        if let Ok(sidecar) = Sidecar::read(dir, id)
+            && sweep::is_settled(&sidecar, dir, now)
+        {
+            removed.take(&sidecar, dir);
+        }
+        match self::lack(dir, options, needed) {
+            None => return Ok(()),
+            Some(still) => lack = still,
+        }
+    }
+    Err(ArtifactError::Limit(lack))
+}
+
+/// What there is too little of, in a few words.
+fn lack(dir: &PrivateDir, options: &ArtifactDirOptions, needed: u64) -> Option<String> {
+    let limits = &options.limits;
+    let path = dir.path().display();
+    // A file system that does not tell is not held against the artifact: writing it will show.
+    if let Ok(free) = dir.free()
+        && free < limits.free_floor.saturating_add(needed)
+        && limits.free_floor > 0
+    {
+        let floor = limits.free_floor >> 20;
+        return Some(format!("less than {floor} MB are free in {path}"));
+    }
+    let used: u64 = dir
+        .names()
+        .unwrap_or_default()
+        .iter()
+        .filter(|name| Sidecar::id_of(name).is_none() && *name != COUNTER)
+        .map(|name| dir.size(name))
+        .sum();
+    (used.saturating_add(needed) > limits.per_session).then(|| {
+        let quota = limits.per_session >> 20;
+        format!("the artifacts in {path} have used up their {quota} MB")
+    })
+}

@@ -1,0 +1,244 @@
+//! Searching a kept output for a regular expression, line by line, with context.
+//!
+//! The lines are searched as they are shown: clean, so that a colour in the middle of a word hides nothing.
+
+use crate::sanitise::TextSink;
+use crate::view::{FileView, MAX_PAGE};
+use regex::Regex;
+use std::collections::VecDeque;
+use std::io;
+
+/// Of a longer line, only so many bytes are searched.
+const MAX_SEARCHED: usize = 1 << 20;
+
+/// Of a longer line, only so many characters are shown.
+const MAX_SHOWN: usize = 1000;
+
+/// What to look for. Every field is a decision of the caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Search {
+    /// A regular expression in the syntax of the `regex` crate; `(?i)` in front ignores case.
+    pub pattern: String,
+    /// Lines shown before a match.
+    pub before: usize,
+    /// Lines shown after a match.
+    pub after: usize,
+    /// Search from this line on, from 1.
+    pub from_line: u64,
+    /// Show at most so many matches; all are counted.
+    pub max_matches: usize,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Found {
+    /// The matches with their context, in order, at most a page of text.
+    pub lines: Vec<FoundLine>,
+    /// Matches in all, shown or not.
+    pub total_matches: u64,
+    /// Where to go on for those not shown.
+    pub next_line: Option<u64>,
+    /// Lines too long to be searched to their end.
+    pub cut_lines: u64,
+}
+
+/// A line that was found, or stands near one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundLine {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its text without the line's end; of a long one the beginning, and how many characters were left out.
+    pub text: String,
+    /// Whether it matches; otherwise it is context.
+    pub is_match: bool,
+}
+
+/// Why nothing was searched.
+#[derive(Debug, thiserror::Error)]
+pub enum SearchError {
+    /// The pattern is no regular expression.
+    #[error("invalid pattern: {0}")]
+    Pattern(String),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Found {
+    /// As `grep -n` prints it: `12:match`, `13-context`, `--` between groups that do not touch.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let mut expected = None;
+        for line in &self.lines {
+            if expected.is_some_and(|number| number != line.number) {
+                text.push_str("--\n");
+            }
+            expected = Some(line.number + 1);
+            let separator = if line.is_match { ':' } else { '-' };
+            text.push_str(&line.number.to_string());
+            text.push(separator);
+            text.push_str(&line.text);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// One line that says how much was found and where to go on; `None` if all of it is shown.
+    pub fn hint(&self) -> Option<String> {
+        let shown = self.lines.iter().filter(|line| line.is_match).count();
+        let total = self.total_matches;
+        let next = self.next_line?;
+        Some(format!(
+            "[Showing {shown} of {total} matches. Use offset={next} to go on.]"
+        ))
+    }
+}
+
+impl FileView {
+    /// Searches the file.
+    ///
+    /// # Errors
+    /// [`SearchError`].
+    pub fn search(&self, search: &Search) -> Result<Found, SearchError> {
+        let pattern =
+            Regex::new(&search.pattern).map_err(|error| SearchError::Pattern(error.to_string()))?;
+        let mut searcher = Searcher {
+            search,
+            pattern,
+            open: Vec::new(),
+            open_len: 0,
+            number: 1,
+            before: VecDeque::new(),
+            after_left: 0,
+            shown_bytes: 0,
+            shown_matches: 0,
+            found: Found::default(),
+        };
+        self.clean_into(&mut searcher, |_| false)?;
+        if searcher.open_len > 0 {
+            searcher.end_line();
+        }
+        Ok(searcher.found)
+    }
+}
+
+struct Searcher<'a> {
+    search: &'a Search,
+    pattern: Regex,
+    /// The beginning of the line that is being read.
+    open: Vec<u8>,
+    /// Its length.
+    open_len: usize,
+    number: u64,
+    /// The last lines that did not match, with their numbers.
+    before: VecDeque<FoundLine>,
+    /// Lines of context still wanted.
+    after_left: usize,
+    shown_bytes: usize,
+    shown_matches: usize,
+    found: Found,
+}
+
+impl Searcher<'_> {
+    fn add(&mut self, text: &[u8]) {
+        let room = MAX_SEARCHED - self.open.len();
+        self.open.extend_from_slice(&text[..text.len().min(room)]);
+        self.open_len += text.len();
+    }
+
+    fn end_line(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        if self.open_len > open.len() {
+            self.found.cut_lines += 1;
+        }
+        self.line(&open);
+        self.open = open;
+        self.restart_line();
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        let number = self.number;
+        self.number += 1;
+        if number < self.search.from_line {
+            return;
+        }
+        // Whole characters came in; only the cut at `MAX_SEARCHED` may have left half of one.
+        let line = String::from_utf8_lossy(line);
+        let is_match = self.pattern.is_match(&line);
+        self.found.total_matches += u64::from(is_match);
+        if self.found.next_line.is_some() {
+            return;
+        }
+        let found = |line: &str| FoundLine {
+            number,
+            text: shortened(line),
+            is_match,
+        };
+        if is_match {
+            let full = self.shown_matches == self.search.max_matches || self.shown_bytes > MAX_PAGE;
+            if full {
+                self.found.next_line = Some(number);
+                return;
+            }
+            self.shown_matches += 1;
+            self.after_left = self.search.after;
+            for context in std::mem::take(&mut self.before) {
+                self.show(context);
+            }
+            self.show(found(&line));
+        } else if self.after_left > 0 {
+            self.after_left -= 1;
+            self.show(found(&line));
+        } else if self.search.before > 0 {
+            if self.before.len() == self.search.before {
+                self.before.pop_front();
+            }
+            self.before.push_back(found(&line));
+        }
+    }
+
+    fn show(&mut self, line: FoundLine) {
+        // With the number and the separators around it.
+        self.shown_bytes += line.text.len() + 12;
+        self.found.lines.push(line);
+    }
+}
+
+impl TextSink for Searcher<'_> {
+    fn text(&mut self, text: &[u8], _raw: u64) {
+        let mut from = 0;
+        for end in memchr::memchr_iter(b'\n', text) {
+            if self.open_len == 0 && end - from <= MAX_SEARCHED {
+                self.line(&text[from..end]);
+            } else {
+                self.add(&text[from..end]);
+                self.end_line();
+            }
+            from = end + 1;
+        }
+        self.add(&text[from..]);
+    }
+
+    fn stand_in(&mut self, text: &str, _raw: u64, _raw_len: u64) {
+        self.add(text.as_bytes());
+    }
+
+    fn line_end(&mut self, _raw: u64) {
+        self.end_line();
+    }
+
+    fn restart_line(&mut self) {
+        self.open.clear();
+        self.open_len = 0;
+    }
+}
+
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(MAX_SHOWN) {
+        None => line.to_owned(),
+        Some((end, _)) => {
+            let omitted = line[end..].chars().count();
+            format!("{}… [{omitted} characters omitted]", &line[..end])
+        }
+    }
+}

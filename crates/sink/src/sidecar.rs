@@ -1,0 +1,158 @@
+//! What is known of an artifact, kept beside it as `<id>.json`: what it is of, who made it, whether it is whole.
+
+use crate::line_index::LineIndex;
+use crate::owner::Owner;
+use crate::private_dir::PrivateDir;
+use agent_bash_core::{
+    ArtifactEnd, ArtifactId, ArtifactMeta, ArtifactRef, Status, StreamId, Timestamp,
+};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Read};
+
+/// Longest part of a command that is written down, in bytes.
+const COMMAND_PART: usize = 16 * 1024;
+
+/// Longest sidecar that is read, in bytes: index and command of the largest artifact are well below.
+const MAX_SIDECAR: u64 = 1 << 20;
+
+/// The contents of a sidecar.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sidecar {
+    pub(crate) id: ArtifactId,
+    /// Name of the data file in the same directory.
+    pub(crate) file: String,
+    pub(crate) stream: StreamId,
+    pub(crate) command: String,
+    pub(crate) cwd: String,
+    pub(crate) started_at: Timestamp,
+    pub(crate) owner: Owner,
+    pub(crate) lifetime: Lifetime,
+    /// `None` while it is being written.
+    pub(crate) done: Option<Done>,
+}
+
+/// What is known once the call has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) status: Status,
+    pub(crate) duration_ms: u64,
+    pub(crate) bytes: u64,
+    pub(crate) lines: u64,
+    /// False where the stream was longer than the file may be.
+    pub(crate) complete: bool,
+    /// Another process goes on writing it.
+    pub(crate) shared: bool,
+    pub(crate) index: LineIndex,
+}
+
+/// How long an artifact is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifetime {
+    /// As long as the process whose session it belongs to.
+    Session,
+    /// 24 hours after the last byte; outlives the process.
+    Day,
+    /// Until somebody removes it; the quota applies all the same.
+    Kept,
+}
+
+impl Sidecar {
+    pub(crate) fn new(
+        id: ArtifactId,
+        file: String,
+        stream: StreamId,
+        meta: &ArtifactMeta,
+        lifetime: Lifetime,
+    ) -> Self {
+        let mut command = meta.command.clone();
+        if command.len() > COMMAND_PART {
+            let boundary = (0..=COMMAND_PART)
+                .rev()
+                .find(|&at| command.is_char_boundary(at));
+            command.truncate(boundary.unwrap_or(0));
+            command.push('…');
+        }
+        Self {
+            id,
+            file,
+            stream,
+            command,
+            cwd: meta.cwd.clone(),
+            started_at: meta.started_at,
+            owner: Owner::current(),
+            lifetime,
+            done: None,
+        }
+    }
+
+    pub(crate) fn name(id: ArtifactId) -> String {
+        format!("{id}.json")
+    }
+
+    /// The id in a sidecar's name.
+    pub(crate) fn id_of(name: &str) -> Option<ArtifactId> {
+        let digits = name.strip_suffix(".json")?;
+        digits
+            .parse()
+            .ok()
+            .filter(|id: &ArtifactId| id.to_string() == digits)
+    }
+
+    pub(crate) fn read(dir: &PrivateDir, id: ArtifactId) -> io::Result<Self> {
+        let mut json = Vec::new();
+        dir.read(&Self::name(id))?
+            .take(MAX_SIDECAR)
+            .read_to_end(&mut json)?;
+        let sidecar: Self = serde_json::from_slice(&json)?;
+        // The data file's name leads to an unlink some day.
+        if sidecar.file.contains('/') || sidecar.id != id {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        Ok(sidecar)
+    }
+
+    pub(crate) fn write(&self, dir: &PrivateDir) -> io::Result<()> {
+        dir.replace(&Self::name(self.id), &serde_json::to_vec(self)?)
+    }
+
+    /// Removes the artifact, the data first: a sidecar without data is found again, data without sidecar is not.
+    pub(crate) fn remove(&self, dir: &PrivateDir) -> io::Result<()> {
+        dir.remove(&self.file)?;
+        dir.remove(&Self::name(self.id))
+    }
+
+    /// The reference that a result carries. `None` while it is being written.
+    pub(crate) fn reference(&self, dir: &PrivateDir) -> Option<ArtifactRef> {
+        let done = self.done.as_ref()?;
+        Some(ArtifactRef {
+            id: self.id,
+            uri: self.id.uri(),
+            path: dir.path().join(&self.file).to_string_lossy().into_owned(),
+            stream: self.stream,
+            bytes: done.bytes,
+            lines: done.lines,
+            complete: done.complete,
+        })
+    }
+}
+
+impl Done {
+    pub(crate) fn new(
+        end: &ArtifactEnd,
+        bytes: u64,
+        complete: bool,
+        shared: bool,
+        index: LineIndex,
+    ) -> Self {
+        Self {
+            status: end.status.clone(),
+            duration_ms: u64::try_from(end.duration.as_millis()).unwrap_or(u64::MAX),
+            bytes,
+            lines: index.lines(),
+            complete,
+            shared,
+            index,
+        }
+    }
+}

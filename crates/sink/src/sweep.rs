@@ -1,0 +1,81 @@
+//! What is past its time: artifacts of dead processes, and of yesterday.
+
+use crate::artifact_dir::{COUNTER, Naming, PAGED_PREFIX, Removed, ids, remove_if_empty};
+use crate::private_dir::PrivateDir;
+use crate::sidecar::{Lifetime, Sidecar};
+use agent_bash_core::Timestamp;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// A day, in milliseconds.
+const DAY: u64 = 24 * 60 * 60 * 1000;
+
+/// Sweeps all sessions under `root`. What cannot be read or is not ours stays.
+pub(crate) fn sweep(root: &Path, naming: Naming, now: Timestamp) -> Removed {
+    let mut removed = Removed::default();
+    let Ok(entries) = fs::read_dir(root) else {
+        return removed;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        let below = match naming {
+            Naming::Numbered => vec![name, "artifacts"],
+            Naming::Paged if name.starts_with(PAGED_PREFIX) => vec![name],
+            Naming::Paged => continue,
+        };
+        if let Ok(dir) = PrivateDir::open(root, &below) {
+            sweep_dir(&dir, now, &mut removed);
+        }
+    }
+    removed
+}
+
+fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
+    let mut known: BTreeSet<String> = BTreeSet::from([COUNTER.to_owned()]);
+    for id in ids(dir) {
+        let name = Sidecar::name(id);
+        match Sidecar::read(dir, id) {
+            Ok(sidecar) if is_past(&sidecar, dir, now) => removed.take(&sidecar, dir),
+            Ok(sidecar) => known.extend([name, sidecar.file]),
+            // Unreadable: it goes by its age, like any stray file.
+            Err(_) => {}
+        }
+    }
+    // Left by a process that was killed between two steps.
+    let names = dir.names().unwrap_or_default();
+    for name in names.iter().filter(|name| !known.contains(*name)) {
+        if is_old(dir, name, now) {
+            // Next time, then.
+            let _ = dir.remove(name);
+        }
+    }
+    remove_if_empty(dir);
+}
+
+/// Whether an artifact may go at the next start.
+fn is_past(sidecar: &Sidecar, dir: &PrivateDir, now: Timestamp) -> bool {
+    match (&sidecar.done, sidecar.lifetime) {
+        // Never finished, and nobody left to do it.
+        (None, _) => sidecar.owner.is_dead(),
+        (Some(done), Lifetime::Session) if !done.shared => sidecar.owner.is_dead(),
+        (Some(_), Lifetime::Session | Lifetime::Day) => is_old(dir, &sidecar.file, now),
+        (Some(_), Lifetime::Kept) => false,
+    }
+}
+
+/// Whether nobody writes an artifact any more, so that it may go where room is needed.
+pub(crate) fn is_settled(sidecar: &Sidecar, dir: &PrivateDir, now: Timestamp) -> bool {
+    match &sidecar.done {
+        None => sidecar.owner.is_dead(),
+        Some(done) => !done.shared || is_old(dir, &sidecar.file, now),
+    }
+}
+
+/// Whether a file was last written a day ago or longer.
+fn is_old(dir: &PrivateDir, name: &str, now: Timestamp) -> bool {
+    dir.metadata(name)
+        .and_then(|metadata| metadata.modified())
+        .is_ok_and(|modified| now.0.saturating_sub(Timestamp::from(modified).0) >= DAY)
+}

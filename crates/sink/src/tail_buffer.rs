@@ -1,0 +1,84 @@
+//! [`TailBuffer`]: the last bytes of what a running command has printed, for those who watch it.
+//!
+//! Taking a chunk copies at most the buffer's size, however much is printed; cleaning is done only when somebody
+//! looks. Counting, keeping and the final text are the business of `OutputSink`.
+
+use crate::cut;
+use crate::lines::Lines;
+use crate::sanitise::{CarriageReturn, Sanitiser};
+use agent_bash_core::Truncation;
+use std::collections::VecDeque;
+
+/// A bounded tail of raw output.
+#[derive(Debug)]
+pub struct TailBuffer {
+    bytes: VecDeque<u8>,
+    max: usize,
+    total: u64,
+    carriage_return: CarriageReturn,
+}
+
+impl TailBuffer {
+    /// Keeps the last `max` bytes.
+    pub fn new(max: usize, carriage_return: CarriageReturn) -> Self {
+        Self {
+            bytes: VecDeque::new(),
+            max,
+            total: 0,
+            carriage_return,
+        }
+    }
+
+    /// Takes a chunk.
+    pub fn push(&mut self, chunk: &[u8]) {
+        self.total += chunk.len() as u64;
+        let kept = &chunk[chunk.len().saturating_sub(self.max)..];
+        let surplus = (self.bytes.len() + kept.len()).saturating_sub(self.max);
+        self.bytes.drain(..surplus);
+        self.bytes.extend(kept);
+    }
+
+    /// Bytes taken in all.
+    pub fn total_bytes(&self) -> u64 {
+        self.total
+    }
+
+    /// The clean text of what is kept: from the first whole line on, if something was lost before it.
+    pub fn snapshot(&self) -> String {
+        let (front, back) = self.bytes.as_slices();
+        let lost = self.total > self.bytes.len() as u64;
+        clean(self.carriage_return, lost, &[front, back])
+    }
+
+    /// What has come since byte `from`, raw; less if not all of it is kept.
+    pub(crate) fn since(&self, from: u64) -> (u64, impl Iterator<Item = &[u8]>) {
+        let first = self.total - self.bytes.len() as u64;
+        let from = from.max(first);
+        let skip = usize::try_from(from - first).unwrap_or(usize::MAX);
+        let (front, back) = self.bytes.as_slices();
+        let front_skip = skip.min(front.len());
+        let back_skip = (skip - front_skip).min(back.len());
+        let parts = [&front[front_skip..], &back[back_skip..]];
+        (from, parts.into_iter())
+    }
+}
+
+fn clean(carriage_return: CarriageReturn, lost: bool, parts: &[&[u8]]) -> String {
+    let mut sanitiser = Sanitiser::new(carriage_return);
+    let policy = Truncation::Tail { bytes: usize::MAX };
+    let mut lines = Lines::new(cut::window_sizes(policy, false), None, None, None);
+    for part in parts {
+        sanitiser.push(part, &mut lines);
+    }
+    // Half a character at the end is not decided yet; the next snapshot shows it.
+    let raw = sanitiser.raw();
+    let cut = cut::cut(&mut lines.finish(raw), policy, None, raw);
+    let mut pieces = cut.shown.pieces();
+    let text = pieces.next().map_or("", |piece| piece.text.as_str());
+    match text.find('\n') {
+        Some(end) if lost => text[end + 1..].to_owned(),
+        // All of it is one line, whose beginning may be half a character.
+        None if lost => text.trim_start_matches('\u{fffd}').to_owned(),
+        _ => text.to_owned(),
+    }
+}

@@ -1,0 +1,323 @@
+//! Reading a kept output: by lines, by bytes, from its end. Searching it is `search`.
+//!
+//! The file holds raw bytes; what is read here is cleaned as a sink cleans it, and bounded to a page.
+
+use crate::cut;
+use crate::line_index::LineIndex;
+use crate::lines::Lines;
+use crate::report::Piece;
+use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
+use crate::scan;
+use agent_bash_core::Truncation;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// Longest page, in bytes of text (spec 3.3, seed 003).
+pub const MAX_PAGE: usize = 250 * 1024;
+
+/// Lines of a page where no limit is given (spec 3.3, seed 003).
+pub const DEFAULT_LINES: u64 = 2000;
+
+/// Bytes read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// A file to read from, page by page. It may grow meanwhile.
+#[derive(Debug)]
+pub struct FileView {
+    file: File,
+    index: LineIndex,
+}
+
+/// A page of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The text, clean; [`Piece::marked`] shows where a line was cut that is longer than a page.
+    pub piece: Piece,
+    /// Lines of the file.
+    pub total_lines: u64,
+    /// Length of the file in bytes.
+    pub total_bytes: u64,
+    /// Where to go on.
+    pub next: Next,
+}
+
+/// What comes after a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing.
+    End,
+    /// This line.
+    Line(u64),
+    /// This byte of the file; the page ended inside a line.
+    Byte(u64),
+}
+
+impl Page {
+    /// One line that says what was shown and where to go on; `None` if the page holds all there is.
+    pub fn hint(&self) -> Option<String> {
+        let total = self.total_lines;
+        let shown = match self.piece.lines {
+            None if self.total_bytes == 0 => return None,
+            None => format!("Nothing to show: {total} lines in all."),
+            Some([1, last]) if last == total && self.next == Next::End => return None,
+            Some([first, last]) => format!("Showing lines {first}-{last} of {total}."),
+        };
+        let next = match self.next {
+            Next::End => String::new(),
+            Next::Line(line) => format!(" Use offset={line} to go on."),
+            Next::Byte(byte) => format!(" The line goes on at byte {byte}."),
+        };
+        Some(format!("[{shown}{next}]"))
+    }
+}
+
+impl FileView {
+    /// Opens any regular file.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is no regular file",
+            ));
+        }
+        Ok(Self::indexed(file, LineIndex::default()))
+    }
+
+    /// A file whose beginning has an index.
+    pub(crate) fn indexed(file: File, index: LineIndex) -> Self {
+        Self { file, index }
+    }
+
+    /// Length in bytes, now.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    /// Whether there is nothing in it, now.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Lines, as `wc -l` counts them, plus one for a last line without line end.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn total_lines(&self) -> io::Result<u64> {
+        let (from, mut lines) = self.index.before(u64::MAX);
+        let mut last = b'\n';
+        if let Some(before) = from.checked_sub(1) {
+            let mut byte = [0];
+            self.file.read_exact_at(&mut byte, before)?;
+            last = byte[0];
+        }
+        self.each_chunk(from, |chunk| {
+            lines += scan::newlines(chunk);
+            last = chunk.last().copied().unwrap_or(last);
+            Go::On
+        })?;
+        Ok(lines + u64::from(last != b'\n'))
+    }
+
+    /// `limit` lines from line number `offset` on, from 1; [`DEFAULT_LINES`] where no limit is given. Never more than
+    /// [`MAX_PAGE`]: the page then ends with a whole line, or inside one that is longer than a page.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn lines(&self, offset: u64, limit: Option<u64>) -> io::Result<Page> {
+        let first = offset.max(1);
+        let total_lines = self.total_lines()?;
+        let Some(start) = self.line_start(first)? else {
+            return self.page(Piece::default(), total_lines, Next::End);
+        };
+        let limit = limit.unwrap_or(DEFAULT_LINES).max(1);
+        let (mut piece, raw) = self.read_page(start, limit, u64::MAX)?;
+        number(&mut piece, first);
+        let last = piece.lines.map_or(first - 1, |[_, last]| last);
+        let whole_lines = piece.text.ends_with('\n');
+        let next = match () {
+            () if whole_lines && last < total_lines => Next::Line(last + 1),
+            () if !whole_lines && start + raw < self.len()? => Next::Byte(start + raw),
+            () => Next::End,
+        };
+        self.page(piece, total_lines, next)
+    }
+
+    /// The text of at most `len` bytes from byte `offset` on, at most [`MAX_PAGE`].
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn bytes(&self, offset: u64, len: u64) -> io::Result<Page> {
+        let (mut piece, raw) = self.read_page(offset, u64::MAX, len.min(MAX_PAGE as u64))?;
+        let mut line = 1;
+        let mut seen = 0;
+        self.each_chunk(0, |chunk| {
+            let wanted = usize::try_from(offset - seen)
+                .unwrap_or(usize::MAX)
+                .min(chunk.len());
+            line += scan::newlines(&chunk[..wanted]);
+            seen += wanted as u64;
+            if seen == offset { Go::Stop } else { Go::On }
+        })?;
+        number(&mut piece, line);
+        let next = match offset.saturating_add(raw) {
+            end if end < self.len()? => Next::Byte(end),
+            _ => Next::End,
+        };
+        self.page(piece, self.total_lines()?, next)
+    }
+
+    /// The last `lines` lines; of those the last [`MAX_PAGE`].
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn tail(&self, lines: u64) -> io::Result<Page> {
+        let total_lines = self.total_lines()?;
+        let first = total_lines.saturating_sub(lines.max(1)) + 1;
+        let start = self.line_start(first)?.unwrap_or(0);
+        let policy = Truncation::Tail { bytes: MAX_PAGE };
+        let mut sanitiser = Sanitiser::new(CarriageReturn::Overwrite);
+        let mut text = Lines::new(cut::window_sizes(policy, false), None, None, None);
+        self.each_chunk(start, |chunk| {
+            sanitiser.push(chunk, &mut text);
+            Go::On
+        })?;
+        sanitiser.finish(&mut text);
+        let raw = sanitiser.raw();
+        let cut = cut::cut(&mut text.finish(raw), policy, None, raw);
+        let mut piece = cut.shown.pieces().next().cloned().unwrap_or_default();
+        if let Some(range) = &mut piece.lines {
+            *range = range.map(|line| line + first - 1);
+        }
+        self.page(piece, total_lines, Next::End)
+    }
+
+    fn page(&self, piece: Piece, total_lines: u64, next: Next) -> io::Result<Page> {
+        Ok(Page {
+            piece,
+            total_lines,
+            total_bytes: self.len()?,
+            next,
+        })
+    }
+
+    /// Where line number `line`, from 1, begins; `None` beyond the end.
+    fn line_start(&self, line: u64) -> io::Result<Option<u64>> {
+        let ended = line - 1;
+        let (from, mut lines) = self.index.before(ended);
+        if lines == ended {
+            return Ok((from < self.len()?).then_some(from));
+        }
+        let mut at = from;
+        let mut found = None;
+        self.each_chunk(from, |chunk| {
+            let here = scan::newlines(chunk);
+            if lines + here >= ended {
+                let nth = (ended - lines - 1) as usize;
+                found = memchr::memchr_iter(b'\n', chunk)
+                    .nth(nth)
+                    .map(|end| at + end as u64 + 1);
+                return Go::Stop;
+            }
+            lines += here;
+            at += chunk.len() as u64;
+            Go::On
+        })?;
+        let len = self.len()?;
+        Ok(found.filter(|&start| start < len))
+    }
+
+    /// Cleans the file from byte `start` on: at most `lines` lines, `raw_limit` bytes of it, and a page of text.
+    /// Returns the text and how many bytes of the file it takes up.
+    fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(Piece, u64)> {
+        let policy = Truncation::Head { bytes: MAX_PAGE };
+        let mut sanitiser = Sanitiser::new(CarriageReturn::Overwrite);
+        let mut text = Lines::new(cut::window_sizes(policy, false), None, Some(lines), None);
+        let mut left = raw_limit;
+        self.each_chunk(start, |chunk| {
+            let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
+            sanitiser.push(&chunk[..wanted], &mut text);
+            left -= wanted as u64;
+            if left == 0 || text.head_satisfied() || text.len() > MAX_PAGE as u64 {
+                Go::Stop
+            } else {
+                Go::On
+            }
+        })?;
+        // At the end of a piece asked for, half a character or sequence is left for the next one.
+        let raw = match sanitiser.settled() {
+            settled if left == 0 && settled > 0 => settled,
+            _ => {
+                sanitiser.finish(&mut text);
+                sanitiser.raw()
+            }
+        };
+        let mut text = text.finish(raw);
+        let fits = text.window.total <= MAX_PAGE as u64;
+        let cut = cut::cut(&mut text, policy, None, raw);
+        let mut piece = cut.shown.pieces().next().cloned().unwrap_or_default();
+        if !fits && let Some(end) = piece.text.rfind('\n') {
+            piece.text.truncate(end + 1);
+        }
+        let taken = match piece.text.len() as u64 {
+            len if fits && len == text.window.total && !text.head_cut => raw,
+            len => text.window.raw_before(len).unwrap_or(raw),
+        };
+        Ok((piece, taken))
+    }
+
+    /// Cleans the file into `out`, until its end or until `out` has enough.
+    pub(crate) fn clean_into<T: TextSink>(
+        &self,
+        out: &mut T,
+        enough: impl Fn(&T) -> bool,
+    ) -> io::Result<()> {
+        let mut sanitiser = Sanitiser::new(CarriageReturn::Overwrite);
+        self.each_chunk(0, |chunk| {
+            sanitiser.push(chunk, out);
+            if enough(out) { Go::Stop } else { Go::On }
+        })?;
+        sanitiser.finish(out);
+        Ok(())
+    }
+
+    /// Hands the file from byte `from` on to `take`, piece by piece, until its end or until it has enough.
+    fn each_chunk(&self, mut from: u64, mut take: impl FnMut(&[u8]) -> Go) -> io::Result<()> {
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let read = match self.file.read_at(&mut buffer, from) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read?,
+            };
+            if read == 0 || take(&buffer[..read]) == Go::Stop {
+                return Ok(());
+            }
+            from += read as u64;
+        }
+    }
+}
+
+/// Whether a reader wants more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Go {
+    On,
+    Stop,
+}
+
+fn number(piece: &mut Piece, first: u64) {
+    let count = scan::newlines(piece.text.as_bytes());
+    let open = !piece.text.is_empty() && !piece.text.ends_with('\n');
+    let count = count + u64::from(open);
+    piece.lines = (count > 0).then_some([first, first + count - 1]);
+}

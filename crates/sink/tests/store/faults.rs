@@ -1,0 +1,244 @@
+//! Whatever the file system does: no panic, no half file, no link to what is not whole, and the run goes on.
+
+use crate::fixtures::{ROOMY, end, keep, limited, meta, session, tree};
+use agent_bash_core::{ArtifactStore, OutputLimits, StreamId, Truncation};
+use agent_bash_sink::{ArtifactDir, CarriageReturn, OutputSink, SinkOptions, SinkReport};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+
+/// Pushes `lines` lines of 100 bytes through a sink with this store.
+fn flood(dir: ArtifactDir, lines: usize) -> SinkReport {
+    let options = SinkOptions {
+        limits: OutputLimits {
+            truncation: Truncation::Tail { bytes: 1000 },
+            max_line_chars: None,
+        },
+        head: None,
+        tail: None,
+        carriage_return: CarriageReturn::Overwrite,
+        stream: StreamId::Merged,
+    };
+    let store: Arc<dyn ArtifactStore> = Arc::new(dir);
+    let mut sink = OutputSink::new(options, Some(store), meta());
+    let line = format!("{}\n", "x".repeat(99));
+    for _ in 0..lines {
+        sink.push(line.as_bytes());
+    }
+    sink.finish(&end())
+}
+
+fn assert_no_artifact(report: &SinkReport, why: &str) {
+    assert!(report.summary.truncated);
+    assert_eq!(report.summary.shown_lines, 10);
+    assert_eq!(report.artifact, None);
+    let failed = report.artifact_failed.as_deref().unwrap();
+    assert!(failed.contains(why), "{failed}");
+}
+
+#[test]
+fn a_sink_with_a_sound_store_has_an_artifact() {
+    // Control: what the other tests miss is there when nothing is wrong.
+    let root = tempfile::tempdir().unwrap();
+    for lines in [20, 20_000] {
+        let dir = session(root.path());
+        let report = flood(dir, lines);
+        assert_eq!(report.artifact_failed, None);
+        assert_eq!(report.artifact.unwrap().bytes, lines as u64 * 100);
+    }
+}
+
+#[test]
+fn a_link_in_our_place_is_not_followed() {
+    for link_at in ["s", "s/artifacts"] {
+        let root = tempfile::tempdir().unwrap();
+        let target = tempfile::tempdir().unwrap();
+        fs::create_dir_all(target.path().join("artifacts")).unwrap();
+        let link = root.path().join(link_at);
+        fs::create_dir_all(link.parent().unwrap()).unwrap();
+        symlink(target.path(), &link).unwrap();
+        assert_no_artifact(&flood(session(root.path()), 20), "it is a link");
+        assert_eq!(tree(target.path()), ["artifacts"], "{link_at}");
+    }
+}
+
+#[test]
+fn a_link_in_a_files_place_is_not_followed() {
+    for name in ["0.log", "0.json", ".0.json.new", ".next"] {
+        let root = tempfile::tempdir().unwrap();
+        let victim = root.path().join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let place = root.path().join("s/artifacts");
+        fs::create_dir_all(&place).unwrap();
+        symlink(&victim, place.join(name)).unwrap();
+        let report = flood(session(root.path()), 20);
+        assert_eq!(fs::read(&victim).unwrap(), b"precious", "{name}");
+        let kept_elsewhere = report
+            .artifact
+            .is_some_and(|kept| !kept.path.ends_with(name));
+        assert!(kept_elsewhere || report.artifact_failed.is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_pipe_in_a_files_place_does_not_block() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = session(root.path());
+    keep(&dir, b"x").unwrap();
+    let place = root.path().join("s/artifacts");
+    fs::remove_file(place.join("0.log")).unwrap();
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        place.join("0.log"),
+        rustix::fs::FileType::Fifo,
+        mode,
+        0,
+    )
+    .unwrap();
+    assert!(dir.open(agent_bash_core::ArtifactId(0)).is_err());
+}
+
+#[test]
+fn a_directory_of_another_user_is_not_used() {
+    if !rustix::process::geteuid().is_root() {
+        // The owner of a directory cannot be changed then; the check itself is the same for every owner.
+        return;
+    }
+    for at in ["s", "s/artifacts"] {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join(at)).unwrap();
+        std::os::unix::fs::chown(root.path().join(at), Some(12345), None).unwrap();
+        assert_no_artifact(&flood(session(root.path()), 20), "another user");
+    }
+}
+
+#[test]
+fn a_root_that_is_no_directory_is_an_error_like_any_other() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("file"), "").unwrap();
+    assert_no_artifact(&flood(session(&root.path().join("file")), 20), "");
+    assert_no_artifact(&flood(session(Path::new("/proc/nowhere")), 20), "");
+}
+
+#[test]
+fn a_store_that_fails_goes_unnoticed_where_nothing_is_cut() {
+    let report = flood(session(Path::new("/proc/nowhere")), 10);
+    assert_eq!((report.artifact, report.artifact_failed), (None, None));
+    assert!(!report.summary.truncated);
+}
+
+#[test]
+fn a_directory_that_vanishes_is_made_again() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = session(root.path());
+    keep(&dir, b"x").unwrap();
+    fs::remove_dir_all(root.path().join("s")).unwrap();
+    let kept = keep(&dir, b"y").unwrap();
+    assert_eq!(fs::read(kept.path).unwrap(), b"y");
+}
+
+const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
+
+/// Runs a test of this file as a child, in namespaces of its own with `mount` done in front of it. `None` where the
+/// machine does not allow that.
+fn in_namespace(test: &str, mount: &str, root: &Path) -> Option<bool> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "only another process can have another mount table"
+    )]
+    let status = Command::new("unshare")
+        .args(["-rm", "sh", "-c"])
+        .arg(format!(
+            "{mount} || exit 77; exec \"$0\" --exact {test} --nocapture"
+        ))
+        .arg(std::env::current_exe().unwrap())
+        .env(CHILD_ROOT, root)
+        .status()
+        .ok()?;
+    (status.code() != Some(77)).then_some(status.success())
+}
+
+#[expect(clippy::disallowed_methods, reason = "a switch of the test")]
+fn child_root() -> Option<std::path::PathBuf> {
+    std::env::var_os(CHILD_ROOT).map(Into::into)
+}
+
+#[expect(clippy::print_stderr, reason = "a test that could not run must say so")]
+fn check_in_namespace(test: &str, mount: &str) {
+    if child_root().is_some() {
+        return;
+    }
+    let root = tempfile::tempdir().unwrap();
+    match in_namespace(
+        test,
+        &mount.replace("ROOT", root.path().to_str().unwrap()),
+        root.path(),
+    ) {
+        Some(success) => assert!(success),
+        None => eprintln!("skipped: no unprivileged mounts on this machine"),
+    }
+}
+
+#[test]
+fn a_full_disk_takes_the_link_away() {
+    check_in_namespace(
+        "faults::child_fills_the_disk",
+        "mount -t tmpfs -o size=64k none ROOT",
+    );
+}
+
+#[test]
+fn child_fills_the_disk() {
+    let Some(root) = child_root() else { return };
+    // In the middle of writing, and as soon as there is something to write.
+    for lines in [400, 4000, 20_000] {
+        let report = flood(limited(&root, ROOMY), lines);
+        if lines * 100 > 64 * 1024 {
+            assert_no_artifact(&report, "No space left on device");
+        } else {
+            assert!(report.artifact.is_some(), "control: this much fits");
+        }
+        assert_eq!(tree(&root), Vec::<String>::new(), "nothing is left of it");
+    }
+    fs::write(root.join("ballast"), vec![0; 128 * 1024]).unwrap_err();
+    assert_no_artifact(&flood(session(&root), 20), "No space left on device");
+}
+
+#[test]
+fn a_read_only_directory_is_an_error_like_any_other() {
+    check_in_namespace(
+        "faults::child_is_read_only",
+        "mount -t tmpfs -o ro none ROOT",
+    );
+}
+
+#[test]
+fn child_is_read_only() {
+    let Some(root) = child_root() else { return };
+    assert_no_artifact(&flood(session(&root), 20), "Read-only file system");
+}
+
+#[test]
+fn a_directory_without_permission_is_an_error_like_any_other() {
+    let root = tempfile::tempdir().unwrap();
+    fs::set_permissions(root.path(), fs::Permissions::from_mode(0o500)).unwrap();
+    let report = flood(session(root.path()), 20);
+    if rustix::process::geteuid().is_root() {
+        assert!(report.artifact.is_some(), "root may write everywhere");
+    } else {
+        assert_no_artifact(&report, "Permission denied");
+    }
+}
+
+#[test]
+fn dev_full_in_the_files_place_takes_the_link_away() {
+    // A device is no regular file: not taken for one in the first place.
+    let root = tempfile::tempdir().unwrap();
+    let place = root.path().join("s/artifacts");
+    fs::create_dir_all(&place).unwrap();
+    symlink("/dev/full", place.join(".next")).unwrap();
+    assert_no_artifact(&flood(session(root.path()), 20), "");
+}

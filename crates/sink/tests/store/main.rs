@@ -1,0 +1,12 @@
+//! The artifact directory on real file systems: whole files or none, private, bounded, shared, swept.
+
+#[cfg(test)]
+mod faults;
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod life;
+#[cfg(test)]
+mod names;
+#[cfg(test)]
+mod reading;
