@@ -10,6 +10,7 @@
 //! `agent-bash-process`. Two things are made here and nowhere else: the texts that a model reads ([`layout`],
 //! [`schema`]) and the values that shape a call ([`profiles`]).
 
+pub mod artifacts;
 mod host;
 pub mod layout;
 mod pipeline;

@@ -7,12 +7,13 @@ use crate::schema::{self, ToolSchema};
 use crate::stage::approve::{AllowAll, Approver};
 use crate::stage::parse_input::Input;
 use agent_bash_core::{
-    ArtifactStore, Cancel, Clock, Executor, Limits, NotStarted, OutputConsumer, Profile, Shell,
-    StdinSource, ToolResult,
+    ArtifactStore, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer, Profile,
+    Shell, StdinSource, StreamId, ToolResult,
 };
 use agent_bash_policy::RuleSelection;
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
 use agent_bash_process::resolve_shell;
+use agent_bash_sink::LiveUpdates;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -98,6 +99,23 @@ impl BashTool {
         pipeline::call(&self.wiring, input.into(), options, cancel).await
     }
 
+    /// As [`Self::execute`], with its output in `live`, which has its end when this returns. Whoever watches awaits
+    /// [`LiveUpdates::next`] on a clone.
+    pub async fn execute_watched(
+        &self,
+        input: impl Into<Input>,
+        live: &LiveUpdates,
+        cancel: &Cancel,
+    ) -> ToolResult {
+        // Ends the updates on every way out, a dropped future included: a watcher must not wait for ever.
+        let mut feed = Feed(live);
+        let options = CallOptions {
+            live: Some(&mut feed),
+            ..CallOptions::default()
+        };
+        self.execute_with(input, options, cancel).await
+    }
+
     /// What a model is told about it.
     pub fn schema(&self) -> ToolSchema {
         schema::tool(&self.wiring.profile, &self.wiring.host.cwd)
@@ -119,6 +137,22 @@ impl BashTool {
     /// There is none; every call says so too.
     pub fn shell(&self) -> Result<&Shell, &NotStarted> {
         self.wiring.shell.as_ref()
+    }
+}
+
+/// Both streams into one feed, in the order in which they come.
+struct Feed<'a>(&'a LiveUpdates);
+
+impl OutputConsumer for Feed<'_> {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+        self.0.push(bytes);
+        Flow::Continue
+    }
+}
+
+impl Drop for Feed<'_> {
+    fn drop(&mut self) {
+        self.0.end();
     }
 }
 

@@ -153,7 +153,7 @@ pub(crate) struct SchemaArgs {
 /// A profile's name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileArg {
-    /// 5 minutes; the last 50 KB and artifact://ID.
+    /// 5 minutes; the last 50 KB, and a link to all of it.
     Standard,
     /// 30 s, or 15 minutes as `slow`; up to 128 KB, beyond that both ends.
     Modes,

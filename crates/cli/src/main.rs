@@ -51,7 +51,7 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
     let start = Start::of_this_process(token)?;
     logging::init(&start.host);
     match command {
-        Command::Run(args) => commands::run::run(args, &start),
+        Command::Run(args) => commands::run::run(&args, &start),
         Command::Check(args) => commands::check::check(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),
     }

@@ -51,12 +51,10 @@ impl OutputConsumer for Live {
             let mut out = io::stdout().lock();
             out.write_all(bytes).and_then(|()| out.flush())
         };
-        match written {
-            Ok(()) => Flow::Continue,
-            Err(_) => {
-                self.cancel.cancel();
-                Flow::Stop
-            }
+        if written.is_err() {
+            self.cancel.cancel();
+            return Flow::Stop;
         }
+        Flow::Continue
     }
 }

@@ -6,6 +6,7 @@ use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{OutputLimits, Status, Truncation, short_duration};
 use agent_bash_sink::{Shown, SinkReport};
+use std::fmt::Write as _;
 use std::time::Duration;
 
 pub(super) fn write(facts: &Facts<'_>) -> String {
@@ -62,13 +63,16 @@ fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
         return;
     }
     match (&printed.shown, limits.truncation) {
-        (Shown::Ends { head, tail }, Truncation::Middle { max, .. }) => text.push_str(&format!(
-            "[output truncated in middle: got {}, max is {}]\n{}\n\n[snip]\n\n{}",
-            size(printed.summary.total_bytes, SizeStyle::Spaced),
-            size(max as u64, SizeStyle::Spaced),
-            head.text,
-            tail.text
-        )),
+        (Shown::Ends { head, tail }, Truncation::Middle { max, .. }) => {
+            let _ = write!(
+                text,
+                "[output truncated in middle: got {}, max is {}]\n{}\n\n[snip]\n\n{}",
+                size(printed.summary.total_bytes, SizeStyle::Spaced),
+                size(max as u64, SizeStyle::Spaced),
+                head.text,
+                tail.text
+            );
+        }
         _ => text.push_str(&plain(printed)),
     }
 }

@@ -62,9 +62,10 @@ pub(crate) fn check(path: &Path) -> Result<(), DirectoryError> {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(DirectoryError::NotADirectory(path_buf())),
         Err(error) => Err(match error.kind() {
-            io::ErrorKind::NotFound => DirectoryError::Missing(path_buf()),
-            // A component on the way is a file, so nothing of that name can exist.
-            io::ErrorKind::NotADirectory => DirectoryError::Missing(path_buf()),
+            // The second: a component on the way is a file, so nothing of that name can exist.
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
+                DirectoryError::Missing(path_buf())
+            }
             _ => DirectoryError::Unreadable {
                 path: path_buf(),
                 reason: error.to_string(),

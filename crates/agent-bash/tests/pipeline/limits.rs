@@ -5,15 +5,27 @@ use agent_bash::core::{Cancel, Ending, StreamId, ToolResult};
 use agent_bash::profiles;
 use proptest::prelude::*;
 use serde_json::json;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+/// As a program with a small buffer writes it.
+const CHUNK: usize = 1000;
+
 /// What a `modes` call says whose command printed `output`.
-fn modes(output: Vec<u8>, ending: Ending) -> ToolResult {
-    let executor = Scripted::new(vec![(StreamId::Merged, output)], Ok(outcome(ending)));
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap()
-        .block_on(tool(&profiles::MODES, &executor).execute(json!("x"), &Cancel::new()))
+fn modes(output: &[u8], ending: Ending) -> ToolResult {
+    let chunks = output.chunks(CHUNK);
+    let chunks = chunks.map(|chunk| (StreamId::Merged, chunk.to_vec()));
+    let executor = Scripted::new(chunks.collect(), Ok(outcome(ending)));
+    let tool = tool(&profiles::MODES, &executor);
+    let cancel = Cancel::new();
+    let call = pin!(tool.execute(json!("x"), &cancel));
+    // Nothing in here waits, so there is no need of a runtime.
+    match call.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(result) => result,
+        Poll::Pending => unreachable!("it waits"),
+    }
 }
 
 /// Output of any length around the limit: a pattern, repeated.
@@ -35,7 +47,7 @@ proptest! {
     fn a_text_of_modes_is_never_longer_than_the_limit_and_200(output in outputs(), code in 0_i32..3) {
         const LIMIT: usize = 128 * 1024;
         let printed = output.len();
-        let result = modes(output, Ending::Exited { code });
+        let result = modes(&output, Ending::Exited { code });
         prop_assert!(result.text.len() <= LIMIT + 200, "{printed} bytes gave {}", result.text.len());
         prop_assert!(result.output.total_bytes == printed as u64);
     }
@@ -44,9 +56,9 @@ proptest! {
 #[test]
 fn at_the_limit_everything_is_shown_and_one_byte_more_is_cut() {
     const LIMIT: usize = 128 * 1024;
-    let whole = modes(vec![b'x'; LIMIT], Ending::Exited { code: 0 });
+    let whole = modes(&vec![b'x'; LIMIT], Ending::Exited { code: 0 });
     assert_eq!(whole.text.len(), LIMIT);
-    let cut = modes(vec![b'x'; LIMIT + 1], Ending::Exited { code: 0 });
+    let cut = modes(&vec![b'x'; LIMIT + 1], Ending::Exited { code: 0 });
     let ends = "x".repeat(4096);
     assert_eq!(
         cut.text,
@@ -57,7 +69,7 @@ fn at_the_limit_everything_is_shown_and_one_byte_more_is_cut() {
     let timed_out = Ending::TimedOut {
         after: Duration::from_secs(30),
     };
-    let text = modes(vec![b'x'; 1536 * 1024], timed_out).text;
+    let text = modes(&vec![b'x'; 1536 * 1024], timed_out).text;
     assert!(text.starts_with(
         "[command timed out after 30s]\n[output truncated in middle: got 1.5 MB, max is 128 KB]\nxxx"
     ));

@@ -9,8 +9,9 @@ use agent_bash::core::{
     Cancel, Ending, Flow, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, Stage, Status,
     StdinSource, StreamId, Streams, Survivor, TruncatedBy,
 };
+use agent_bash::sink::{CarriageReturn, LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 use agent_bash::{CallOptions, profiles};
-use scripted::{Memory, Scripted, builder, outcome, tool};
+use scripted::{Memory, Scripted, Stopped, builder, outcome, tool};
 use serde_json::json;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -343,4 +344,37 @@ async fn what_could_not_be_started_says_why() {
         }
     );
     assert_eq!(result.text, "no processes left");
+}
+
+#[tokio::test]
+async fn a_feed_has_the_output_and_its_end() {
+    let chunks: Vec<_> = (0..9)
+        .map(|n| (StreamId::Merged, format!("{n}\n").into_bytes()))
+        .collect();
+    let executor = Scripted::new(chunks, Ok(outcome(Ending::Exited { code: 0 })));
+    let tool = tool(&profiles::STANDARD, &executor);
+    let options = LiveOptions {
+        kind: LiveKind::Snapshot,
+        max_bytes: 1000,
+        interval: Duration::from_millis(50),
+        carriage_return: CarriageReturn::Overwrite,
+    };
+    for call in [json!("x"), json!("git push --force")] {
+        let live = LiveUpdates::new(options, Arc::new(Stopped));
+        let ran = tool
+            .execute_watched(call, &live, &Cancel::new())
+            .await
+            .status
+            == Status::Exited { code: 0 };
+        let snapshot = LiveUpdate::Snapshot {
+            text: "0\n1\n2\n3\n4\n5\n6\n7\n8\n".into(),
+            total_bytes: 18,
+        };
+        assert_eq!(live.next().await, ran.then_some(snapshot));
+        assert_eq!(
+            live.next().await,
+            None,
+            "it has its end, whatever became of the call"
+        );
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::scripted::{Scripted, builder};
 use agent_bash::core::{Cancel, Status, ToolResult};
-use agent_bash::{APPROVAL_RULE, Approval, Approver, BashTool, Proposal, profiles};
+use agent_bash::{
+    APPROVAL_RULE, Approval, Approver, BashTool, BashToolBuilder, Proposal, profiles,
+};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -12,7 +14,7 @@ use std::sync::{Arc, Mutex};
 async fn call(
     input: Value,
     cancel: &Cancel,
-    change: impl FnOnce(agent_bash::BashToolBuilder) -> BashTool,
+    change: impl FnOnce(BashToolBuilder) -> BashTool,
 ) -> (ToolResult, bool) {
     let executor = Scripted::exits(0, b"ran");
     let tool = change(builder(&profiles::STANDARD, &executor, Path::new("/")));
@@ -46,20 +48,25 @@ async fn a_refused_call_starts_nothing_and_says_what_to_do() {
             "background jobs are not offered here; run it in the foreground, with mode `slow` if it takes long".to_owned(),
         ),
     ] {
-        let (result, started) = call(input.clone(), &Cancel::new(), |b| b.build()).await;
+        let (result, started) = call(input.clone(), &Cancel::new(), BashToolBuilder::build).await;
         assert!(!started, "{input}");
         assert_eq!(result.text, want);
         assert_eq!(result.status, Status::NotStarted { reason: want });
         assert!(result.is_error);
     }
     // The control: the same call without a fault runs.
-    let (result, started) = call(json!("x"), &Cancel::new(), |b| b.build()).await;
+    let (result, started) = call(json!("x"), &Cancel::new(), BashToolBuilder::build).await;
     assert_eq!((started, result.text.as_str()), (true, "ran"));
 }
 
 #[tokio::test]
 async fn a_rule_blocks_with_its_sentence_and_the_command() {
-    let (result, started) = call(json!("git push --force"), &Cancel::new(), |b| b.build()).await;
+    let (result, started) = call(
+        json!("git push --force"),
+        &Cancel::new(),
+        BashToolBuilder::build,
+    )
+    .await;
     assert!(!started);
     assert_eq!(
         result.status,
@@ -79,7 +86,7 @@ async fn a_rule_blocks_with_its_sentence_and_the_command() {
 #[tokio::test]
 async fn a_rule_is_asked_before_the_directory_is_looked_at() {
     let input = json!({"command": "git push --force", "cwd": "/no/such/place"});
-    let (result, _) = call(input, &Cancel::new(), |b| b.build()).await;
+    let (result, _) = call(input, &Cancel::new(), BashToolBuilder::build).await;
     assert!(matches!(result.status, Status::Blocked { .. }));
 }
 

@@ -15,23 +15,23 @@ use std::time::Duration;
 const WORKERS: usize = 2;
 
 /// Runs the call, prints its result, and gives the exit code of spec 6.2.
-pub(crate) fn run(args: RunArgs, start: &Start) -> anyhow::Result<u8> {
-    let input = input(&args)?;
+pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
+    let input = input(args)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let (result, code) = runtime.block_on(call(&args, input, start))?;
+    let (result, code) = runtime.block_on(call(args, input, start))?;
     // Whatever still waits in there (a blocked write to a reader that does not read) is not waited for.
     runtime.shutdown_background();
-    print(&args, &result)?;
+    print(args, &result)?;
     Ok(code)
 }
 
 async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(ToolResult, u8)> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
-    let tool = session::tool(profiles::by_name(args.profile.into()), start, &args.state);
+    let tool = session::tool(profiles::by_name(args.profile.into()), start, &args.state)?;
     let mut live = Live {
         all_to_stderr: args.json,
         cancel: called_off.cancel().clone(),
@@ -107,8 +107,7 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
 /// How it ended, for a person who has seen the output.
 fn ending(status: &Status) -> Option<String> {
     match status {
-        Status::Exited { code: 0 } => None,
-        Status::Exited { code } => Some(format!("exited with code {code}")),
+        Status::Exited { code } if *code != 0 => Some(format!("exited with code {code}")),
         Status::Signaled { signal, .. } => Some(format!("terminated by {signal}")),
         Status::TimedOut { after_ms } => Some(format!(
             "timed out after {}",
@@ -119,6 +118,6 @@ fn ending(status: &Status) -> Option<String> {
         Status::MovedToBackground {
             job, pid, output, ..
         } => Some(format!("job {job} (pid {pid}), output: {output}")),
-        Status::Blocked { .. } | Status::NotStarted { .. } => None,
+        Status::Exited { .. } | Status::Blocked { .. } | Status::NotStarted { .. } => None,
     }
 }

@@ -1,27 +1,43 @@
 //! The tool as one-shot commands use it: real shells, and artifacts in a session on disk that outlives the process.
 
+use crate::Usage;
 use crate::start::Start;
-use agent_bash::BashTool;
-use agent_bash::core::{Clock, Executor, Profile};
+use agent_bash::core::{ArtifactStore, Clock, Executor, Profile};
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
+use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
+use agent_bash::{BashTool, artifacts};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
-use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where the artifacts of the session `name` are; `None` where neither a state directory nor a home is known.
-pub(crate) fn artifact_dir(start: &Start, name: &str) -> Option<PathBuf> {
-    Some(start.host.state_dir()?.join(name).join("artifacts"))
+/// The artifacts of the session `name`; `None` where neither a state directory nor a home is known. What is past its
+/// time is removed first.
+pub(crate) fn artifact_dir(
+    start: &Start,
+    name: &str,
+    naming: Naming,
+) -> anyhow::Result<Option<ArtifactDir>> {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    if let Some(root) = artifacts::root(&start.host, naming) {
+        ArtifactDir::sweep(&root, naming, clock.wall());
+    }
+    artifacts::of_session(&start.host, name, naming, Lifetime::Day, clock)
+        .map_err(|error| Usage(format!("--state: {error}")).into())
 }
 
 /// A tool of `profile` that runs commands here and keeps their artifacts in the session `name`.
-pub(crate) fn tool(profile: &Profile, start: &Start, name: &str) -> BashTool {
+pub(crate) fn tool(profile: &Profile, start: &Start, name: &str) -> anyhow::Result<BashTool> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let supervisor = Supervisor::this_program(&start.token);
     let options = ShellCacheOptions::one_call(supervisor, Arc::clone(&clock));
-    let shells = ShellCache::new(options);
-    let executor: Arc<dyn Executor> = Arc::new(shells);
+    let executor: Arc<dyn Executor> = Arc::new(ShellCache::new(options));
     let builder = BashTool::builder(profile.clone(), start.host.clone(), executor, clock);
-    let _ = artifact_dir(start, name);
-    builder.build()
+    let naming = artifacts::naming(profile.layout);
+    Ok(match artifact_dir(start, name, naming)? {
+        Some(dir) => {
+            let store: Arc<dyn ArtifactStore> = Arc::new(dir);
+            builder.artifacts(store).build()
+        }
+        None => builder.build(),
+    })
 }
