@@ -226,7 +226,11 @@ impl Executor for ShellCache {
         }
         let call = Call::hand_over(spec, handover.shell, handover.exports, options, cancel)?;
         let (outcome, recycled) = call.finish(out).await?;
-        self.refill(&kind, recycled);
+        match recycled {
+            // The program may end next, and take with it whoever would reap the supervisor.
+            Some(supervised) if options.warm_shells == 0 => supervised.close().await,
+            recycled => self.refill(&kind, recycled),
+        }
         Ok(outcome)
     }
 }

@@ -283,6 +283,21 @@ impl Supervised {
         }
     }
 
+    /// Ends it, with whatever it still has, and waits until it is gone and reaped. For hosts that end themselves next: a
+    /// dropped one is reaped only while the runtime lives.
+    pub async fn close(mut self) {
+        if let Some(child) = self.let_go() {
+            reap(child, Arc::clone(&self.link.socket)).await;
+        }
+    }
+
+    /// Our writing end is its lifeline. Links that tasks still hold must not keep it.
+    fn let_go(&mut self) -> Option<Child> {
+        let child = self.child.take()?;
+        let _ = rustix::net::shutdown(&*self.link.socket, Shutdown::Write);
+        Some(child)
+    }
+
     /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session.
     /// While it is not reaped nobody else can have its pid, so the session is still its own.
     pub fn sweep(&self) -> usize {
@@ -321,10 +336,16 @@ impl Supervised {
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        if let Some(child) = self.child.take() {
-            // Our writing end is its lifeline. Links that tasks still hold must not keep it.
-            let _ = rustix::net::shutdown(&*self.link.socket, Shutdown::Write);
-            reap(child, Arc::clone(&self.link.socket));
+        let Some(mut child) = self.let_go() else {
+            return;
+        };
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
+        }
+        // It ends by itself; it is reaped without blocking anybody, so that it does not stay a zombie.
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(reap(child, Arc::clone(&self.link.socket)))),
+            Err(_) => drop(std::thread::spawn(move || child.wait())),
         }
     }
 }
@@ -350,37 +371,28 @@ impl Link {
     }
 }
 
-/// Waits for a supervisor's end without blocking anybody, so that it does not stay a zombie. One that has adopted
-/// survivors may live for hours; its end of the socket closes when it ends.
-fn reap(mut child: Child, socket: Arc<TokioStream>) {
-    if !matches!(child.try_wait(), Ok(None)) {
-        return;
-    }
-    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-        std::thread::spawn(move || child.wait());
-        return;
-    };
-    runtime.spawn(async move {
-        let mut left = [0u8; 256];
-        loop {
-            match socket.try_read(&mut left) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if socket.readable().await.is_err() {
-                        break;
-                    }
+/// Waits for a supervisor's end, and reaps it. One that has adopted survivors may live for hours; its end of the socket
+/// closes when it ends.
+async fn reap(mut child: Child, socket: Arc<TokioStream>) {
+    let mut left = [0u8; 256];
+    loop {
+        match socket.try_read(&mut left) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if socket.readable().await.is_err() {
+                    break;
                 }
-                Err(_) => break,
             }
+            Err(_) => break,
         }
-        // A process closes its descriptors a moment before it can be reaped.
-        for millis in [0, 1, 2, 4, 8, 16] {
-            tokio::time::sleep(Duration::from_millis(millis)).await;
-            if !matches!(child.try_wait(), Ok(None)) {
-                return;
-            }
+    }
+    // A process closes its descriptors a moment before it can be reaped.
+    for _ in 0..10 {
+        if !matches!(child.try_wait(), Ok(None)) {
+            return;
         }
-        let _ = tokio::task::spawn_blocking(move || child.wait()).await;
-    });
+        tokio::task::yield_now().await;
+    }
+    let _ = tokio::task::spawn_blocking(move || child.wait()).await;
 }
