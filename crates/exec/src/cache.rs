@@ -1,6 +1,6 @@
 //! The owner of all shells of a host.
 
-use crate::call::{self, Call};
+use crate::call::{self, Call, Finished, Unstarted};
 use crate::exports;
 use crate::pool::{Kind, Pool, WaitingShell};
 use crate::start;
@@ -91,31 +91,37 @@ impl ShellCache {
     /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be there at a
     /// shell's start, else a new one.
     async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
-        let inherits_stdin = spec.stdin == StdinSource::Inherit;
         if spec.shell.is_bash
-            && !inherits_stdin
+            && spec.stdin == StdinSource::Null
             && exports::can_be_exported(&spec.env.changes)
             && let Some((shell, left)) = self.inner.pool.take(kind)
         {
             if left == 0 {
                 self.refill_later(kind);
             }
-            return Ok(Handover {
-                shell,
-                exports: true,
-            });
+            return Ok(Handover { shell, warm: true });
         }
+        self.new_shell(spec).await
+    }
+
+    async fn new_shell(&self, spec: &RunSpec) -> Result<Handover, StartError> {
         let options = &self.inner.options;
         let supervised =
             start::supervisor(&options.supervisor, &spec.env.base, &*options.clock).await?;
         let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
-        let stdin = inherits_stdin.then(|| stdin.as_fd());
+        let stdin = (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd());
         let shell = start::shell(supervised, &spec.shell, changes, stdin).await?;
-        Ok(Handover {
-            shell,
-            exports: false,
-        })
+        Ok(Handover { shell, warm: false })
+    }
+
+    /// A supervisor that has nobody left starts the next warm shell, or ends.
+    async fn done_with(&self, kind: &Kind, supervised: Option<Supervised>) {
+        match supervised {
+            // The program may end next, and take with it whoever would reap the supervisor.
+            Some(supervised) if self.inner.options.warm_shells == 0 => supervised.close().await,
+            recycled => self.refill(kind, recycled),
+        }
     }
 
     /// After a call: its supervisor, if it has nobody left, starts the next warm shell; others are started until there
@@ -150,11 +156,12 @@ impl ShellCache {
     }
 }
 
-/// A waiting shell, and whether the call's variables are exported by its record, or were there at its start.
+/// A waiting shell.
 #[derive(Debug)]
 struct Handover {
     shell: WaitingShell,
-    exports: bool,
+    /// It was started before the call was known: the call's variables are exported by its record.
+    warm: bool,
 }
 
 /// Starts one warm shell that was reserved. Holds the cache only weakly: a dropped cache has no shell to come.
@@ -220,17 +227,30 @@ impl Executor for ShellCache {
             return Ok(call::cancelled_before(&*options.clock));
         }
         let kind = Kind::of(spec);
-        let handover = self.shell(spec, &kind).await.map_err(not_started)?;
-        if cancel.is_cancelled() {
-            return Ok(call::cancelled_before(&*options.clock));
+        let mut handover = self.shell(spec, &kind).await.map_err(not_started)?;
+        loop {
+            if cancel.is_cancelled() {
+                self.done_with(&kind, Some(handover.shell.supervised)).await;
+                return Ok(call::cancelled_before(&*options.clock));
+            }
+            let Handover { shell, warm } = handover;
+            let untaken = match Call::hand_over(spec, shell, warm, options, cancel) {
+                Err(untaken) => untaken,
+                Ok(call) => {
+                    let Finished { result, supervised } = call.finish(out).await;
+                    self.done_with(&kind, supervised).await;
+                    match result {
+                        Ok(outcome) => return Ok(outcome),
+                        Err(Unstarted::Refused(error)) => return Err(error),
+                        Err(Unstarted::Untaken(untaken)) => untaken,
+                    }
+                }
+            };
+            // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.
+            if !warm {
+                return Err(untaken.into());
+            }
+            handover = self.new_shell(spec).await.map_err(not_started)?;
         }
-        let call = Call::hand_over(spec, handover.shell, handover.exports, options, cancel)?;
-        let (outcome, recycled) = call.finish(out).await?;
-        match recycled {
-            // The program may end next, and take with it whoever would reap the supervisor.
-            Some(supervised) if options.warm_shells == 0 => supervised.close().await,
-            recycled => self.refill(&kind, recycled),
-        }
-        Ok(outcome)
     }
 }

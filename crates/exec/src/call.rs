@@ -11,7 +11,7 @@ use agent_bash_core::{
 };
 use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, Supervised};
-use rustix::fs::fstat;
+use rustix::fs::{fstat, tell};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -60,6 +60,38 @@ struct End {
     report: String,
 }
 
+/// A call at its end.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) result: Result<Outcome, Unstarted>,
+    /// The supervisor, if nobody is left below it.
+    pub(crate) supervised: Option<Supervised>,
+}
+
+/// Nothing of the script has run.
+#[derive(Debug)]
+pub(crate) enum Unstarted {
+    /// The shell was gone before it took the script: another one can have it.
+    Untaken(Untaken),
+    /// It cannot be run like this.
+    Refused(NotStarted),
+}
+
+/// The shell was gone before it took the script.
+#[derive(Debug)]
+pub(crate) struct Untaken {
+    reason: String,
+}
+
+impl From<Untaken> for NotStarted {
+    fn from(untaken: Untaken) -> Self {
+        let reason = untaken.reason;
+        Self::new(format!(
+            "the script could not be handed to the shell: {reason}"
+        ))
+    }
+}
+
 /// What is left of a call.
 #[derive(Debug)]
 struct Left {
@@ -91,12 +123,10 @@ impl<'a> Call<'a> {
         exports: bool,
         options: &'a ShellCacheOptions,
         cancel: &Cancel,
-    ) -> Result<Self, NotStarted> {
+    ) -> Result<Self, Untaken> {
         let WaitingShell { supervised, fds } = shell;
-        let failed = |error: io::Error| {
-            NotStarted::new(format!(
-                "the script could not be handed to the shell: {error}"
-            ))
+        let failed = |error: io::Error| Untaken {
+            reason: error.to_string(),
         };
         let (content, commit) = if spec.shell.is_bash {
             let record = Record {
@@ -145,20 +175,20 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// Follows the call to its end. With the outcome comes the supervisor, if nobody is left below it.
-    pub(crate) async fn finish(
-        mut self,
-        out: &mut dyn OutputConsumer,
-    ) -> Result<(Outcome, Option<Supervised>), NotStarted> {
+    /// Follows the call to its end.
+    pub(crate) async fn finish(mut self, out: &mut dyn OutputConsumer) -> Finished {
         let end = self.until_ended(out).await;
         let duration = self.options.clock.now().saturating_sub(self.started);
-        if self.record_failed() {
-            let cwd = self.spec.cwd.display();
-            return Err(NotStarted::new(format!("`{cwd}` could not be entered")));
-        }
         let reason = self.reason();
         if self.spec.survivors != SurvivorPolicy::Wait {
             self.watchdog = None;
+        }
+        if let Some(unstarted) = self.unstarted(reason) {
+            let supervised = end.empty.then_some(self.supervised);
+            return Finished {
+                result: Err(unstarted),
+                supervised,
+            };
         }
         let left = self.clear_up(&end, reason, out).await;
         let survivors = left.survivors;
@@ -182,7 +212,28 @@ impl<'a> Call<'a> {
             closed_early: self.streams.closed_early(),
             notices,
         };
-        Ok((outcome, left.empty.then_some(self.supervised)))
+        Finished {
+            result: Ok(outcome),
+            supervised: left.empty.then_some(self.supervised),
+        }
+    }
+
+    /// Whether, and why, nothing of the script has run. The script file knows: the shell reads it from the place that it
+    /// shares with us, and a record that fails writes into it.
+    fn unstarted(&self, reason: Option<Reason>) -> Option<Unstarted> {
+        let length = fstat(&self.script).map_or(0, |stat| stat.st_size.unsigned_abs());
+        if length == self.script_length + record::FAILURE.len() as u64 {
+            let cwd = self.spec.cwd.display();
+            return Some(Unstarted::Refused(NotStarted::new(format!(
+                "`{cwd}` could not be entered"
+            ))));
+        }
+        let untaken = self.spec.shell.is_bash && tell(&self.script) == Ok(0);
+        (untaken && reason.is_none()).then(|| {
+            Unstarted::Untaken(Untaken {
+                reason: "it ended before it took it".to_owned(),
+            })
+        })
     }
 
     /// Reads output until the shell has ended and, where it is being ended, its whole tree.
@@ -233,12 +284,6 @@ impl<'a> Call<'a> {
 
     fn reason(&self) -> Option<Reason> {
         self.watchdog.as_ref().and_then(Watchdog::reason)
-    }
-
-    /// The record stands in the script file and writes there when it fails.
-    fn record_failed(&self) -> bool {
-        let length = fstat(&self.script).map_or(0, |stat| stat.st_size.unsigned_abs());
-        length == self.script_length + record::FAILURE.len() as u64
     }
 
     /// Drains what was printed, and deals with whoever is left.
