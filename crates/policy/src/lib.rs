@@ -6,10 +6,15 @@
 //! file, reads no environment and no clock.
 
 mod context;
+mod safe_mode;
 mod safety;
 mod syntax;
 mod verdict;
 
 pub use context::Context;
+pub use safe_mode::{
+    HardenedEnvironment, INVALID_SYNTAX, NOT_ALLOWED, SYSTEM_DIRECTORIES, SafeLevel, SafeMode,
+    SafeRun, UnknownLevel, check_safe_mode, safe_run,
+};
 pub use safety::{Group, Rule, RuleSelection, UnknownRule, check_safety, rules};
 pub use verdict::{Check, Finding, Span, Verdict};

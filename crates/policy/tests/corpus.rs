@@ -1,6 +1,6 @@
 //! Every case of the corpus, measured in real bash and git: none missed, no false alarm.
 
-use agent_bash_policy::{Context, Group, RuleSelection, check_safety};
+use agent_bash_policy::{Context, Group, RuleSelection, SafeMode, check_safe_mode, check_safety};
 
 const CORPUS: &str = include_str!("data/policy_cases.tsv");
 
@@ -44,6 +44,26 @@ fn the_safety_corpus_is_judged_as_measured() {
                 case.line,
                 case.script,
                 verdict.name()
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_safe_mode_corpus_is_judged_as_measured() {
+    let mut wrong = Vec::new();
+    for case in cases().iter().filter(|case| case.check == "safemode") {
+        let verdict = check_safe_mode(&case.script, &context(), &SafeMode::default());
+        if verdict.refuses() != case.blocks {
+            wrong.push(format!(
+                "line {}: {:?}: {verdict:?}",
+                case.line, case.script
             ));
         }
     }

@@ -1,0 +1,378 @@
+//! Safe mode: is this script on the list of what may run at all.
+//!
+//! Everything is refused that is not recognised: both readers must agree on the script, it may consist
+//! of nothing but lists and pipelines of plain commands, and each command must begin with an entry of
+//! the list and use only options known to be harmless (tables in `git` and `programs`).
+//!
+//! What it cannot promise: a test runner (`npm test`, `pytest`, …) runs the project's own code, and a
+//! repository may name programs in `.git/info/attributes` that git runs as content filters. How the
+//! script must then be started is said by [`safe_run`]; nothing is started here.
+
+mod credentials;
+mod environment;
+mod git;
+mod options;
+mod programs;
+mod start;
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::syntax::ast::{Command, List, Part, Redir, RedirOp, Word};
+use crate::syntax::run::{Ran, Redirection};
+use crate::syntax::{self, Script};
+use crate::{Check, Context, Finding, Span, Verdict};
+
+pub use environment::{HardenedEnvironment, SYSTEM_DIRECTORIES};
+pub use start::{SafeRun, safe_run};
+
+/// The sentence for a script that is not allowed (seed text of the `workspace` profile).
+pub const NOT_ALLOWED: &str = "Error: Command not allowed in safe mode";
+
+/// The sentence for a script that cannot be read (seed text of the `workspace` profile).
+pub const INVALID_SYNTAX: &str = "Error: Invalid command syntax in safe mode";
+
+/// How strict safe mode is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SafeLevel {
+    /// Every command begins with an entry of the list; any git command passes.
+    Listed,
+    /// In addition every option must be known to read only.
+    #[default]
+    ReadOnly,
+}
+
+impl SafeLevel {
+    /// Its name in settings and options.
+    pub fn name(self) -> &'static str {
+        match self {
+            SafeLevel::Listed => "listed",
+            SafeLevel::ReadOnly => "read_only",
+        }
+    }
+}
+
+impl fmt::Display for SafeLevel {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+/// A name that is no level of safe mode.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no level of safe mode is called `{0}`; there are listed, read_only")]
+pub struct UnknownLevel(pub String);
+
+impl FromStr for SafeLevel {
+    type Err = UnknownLevel;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "listed" => Ok(SafeLevel::Listed),
+            "read_only" => Ok(SafeLevel::ReadOnly),
+            other => Err(UnknownLevel(other.to_owned())),
+        }
+    }
+}
+
+/// What safe mode allows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SafeMode {
+    /// How strict it is.
+    pub level: SafeLevel,
+    /// The beginnings of commands that may run, in whole words.
+    pub allowed: Vec<String>,
+}
+
+/// The list of the `workspace` profile's seed.
+impl Default for SafeMode {
+    fn default() -> Self {
+        const LIST: [&str; 13] = [
+            "git",
+            "grep",
+            "rg",
+            "find",
+            "ls",
+            "cat",
+            "head",
+            "tail",
+            "wc",
+            "swift test",
+            "xcodebuild test",
+            "npm test",
+            "pytest",
+        ];
+        SafeMode {
+            level: SafeLevel::default(),
+            allowed: LIST.map(ToOwned::to_owned).to_vec(),
+        }
+    }
+}
+
+/// Why a script is refused.
+struct Refusal {
+    rule: &'static str,
+    span: Span,
+    words: Vec<String>,
+    why: String,
+}
+
+impl Refusal {
+    fn new(rule: &'static str, span: Span, why: impl Into<String>) -> Self {
+        Refusal {
+            rule,
+            span,
+            words: Vec::new(),
+            why: why.into(),
+        }
+    }
+}
+
+/// Whether safe mode lets the script run.
+pub fn check_safe_mode(script: &str, context: &Context, mode: &SafeMode) -> Verdict {
+    judge(&syntax::read(script, context), context, mode)
+}
+
+pub(crate) fn judge(script: &Script, context: &Context, mode: &SafeMode) -> Verdict {
+    let unreadable = script.syntax_error.is_some()
+        || script.over_limit
+        || script.tree.unread
+        || script.tree.error;
+    if unreadable {
+        let at = script.syntax_error.unwrap_or(0);
+        return Verdict::Unreadable(Finding {
+            check: Check::SafeMode,
+            rule: "syntax".to_owned(),
+            group: None,
+            message: INVALID_SYNTAX.to_owned(),
+            suggestion: "write one plain command".to_owned(),
+            span: Span { start: at, end: at },
+            words: Vec::new(),
+            suggested_tool: None,
+        });
+    }
+    match refusal(script, context, mode) {
+        None => Verdict::Allow,
+        Some(refusal) => Verdict::Block(Finding {
+            check: Check::SafeMode,
+            rule: refusal.rule.to_owned(),
+            group: None,
+            message: NOT_ALLOWED.to_owned(),
+            suggestion: refusal.why,
+            span: refusal.span,
+            words: refusal.words,
+            suggested_tool: None,
+        }),
+    }
+}
+
+/// Kinds of nodes that a script may consist of.
+const NODES: [&str; 21] = [
+    "program",
+    "list",
+    "pipeline",
+    "command",
+    "command_name",
+    "word",
+    "string",
+    "string_content",
+    "raw_string",
+    "ansi_c_string",
+    "number",
+    "concatenation",
+    "comment",
+    "redirected_statement",
+    "file_redirect",
+    "file_descriptor",
+    "heredoc_redirect",
+    "heredoc_start",
+    "heredoc_body",
+    "heredoc_content",
+    "heredoc_end",
+];
+
+fn refusal(script: &Script, context: &Context, mode: &SafeMode) -> Option<Refusal> {
+    if let Some((kind, span)) = script
+        .tree
+        .kinds
+        .iter()
+        .find(|(kind, _)| !NODES.contains(&kind.as_str()))
+    {
+        return Some(Refusal::new(
+            "construct",
+            *span,
+            format!("leave out the {}", kind.replace('_', " ")),
+        ));
+    }
+    if let Some(refusal) = shape(&script.list) {
+        return Some(refusal);
+    }
+    if !script.tree.agrees() {
+        return Some(Refusal::new(
+            "ambiguous",
+            Span::default(),
+            "write it more plainly: it can be read in two ways",
+        ));
+    }
+    script
+        .ran
+        .iter()
+        .find_map(|ran| command(ran, context, mode))
+}
+
+/// Anything but plain commands in lists and pipelines.
+fn shape(list: &List) -> Option<Refusal> {
+    for entry in &list.entries {
+        for stage in &entry.stages {
+            let simple = match stage {
+                Command::Simple(simple) => simple,
+                Command::Compound(compound) => {
+                    return Some(Refusal::new(
+                        "construct",
+                        compound.span,
+                        "write plain commands, without groups or loops",
+                    ));
+                }
+            };
+            if entry.background || entry.prefixed {
+                return Some(Refusal::new(
+                    "construct",
+                    simple.span,
+                    "leave out &, ! and time",
+                ));
+            }
+            if !simple.assigns.is_empty() || simple.words.is_empty() {
+                return Some(Refusal::new(
+                    "environment",
+                    simple.span,
+                    "leave out variables in front of the command",
+                ));
+            }
+            if let Some(word) = simple.words.iter().find(|word| !is_plain(word)) {
+                return Some(Refusal::new(
+                    "expansion",
+                    word.span,
+                    "write the words out, without $ and substitutions",
+                ));
+            }
+            if let Some(redir) = simple.redirs.iter().find(|redir| !harmless_form(redir)) {
+                return Some(Refusal::new(
+                    "redirection",
+                    redir.target.span,
+                    "leave out the redirection",
+                ));
+            }
+        }
+    }
+    None
+}
+
+fn is_plain(word: &Word) -> bool {
+    word.parts
+        .iter()
+        .all(|part| matches!(part, Part::Bare(_) | Part::Quoted(_)))
+}
+
+fn harmless_form(redir: &Redir) -> bool {
+    match redir.op {
+        RedirOp::Heredoc => redir.literal_body,
+        RedirOp::HereString | RedirOp::ReadWrite => false,
+        _ => is_plain(&redir.target),
+    }
+}
+
+/// Where output may go and input may come from.
+fn harmless_target(redirection: &Redirection, context: &Context) -> bool {
+    let Some(target) = redirection.target.literal() else {
+        return false;
+    };
+    match redirection.operator {
+        ">" | ">>" | "&>" => target == "/dev/null",
+        ">&" => target == "/dev/null" || is_descriptor(target),
+        "<&" => is_descriptor(target),
+        "<" => {
+            !target.starts_with("/dev/tcp/")
+                && !target.starts_with("/dev/udp/")
+                && !credentials::names_one(&redirection.target, context)
+        }
+        "<<" => true,
+        _ => false,
+    }
+}
+
+fn is_descriptor(target: &str) -> bool {
+    target == "-" || (!target.is_empty() && target.bytes().all(|b| b.is_ascii_digit()))
+}
+
+/// One command: on the list, and harmless.
+fn command(ran: &Ran, context: &Context, mode: &SafeMode) -> Option<Refusal> {
+    let refuse = |rule, why: String| {
+        let words = ran
+            .words
+            .iter()
+            .map(|field| field.value.to_string())
+            .collect();
+        Some(Refusal {
+            rule,
+            span: ran.span,
+            words,
+            why,
+        })
+    };
+    if let Some(redirection) = ran
+        .redirections
+        .iter()
+        .find(|redirection| !harmless_target(redirection, context))
+    {
+        return Some(Refusal::new(
+            "redirection",
+            redirection.span,
+            "leave out the redirection",
+        ));
+    }
+    let literal: Vec<&str> = ran
+        .words
+        .iter()
+        .map(|field| field.value.literal().unwrap_or("\0"))
+        .collect();
+    let entry = mode
+        .allowed
+        .iter()
+        .map(|entry| entry.split_whitespace().collect::<Vec<_>>())
+        .filter(|entry| !entry.is_empty() && literal.starts_with(entry))
+        .max_by_key(Vec::len);
+    let Some(entry) = entry else {
+        return refuse(
+            "not_listed",
+            format!("use one of: {}", mode.allowed.join(", ")),
+        );
+    };
+    if mode.level == SafeLevel::ReadOnly
+        && let Some(field) = ran
+            .words
+            .iter()
+            .find(|field| credentials::names_one(&field.value, context))
+    {
+        return Some(Refusal::new(
+            "credentials",
+            field.span,
+            "credentials are not read in safe mode",
+        ));
+    }
+    let judged = match (entry[0], mode.level) {
+        ("git", SafeLevel::Listed) => git::listed(ran),
+        ("git", SafeLevel::ReadOnly) => git::read_only(ran),
+        (_, SafeLevel::Listed) => programs::listed(ran, &entry),
+        (_, SafeLevel::ReadOnly) => programs::read_only(ran, &entry, context),
+    };
+    match judged {
+        Ok(()) => None,
+        Err(word) => refuse(
+            "option",
+            format!("`{word}` is not among what is known to be harmless here"),
+        ),
+    }
+}

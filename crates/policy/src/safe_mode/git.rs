@@ -1,0 +1,1142 @@
+//! What git may be given: subcommands that read, and their options.
+
+use super::options::{Allowed, Operands};
+use crate::syntax::git::Git;
+use crate::syntax::run::{Field, Ran};
+
+/// Global options that change nothing but the display.
+const GLOBALS: [&str; 9] = [
+    "--no-pager",
+    "-P",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "--glob-pathspecs",
+    "--noglob-pathspecs",
+    "--icase-pathspecs",
+    "--no-replace-objects",
+    "--no-lazy-fetch",
+];
+
+/// A subcommand that reads.
+struct Reading {
+    names: &'static [&'static str],
+    flags: &'static str,
+    valued: &'static str,
+    /// Its own long options; those of the shared lists come on top.
+    long: &'static [&'static str],
+    /// The lists of long options it shares with others.
+    shared: &'static [&'static [&'static str]],
+    /// What its operands must be.
+    operands: Expect,
+}
+
+/// What the operands of a subcommand must be for it to read only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Expect {
+    /// Anything: revisions and paths.
+    Any,
+    /// None, unless one of these options is given.
+    NoneUnless(&'static [&'static str]),
+    /// The first operand is one of these; none at all only if the flag says so.
+    FirstOf(&'static [&'static str], bool),
+    /// At most one.
+    One,
+    /// Anything, but this option must be given.
+    With(&'static str),
+}
+
+const DIFF: &[&str] = &[
+    "patch",
+    "no-patch",
+    "unified=",
+    "raw",
+    "patch-with-raw",
+    "indent-heuristic",
+    "no-indent-heuristic",
+    "minimal",
+    "patience",
+    "histogram",
+    "anchored=",
+    "diff-algorithm=",
+    "stat?",
+    "compact-summary",
+    "numstat",
+    "shortstat",
+    "dirstat?",
+    "cumulative",
+    "summary",
+    "patch-with-stat",
+    "name-only",
+    "name-status",
+    "submodule?",
+    "color?",
+    "no-color",
+    "color-moved?",
+    "no-color-moved",
+    "color-moved-ws=",
+    "word-diff?",
+    "word-diff-regex=",
+    "color-words?",
+    "no-renames",
+    "rename-empty",
+    "no-rename-empty",
+    "check",
+    "ws-error-highlight=",
+    "full-index",
+    "binary",
+    "abbrev?",
+    "break-rewrites?",
+    "find-renames?",
+    "find-copies?",
+    "find-copies-harder",
+    "irreversible-delete",
+    "diff-filter=",
+    "pickaxe-all",
+    "pickaxe-regex",
+    "relative?",
+    "no-relative",
+    "text",
+    "ignore-cr-at-eol",
+    "ignore-space-at-eol",
+    "ignore-space-change",
+    "ignore-all-space",
+    "ignore-blank-lines",
+    "ignore-matching-lines=",
+    "inter-hunk-context=",
+    "function-context",
+    "exit-code",
+    "quiet",
+    "no-ext-diff",
+    "no-textconv",
+    "ignore-submodules?",
+    "src-prefix=",
+    "dst-prefix=",
+    "no-prefix",
+    "default-prefix",
+    "line-prefix=",
+    "ita-invisible-in-index",
+    "cached",
+    "staged",
+    "merge-base",
+    "no-index",
+    "stat-width=",
+    "stat-name-width=",
+    "stat-count=",
+    "stat-graph-width=",
+    "cc",
+    "combined-all-paths",
+    "diff-merges=",
+    "no-diff-merges",
+    "remerge-diff",
+    "dd",
+    "rotate-to=",
+    "skip-to=",
+];
+
+const LOG: &[&str] = &[
+    "follow",
+    "no-decorate",
+    "decorate?",
+    "decorate-refs=",
+    "decorate-refs-exclude=",
+    "source",
+    "log-size",
+    "oneline",
+    "pretty?",
+    "format=",
+    "abbrev-commit",
+    "no-abbrev-commit",
+    "graph",
+    "no-graph",
+    "all",
+    "branches?",
+    "tags?",
+    "remotes?",
+    "glob=",
+    "exclude=",
+    "exclude-hidden=",
+    "max-count=",
+    "skip=",
+    "since=",
+    "after=",
+    "until=",
+    "before=",
+    "author=",
+    "committer=",
+    "grep=",
+    "grep-reflog=",
+    "all-match",
+    "invert-grep",
+    "regexp-ignore-case",
+    "basic-regexp",
+    "extended-regexp",
+    "fixed-strings",
+    "perl-regexp",
+    "remove-empty",
+    "merges",
+    "no-merges",
+    "min-parents=",
+    "max-parents=",
+    "first-parent",
+    "not",
+    "reflog",
+    "walk-reflogs",
+    "merge",
+    "boundary",
+    "use-bitmap-index",
+    "simplify-by-decoration",
+    "simplify-merges",
+    "full-history",
+    "dense",
+    "sparse",
+    "ancestry-path?",
+    "date-order",
+    "author-date-order",
+    "topo-order",
+    "reverse",
+    "no-walk?",
+    "do-walk",
+    "date=",
+    "relative-date",
+    "parents",
+    "children",
+    "left-right",
+    "left-only",
+    "right-only",
+    "cherry",
+    "cherry-mark",
+    "cherry-pick",
+    "count",
+    "no-notes",
+    "notes?",
+    "show-notes?",
+    "encoding=",
+    "expand-tabs?",
+    "no-expand-tabs",
+    "no-mailmap",
+    "mailmap",
+    "use-mailmap",
+    "clear-decorations",
+    "stdin",
+    "objects",
+    "timestamp",
+    "header",
+    "show-linear-break?",
+    "full-diff",
+    "mailmap-file=",
+    "end-of-options",
+    "disk-usage?",
+    "ignore-missing",
+    "since-as-filter=",
+];
+
+const REFS: &[&str] = &[
+    "list",
+    "contains=",
+    "no-contains=",
+    "merged?",
+    "no-merged?",
+    "points-at=",
+    "sort=",
+    "format=",
+    "column?",
+    "no-column",
+    "color?",
+    "no-color",
+    "ignore-case",
+    "omit-empty",
+];
+
+const FLAGS_LOG: &str = "pusabcgimqrtvwzDEFMRW0123456789";
+const VALUED_LOG: &str = "nULSGOBCXl";
+
+static READING: [Reading; 36] = [
+    Reading {
+        names: &["status"],
+        flags: "sbvuz",
+        valued: "",
+        long: &[
+            "short",
+            "branch",
+            "show-stash",
+            "porcelain?",
+            "long",
+            "verbose",
+            "untracked-files?",
+            "ignored?",
+            "null",
+            "column?",
+            "no-column",
+            "ahead-behind",
+            "no-ahead-behind",
+            "renames",
+            "no-renames",
+            "find-renames?",
+            "ignore-submodules?",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["log", "whatchanged", "show", "rev-list"],
+        flags: FLAGS_LOG,
+        valued: VALUED_LOG,
+        long: &[],
+        shared: &[DIFF, LOG],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["diff", "diff-tree", "diff-index", "diff-files"],
+        flags: "pusabcmqrtvwzDMRWN0123456789",
+        valued: "ULSGOBCXlI",
+        long: &[
+            "root",
+            "no-commit-id",
+            "pretty?",
+            "oneline",
+            "always",
+            "stdin",
+            "ours",
+            "theirs",
+            "base",
+        ],
+        shared: &[DIFF],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["range-diff"],
+        flags: "ps",
+        valued: "U",
+        long: &[
+            "creation-factor=",
+            "no-dual-color",
+            "left-only",
+            "right-only",
+            "no-notes",
+        ],
+        shared: &[DIFF],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["blame", "annotate"],
+        flags: "bcefhklnpstwM0123456789",
+        valued: "LSC",
+        long: &[
+            "root",
+            "show-stats",
+            "porcelain",
+            "line-porcelain",
+            "incremental",
+            "encoding=",
+            "date=",
+            "progress",
+            "no-progress",
+            "score-debug",
+            "show-name",
+            "show-number",
+            "show-email",
+            "abbrev=",
+            "minimal",
+            "ignore-rev=",
+            "color-lines",
+            "color-by-age",
+            "reverse",
+            "first-parent",
+            "no-textconv",
+            "since=",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["branch"],
+        flags: "arvli0",
+        valued: "",
+        long: &[
+            "all",
+            "remotes",
+            "verbose",
+            "show-current",
+            "abbrev=",
+            "no-abbrev",
+        ],
+        shared: &[REFS],
+        operands: Expect::NoneUnless(&["--list", "-l", "--merged", "--no-merged"]),
+    },
+    Reading {
+        names: &["tag"],
+        flags: "li0123456789n",
+        valued: "",
+        long: &[],
+        shared: &[REFS],
+        operands: Expect::NoneUnless(&["--list", "-l", "-n", "--merged", "--no-merged"]),
+    },
+    Reading {
+        names: &["for-each-ref", "show-ref"],
+        flags: "dhqs",
+        valued: "",
+        long: &[
+            "count=",
+            "head",
+            "heads",
+            "branches",
+            "tags",
+            "dereference",
+            "hash?",
+            "verify",
+            "abbrev?",
+            "quiet",
+            "exists",
+            "exclude=",
+            "include-root-refs",
+        ],
+        shared: &[REFS],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["remote"],
+        flags: "vn",
+        valued: "",
+        long: &["verbose", "all", "push"],
+        shared: &[],
+        operands: Expect::FirstOf(&["get-url"], true),
+    },
+    Reading {
+        names: &["stash"],
+        flags: FLAGS_LOG,
+        valued: VALUED_LOG,
+        long: &["include-untracked", "only-untracked"],
+        shared: &[DIFF, LOG],
+        operands: Expect::FirstOf(&["list", "show"], false),
+    },
+    Reading {
+        names: &["worktree"],
+        flags: "vz",
+        valued: "",
+        long: &["porcelain", "verbose"],
+        shared: &[],
+        operands: Expect::FirstOf(&["list"], false),
+    },
+    Reading {
+        names: &["reflog"],
+        flags: FLAGS_LOG,
+        valued: VALUED_LOG,
+        long: &[],
+        shared: &[DIFF, LOG],
+        operands: Expect::FirstOf(&["show", "exists", "list"], true),
+    },
+    Reading {
+        names: &["notes"],
+        flags: "",
+        valued: "",
+        long: &["ref="],
+        shared: &[],
+        operands: Expect::FirstOf(&["list", "show"], true),
+    },
+    Reading {
+        names: &["bisect"],
+        flags: "",
+        valued: "",
+        long: &[],
+        shared: &[],
+        operands: Expect::FirstOf(&["log"], false),
+    },
+    Reading {
+        names: &["sparse-checkout"],
+        flags: "",
+        valued: "",
+        long: &[],
+        shared: &[],
+        operands: Expect::FirstOf(&["list"], false),
+    },
+    Reading {
+        names: &["symbolic-ref"],
+        flags: "q",
+        valued: "",
+        long: &["quiet", "short", "recurse", "no-recurse"],
+        shared: &[],
+        operands: Expect::One,
+    },
+    Reading {
+        names: &["rev-parse"],
+        flags: "q",
+        valued: "",
+        long: &[
+            "abbrev-ref?",
+            "short?",
+            "verify",
+            "quiet",
+            "symbolic",
+            "symbolic-full-name",
+            "all",
+            "branches?",
+            "tags?",
+            "remotes?",
+            "glob=",
+            "exclude=",
+            "show-toplevel",
+            "show-prefix",
+            "show-cdup",
+            "git-dir",
+            "git-common-dir",
+            "absolute-git-dir",
+            "is-inside-git-dir",
+            "is-inside-work-tree",
+            "is-bare-repository",
+            "is-shallow-repository",
+            "git-path=",
+            "show-superproject-working-tree",
+            "show-object-format?",
+            "show-ref-format",
+            "path-format=",
+            "not",
+            "default=",
+            "sq",
+            "revs-only",
+            "no-revs",
+            "flags",
+            "no-flags",
+            "since=",
+            "until=",
+            "after=",
+            "before=",
+            "end-of-options",
+            "local-env-vars",
+            "shared-index-path",
+            "disambiguate=",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["describe"],
+        flags: "",
+        valued: "",
+        long: &[
+            "all",
+            "tags",
+            "contains",
+            "abbrev=",
+            "candidates=",
+            "exact-match",
+            "debug",
+            "long",
+            "match=",
+            "exclude=",
+            "always",
+            "first-parent",
+            "dirty?",
+            "broken?",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["shortlog"],
+        flags: "nsecw",
+        valued: "",
+        long: &["numbered", "summary", "email", "committer", "group="],
+        shared: &[LOG],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["ls-files"],
+        flags: "cdmosiukztvfx",
+        valued: "xX",
+        long: &[
+            "cached",
+            "deleted",
+            "modified",
+            "others",
+            "ignored",
+            "stage",
+            "unmerged",
+            "killed",
+            "directory",
+            "no-empty-directory",
+            "empty-directory",
+            "eol",
+            "deduplicate",
+            "exclude=",
+            "exclude-from=",
+            "exclude-per-directory=",
+            "exclude-standard",
+            "error-unmatch",
+            "with-tree=",
+            "full-name",
+            "recurse-submodules",
+            "abbrev?",
+            "debug",
+            "sparse",
+            "format=",
+            "resolve-undo",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["ls-tree"],
+        flags: "drtlz",
+        valued: "",
+        long: &[
+            "long",
+            "name-only",
+            "name-status",
+            "object-only",
+            "abbrev?",
+            "full-name",
+            "full-tree",
+            "format=",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["cat-file"],
+        flags: "tsep",
+        valued: "",
+        long: &[
+            "batch?",
+            "batch-check?",
+            "batch-all-objects",
+            "buffer",
+            "unordered",
+            "allow-unknown-type",
+            "mailmap",
+            "use-mailmap",
+            "no-mailmap",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["grep"],
+        flags: "aIrivwEPGFnlLzochWpq0123456789H",
+        valued: "efmABC",
+        long: &[
+            "cached",
+            "untracked",
+            "no-index",
+            "exclude-standard",
+            "no-exclude-standard",
+            "recurse-submodules",
+            "text",
+            "ignore-case",
+            "max-depth=",
+            "recursive",
+            "no-recursive",
+            "word-regexp",
+            "invert-match",
+            "full-name",
+            "extended-regexp",
+            "basic-regexp",
+            "perl-regexp",
+            "fixed-strings",
+            "line-number",
+            "column",
+            "files-with-matches",
+            "name-only",
+            "files-without-match",
+            "null",
+            "only-matching",
+            "count",
+            "color?",
+            "no-color",
+            "break",
+            "heading",
+            "show-function",
+            "context=",
+            "after-context=",
+            "before-context=",
+            "function-context",
+            "max-count=",
+            "threads=",
+            "and",
+            "or",
+            "not",
+            "all-match",
+            "quiet",
+            "no-textconv",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["config"],
+        flags: "lz",
+        valued: "",
+        long: &[
+            "list",
+            "get",
+            "get-all",
+            "get-regexp",
+            "get-urlmatch",
+            "get-color",
+            "global",
+            "system",
+            "local",
+            "worktree",
+            "type=",
+            "bool",
+            "int",
+            "bool-or-int",
+            "path",
+            "expiry-date",
+            "null",
+            "name-only",
+            "show-origin",
+            "show-scope",
+            "includes",
+            "no-includes",
+            "default=",
+            "all",
+            "regexp",
+            "value=",
+            "fixed-value",
+            "url=",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["merge-base"],
+        flags: "a",
+        valued: "",
+        long: &["all", "octopus", "independent", "is-ancestor", "fork-point"],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["name-rev"],
+        flags: "",
+        valued: "",
+        long: &[
+            "tags",
+            "refs=",
+            "exclude=",
+            "all",
+            "name-only",
+            "no-undefined",
+            "always",
+            "annotate-stdin",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["cherry"],
+        flags: "v",
+        valued: "",
+        long: &["abbrev?"],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["count-objects"],
+        flags: "vH",
+        valued: "",
+        long: &["verbose", "human-readable"],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["check-ignore"],
+        flags: "qvnz",
+        valued: "",
+        long: &["quiet", "verbose", "stdin", "non-matching", "no-index"],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["check-attr"],
+        flags: "az",
+        valued: "",
+        long: &["all", "cached", "stdin"],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &[
+            "check-ref-format",
+            "merge-tree",
+            "patch-id",
+            "get-tar-commit-id",
+            "stripspace",
+        ],
+        flags: "z",
+        valued: "",
+        long: &[
+            "branch",
+            "name-only",
+            "messages",
+            "no-messages",
+            "stable",
+            "unstable",
+            "verbatim",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["var"],
+        flags: "l",
+        valued: "",
+        long: &[],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["version"],
+        flags: "",
+        valued: "",
+        long: &["build-options"],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["format-patch"],
+        flags: "pnNks0123456789",
+        valued: "U",
+        long: &[
+            "stdout",
+            "numbered",
+            "no-numbered",
+            "keep-subject",
+            "cover-letter",
+            "signoff",
+            "no-signature",
+            "zero-commit",
+            "root",
+            "subject-prefix=",
+        ],
+        shared: &[DIFF],
+        operands: Expect::With("--stdout"),
+    },
+    Reading {
+        names: &["show-branch"],
+        flags: "ra",
+        valued: "",
+        long: &[
+            "all",
+            "remotes",
+            "current",
+            "topo-order",
+            "date-order",
+            "sparse",
+            "more=",
+            "list",
+            "merge-base",
+            "independent",
+            "sha1-name",
+            "no-name",
+            "topics",
+            "color?",
+            "no-color",
+        ],
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["submodule"],
+        flags: "q",
+        valued: "",
+        long: &["quiet", "cached"],
+        shared: &[],
+        operands: Expect::FirstOf(&[], false),
+    },
+];
+
+/// The level `read_only`.
+pub(super) fn read_only(ran: &Ran) -> Result<(), String> {
+    let git = Git::read(&ran.words);
+    if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
+        return Ok(());
+    }
+    globals(&git)?;
+    let name = git.subcommand().ok_or_else(|| "git".to_owned())?;
+    let reading = READING
+        .iter()
+        .find(|reading| reading.names.contains(&name))
+        .ok_or_else(|| name.to_owned())?;
+    let long: Vec<&'static str> = reading
+        .long
+        .iter()
+        .chain(reading.shared.iter().copied().flatten())
+        .copied()
+        .collect();
+    let operands = read(reading, &long, git.arguments)?;
+    // `%G?` in a format runs gpg.
+    if let Some(field) = git
+        .arguments
+        .iter()
+        .find(|field| field.value.script().contains("%G"))
+    {
+        return Err(field.value.to_string());
+    }
+    if name == "config" {
+        return config(&operands);
+    }
+    expected(reading.operands, &operands).map_err(|()| name.to_owned())
+}
+
+fn read<'w>(
+    reading: &Reading,
+    long: &[&'static str],
+    arguments: &'w [Field],
+) -> Result<Operands<'w>, String> {
+    let mut flags = String::from(reading.flags);
+    // `-B`, `-C`, `-l` of diff never take the next word.
+    let mut valued = String::from(reading.valued);
+    for letter in ['B', 'C', 'l'] {
+        if valued.contains(letter) && reading.shared.contains(&DIFF) {
+            valued.retain(|c| c != letter);
+            flags.push(letter);
+        }
+    }
+    Allowed {
+        flags: &flags,
+        valued: &valued,
+        long,
+        globs: false,
+    }
+    .read(arguments)
+}
+
+fn expected(expect: Expect, operands: &Operands<'_>) -> Result<(), ()> {
+    let first = operands
+        .all
+        .first()
+        .map(|field| field.value.literal().unwrap_or("\0"));
+    let fine = match expect {
+        Expect::Any => true,
+        Expect::NoneUnless(options) => first.is_none() || operands.has(options),
+        Expect::FirstOf(names, none) => first.map_or(none, |first| names.contains(&first)),
+        Expect::One => operands.all.len() == 1,
+        Expect::With(option) => operands.has(&[option]),
+    };
+    if fine { Ok(()) } else { Err(()) }
+}
+
+/// `git config` reads with `--get` and its like, with `get` and `list`, and with one name alone.
+fn config(operands: &Operands<'_>) -> Result<(), String> {
+    let reads = operands.has(&[
+        "--list",
+        "-l",
+        "--get",
+        "--get-all",
+        "--get-regexp",
+        "--get-urlmatch",
+        "--get-color",
+    ]);
+    let first = operands
+        .all
+        .first()
+        .map(|field| field.value.literal().unwrap_or("\0"));
+    let fine = reads
+        || matches!(first, Some("get" | "list"))
+        || (operands.all.len() == 1 && first.is_some_and(|name| name.contains('.')));
+    if fine {
+        Ok(())
+    } else {
+        Err("config".to_owned())
+    }
+}
+
+fn globals(git: &Git<'_>) -> Result<(), String> {
+    if let Some((name, _)) = git.config.first() {
+        return Err(format!("-c {name}"));
+    }
+    let refused = git.globals.iter().find(|field| {
+        !field
+            .value
+            .literal()
+            .is_some_and(|text| GLOBALS.contains(&text))
+    });
+    match refused {
+        Some(field) => Err(field.value.to_string()),
+        None => Ok(()),
+    }
+}
+
+/// Subcommands with which git runs a program of the caller's choosing.
+const RUNNERS: [&str; 18] = [
+    "difftool",
+    "mergetool",
+    "filter-branch",
+    "credential",
+    "credential-cache",
+    "credential-store",
+    "daemon",
+    "instaweb",
+    "hook",
+    "shell",
+    "send-email",
+    "imap-send",
+    "web--browse",
+    "help",
+    "gui",
+    "citool",
+    "remote-ext",
+    "remote-fd",
+];
+
+/// Beginnings of options that run a program or write a file, in any subcommand; git takes every
+/// unambiguous beginning of them.
+const REFUSED: [&str; 12] = [
+    "--upload-pack",
+    "--receive-pack",
+    "--exec",
+    "--output",
+    "--output-directory",
+    "--open-files-in-pager",
+    "--ext-diff",
+    "--textconv",
+    "--show-signature",
+    "--tool",
+    "--extcmd",
+    "--config",
+];
+
+/// The level `listed`: any git command, but nothing that runs another program or writes a file of
+/// the caller's choosing.
+pub(super) fn listed(ran: &Ran) -> Result<(), String> {
+    let git = Git::read(&ran.words);
+    if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
+        return Ok(());
+    }
+    globals(&git)?;
+    let name = git.subcommand().ok_or_else(|| "git".to_owned())?;
+    // What git does not know itself is an alias, and an alias may run anything.
+    if RUNNERS.contains(&name) || !KNOWN.contains(&name) {
+        return Err(name.to_owned());
+    }
+    let first = git
+        .arguments
+        .first()
+        .and_then(|field| field.value.literal());
+    let runs = matches!(
+        (name, first),
+        ("bisect", Some("run")) | ("submodule", Some("foreach"))
+    );
+    if runs || (name == "config" && read_only(ran).is_err()) {
+        return Err(format!("{name} {}", first.unwrap_or("")));
+    }
+    for field in git.arguments {
+        let text = field.value.prefix();
+        if field.value.has_unknown() {
+            return Err(field.value.to_string());
+        }
+        if text == "--" {
+            break;
+        }
+        let long = text.split('=').next().unwrap_or(text);
+        let shortened = long.len() > 3
+            && long.starts_with("--")
+            && REFUSED.iter().any(|option| option.starts_with(long));
+        let short = text.starts_with('-')
+            && !text.starts_with("--")
+            && match name {
+                "grep" => text.contains('O'),
+                "archive" | "format-patch" => text.starts_with("-o"),
+                "rebase" | "difftool" => text.starts_with("-x"),
+                "clone" => text.starts_with("-u") || text.starts_with("-c"),
+                _ => false,
+            };
+        if shortened || short || text.starts_with("ext::") {
+            return Err(field.value.to_string());
+        }
+    }
+    Ok(())
+}
+
+/// Subcommands that git knows itself.
+const KNOWN: [&str; 88] = [
+    "add",
+    "am",
+    "annotate",
+    "apply",
+    "archive",
+    "bisect",
+    "blame",
+    "branch",
+    "bundle",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "check-mailmap",
+    "check-ref-format",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "commit-graph",
+    "commit-tree",
+    "config",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "fetch",
+    "for-each-ref",
+    "format-patch",
+    "fsck",
+    "gc",
+    "grep",
+    "hash-object",
+    "index-pack",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "maintenance",
+    "merge",
+    "merge-base",
+    "merge-file",
+    "merge-tree",
+    "mv",
+    "name-rev",
+    "notes",
+    "pack-objects",
+    "pack-refs",
+    "patch-id",
+    "prune",
+    "pull",
+    "push",
+    "range-diff",
+    "read-tree",
+    "rebase",
+    "reflog",
+    "remote",
+    "repack",
+    "replace",
+    "rerere",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "sparse-checkout",
+    "stage",
+    "stash",
+    "status",
+    "submodule",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "update-index",
+    "update-ref",
+    "var",
+    "verify-commit",
+    "version",
+    "worktree",
+];

@@ -1,0 +1,95 @@
+//! Allow-lists of options, and reading a command line against one.
+//!
+//! An option that is not in the list is refused, and so is a shortened one: what git or a GNU program
+//! would take it for need not be known then.
+
+use crate::syntax::run::Field;
+use crate::syntax::value::Piece;
+
+/// The options a command may be given.
+#[derive(Debug)]
+pub(super) struct Allowed<'a> {
+    /// Letters without a value; digits stand for `-5`.
+    pub(super) flags: &'a str,
+    /// Letters that take a value, attached or as the next word.
+    pub(super) valued: &'a str,
+    /// Long options without dashes; those that end in `=` take a value attached or as the next word,
+    /// those that end in `?` may have one attached.
+    pub(super) long: &'a [&'static str],
+    /// A `*` at the beginning of an unquoted word may come to an option; here that can do no harm.
+    pub(super) globs: bool,
+}
+
+/// What a command line holds besides options.
+#[derive(Debug, Default)]
+pub(super) struct Operands<'w> {
+    /// Operands in front of `--`, and behind it.
+    pub(super) all: Vec<&'w Field>,
+    /// Long and short options that were given, as `--name` and `-x`.
+    pub(super) given: Vec<String>,
+}
+
+impl Operands<'_> {
+    pub(super) fn has(&self, options: &[&str]) -> bool {
+        self.given
+            .iter()
+            .any(|given| options.contains(&given.as_str()))
+    }
+}
+
+impl Allowed<'_> {
+    /// Reads arguments; the first word that is not allowed is the error.
+    pub(super) fn read<'w>(&self, arguments: &'w [Field]) -> Result<Operands<'w>, String> {
+        let mut out = Operands::default();
+        let mut words = arguments.iter();
+        while let Some(field) = words.next() {
+            let refuse = || Err(field.value.to_string());
+            if field.value.has_unknown() {
+                return refuse();
+            }
+            if !self.globs && matches!(field.value.pieces().first(), Some(Piece::Glob(_))) {
+                return refuse();
+            }
+            let text = field.value.prefix();
+            if text == "--" && field.value.literal().is_some() {
+                out.all.extend(words);
+                return Ok(out);
+            }
+            if let Some(long) = text.strip_prefix("--") {
+                let (name, attached) = match long.split_once('=') {
+                    Some((name, _)) => (name, true),
+                    None => (long, false),
+                };
+                let entry = self
+                    .long
+                    .iter()
+                    .find(|entry| entry.trim_end_matches(['=', '?']) == name);
+                let Some(entry) = entry else { return refuse() };
+                if attached && !entry.ends_with(['=', '?']) {
+                    return refuse();
+                }
+                if entry.ends_with('=') && !attached {
+                    words.next();
+                }
+                out.given.push(format!("--{name}"));
+            } else if text.len() > 1 && text.starts_with('-') {
+                for (index, letter) in text.char_indices().skip(1) {
+                    out.given.push(format!("-{letter}"));
+                    if self.valued.contains(letter) {
+                        let whole = field.value.literal().is_some();
+                        if whole && index + letter.len_utf8() == text.len() {
+                            words.next();
+                        }
+                        break;
+                    }
+                    if !self.flags.contains(letter) {
+                        return refuse();
+                    }
+                }
+            } else {
+                out.all.push(field);
+            }
+        }
+        Ok(out)
+    }
+}
