@@ -100,12 +100,12 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-sink",
         ],
         third_party: &["async-trait", "serde", "serde_json", "thiserror", "tokio"],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-exec"],
     },
     Crate {
         package: "agent-bash-server",
-        workspace: &["agent-bash-core"],
-        third_party: &[],
+        workspace: &[],
+        third_party: &["serde", "serde_json"],
         dev_workspace: &[],
     },
     Crate {
@@ -134,7 +134,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tempfile",
             "toml",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash", "agent-bash-exec"],
     },
     Crate {
         package: "xtask",

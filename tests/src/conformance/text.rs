@@ -74,7 +74,7 @@ pub(super) fn fill_what_can_be(text: &str, world: &World) -> String {
             Piece::Plain(plain) => filled.push_str(plain),
             Piece::Placeholder(inside) => match value(inside, world) {
                 Ok(value) => filled.push_str(&value),
-                Err(_) => filled.push_str(&format!("{{{{{inside}}}}}")),
+                Err(_) => filled.extend(["{{", inside, "}}"]),
             },
         }
     }

@@ -1,14 +1,24 @@
 //! Plays every case of `tests/conformance` on every surface; one test each.
 
+mod library;
+
+use agent_bash::process::supervisor;
 use agent_bash_tests::conformance::{self, CliJson, CliText, Surface};
+use library::Library;
 use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
 use std::sync::Arc;
 
 fn main() -> anyhow::Result<()> {
+    // First of all: this program is a host, and is started again as a supervisor.
+    let token = supervisor::init();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     let cases = conformance::load(&directory)?;
-    let surfaces: [Arc<dyn Surface>; 2] = [Arc::new(CliJson), Arc::new(CliText)];
+    let surfaces: [Arc<dyn Surface>; 3] = [
+        Arc::new(CliJson),
+        Arc::new(CliText),
+        Arc::new(Library::new(token)?),
+    ];
     let mut trials = Vec::new();
     for case in cases.cases {
         let case = Arc::new(case);
@@ -22,5 +32,8 @@ fn main() -> anyhow::Result<()> {
             }));
         }
     }
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let mut arguments = Arguments::from_args();
+    // Most cases wait for processes, not for the processor.
+    arguments.test_threads = arguments.test_threads.or(Some(8));
+    libtest_mimic::run(&arguments, trials).exit();
 }

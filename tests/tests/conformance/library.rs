@@ -1,0 +1,103 @@
+//! The library as a surface: a tool over real shells in this very process, as an agent written in Rust has it.
+
+use agent_bash::core::{ArtifactStore, Cancel, Clock, Executor};
+use agent_bash::process::SystemClock;
+use agent_bash::process::supervisor::{Supervisor, Token};
+use agent_bash::sink::Lifetime;
+use agent_bash::{BashTool, HostContext, artifacts, profiles};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_tests::conformance::{Call, Reply, Surface};
+use agent_bash_tests::poll;
+use anyhow::{Context, Result, bail};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// The library.
+#[derive(Debug)]
+pub(crate) struct Library {
+    runtime: Runtime,
+    token: Token,
+}
+
+impl Library {
+    /// `token` is the proof that this program's `main` begins as a host's must.
+    pub(crate) fn new(token: Token) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?;
+        Ok(Self { runtime, token })
+    }
+
+    fn tool(&self, call: &Call<'_>) -> Result<BashTool> {
+        let profile = [
+            profiles::STANDARD,
+            profiles::MODES,
+            profiles::PAGED,
+            profiles::WORKSPACE,
+        ]
+        .into_iter()
+        .find(|profile| profile.name.as_str() == call.profile)
+        .with_context(|| format!("no profile `{}`", call.profile))?;
+        let mut environment = call.world.environment();
+        environment.extend(call.environment.clone());
+        let host = HostContext {
+            cwd: call.world.cwd(),
+            home: Some(call.world.home()),
+            env: Arc::new(
+                environment
+                    .into_iter()
+                    .map(|(name, value)| (name.into(), value.into()))
+                    .collect(),
+            ),
+            tools: None,
+        };
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let supervisor = Supervisor::this_program(&self.token);
+        // With shells that wait, unlike the command line: what they leave behind is looked for too.
+        let options = ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock));
+        let shells: Arc<dyn Executor> = Arc::new(ShellCache::new(options));
+        let naming = artifacts::naming(profile.layout);
+        let kept =
+            artifacts::of_session(&host, "library", naming, Lifetime::Day, Arc::clone(&clock))?;
+        let kept: Arc<dyn ArtifactStore> = Arc::new(kept.context("no state directory")?);
+        Ok(BashTool::builder(profile, host, shells, clock)
+            .artifacts(kept)
+            .build())
+    }
+}
+
+impl Surface for Library {
+    fn name(&self) -> &'static str {
+        "library"
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<Reply> {
+        let request: serde_json::Value = serde_json::from_str(call.request)?;
+        let cancel = Cancel::new();
+        // Shells are started and ended on the runtime, so the tool must live and die on it.
+        let _on_runtime = self.runtime.enter();
+        let tool = self.tool(call)?;
+        let running = {
+            let (tool, cancel) = (tool.clone(), cancel.clone());
+            self.runtime
+                .spawn(async move { tool.execute(request, &cancel).await })
+        };
+        if let Some(file) = &call.cancel_when {
+            poll::until(Duration::from_secs(30), || {
+                (file.exists() || running.is_finished()).then_some(())
+            });
+            if running.is_finished() {
+                bail!("the call ended before {} was there", file.display());
+            }
+            cancel.cancel();
+        }
+        let result = self.runtime.block_on(running)?;
+        Ok(Reply {
+            text: result.text.clone(),
+            exit_code: Some(result.status.exit_code().into()),
+            result: Some(serde_json::to_value(result)?),
+            stderr: String::new(),
+        })
+    }
+}
