@@ -262,6 +262,7 @@ impl<'a> Call<'a> {
                     Err(Gone) => return end,
                 },
                 _ = watchdog::fired(&mut self.watchdog), if give_up.is_none() => {
+                    self.supervised.wake();
                     give_up = Some(clock.sleep(self.spec.grace + AFTER_GRACE));
                 }
                 () = optional(&mut give_up) => return end,
@@ -295,7 +296,8 @@ impl<'a> Call<'a> {
     ) -> Left {
         if end.shell.is_none() {
             if reason.is_none() {
-                let ended = self.supervised.sweep();
+                let output: Vec<_> = self.streams.open().map(|(_, pipe)| pipe).collect();
+                let ended = self.supervised.sweep(&output);
                 tracing::warn!(ended, "the supervisor is gone; its session was swept");
             }
             self.drain(out, true).await;

@@ -82,9 +82,8 @@ pub(crate) fn descendants(pid: i32) -> Vec<i32> {
     found
 }
 
-/// Processes of the session that `leader` led, found by a scan. For the case that the session's leader is gone and
-/// can no longer be asked.
-pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
+/// Everybody, found by a scan.
+pub(crate) fn processes() -> Vec<ProcessInfo> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
@@ -92,8 +91,15 @@ pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
         .filter_map(ProcessInfo::read)
-        .filter(|process| process.session == leader && !process.zombie)
         .collect()
+}
+
+/// Processes of the session that `leader` led, found by a scan. For the case that the session's leader is gone and
+/// can no longer be asked.
+pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
+    let mut found = processes();
+    found.retain(|process| process.session == leader && !process.zombie);
+    found
 }
 
 /// The arguments of a process; empty for a kernel thread, a zombie, or none.
@@ -110,13 +116,33 @@ pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
 
 /// Whether a process has one of these pipes open. False where we may not look.
 pub(crate) fn holds_pipe(pid: i32, inodes: &[u64]) -> bool {
-    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
-        return false;
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| fs::read_link(entry.path()).ok())
-        .any(|target| pipe_inode(target.as_os_str()).is_some_and(|inode| inodes.contains(&inode)))
+    open_pipes(pid).any(|(_, inode)| inodes.contains(&inode))
+}
+
+/// Whether a process has one of these pipes open for writing. False where we may not look.
+pub(crate) fn writes_to(pid: i32, inodes: &[u64]) -> bool {
+    /// `O_RDONLY` is 0, in the two bits of `O_ACCMODE`.
+    const ACCESS: u32 = 0o3;
+    open_pipes(pid)
+        .filter(|(_, inode)| inodes.contains(inode))
+        .filter_map(|(number, _)| {
+            let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).ok()?;
+            let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+            u32::from_str_radix(flags.trim(), 8).ok()
+        })
+        .any(|flags| flags & ACCESS != 0)
+}
+
+/// Numbers of the descriptors of a process that are pipes, and the inodes of these.
+fn open_pipes(pid: i32) -> impl Iterator<Item = (String, u64)> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten();
+    entries.flatten().filter_map(|entry| {
+        let target = fs::read_link(entry.path()).ok()?;
+        let inode = pipe_inode(target.as_os_str())?;
+        Some((entry.file_name().into_string().ok()?, inode))
+    })
 }
 
 /// The number in `pipe:[123]`.
@@ -136,6 +162,7 @@ pub(crate) fn inode(path: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsRawFd;
 
     #[test]
     fn a_name_with_parentheses_does_not_shift_the_fields() {
@@ -156,6 +183,18 @@ mod tests {
         ] {
             assert_eq!(ProcessInfo::parse(7, stat), None);
         }
+    }
+
+    #[test]
+    fn the_two_ends_of_a_pipe_are_told_apart() {
+        let (read, write) = std::io::pipe().unwrap();
+        let own = std::process::id().cast_signed();
+        let inode = inode(Path::new(&format!("/proc/self/fd/{}", read.as_raw_fd()))).unwrap();
+        assert!(holds_pipe(own, &[inode]) && writes_to(own, &[inode]));
+        drop(write);
+        assert!(holds_pipe(own, &[inode]) && !writes_to(own, &[inode]));
+        drop(read);
+        assert!(!holds_pipe(own, &[inode]));
     }
 
     #[test]

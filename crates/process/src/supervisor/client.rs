@@ -4,7 +4,7 @@ use super::channel::{Inbox, Received, Wait, send};
 use super::entry::this_program;
 use super::protocol::{Event, Order, ShellStart};
 use super::{NAME, Token, VERSION};
-use crate::proc_fs;
+use crate::proc_fs::{self, ProcessInfo};
 use agent_bash_core::{Clock, Survivor};
 use rustix::net::Shutdown;
 use rustix::process::{Pid, PidfdFlags, Signal};
@@ -291,35 +291,52 @@ impl Supervised {
         }
     }
 
+    /// Lets it go on, should its script have stopped it: it obeys nothing else then.
+    pub fn wake(&self) {
+        if let Some(child) = &self.child {
+            // Not reaped yet, so the number is its own.
+            let _ = rustix::process::kill_process(Pid::from_child(child), Signal::CONT);
+        }
+    }
+
     /// Our writing end is its lifeline. Links that tasks still hold must not keep it.
     fn let_go(&mut self) -> Option<Child> {
+        self.wake();
         let child = self.child.take()?;
         let _ = rustix::net::shutdown(&*self.link.socket, Shutdown::Write);
         Some(child)
     }
 
-    /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session.
-    /// While it is not reaped nobody else can have its pid, so the session is still its own.
-    pub fn sweep(&self) -> usize {
+    /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session (while
+    /// it is not reaped nobody else can have its pid, so the session is still its own), and whoever can still write to
+    /// the call's `output`, whose read ends these are. Who has left both is not found.
+    pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
         /// Rounds, at the most: a round meets what was forked during the one before.
         const ROUNDS: usize = 100;
         let Ok(leader) = i32::try_from(self.pid()) else {
             return 0;
         };
+        let pipes: Vec<u64> = output
+            .iter()
+            .filter_map(|pipe| rustix::fs::fstat(pipe).ok())
+            .map(|stat| stat.st_ino)
+            .collect();
+        let is_left = |process: &ProcessInfo| {
+            process.pid != leader
+                && !process.zombie
+                && (process.session == leader || proc_fs::writes_to(process.pid, &pipes))
+        };
         let mut ended = 0;
         for _ in 0..ROUNDS {
-            let left = proc_fs::processes_of_session(leader);
-            let others = left.iter().filter(|process| process.pid != leader);
             let mut found = false;
-            for process in others {
+            for process in proc_fs::processes().into_iter().filter(is_left) {
                 let Some(pid) = Pid::from_raw(process.pid) else {
                     continue;
                 };
                 let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
                     continue;
                 };
-                let same = proc_fs::ProcessInfo::read(process.pid);
-                if same.is_some_and(|now| now.session == leader && !now.zombie)
+                if ProcessInfo::read(process.pid).is_some_and(|now| is_left(&now))
                     && rustix::process::pidfd_send_signal(&handle, Signal::KILL).is_ok()
                 {
                     found = true;
