@@ -1,0 +1,261 @@
+//! How a command is ended, and how one is reported that ended itself or its supervisor.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+mod support;
+
+use agent_bash_core::{Cancel, Ending, Environment, Outcome, RunSpec};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use std::sync::Arc;
+use std::time::Duration;
+use support::census::Census;
+use support::driven_clock::{DrivenClock, LIMIT};
+use support::{Ran, SOON, cache, command, options, run_with, soon, spec};
+
+/// Longer than any test waits: a call that sits through it fails.
+const ENDLESS: Duration = Duration::from_secs(3600);
+
+fn marked(script: &str, census: &Census) -> RunSpec {
+    let mut base = support::environment();
+    base.extend([census.variable()]);
+    RunSpec {
+        env: Environment {
+            base: Arc::new(base),
+            ..Environment::default()
+        },
+        timeout: Some(LIMIT),
+        grace: ENDLESS,
+        ..spec(script)
+    }
+}
+
+/// Runs until `ready`, then cancels, and returns what came.
+async fn cancelled_when(spec: RunSpec, census: &Census, ready: impl Fn(&Census) -> bool) -> Ran {
+    let cancel = Cancel::new();
+    let call = tokio::spawn({
+        let cancel = cancel.clone();
+        async move { run_with(&cache(), &spec, &cancel).await }
+    });
+    assert!(soon(|| ready(census)).await, "{:?}", census.everybody());
+    cancel.cancel();
+    let ran = tokio::time::timeout(SOON, call).await;
+    ran.unwrap().unwrap().unwrap()
+}
+
+fn has(census: &Census, name: &str) -> bool {
+    census.commands().iter().any(|found| found.name == name)
+}
+
+/// Script, and what it prints when it is cancelled with a grace that nobody could sit through.
+const GENTLE: &[(&str, &str)] = &[
+    // A trap runs, and its output is kept.
+    (
+        "trap 'echo cleaned up; exit 3' TERM; echo started; sleep 1000 & wait",
+        "started\ncleaned up\n",
+    ),
+    // In a session of its own, too.
+    (
+        "setsid bash -c 'trap \"echo child cleaned up; exit\" TERM; sleep 1000 & wait' & wait",
+        "child cleaned up\n",
+    ),
+    // A tree that is gone is not waited for.
+    ("echo a; sleep 1000 & sleep 1000 & sleep 1000", "a\n"),
+    // The next command does not run.
+    ("sleep 1000; echo next", ""),
+    ("setsid sleep 1000 && echo next", ""),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_may_clean_up_and_a_long_grace_does_not_delay() {
+    for (script, out) in GENTLE {
+        let census = Census::new();
+        let ran = cancelled_when(marked(script, &census), &census, |census| {
+            has(census, "sleep")
+        })
+        .await;
+        assert_eq!(ran.outcome.ending, Ending::Cancelled, "{script}");
+        assert_eq!(ran.out, *out, "{script}");
+        census.assert_empty_soon(script).await;
+    }
+}
+
+/// The negative control of the above: a grace is waited for where somebody needs it, and SIGKILL ends it. The trap
+/// shows that SIGTERM came first.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_withstands_is_killed_after_the_grace() {
+    let census = Census::new();
+    let script = "trap 'echo no' TERM; sleep 1000; while :; do sleep 1000 & wait; done";
+    let spec = RunSpec {
+        grace: Duration::from_millis(400),
+        ..marked(script, &census)
+    };
+    let ran = cancelled_when(spec, &census, |census| has(census, "sleep")).await;
+    assert_eq!(ran.outcome.ending, Ending::Cancelled);
+    assert_eq!(ran.out, "no\n");
+    assert!(ran.outcome.duration >= Duration::from_millis(400));
+    census.assert_empty_soon("killed").await;
+}
+
+/// A stopped process does not hear SIGTERM; SIGCONT makes it.
+#[tokio::test(flavor = "multi_thread")]
+async fn stopped_processes_are_woken_to_end() {
+    for script in [
+        "sleep 1000 & kill -STOP $!; wait",
+        "setsid bash -c 'kill -STOP $$; :' & wait",
+        "echo here; kill -STOP $$; echo never",
+    ] {
+        let census = Census::new();
+        let ran = cancelled_when(marked(script, &census), &census, |census| {
+            census.commands().iter().any(|found| found.state == 'T')
+        })
+        .await;
+        assert_eq!(ran.outcome.ending, Ending::Cancelled, "{script}");
+        assert!(!ran.out.contains("never"), "{script}");
+        census.assert_empty_soon(script).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_printed_before_a_timeout_is_kept() {
+    let census = Census::new();
+    let clock = Arc::new(DrivenClock::new());
+    let cache = ShellCache::new(ShellCacheOptions {
+        clock: clock.clone(),
+        ..options()
+    });
+    let spec = marked("echo one; echo two >&2; printf three; sleep 1000", &census);
+    let call = tokio::spawn(async move { run_with(&cache, &spec, &Cancel::new()).await });
+    census.wait_for("sleep").await;
+    clock.pass();
+    let ran = call.await.unwrap().unwrap();
+    assert_eq!(ran.outcome.ending, Ending::TimedOut { after: LIMIT });
+    assert_eq!((&*ran.out, &*ran.err), ("one\nthree", "two\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_was_called_off_before_does_not_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let spec = RunSpec {
+        cwd: dir.path().to_path_buf(),
+        ..spec("touch made")
+    };
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let ran = run_with(&cache(), &spec, &cancel).await.unwrap();
+    assert_eq!(ran.outcome.ending, Ending::Cancelled);
+    assert!(!dir.path().join("made").exists());
+    // The same script does make it, if it is not called off.
+    run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
+    assert!(dir.path().join("made").exists());
+}
+
+fn exited(code: i32) -> Ending {
+    Ending::Exited { code }
+}
+
+fn signaled(signal: &str, number: i32) -> Ending {
+    Ending::Signaled {
+        signal: signal.to_owned(),
+        number,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_ends_itself_is_told_from_one_that_exits() {
+    let cases = [
+        ("kill -9 $$", signaled("SIGKILL", 9)),
+        ("kill -9 0", signaled("SIGKILL", 9)),
+        ("sleep 1000 & kill -9 -$$", signaled("SIGKILL", 9)),
+        ("(kill -9 $$); sleep 1000", signaled("SIGKILL", 9)),
+        ("kill $$; sleep 1000", signaled("SIGTERM", 15)),
+        ("kill -SEGV $$", signaled("SIGSEGV", 11)),
+        ("kill -34 $$", signaled("SIGRTMIN", 34)),
+        ("kill -40 $$", signaled("SIGRTMIN+6", 40)),
+        ("kill -64 $$", signaled("SIGRTMIN+30", 64)),
+        ("exec sh -c 'kill -HUP $$'", signaled("SIGHUP", 1)),
+        // The shell's own status is the one that counts.
+        ("sh -c 'kill -9 $$'", exited(137)),
+        ("exit 137", exited(137)),
+        ("exit 255", exited(255)),
+        ("exec true", exited(0)),
+    ];
+    for (script, ending) in cases {
+        let ran = run_with(&cache(), &spec(script), &Cancel::new()).await;
+        let Outcome {
+            ending: got,
+            survivors,
+            ..
+        } = ran.unwrap().outcome;
+        assert_eq!((got, survivors), (ending, Vec::new()), "{script}");
+    }
+}
+
+/// `$PPID` is the supervisor. What a script or a person sends around does not end it …
+#[tokio::test(flavor = "multi_thread")]
+async fn a_supervisor_withstands_everything_but_sigkill() {
+    let signals = "HUP INT QUIT ALRM USR1 USR2 TERM TSTP TTIN TTOU PIPE CHLD WINCH CONT";
+    let script = format!("for s in {signals}; do kill -$s $PPID || exit 9; done; echo still");
+    let ran = run_with(&cache(), &spec(&script), &Cancel::new())
+        .await
+        .unwrap();
+    assert_eq!(
+        (ran.outcome.ending, &*ran.out),
+        (exited(0), "still\n"),
+        "{}",
+        ran.err
+    );
+}
+
+/// … and where it is killed, nobody knows how the command ended, and nobody is left either.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_whose_supervisor_was_killed_is_lost_and_leaves_nobody() {
+    for script in [
+        "kill -9 $PPID; sleep 1000",
+        "sleep 1000 & sleep 1000 & kill -9 $PPID; wait",
+        "trap '' TERM HUP; (sleep 1000 &); kill -9 $PPID; sleep 1000",
+        "set -m; sleep 1000 & kill -9 $PPID; wait",
+        "setsid bash -c 'kill -9 $1; sleep 1000' bash $PPID & wait",
+    ] {
+        let census = Census::new();
+        let spec = marked(script, &census);
+        let ran = tokio::time::timeout(SOON, run_with(&cache(), &spec, &Cancel::new())).await;
+        let ending = ran.unwrap().unwrap().outcome.ending;
+        assert!(
+            matches!(ending, Ending::Lost { .. }),
+            "{script}: {ending:?}"
+        );
+        census.assert_empty_soon(script).await;
+    }
+    let next = run_with(&cache(), &spec("echo next"), &Cancel::new()).await;
+    assert_eq!(next.unwrap().out, "next\n");
+}
+
+/// A supervisor that was stopped can neither tell nor end anything; the caller has its answer all the same.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
+    let census = Census::new();
+    let spec = RunSpec {
+        grace: Duration::from_millis(100),
+        ..marked("kill -STOP $PPID; sleep 1000", &census)
+    };
+    let ran = cancelled_when(spec, &census, |census| {
+        has(census, "sleep") && census.supervisors().iter().all(|found| found.state == 'T')
+    })
+    .await;
+    assert_eq!(ran.outcome.ending, Ending::Cancelled);
+    census.assert_empty_soon("stopped supervisor").await;
+}
+
+/// The oracle of the lost call: bash's own parent is this process, which is not to be killed; so the shapes are shown to
+/// outlive the shell's parent with a shell in between.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_sweep_the_orphans_of_a_killed_parent_live() {
+    let census = Census::new();
+    let mut parent = command("setsid")
+        .args(["bash", "-c", "bash -c 'kill -9 $PPID; sleep 1000'; :"])
+        .envs([census.variable()])
+        .spawn()
+        .unwrap();
+    parent.wait().unwrap();
+    census.wait_for("sleep").await;
+}
