@@ -376,7 +376,7 @@ impl<'a> Call<'a> {
         };
         match self
             .supervised
-            .adopt(&pipes, &files, self.options.survivor_quota)
+            .adopt(&pipes, &files, true, self.options.survivor_quota)
             .await
         {
             // Gone: it was killed in this moment. Nobody reads on for them, but they live.

@@ -259,7 +259,7 @@ impl Supervised {
         }
     }
 
-    /// Hands the survivors over for good: from now on it reads their pipes, and our end no longer is theirs.
+    /// Hands the survivors' output over: from now on it reads their pipes. With `detach` our end no longer is theirs.
     /// `files` is as long as `pipes`, or empty: then their output is read and dropped.
     ///
     /// # Errors
@@ -268,11 +268,13 @@ impl Supervised {
         &mut self,
         pipes: &[BorrowedFd<'_>],
         files: &[BorrowedFd<'_>],
+        detach: bool,
         quota: u64,
     ) -> Result<(), Gone> {
         let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
         let order = Order::Adopt {
             files: !files.is_empty(),
+            detach,
             quota,
         };
         self.link.order(&order, &fds).map_err(|_| Gone)?;
@@ -379,8 +381,26 @@ impl Link {
     /// # Errors
     /// It is gone, or does not read.
     pub fn terminate(&self, grace: Duration) -> io::Result<()> {
+        self.end(grace, false)
+    }
+
+    /// As [`Self::terminate`], but the shell is stopped first: ended from outside, the command it waits for is its last.
+    ///
+    /// # Errors
+    /// It is gone, or does not read.
+    pub fn stop_and_terminate(&self, grace: Duration) -> io::Result<()> {
+        self.end(grace, true)
+    }
+
+    fn end(&self, grace: Duration, stop_shell: bool) -> io::Result<()> {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        self.order(&Order::Terminate { grace_ms }, &[])
+        self.order(
+            &Order::Terminate {
+                grace_ms,
+                stop_shell,
+            },
+            &[],
+        )
     }
 
     fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {

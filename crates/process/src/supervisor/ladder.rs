@@ -13,6 +13,26 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// Between two rounds after that.
 const SLOW_ROUND: Duration = Duration::from_millis(200);
 
+/// How often a stopped shell is looked at. It does not reap, so nobody tells when its children have ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A shell that is kept stopped until it is alone.
+#[derive(Debug)]
+pub(super) struct Stopped {
+    pid: i32,
+    look: Instant,
+}
+
+impl Stopped {
+    fn is_alone(&mut self, now: Instant) -> bool {
+        if now < self.look {
+            return false;
+        }
+        self.look = now + LOOK;
+        tree::is_alone(self.pid)
+    }
+}
+
 /// A tree that is being ended.
 #[derive(Debug)]
 pub(super) enum Ladder {
@@ -20,6 +40,8 @@ pub(super) enum Ladder {
     Grace {
         /// When SIGKILL follows.
         until: Instant,
+        /// A shell that is kept stopped: once it is alone there is nobody left to wait for.
+        stopped: Option<Stopped>,
     },
     /// SIGKILL is being sent.
     Killing {
@@ -34,7 +56,12 @@ pub(super) enum Ladder {
 
 impl Ladder {
     /// Starts with SIGTERM to all, or with SIGKILL where there is no grace.
-    pub(super) fn begin(now: Instant, grace: Duration, shell: Option<i32>) -> Self {
+    pub(super) fn begin(
+        now: Instant,
+        grace: Duration,
+        shell: Option<i32>,
+        stop_shell: bool,
+    ) -> Self {
         if grace.is_zero() {
             return Self::Killing {
                 since: now,
@@ -42,22 +69,39 @@ impl Ladder {
                 told: false,
             };
         }
+        if stop_shell && let Some(pid) = shell {
+            tree::stop_and_terminate(pid);
+            let look = now + LOOK;
+            return Self::Grace {
+                until: now + grace,
+                stopped: Some(Stopped { pid, look }),
+            };
+        }
         tree::terminate(shell);
-        Self::Grace { until: now + grace }
+        Self::Grace {
+            until: now + grace,
+            stopped: None,
+        }
     }
 
     /// When [`Ladder::step`] has something to do.
     pub(super) fn next(&self) -> Instant {
         match self {
-            Self::Grace { until } => *until,
+            Self::Grace { until, stopped } => match stopped {
+                Some(stopped) => stopped.look.min(*until),
+                None => *until,
+            },
             Self::Killing { next, .. } => *next,
         }
     }
 
     /// Does what is due. True, once, when somebody withstands SIGKILL.
     pub(super) fn step(&mut self, now: Instant) -> bool {
-        if let Self::Grace { until } = self {
-            if now < *until {
+        if let Self::Grace { until, stopped } = self {
+            let alone = stopped
+                .as_mut()
+                .is_some_and(|stopped| stopped.is_alone(now));
+            if now < *until && !alone {
                 return false;
             }
             *self = Self::Killing {

@@ -17,14 +17,19 @@ pub(super) enum Order {
     Terminate {
         /// Milliseconds between SIGTERM and SIGKILL.
         grace_ms: u64,
+        /// Stop the shell first and keep it stopped until the end, so that it does not go on to its next command when the
+        /// one it waits for is ended. For shells that serve more than one call.
+        stop_shell: bool,
     },
     /// Who still lives? Answer: `Survivors`.
     Survivors,
-    /// Let go of the lifeline and read on for the survivors. With it: pairs of a pipe's read end and the file that
+    /// Read on for the survivors; with `detach`, let go of the lifeline for their sake. With it: pairs of a pipe's read end and the file that
     /// goes on, or only read ends where `files` is false. Answer: `Adopted`.
     Adopt {
         /// Whether a file comes with each pipe.
         files: bool,
+        /// The survivors outlive the host.
+        detach: bool,
         /// How many bytes more may be written to the files together.
         quota: u64,
     },

@@ -131,12 +131,21 @@ impl Server {
     fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) {
         match order {
             Order::Start(start) => self.start(&start, fds),
-            Order::Terminate { grace_ms } => self.terminate(Duration::from_millis(grace_ms)),
+            Order::Terminate {
+                grace_ms,
+                stop_shell,
+            } => {
+                self.terminate(Duration::from_millis(grace_ms), stop_shell);
+            }
             Order::Survivors => {
                 let survivors = self.survivors();
                 self.tell(&Event::Survivors { survivors }, &[]);
             }
-            Order::Adopt { files, quota } => self.adopt(files, quota, fds),
+            Order::Adopt {
+                files,
+                detach,
+                quota,
+            } => self.adopt(files, detach, quota, fds),
         }
     }
 
@@ -178,20 +187,20 @@ impl Server {
         }
     }
 
-    fn terminate(&mut self, grace: Duration) {
+    fn terminate(&mut self, grace: Duration, stop_shell: bool) {
         let shell = self.shell.as_ref().filter(|shell| shell.end.is_none());
         let group = shell.map(|shell| shell.pid);
-        self.ladder = Some(Ladder::begin(now(), grace, group));
+        self.ladder = Some(Ladder::begin(now(), grace, group, stop_shell));
     }
 
-    fn adopt(&mut self, files: bool, quota: u64, mut fds: Vec<OwnedFd>) {
+    fn adopt(&mut self, files: bool, detach: bool, quota: u64, mut fds: Vec<OwnedFd>) {
         let files = if files {
             fds.split_off(fds.len() / 2)
         } else {
             Vec::new()
         };
         if self.relay.take(fds, files, quota).is_ok() {
-            self.adopted = true;
+            self.adopted |= detach;
             self.tell(&Event::Adopted, &[]);
         }
     }
@@ -200,7 +209,7 @@ impl Server {
     fn lose_host(&mut self) {
         self.host_gone = true;
         if !self.adopted {
-            self.terminate(Duration::ZERO);
+            self.terminate(Duration::ZERO, false);
         }
     }
 

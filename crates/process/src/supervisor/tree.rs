@@ -39,6 +39,28 @@ pub(super) fn terminate(shell: Option<i32>) {
     }
 }
 
+/// Stops the shell, then sends SIGTERM and SIGCONT to every other descendant.
+pub(super) fn stop_and_terminate(shell: i32) {
+    if let Some(pid) = Pid::from_raw(shell) {
+        let _ = rustix::process::kill_process(pid, Signal::STOP);
+    }
+    let descendants = proc_fs::descendants(own_pid());
+    let family: BTreeSet<i32> = descendants.iter().copied().chain([own_pid()]).collect();
+    for pid in descendants.into_iter().filter(|pid| *pid != shell) {
+        for signal in [Signal::TERM, Signal::CONT] {
+            signal_member(pid, &family, signal);
+        }
+    }
+}
+
+/// Whether nobody but this child is left. What it has not reaped itself does not count.
+pub(super) fn is_alone(shell: i32) -> bool {
+    proc_fs::descendants(own_pid())
+        .into_iter()
+        .filter(|pid| *pid != shell)
+        .all(|pid| ProcessInfo::read(pid).is_none_or(|process| process.zombie))
+}
+
 fn signal_member(pid: i32, family: &BTreeSet<i32>, signal: Signal) {
     let Some(number) = Pid::from_raw(pid) else {
         return;
