@@ -19,7 +19,14 @@ struct Campaign {
     count: u32,
 }
 
-const CAMPAIGNS: &[Campaign] = &[];
+const CAMPAIGNS: &[Campaign] = &[Campaign {
+    name: "sink",
+    summary: "any bytes, split anywhere, under every limit",
+    package: "agent-bash-sink",
+    target: &["--test", "model", "properties"],
+    variable: "AGENT_BASH_FUZZ_CASES",
+    count: 50_000,
+}];
 
 /// `cargo xtask fuzz [NAME] [COUNT]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
