@@ -5,7 +5,7 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, Environment, Executor, RunSpec};
+use agent_bash_core::{Cancel, Ending, Executor, RunSpec};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use rustix::process::{Pid, Signal};
 use std::process::{Child, Stdio};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use support::census::Census;
 use support::driven_clock::{DrivenClock, LIMIT};
-use support::{Collect, SOON, command, options, soon, spec};
+use support::{Collect, SOON, command, marked, options, soon};
 
 /// A way of getting away. Its script leaves a `sleep` somewhere, and does not end.
 struct Shape {
@@ -97,25 +97,19 @@ const GRACE: Duration = Duration::from_millis(300);
 
 /// The shape is there: the census finds it. Without this nothing below would mean anything.
 async fn in_place(shape: &Shape, census: &Census) {
-    if !shape.stopped {
-        census.wait_for("sleep").await;
-    } else {
+    if shape.stopped {
         let stopped = soon(|| census.commands().iter().any(|found| found.state == 'T'));
         assert!(stopped.await, "{}: {:?}", shape.name, census.everybody());
+    } else {
+        census.wait_for("sleep").await;
     }
 }
 
-fn marked(script: &str, census: &Census) -> RunSpec {
-    let mut base = support::environment();
-    base.extend([census.variable()]);
+fn spec(shape: &Shape, census: &Census) -> RunSpec {
     RunSpec {
-        env: Environment {
-            base: Arc::new(base),
-            ..Environment::default()
-        },
         timeout: Some(LIMIT),
         grace: GRACE,
-        ..spec(script)
+        ..marked(shape.script, census)
     }
 }
 
@@ -128,7 +122,7 @@ async fn stop(shape: &Shape, how: Stop) {
     }));
     let cancel = Cancel::new();
     let call = tokio::spawn({
-        let (spec, cancel, cache) = (marked(shape.script, &census), cancel.clone(), cache.clone());
+        let (spec, cancel, cache) = (spec(shape, &census), cancel.clone(), cache.clone());
         async move { cache.run(&spec, &mut Collect::default(), &cancel).await }
     });
     in_place(shape, &census).await;

@@ -4,28 +4,22 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, Environment, Outcome, RunSpec};
+use agent_bash_core::{Cancel, Ending, Outcome, RunSpec};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 use std::time::Duration;
 use support::census::Census;
 use support::driven_clock::{DrivenClock, LIMIT};
-use support::{Ran, SOON, cache, command, options, run_with, soon, spec};
+use support::{Ran, SOON, cache, command, marked, options, run_with, soon, spec};
 
 /// Longer than any test waits: a call that sits through it fails.
 const ENDLESS: Duration = Duration::from_secs(3600);
 
-fn marked(script: &str, census: &Census) -> RunSpec {
-    let mut base = support::environment();
-    base.extend([census.variable()]);
+fn patient(script: &str, census: &Census) -> RunSpec {
     RunSpec {
-        env: Environment {
-            base: Arc::new(base),
-            ..Environment::default()
-        },
         timeout: Some(LIMIT),
         grace: ENDLESS,
-        ..spec(script)
+        ..marked(script, census)
     }
 }
 
@@ -69,7 +63,7 @@ const GENTLE: &[(&str, &str)] = &[
 async fn a_command_may_clean_up_and_a_long_grace_does_not_delay() {
     for (script, out) in GENTLE {
         let census = Census::new();
-        let ran = cancelled_when(marked(script, &census), &census, |census| {
+        let ran = cancelled_when(patient(script, &census), &census, |census| {
             has(census, "sleep")
         })
         .await;
@@ -87,7 +81,7 @@ async fn who_withstands_is_killed_after_the_grace() {
     let script = "trap 'echo no' TERM; sleep 1000; while :; do sleep 1000 & wait; done";
     let spec = RunSpec {
         grace: Duration::from_millis(400),
-        ..marked(script, &census)
+        ..patient(script, &census)
     };
     let ran = cancelled_when(spec, &census, |census| has(census, "sleep")).await;
     assert_eq!(ran.outcome.ending, Ending::Cancelled);
@@ -105,7 +99,7 @@ async fn stopped_processes_are_woken_to_end() {
         "echo here; kill -STOP $$; echo never",
     ] {
         let census = Census::new();
-        let ran = cancelled_when(marked(script, &census), &census, |census| {
+        let ran = cancelled_when(patient(script, &census), &census, |census| {
             census.commands().iter().any(|found| found.state == 'T')
         })
         .await;
@@ -123,7 +117,7 @@ async fn what_was_printed_before_a_timeout_is_kept() {
         clock: clock.clone(),
         ..options()
     });
-    let spec = marked("echo one; echo two >&2; printf three; sleep 1000", &census);
+    let spec = patient("echo one; echo two >&2; printf three; sleep 1000", &census);
     let call = tokio::spawn(async move { run_with(&cache, &spec, &Cancel::new()).await });
     census.wait_for("sleep").await;
     clock.pass();
@@ -217,7 +211,7 @@ async fn a_call_whose_supervisor_was_killed_is_lost_and_leaves_nobody() {
         "setsid bash -c 'kill -9 $1; sleep 1000' bash $PPID & wait",
     ] {
         let census = Census::new();
-        let spec = marked(script, &census);
+        let spec = patient(script, &census);
         let ran = tokio::time::timeout(SOON, run_with(&cache(), &spec, &Cancel::new())).await;
         let ending = ran.unwrap().unwrap().outcome.ending;
         assert!(
@@ -236,7 +230,7 @@ async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
     let census = Census::new();
     let spec = RunSpec {
         grace: Duration::from_millis(100),
-        ..marked("kill -STOP $PPID; sleep 1000", &census)
+        ..patient("kill -STOP $PPID; sleep 1000", &census)
     };
     let ran = cancelled_when(spec, &census, |census| {
         has(census, "sleep") && census.supervisors().iter().all(|found| found.state == 'T')

@@ -1,6 +1,10 @@
 //! Warm shells: a call that finds one gets what a cold start gives, only sooner; nothing leaks from call to call.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that fails may stop")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails may stop"
+)]
 
 mod support;
 

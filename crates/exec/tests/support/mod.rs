@@ -94,6 +94,19 @@ pub(crate) fn spec(script: &str) -> RunSpec {
     }
 }
 
+/// Its processes bear the mark of a census.
+pub(crate) fn marked(script: &str, census: &census::Census) -> RunSpec {
+    let mut base = environment();
+    base.extend([census.variable()]);
+    RunSpec {
+        env: Environment {
+            base: Arc::new(base),
+            ..Environment::default()
+        },
+        ..spec(script)
+    }
+}
+
 /// Keeps what was printed, and has enough after `stop_after` bytes of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Collect {
