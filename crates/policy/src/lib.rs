@@ -6,12 +6,22 @@
 //! file, reads no environment and no clock.
 
 mod context;
+mod explain;
+mod interceptor;
+mod normalise;
+mod policy;
 mod safe_mode;
 mod safety;
 mod syntax;
 mod verdict;
 
 pub use context::Context;
+pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
+pub use interceptor::{
+    InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
+};
+pub use normalise::{Normalised, normalise};
+pub use policy::Policy;
 pub use safe_mode::{
     HardenedEnvironment, INVALID_SYNTAX, NOT_ALLOWED, SYSTEM_DIRECTORIES, SafeLevel, SafeMode,
     SafeRun, UnknownLevel, check_safe_mode, safe_run,

@@ -1,6 +1,8 @@
 //! Every case of the corpus, measured in real bash and git: none missed, no false alarm.
 
-use agent_bash_policy::{Context, Group, RuleSelection, SafeMode, check_safe_mode, check_safety};
+use agent_bash_policy::{
+    Context, Group, Interceptor, RuleSelection, SafeMode, check_safe_mode, check_safety,
+};
 
 const CORPUS: &str = include_str!("data/policy_cases.tsv");
 
@@ -66,6 +68,34 @@ fn the_safe_mode_corpus_is_judged_as_measured() {
                 case.line, case.script
             ));
         }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_interceptor_corpus_is_judged_as_measured() {
+    let tools = context().with_tools(["read", "grep", "find", "edit", "write"]);
+    let interceptor = Interceptor::default();
+    let mut wrong = Vec::new();
+    for case in cases().iter().filter(|case| case.check == "interceptor") {
+        let verdict = interceptor.check(&case.script, &tools);
+        if verdict.refuses() != case.blocks {
+            wrong.push(format!(
+                "line {}: {:?}: {verdict:?}",
+                case.line, case.script
+            ));
+        }
+        // The negative control: without tools nothing is intercepted.
+        assert!(
+            !interceptor.check(&case.script, &context()).refuses(),
+            "{:?}",
+            case.script
+        );
     }
     assert!(
         wrong.is_empty(),

@@ -24,6 +24,8 @@ pub(crate) struct Entry {
     pub(crate) background: bool,
     /// `!` or `time` stands before it.
     pub(crate) prefixed: bool,
+    /// One of its pipes is `|&`.
+    pub(crate) stderr_too: bool,
     /// The stages, at least one.
     pub(crate) stages: Vec<Command>,
 }

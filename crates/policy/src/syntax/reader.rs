@@ -15,7 +15,9 @@ mod word;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::ast::{Assign, Command, Entry, Link, List, Part, Redir, RedirOp, Simple, Word};
+use super::ast::{
+    Assign, Command, Compound, Entry, Link, List, Part, Redir, RedirOp, Simple, Word,
+};
 use super::mend::Edit;
 use crate::Span;
 use heredoc::Pending;
@@ -289,6 +291,7 @@ impl<'a> Reader<'a> {
             link,
             background: false,
             prefixed: false,
+            stderr_too: false,
             stages: Vec::new(),
         };
         loop {
@@ -305,6 +308,7 @@ impl<'a> Reader<'a> {
             self.pos += 1;
             if self.byte(0) == Some(b'&') {
                 self.pos += 1;
+                entry.stderr_too = true;
             }
             self.skip_newlines();
         }
@@ -338,19 +342,17 @@ impl<'a> Reader<'a> {
         let start = self.pos;
         if let Some(kind) = self.compound_kind() {
             let mut redirs = Vec::new();
+            let mut end = self.pos;
             loop {
                 self.skip_blanks();
                 let Some(redir) = self.redirection() else {
                     break;
                 };
                 redirs.push(redir);
+                end = self.pos;
             }
-            let span = self.span(start, self.pos);
-            return Some(Command::Compound(Rc::new(super::ast::Compound {
-                kind,
-                redirs,
-                span,
-            })));
+            let span = self.span(start, end);
+            return Some(Command::Compound(Rc::new(Compound { kind, redirs, span })));
         }
         self.simple()
     }

@@ -45,6 +45,9 @@ pub struct Ran {
     pub stdin: Option<Value>,
     /// Whether it is fed by a pipe.
     pub piped: bool,
+    /// Whether its output goes to another program or back into the script; `| head` and `| tail`, which
+    /// only cut it, do not count.
+    pub feeds: bool,
     /// The directory it runs in, where that is known.
     pub cwd: Option<String>,
     /// The home directory at this point, where it is known.
@@ -132,6 +135,7 @@ pub(crate) struct Machine<'c> {
     pub(super) through: Vec<String>,
     pub(super) dormant: bool,
     piped: bool,
+    feeds: bool,
     next_fd: u32,
     origin: Option<Span>,
     pub(crate) ran: Vec<Ran>,
@@ -153,6 +157,7 @@ impl<'c> Machine<'c> {
             through: Vec::new(),
             dormant: false,
             piped: false,
+            feeds: false,
             next_fd: 63,
             origin: None,
             ran: Vec::new(),
@@ -179,6 +184,7 @@ impl<'c> Machine<'c> {
             redirections: Vec::new(),
             stdin: None,
             piped: false,
+            feeds: false,
             cwd: st.cwd.clone(),
             home: st.home().map(ToOwned::to_owned),
             through: Vec::new(),
@@ -265,7 +271,7 @@ impl<'c> Machine<'c> {
     }
 
     fn entry(&mut self, stages: &[Command], background: bool, st: &mut State) -> Value {
-        let piped = self.piped;
+        let (piped, feeds) = (self.piped, self.feeds);
         let out = match stages {
             [single] if background => self.command(single, &mut st.clone()),
             [single] => self.command(single, st),
@@ -273,6 +279,7 @@ impl<'c> Machine<'c> {
                 let mut flowing: Option<Value> = None;
                 for (index, stage) in several.iter().enumerate() {
                     let mut inner = st.clone();
+                    self.feeds = feeds || !several[index + 1..].iter().all(only_cuts);
                     if index > 0 {
                         inner.stdin = flowing.take().map(Rc::new);
                         self.piped = true;
@@ -284,7 +291,7 @@ impl<'c> Machine<'c> {
                 flowing.unwrap_or_default()
             }
         };
-        self.piped = piped;
+        (self.piped, self.feeds) = (piped, feeds);
         out
     }
 
@@ -432,6 +439,7 @@ impl<'c> Machine<'c> {
                 .unwrap_or_else(|| Value::unknown(Why::Input))
                 .without_final_newlines();
         }
+        let feeds = std::mem::replace(&mut self.feeds, true);
         let out = self.nested(Value::unknown(Why::Limit), |machine| {
             let mut inner = st.clone();
             let out = machine.list(list, &mut inner);
@@ -439,6 +447,7 @@ impl<'c> Machine<'c> {
             st.files = inner.files;
             out
         });
+        self.feeds = feeds;
         out.without_final_newlines()
     }
 
@@ -605,6 +614,15 @@ pub(super) fn absolute(name: &str, st: &State) -> String {
     }
     let name = name.strip_prefix("./").unwrap_or(name);
     format!("{}/{name}", st.cwd.as_deref().unwrap_or("?"))
+}
+
+/// `head`, `tail` and pagers: what they are fed is only cut.
+fn only_cuts(stage: &Command) -> bool {
+    let Command::Simple(simple) = stage else {
+        return false;
+    };
+    let name = simple.words.first().map(|word| word.parts.as_slice());
+    matches!(name, Some([super::ast::Part::Bare(name)]) if matches!(name.as_str(), "head" | "tail" | "less" | "more"))
 }
 
 fn join(met: Option<State>, other: State) -> State {

@@ -137,6 +137,7 @@ impl Machine<'_> {
             redirections: redirected.list.clone(),
             stdin: st.stdin.as_deref().cloned(),
             piped: self.piped,
+            feeds: self.feeds,
             cwd: st.cwd.clone(),
             home: st.home().map(ToOwned::to_owned),
             through: self.through.clone(),

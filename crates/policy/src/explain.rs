@@ -1,0 +1,360 @@
+//! What was read, what each rule says, and why: for people, and as data.
+//!
+//! Nothing is decided here that is not decided by [`Policy`].
+
+use std::fmt::{self, Write as _};
+
+use serde::Serialize;
+
+use crate::policy::{Policy, decided};
+use crate::safety::{self, RuleSelection, rules};
+use crate::syntax::run::Ran;
+use crate::syntax::value::Piece;
+use crate::syntax::{self};
+use crate::{Check, Context, Finding, Span, Verdict};
+
+/// A command as it was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ReadCommand {
+    /// Its words as they were resolved, on one line.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+    /// The directory it would run in, if that is not the one the script begins in.
+    pub cwd: Option<String>,
+    /// What it is started through, outermost first.
+    pub through: Vec<String>,
+    /// What in it cannot be known before it runs.
+    pub unknown: Vec<String>,
+}
+
+/// One safety rule's answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct RuleAnswer {
+    /// The rule.
+    pub rule: &'static str,
+    /// Whether it is asked under these settings.
+    pub asked: bool,
+    /// Where it blocks; `None` if it allows.
+    pub blocks: Option<Span>,
+}
+
+/// Everything there is to say about a script.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Explanation {
+    /// The script.
+    pub script: String,
+    /// The answer to all questions that were asked.
+    pub verdict: Verdict,
+    /// Each question's answer.
+    pub answers: Vec<(Check, Verdict)>,
+    /// Each safety rule's answer, asked or not.
+    pub rules: Vec<RuleAnswer>,
+    /// The commands that were read.
+    pub commands: Vec<ReadCommand>,
+    /// Whether both readers see the same commands.
+    pub readers_agree: bool,
+    /// What the verdict does not cover.
+    pub remarks: Vec<String>,
+}
+
+/// Most commands that are listed; a loop can make thousands.
+const MAX_COMMANDS: usize = 100;
+
+/// Explains a script.
+pub fn explain(script: &str, context: &Context, policy: &Policy) -> Explanation {
+    let read = syntax::read(script, context);
+    let answers = policy.answers_about(script, &read, context);
+    let rules = rules()
+        .iter()
+        .map(|rule| {
+            let mut only = RuleSelection::none();
+            // The id comes from the registry itself.
+            let known = only.switch(rule.id, true).is_ok();
+            let verdict = safety::judge(&read, context, &only);
+            let blocks = match verdict {
+                Verdict::Block(finding) if known => Some(finding.span),
+                _ => None,
+            };
+            let asked = policy
+                .safety
+                .as_ref()
+                .is_some_and(|selection| selection.includes(rule));
+            RuleAnswer {
+                rule: rule.id,
+                asked,
+                blocks,
+            }
+        })
+        .collect();
+    let mut remarks = Vec::new();
+    if policy.safe_mode.is_some()
+        && read
+            .ran
+            .iter()
+            .any(|ran| ran.name().is_some_and(runs_project_code))
+    {
+        remarks.push("a test runner runs the project's own code, whatever that does".to_owned());
+    }
+    if read.over_limit {
+        remarks
+            .push("the script is too long or too deeply nested to be read to its end".to_owned());
+    }
+    if read.ran.len() > MAX_COMMANDS {
+        remarks.push(format!(
+            "{} more commands are not listed",
+            read.ran.len() - MAX_COMMANDS
+        ));
+    }
+    let base = context.cwd.to_string_lossy();
+    Explanation {
+        script: script.to_owned(),
+        verdict: decided(answers.clone()),
+        answers,
+        rules,
+        commands: read
+            .ran
+            .iter()
+            .take(MAX_COMMANDS)
+            .map(|ran| read_command(ran, &base))
+            .collect(),
+        readers_agree: read.tree.agrees(),
+        remarks,
+    }
+}
+
+fn runs_project_code(name: &str) -> bool {
+    matches!(name, "npm" | "pytest" | "swift" | "xcodebuild")
+}
+
+fn read_command(ran: &Ran, base: &str) -> ReadCommand {
+    let words: Vec<String> = ran
+        .words
+        .iter()
+        .map(|field| shown(&field.value.to_string()))
+        .collect();
+    let unknown = ran
+        .words
+        .iter()
+        .flat_map(|field| field.value.pieces())
+        .filter_map(|piece| match piece {
+            Piece::Unknown { why, .. } => Some(why.to_string()),
+            _ => None,
+        })
+        .collect();
+    ReadCommand {
+        text: words.join(" "),
+        span: ran.span,
+        cwd: match &ran.cwd {
+            Some(cwd) if cwd == base => None,
+            Some(cwd) => Some(cwd.clone()),
+            None => Some("a directory that is not known".to_owned()),
+        },
+        through: ran.through.clone(),
+        unknown,
+    }
+}
+
+/// A word as it can be shown on one line.
+fn shown(word: &str) -> String {
+    let plain = !word.is_empty()
+        && !word
+            .contains(|c: char| c.is_whitespace() || c.is_control() || "'\"\\;&|<>()".contains(c));
+    if plain {
+        word.to_owned()
+    } else {
+        format!("{word:?}")
+    }
+}
+
+impl Explanation {
+    /// The exit code of `agent-bash check`: 0 allowed, 1 refused, 2 not readable.
+    pub fn exit_code(&self) -> u8 {
+        match self.verdict {
+            Verdict::Allow => 0,
+            Verdict::Block(_) => 1,
+            Verdict::Unreadable(_) => 2,
+        }
+    }
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.verdict.finding() {
+            None => writeln!(out, "allowed")?,
+            Some(finding) => {
+                let (verb, about) = (
+                    if matches!(self.verdict, Verdict::Block(_)) {
+                        "blocked"
+                    } else {
+                        "not readable"
+                    },
+                    about(finding),
+                );
+                writeln!(out, "{verb}: {} ({about})\n", finding.rule)?;
+                out.write_str(&underlined(&self.script, finding.span))?;
+                writeln!(out, "\n  {}", finding.message)?;
+                if !finding.words.is_empty() {
+                    writeln!(out, "  decided by: {}", finding.words.join(" "))?;
+                }
+                if !finding.suggestion.is_empty() {
+                    writeln!(out, "  instead: {}", finding.suggestion)?;
+                }
+            }
+        }
+        writeln!(out, "\nread")?;
+        for command in &self.commands {
+            write!(out, "  {}", command.text)?;
+            let mut notes: Vec<String> = Vec::new();
+            notes.extend(command.cwd.as_ref().map(|cwd| format!("in {cwd}")));
+            if !command.through.is_empty() {
+                notes.push(format!("through {}", command.through.join(", ")));
+            }
+            notes.extend(
+                command
+                    .unknown
+                    .iter()
+                    .map(|unknown| format!("not known: {unknown}")),
+            );
+            if notes.is_empty() {
+                writeln!(out)?;
+            } else {
+                writeln!(out, "    ({})", notes.join("; "))?;
+            }
+        }
+        if self.commands.is_empty() {
+            writeln!(out, "  no command")?;
+        }
+        if !self.readers_agree {
+            writeln!(
+                out,
+                "  the two readers do not agree on this script; safe mode refuses it"
+            )?;
+        }
+        writeln!(out, "\nchecks")?;
+        for (check, verdict) in &self.answers {
+            let name = match check {
+                Check::Safety => "safety",
+                Check::SafeMode => "safe mode",
+                Check::Interceptor => "interceptor",
+            };
+            let rule = verdict
+                .finding()
+                .map_or("", |finding| finding.rule.as_str());
+            writeln!(out, "  {name:<12} {} {rule}", verdict.name())?;
+            if *check == Check::Safety {
+                for answer in &self.rules {
+                    let said = match (answer.asked, answer.blocks.is_some()) {
+                        (true, true) => "blocks",
+                        (true, false) => continue,
+                        (false, true) => "would block, but is off",
+                        (false, false) => continue,
+                    };
+                    writeln!(out, "    {:<28} {said}", answer.rule)?;
+                }
+            }
+        }
+        for remark in &self.remarks {
+            writeln!(out, "\nnote: {remark}")?;
+        }
+        Ok(())
+    }
+}
+
+fn about(finding: &Finding) -> String {
+    match (finding.check, finding.group) {
+        (Check::Safety, Some(group)) => format!("safety, {group}"),
+        (Check::Safety, None) => "safety".to_owned(),
+        (Check::SafeMode, _) => "safe mode".to_owned(),
+        (Check::Interceptor, _) => "interceptor".to_owned(),
+    }
+}
+
+/// The lines of the script that a span touches, each with a line of carets under it.
+fn underlined(script: &str, span: Span) -> String {
+    let mut out = String::new();
+    let mut start = 0;
+    for (index, line) in script.split('\n').enumerate() {
+        let end = start + line.len();
+        let touches = span.start <= end
+            && span.end >= start
+            && (span.end > start || span.start == start || span.start == span.end);
+        if touches {
+            let from = span.start.clamp(start, end) - start;
+            let to = span.end.clamp(start, end) - start;
+            let blank: String = line
+                .get(..from)
+                .unwrap_or("")
+                .chars()
+                .map(|c| if c == '\t' { '\t' } else { ' ' })
+                .collect();
+            let width = line.get(from..to).unwrap_or("").chars().count().max(1);
+            let _ = writeln!(
+                out,
+                "  {:>4} | {line}\n       | {blank}{}",
+                index + 1,
+                "^".repeat(width)
+            );
+        }
+        start = end + 1;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_span_is_underlined() {
+        let script = "cd /tmp\n\tsudo rm -rf /\nls";
+        let at = script.find("sudo").unwrap();
+        let text = underlined(
+            script,
+            Span {
+                start: at,
+                end: at + 13,
+            },
+        );
+        assert_eq!(text, "     2 | \tsudo rm -rf /\n       | \t^^^^^^^^^^^^^\n");
+    }
+
+    #[test]
+    fn an_explanation_names_rule_words_and_way_out() {
+        let context = Context::new("/home/u/project").with_home("/home/u");
+        let explanation = explain(
+            "cd src && sudo rm -rf \"$X\"",
+            &context,
+            &Policy::standard(),
+        );
+        let text = explanation.to_string();
+        for part in [
+            "blocked: no_dangerous_rm (safety, core)",
+            "^^^",
+            "decided by: rm $X",
+            "instead: ",
+            "through sudo",
+            "not known: the value of $X",
+            "in /home/u/project/src",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        assert_eq!(explanation.exit_code(), 1);
+        assert_eq!(explain("ls", &context, &Policy::standard()).exit_code(), 0);
+        assert_eq!(
+            explain("echo 'a", &context, &Policy::standard()).exit_code(),
+            2
+        );
+    }
+
+    #[test]
+    fn a_rule_that_is_off_is_mentioned() {
+        let context = Context::new("/home/u/project");
+        let explanation = explain("git reset --hard", &context, &Policy::standard());
+        assert_eq!(explanation.verdict, Verdict::Allow);
+        assert!(
+            explanation.to_string().contains("no_hard_reset"),
+            "{explanation}"
+        );
+    }
+}

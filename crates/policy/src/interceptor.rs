@@ -1,0 +1,280 @@
+//! The interceptor: is there a tool of the caller's that does this better.
+//!
+//! Rules are data from the settings. A rule matches one resolved simple command, written on one line by
+//! [`line`]: the command's name without directory, its words with special characters escaped by a
+//! backslash, then its redirections, each as ` > target`. So ` > ` in a pattern can only be a
+//! redirection. Commands that feed or are fed by a pipe, or whose output is captured, are left alone:
+//! no tool takes their place. Only output that is cut by `head` or `tail` does not count as piped.
+
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::syntax::run::Ran;
+use crate::syntax::value::{Piece, Value};
+use crate::syntax::{self, Script};
+use crate::{Check, Context, Finding, Span, Verdict};
+
+/// What happens to a command a rule matches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InterceptMode {
+    /// It does not run.
+    Block,
+    /// It runs, and the result carries a notice.
+    Advise,
+    /// Nothing is looked at.
+    #[default]
+    Off,
+}
+
+/// What a rule's pattern is held against.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MatchOn {
+    /// Each resolved command on its own.
+    #[default]
+    Command,
+    /// The raw text of the script.
+    Script,
+}
+
+/// A rule as it stands in the settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterceptRule {
+    /// A regular expression (syntax of the `regex` crate).
+    pub pattern: String,
+    /// A regular expression that takes a command out again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unless: Option<String>,
+    /// The tool to use instead. The rule counts only if the caller has it.
+    pub tool: String,
+    /// The sentence shown.
+    pub message: String,
+    /// What the pattern is held against.
+    #[serde(default, rename = "match")]
+    pub on: MatchOn,
+}
+
+/// A rule whose pattern is no regular expression; it is skipped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InvalidRule {
+    /// Its place in the list, from 0.
+    pub index: usize,
+    /// The pattern.
+    pub pattern: String,
+    /// What is wrong with it.
+    pub error: String,
+}
+
+struct Compiled {
+    rule: InterceptRule,
+    pattern: Regex,
+    unless: Option<Regex>,
+}
+
+/// Compiled rules.
+pub struct Interceptor {
+    rules: Vec<Compiled>,
+    invalid: Vec<InvalidRule>,
+}
+
+impl Default for Interceptor {
+    fn default() -> Self {
+        Interceptor::new(default_rules())
+    }
+}
+
+/// The rules for the tools `read`, `grep`, `find`, `edit` and `write`.
+pub fn default_rules() -> Vec<InterceptRule> {
+    let rule = |tool: &str, pattern: &str, unless: Option<&str>, message: &str| InterceptRule {
+        pattern: pattern.to_owned(),
+        unless: unless.map(ToOwned::to_owned),
+        tool: tool.to_owned(),
+        message: message.to_owned(),
+        on: MatchOn::Command,
+    };
+    vec![
+        rule(
+            "write",
+            r"^(echo|printf|cat|tee)( .*)? (>>?|>\||&>>?) \S|^tee( -\S+)* [^-\s]",
+            Some(r" (>>?|&>>?) /dev/|^tee( -\S+)* /dev/"),
+            "Use the `write` tool instead of echo/printf/cat/tee into a file.",
+        ),
+        rule(
+            "read",
+            r"^(cat|head|tail|less|more|bat|batcat)( -\S+| \d+)* [^-\s>&2]",
+            Some(r"^tail( .*)? (-[a-zA-Z]*[fF]|--follow|--retry)"),
+            "Use the `read` tool instead of cat/head/tail/less.",
+        ),
+        rule(
+            "grep",
+            r"^(grep|egrep|fgrep|rg|ripgrep|ag|ack) \S",
+            None,
+            "Use the `grep` tool instead of grep/rg.",
+        ),
+        rule(
+            "find",
+            r"^find (.* )?-(i?name|i?path|i?wholename|i?regex|x?type) |^(fd|fdfind|locate) \S",
+            Some(r" (-exec|-execdir|-ok|-okdir|-delete|-x|-X|--exec|--exec-batch)( |$)"),
+            "Use the `find` tool instead of find/fd.",
+        ),
+        rule(
+            "edit",
+            r"^g?sed (.* )?(-[nErsuz]*i\S*|--in-place\S*)( |$)|^(perl|ruby) (.* )?-[pnlaw0]*i\S*( |$)|^[gmn]?awk (.* )?(-i ?|--include=?)inplace( |$)",
+            None,
+            "Use the `edit` tool instead of editing in place with sed/perl/awk.",
+        ),
+    ]
+}
+
+impl Interceptor {
+    /// Compiles rules. Those whose pattern is invalid are skipped and listed in [`Interceptor::invalid`].
+    pub fn new(rules: impl IntoIterator<Item = InterceptRule>) -> Self {
+        let mut out = Interceptor {
+            rules: Vec::new(),
+            invalid: Vec::new(),
+        };
+        for (index, rule) in rules.into_iter().enumerate() {
+            let unless = rule.unless.as_deref().map(Regex::new).transpose();
+            match (Regex::new(&rule.pattern), unless) {
+                (Ok(pattern), Ok(unless)) => out.rules.push(Compiled {
+                    rule,
+                    pattern,
+                    unless,
+                }),
+                (Err(error), _) | (_, Err(error)) => out.invalid.push(InvalidRule {
+                    index,
+                    pattern: rule.pattern,
+                    error: error.to_string(),
+                }),
+            }
+        }
+        out
+    }
+
+    /// The rules that were skipped.
+    pub fn invalid(&self) -> &[InvalidRule] {
+        &self.invalid
+    }
+
+    /// The first rule, in order, that matches and whose tool the caller has.
+    ///
+    /// Never [`Verdict::Unreadable`]: what cannot be read is not intercepted.
+    pub fn check(&self, script: &str, context: &Context) -> Verdict {
+        match &context.tools {
+            Some(tools) if !tools.is_empty() => {
+                self.judge(script, &syntax::read(script, context), context)
+            }
+            _ => Verdict::Allow,
+        }
+    }
+
+    pub(crate) fn judge(&self, text: &str, script: &Script, context: &Context) -> Verdict {
+        let tools = context.tools.as_deref().unwrap_or(&[]);
+        let lines: Vec<(String, &Ran)> = script
+            .ran
+            .iter()
+            .filter(|ran| replaceable(ran))
+            .map(|ran| (line(ran), ran))
+            .collect();
+        for compiled in self
+            .rules
+            .iter()
+            .filter(|compiled| tools.contains(&compiled.rule.tool))
+        {
+            let matches = |line: &str| {
+                compiled.pattern.is_match(line)
+                    && !compiled
+                        .unless
+                        .as_ref()
+                        .is_some_and(|unless| unless.is_match(line))
+            };
+            let found = match compiled.rule.on {
+                MatchOn::Script => matches(text).then(|| {
+                    (
+                        Span {
+                            start: 0,
+                            end: text.len(),
+                        },
+                        text.to_owned(),
+                    )
+                }),
+                MatchOn::Command => lines
+                    .iter()
+                    .find(|(line, _)| matches(line))
+                    .map(|(line, ran)| (ran.span, line.clone())),
+            };
+            if let Some((span, words)) = found {
+                return Verdict::Block(Finding {
+                    check: Check::Interceptor,
+                    rule: format!("use_{}", compiled.rule.tool),
+                    group: None,
+                    message: compiled.rule.message.clone(),
+                    suggestion: format!("use the {} tool", compiled.rule.tool),
+                    span,
+                    words: vec![words],
+                    suggested_tool: Some(compiled.rule.tool.clone()),
+                });
+            }
+        }
+        Verdict::Allow
+    }
+}
+
+/// Whether a tool could take the command's place where it stands.
+fn replaceable(ran: &Ran) -> bool {
+    // On another machine the caller's tools see nothing.
+    !ran.piped && !ran.feeds && !ran.dormant && !ran.through.iter().any(|through| through == "ssh")
+}
+
+/// A command on one line, as patterns see it.
+fn line(ran: &Ran) -> String {
+    let mut out = ran.name().map_or_else(
+        || written(&ran.words[0].value),
+        |name| written(&Value::text(name)),
+    );
+    for field in ran.arguments() {
+        out.push(' ');
+        out.push_str(&written(&field.value));
+    }
+    for redirection in ran
+        .redirections
+        .iter()
+        .filter(|redirection| !redirection.operator.starts_with("<<"))
+    {
+        out.push(' ');
+        if let Some(fd) = redirection
+            .fd
+            .filter(|fd| *fd != 1 || redirection.operator.starts_with('<'))
+        {
+            out.push_str(&fd.to_string());
+        }
+        out.push_str(redirection.operator);
+        out.push(' ');
+        out.push_str(&written(&redirection.target));
+    }
+    out
+}
+
+/// A value with everything special in it escaped.
+fn written(value: &Value) -> String {
+    let mut out = String::new();
+    for piece in value.pieces() {
+        match piece {
+            Piece::Text(text) => {
+                for c in text.chars() {
+                    if !(c.is_alphanumeric() || "%+,-./:=@_{}[]^~!#".contains(c)) {
+                        out.push('\\');
+                    }
+                    out.push(c);
+                }
+            }
+            Piece::Glob(glob) => out.push_str(glob),
+            Piece::Unknown { .. } => out.push('$'),
+        }
+    }
+    if out.is_empty() {
+        out.push_str("''");
+    }
+    out
+}

@@ -1,0 +1,250 @@
+//! Normalisation: a trailing `| head` or `| tail` becomes a limit on what is shown.
+//!
+//! Done on the syntax, and only where the result is the same: the whole script must be one pipeline,
+//! both readers must agree on it, and the last stages must be plain `head` and `tail` with a positive
+//! number. What the limits then do (full stream, stdout alone, closing the pipe) is not done here.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Context;
+use crate::syntax::ast::{Command, Entry, Part, Simple};
+use crate::syntax::{self};
+
+/// A script with its limits taken out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Normalised {
+    /// The script to run; white space around it is trimmed.
+    pub command: String,
+    /// Show only this many lines from the beginning.
+    pub head: Option<u64>,
+    /// Of these, show only this many lines from the end.
+    pub tail: Option<u64>,
+    /// The text that was taken off, for the notice; empty if none was.
+    pub lifted: String,
+}
+
+/// Normalises a script. `explicit` says that the caller gave limits of its own: then nothing is lifted.
+pub fn normalise(script: &str, explicit: bool) -> Normalised {
+    let command = trimmed(script);
+    let plain = |command: &str| Normalised {
+        command: command.to_owned(),
+        head: None,
+        tail: None,
+        lifted: String::new(),
+    };
+    if explicit || !command.contains('|') {
+        return plain(command);
+    }
+    lift(command).unwrap_or_else(|| plain(command))
+}
+
+/// The script without white space around it. A blank that a backslash escapes stays.
+fn trimmed(script: &str) -> &str {
+    let start = script.trim_start_matches([' ', '\t', '\n', '\r']);
+    let both = start.trim_end_matches([' ', '\t', '\n', '\r']);
+    if both.ends_with('\\') { start } else { both }
+}
+
+fn lift(command: &str) -> Option<Normalised> {
+    let script = syntax::read(command, &Context::new("/"));
+    let readable = script.syntax_error.is_none()
+        && !script.over_limit
+        && script.tree.agrees()
+        && !script.tree.error;
+    let [
+        Entry {
+            background: false,
+            prefixed: false,
+            stages,
+            stderr_too,
+            ..
+        },
+    ] = script.list.entries.as_slice()
+    else {
+        return None;
+    };
+    if !readable || *stderr_too {
+        return None;
+    }
+    let (mut head, mut tail) = (None, None);
+    let mut kept = stages.len();
+    let stage = |index: usize| match &stages[index] {
+        Command::Simple(simple) => limit(simple),
+        Command::Compound(_) => None,
+    };
+    if kept > 1
+        && let Some(("tail", lines)) = stage(kept - 1)
+    {
+        tail = Some(lines);
+        kept -= 1;
+    }
+    if kept > 1
+        && let Some(("head", lines)) = stage(kept - 1)
+    {
+        head = Some(lines);
+        kept -= 1;
+    }
+    if kept == stages.len() {
+        return None;
+    }
+    // `x | tail -n 2 | head -n 1` keeps its order only as it is.
+    if tail.is_none() && kept > 1 && matches!(stage(kept - 1), Some(("tail", _))) {
+        return None;
+    }
+    // `x | head | head`, `x | tail | tail`: counts that do not fit the two limits.
+    if kept > 1 && stage(kept - 1).is_some() {
+        return None;
+    }
+    let end = match &stages[kept - 1] {
+        Command::Simple(simple) => simple.span.end,
+        Command::Compound(compound) => compound.span.end,
+    };
+    let rest = command.get(end..)?;
+    // A heredoc's body or a comment behind the pipeline would be cut off with it.
+    if rest.contains(['\n', '#']) {
+        return None;
+    }
+    Some(Normalised {
+        command: command.get(..end)?.to_owned(),
+        head,
+        tail,
+        lifted: rest.trim().to_owned(),
+    })
+}
+
+/// `head` or `tail` with a plain positive number of lines and nothing else.
+fn limit(simple: &Simple) -> Option<(&'static str, u64)> {
+    if !simple.assigns.is_empty() || !simple.redirs.is_empty() {
+        return None;
+    }
+    let words: Vec<&str> = simple
+        .words
+        .iter()
+        .map(|word| match word.parts.as_slice() {
+            [Part::Bare(text)] => Some(text.as_str()),
+            _ => None,
+        })
+        .collect::<Option<_>>()?;
+    let (name, options) = words.split_first()?;
+    let name = match *name {
+        "head" => "head",
+        "tail" => "tail",
+        _ => return None,
+    };
+    let number = match options {
+        ["-n", number] => number,
+        [option] => option
+            .strip_prefix("--lines=")
+            .or_else(|| option.strip_prefix("-n"))
+            .or_else(|| option.strip_prefix('-'))?,
+        _ => return None,
+    };
+    if !number.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    number
+        .parse()
+        .ok()
+        .filter(|lines| *lines > 0)
+        .map(|lines| (name, lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_lifted_only_where_nothing_changes() {
+        for (script, command, head, tail) in [
+            ("seq 9 | head -3", "seq 9", Some(3), None),
+            ("seq 9 | head -n 3", "seq 9", Some(3), None),
+            ("seq 9 | head -n3", "seq 9", Some(3), None),
+            ("seq 9 | tail --lines=3", "seq 9", None, Some(3)),
+            ("  seq 9 |tail -3\n", "seq 9", None, Some(3)),
+            ("seq 9 | head -n 5 | tail -n 2", "seq 9", Some(5), Some(2)),
+            ("a | b | head -5", "a | b", Some(5), None),
+            ("{ a; b; } | head -5", "{ a; b; }", Some(5), None),
+            ("(a; b) 2>&1 | tail -5", "(a; b) 2>&1", None, Some(5)),
+            (
+                "cargo test 2>&1 | tail -50",
+                "cargo test 2>&1",
+                None,
+                Some(50),
+            ),
+            ("grep 'a|b' f | head -1", "grep 'a|b' f", Some(1), None),
+            (
+                "for i in 1 2; do echo $i; done | head -1",
+                "for i in 1 2; do echo $i; done",
+                Some(1),
+                None,
+            ),
+        ] {
+            let expect = (command.to_owned(), head, tail);
+            let got = normalise(script, false);
+            assert_eq!((got.command, got.head, got.tail), expect, "{script}");
+            assert!(normalise(script, true).lifted.is_empty(), "{script}");
+        }
+    }
+
+    #[test]
+    fn an_escaped_blank_at_the_end_stays() {
+        for (script, expect) in [
+            ("  ls \n", "ls"),
+            ("echo a\\ ", "echo a\\ "),
+            ("echo a\\\n", "echo a\\\n"),
+        ] {
+            assert_eq!(normalise(script, false).command, expect);
+        }
+    }
+
+    #[test]
+    fn everything_else_is_left_alone() {
+        for script in [
+            "a || head -5",
+            "echo A; seq 9 | head -3",
+            "seq 9 | head -3; echo A",
+            "seq 9 | head -3 && echo A",
+            "echo A && seq 9 | head -3",
+            "echo A\nseq 9 | head -3",
+            "seq 9 | head -3 &",
+            "! seq 9 | head -3",
+            "time seq 9 | head -3",
+            "seq 9 |& head -3",
+            "{ seq 9 | head -3; }",
+            "(seq 9 | head -3)",
+            "seq 9 | head",
+            "seq 9 | head -n +3",
+            "seq 9 | head -n -3",
+            "seq 9 | head -n 0",
+            "seq 9 | head -c 3",
+            "seq 9 | head -3 f",
+            "seq 9 | head -3 >f",
+            "seq 9 | head -3 2>/dev/null",
+            "seq 9 | X=1 head -3",
+            "seq 9 | head -\"3\"",
+            "seq 9 | head -$N",
+            "seq 9 | tail -f",
+            "seq 9 | tail -n +3",
+            "seq 9 | tail -n 2 | head -n 1",
+            "seq 9 | head -5 | head -3",
+            "seq 9 | tail -5 | tail -3",
+            "seq 9 | head -5 | tail -3 | tail -1",
+            "seq 9 | head -2 | head -1 | tail -1",
+            "head -3",
+            "cat <<E | head -1\na\nb\nE",
+            "echo 'a | head -3'",
+            "seq 9 | sudo head -3",
+            "seq 9 | /usr/bin/head -3",
+            "seq 9 | head -99999999999999999999999",
+            "seq 9 | head -3 # three",
+            "seq 9 | (head -3",
+        ] {
+            let got = normalise(script, false);
+            assert_eq!(
+                (got.command.as_str(), got.head, got.tail),
+                (script, None, None),
+                "{script}"
+            );
+        }
+    }
+}
