@@ -4,7 +4,11 @@ use agent_bash_policy::{
     Context, Group, Interceptor, RuleSelection, SafeMode, check_safe_mode, check_safety,
 };
 
-const CORPUS: &str = include_str!("data/policy_cases.tsv");
+/// Measured cases, and variants of them that were thought of.
+const CORPORA: [&str; 2] = [
+    include_str!("data/policy_cases.tsv"),
+    include_str!("data/variants.tsv"),
+];
 
 fn context() -> Context {
     Context::new("/home/u/project").with_home("/home/u")
@@ -20,7 +24,10 @@ struct Case {
 
 fn cases() -> Vec<Case> {
     let mut out = Vec::new();
-    for (index, line) in CORPUS.lines().enumerate().skip(1) {
+    for (index, line) in CORPORA
+        .into_iter()
+        .flat_map(|text| text.lines().enumerate().skip(1))
+    {
         let fields: Vec<&'static str> = line.split('\t').collect();
         out.push(Case {
             check: fields[0],

@@ -135,7 +135,14 @@ fn blind<'f>(arguments: &'f [Field], ran: &Ran, base: &str, known: bool) -> Opti
     }
     operands
         .into_iter()
-        .find(|field| everything(&field.value, base, known && !ran.dormant))
+        .find(|field| {
+            everything(
+                &field.value,
+                base,
+                ran.cwd.as_deref(),
+                known && !ran.dormant,
+            )
+        })
         .map(|field| vec![field])
 }
 
@@ -152,7 +159,7 @@ fn excludes(spec: &Value) -> bool {
 }
 
 /// Whether a pathspec names the whole tree, or cannot be known.
-fn everything(spec: &Value, base: &str, judge_unknown: bool) -> bool {
+fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unknown: bool) -> bool {
     if excludes(spec) {
         return false;
     }
@@ -184,6 +191,13 @@ fn everything(spec: &Value, base: &str, judge_unknown: bool) -> bool {
     }
     if !magic && letters.starts_with('/') {
         return covers(&letters, base);
+    }
+    if !magic
+        && letters.contains("..")
+        && let Some(cwd) = cwd
+        && covers(&format!("{cwd}/{letters}"), base)
+    {
+        return true;
     }
     let mut kept = Vec::new();
     let bare = wildless(&letters);

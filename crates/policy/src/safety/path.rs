@@ -303,6 +303,14 @@ fn directory(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -
             // A relative name where the working directory is the root is below the working directory.
             (spelled || system).then_some(Danger::TopLevel)
         }
+        // `/usr/lib`, `/var/lib`, `/private/etc`: no less the system's.
+        [_, second]
+            if [first, second]
+                .iter()
+                .all(|part| part.literal().is_some_and(|name| SYSTEM.contains(&name))) =>
+        {
+            Some(Danger::TopLevel)
+        }
         [_, user] if first.literal().is_some_and(|name| HOMES.contains(&name)) => {
             user.literal().is_some().then_some(Danger::Home)
         }

@@ -62,7 +62,7 @@ impl Machine<'_> {
         // The plain word is by far the commonest.
         match word.parts.as_slice() {
             [Part::Quoted(text)] => return vec![Value::text(text.clone())],
-            [Part::Bare(text)] if !text.contains(['{', '~', '*', '?', '[']) => {
+            [Part::Bare(text)] if !text.contains(['{', '~', '*', '?', '[', '!']) => {
                 return vec![Value::text(text.clone())];
             }
             _ => {}

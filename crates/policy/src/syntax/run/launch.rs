@@ -14,9 +14,9 @@ const SHELLS: [&str; 12] = [
 ];
 
 /// Programs that a wrapper with options we do not know is searched for.
-const SOUGHT: [&str; 14] = [
-    "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python3", "perl", "timeout",
-    "nice", "unlink", "cat",
+const SOUGHT: [&str; 15] = [
+    "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python3", "perl",
+    "timeout", "nice", "unlink", "cat",
 ];
 
 /// Whether a program is a shell.

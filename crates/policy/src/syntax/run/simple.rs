@@ -80,7 +80,9 @@ impl Machine<'_> {
         }
         let mut env = Vec::new();
         for assign in &simple.assigns {
-            env.push((assign.name.clone(), self.single(&assign.value.parts, st)));
+            let value = self.single(&assign.value.parts, st);
+            self.run_by_the_shell(&assign.name, &value, st);
+            env.push((assign.name.clone(), value));
         }
         let declares = words[0].value.literal().is_some_and(builtin::declares);
         if declares {
@@ -271,16 +273,7 @@ impl Machine<'_> {
         element: bool,
         st: &mut State,
     ) {
-        // These are run or expanded by the shell itself.
-        match name {
-            "PROMPT_COMMAND" => {
-                self.script(&value, &mut st.clone());
-            }
-            "PS0" | "PS1" | "PS4" => {
-                self.evaluate_text(&value, st);
-            }
-            _ => {}
-        }
+        self.run_by_the_shell(name, &value, st);
         let before = st
             .vars
             .get(name)
@@ -299,6 +292,19 @@ impl Machine<'_> {
             _ => Slot::Scalar(value),
         };
         st.set(name, slot);
+    }
+
+    /// Variables whose value an interactive or tracing shell runs or expands.
+    fn run_by_the_shell(&mut self, name: &str, value: &Value, st: &State) {
+        match name {
+            "PROMPT_COMMAND" => {
+                self.script(value, &mut st.clone());
+            }
+            "PS0" | "PS1" | "PS4" => {
+                self.evaluate_text(value, &mut st.clone());
+            }
+            _ => {}
+        }
     }
 
     /// `declare a=(…)`.
