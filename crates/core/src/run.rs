@@ -96,6 +96,9 @@ pub struct RunSpec {
     /// Report [`Outcome::stages`] and [`Outcome::final_cwd`]: one line is evaluated after the script. Only for a script
     /// that was read without an error and whose last statement is a pipeline of two stages or more.
     pub report_stages: bool,
+    /// In a session: enter `cwd` before the script, wherever the shell is. Without it a call stays where the one before
+    /// left the shell. A shell of the call's own always enters it.
+    pub enter_cwd: bool,
     /// Resource limits of the call.
     pub limits: Limits,
 }

@@ -155,6 +155,7 @@ fn spec(script: &str) -> RunSpec {
         session: None,
         limits: Limits::default(),
         report_stages: false,
+        enter_cwd: false,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::call::{self, Call, Finished, Unstarted};
 use crate::exports;
 use crate::pool::{Kind, Pool, WaitingShell};
+use crate::session::Sessions;
 use crate::start;
 use agent_bash_core::{
     Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, StdinSource,
@@ -10,6 +11,7 @@ use agent_bash_core::{
 use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
 use async_trait::async_trait;
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -26,6 +28,8 @@ pub struct ShellCacheOptions {
     pub warm_shells: usize,
     /// Warm shells of a kind that nobody asked for in this time are ended.
     pub idle: Duration,
+    /// Where sessions make the private directories of their FIFOs.
+    pub directory: PathBuf,
     /// Bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
 }
@@ -46,6 +50,7 @@ impl ShellCacheOptions {
             clock,
             warm_shells: 2,
             idle: Duration::from_secs(300),
+            directory: std::env::temp_dir(),
             survivor_quota: 100 << 20,
         }
     }
@@ -66,6 +71,7 @@ pub struct ShellCache {
 struct Inner {
     options: ShellCacheOptions,
     pool: Pool,
+    sessions: Sessions,
     /// A task watches for idle shells.
     evicting: AtomicBool,
 }
@@ -78,6 +84,7 @@ impl ShellCache {
             inner: Arc::new(Inner {
                 options,
                 pool,
+                sessions: Sessions::default(),
                 evicting: AtomicBool::new(false),
             }),
         }
@@ -227,6 +234,13 @@ impl Executor for ShellCache {
             return Ok(call::cancelled_before(&*options.clock));
         }
         let kind = Kind::of(spec);
+        if let Some(name) = &spec.session {
+            return self
+                .inner
+                .sessions
+                .run(name, &kind, spec, options, out, cancel)
+                .await;
+        }
         let mut handover = self.shell(spec, &kind).await.map_err(not_started)?;
         loop {
             if cancel.is_cancelled() {

@@ -20,16 +20,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// After the shell's end its output is drained until it ends, or is quiet for this long …
-const QUIET: Duration = Duration::from_millis(100);
+pub(crate) const QUIET: Duration = Duration::from_millis(100);
 
 /// … or this long altogether.
-const DRAIN: Duration = Duration::from_secs(1);
+pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 
 /// Processes that let go of the output and are not gone yet get this long to go, before they are called survivors.
 const SETTLE: Duration = Duration::from_millis(50);
 
 /// The caller has its answer at the latest this long after the grace, whatever the processes do.
-const AFTER_GRACE: Duration = Duration::from_secs(1);
+pub(crate) const AFTER_GRACE: Duration = Duration::from_secs(1);
 
 /// One call that was handed over.
 #[derive(Debug)]

@@ -16,6 +16,7 @@ mod exports;
 mod pool;
 mod quote;
 mod record;
+mod session;
 mod start;
 mod streams;
 mod watchdog;

@@ -3,6 +3,7 @@
 
 use agent_bash_core::{Cancel, Clock};
 use agent_bash_process::supervisor::Link;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -33,6 +34,31 @@ impl Watchdog {
         timeout: Option<Duration>,
         grace: Duration,
     ) -> Self {
+        Self::watch(link, clock, cancel, timeout, move |link| {
+            link.terminate(grace)
+        })
+    }
+
+    /// As [`Self::start`], for a shell that serves more than one call: it is stopped first.
+    pub(crate) fn start_for_session(
+        link: Link,
+        clock: Arc<dyn Clock>,
+        cancel: Cancel,
+        timeout: Option<Duration>,
+        grace: Duration,
+    ) -> Self {
+        Self::watch(link, clock, cancel, timeout, move |link| {
+            link.stop_and_terminate(grace)
+        })
+    }
+
+    fn watch(
+        link: Link,
+        clock: Arc<dyn Clock>,
+        cancel: Cancel,
+        timeout: Option<Duration>,
+        end: impl FnOnce(&Link) -> io::Result<()> + Send + 'static,
+    ) -> Self {
         let (tell, reason) = watch::channel(None);
         let task = tokio::spawn(async move {
             let limit = async {
@@ -48,7 +74,7 @@ impl Watchdog {
             };
             // The reason first: whoever sees the end must know that it was ours.
             let _ = tell.send(Some(reason));
-            if let Err(error) = link.terminate(grace) {
+            if let Err(error) = end(&link) {
                 tracing::debug!(%error, "the supervisor could not be told to end its tree");
             }
         });

@@ -1,37 +1,52 @@
 //! Hands the script to the executor, with every decision made.
 
 use crate::pipeline::Call;
+use crate::stage::safe_mode;
 use crate::tool::Wiring;
 use agent_bash_core::{
     Cancel, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StdinSource, StreamId,
     Streams,
 };
+use agent_bash_policy::HardenedEnvironment;
 use agent_bash_sink::CallOutput;
 use std::fs::File;
 use std::time::Duration;
+
+/// What the stages before have decided, beside the request.
+pub(crate) struct Decisions {
+    pub(crate) limit: Duration,
+    pub(crate) streams: Streams,
+    pub(crate) stdin: StdinSource,
+    /// What safe mode changes of the environment.
+    pub(crate) hardened: Option<HardenedEnvironment>,
+}
 
 /// Everything that an executor needs to know.
 pub(crate) fn spec(
     tool: &Wiring,
     call: &Call,
     request: &Request,
-    limit: Duration,
-    streams: Streams,
-    stdin: StdinSource,
+    decisions: &Decisions,
 ) -> Result<RunSpec, NotStarted> {
+    let env = tool.environment.for_call(&request.env);
+    let env = match &decisions.hardened {
+        Some(hardened) => safe_mode::harden(env, hardened),
+        None => env,
+    };
     Ok(RunSpec {
-        script: call.command.clone(),
+        script: request.command.clone(),
         shell: tool.shell.clone()?,
         cwd: call.cwd.clone(),
-        env: tool.environment.for_call(&request.env),
-        streams,
-        stdin,
-        timeout: Some(limit),
+        env,
+        streams: decisions.streams,
+        stdin: decisions.stdin,
+        timeout: Some(decisions.limit),
         grace: tool.profile.grace,
         survivors: tool.profile.survivors,
         session: request.session.clone(),
         // Only the policy's reading can say that the last statement is a pipeline; it does not say so yet.
         report_stages: false,
+        enter_cwd: false,
         limits: tool.limits,
     })
 }

@@ -62,6 +62,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         session: None,
         limits: Limits::default(),
         report_stages: false,
+        enter_cwd: false,
     };
     let cache = ShellCache::new(ShellCacheOptions::one_call(
         Supervisor::this_program(&token),

@@ -93,6 +93,12 @@ impl Census {
         assert!(empty, "{after}: {:?}", self.everybody());
     }
 
+    /// Waits until nobody is left but supervisors.
+    pub(crate) async fn assert_nobody_but_supervisors_soon(&self, after: &str) {
+        let empty = soon(|| self.commands().is_empty()).await;
+        assert!(empty, "{after}: {:?}", self.everybody());
+    }
+
     /// Ends whoever bears the mark.
     pub(crate) fn end_all(&self) {
         loop {

@@ -90,6 +90,7 @@ pub(crate) fn spec(script: &str) -> RunSpec {
         survivors: SurvivorPolicy::Adopt,
         session: None,
         report_stages: false,
+        enter_cwd: false,
         limits: Limits::default(),
     }
 }

@@ -1,0 +1,167 @@
+//! Persistent shells: named, long-lived, one call after another; variables, functions, directory and options persist.
+//!
+//! A call's script goes in as one record on a control pipe; its output comes out of fresh FIFOs of its own, which the
+//! record opens by path, so that an `exec >/dev/null` is undone with the call and late output stays with its own call;
+//! status, directory and exports leave on a status FIFO. Nothing is ever parsed out of the output.
+//!
+//! Parts: `live` (a shell that waits for records), `record` (their text), `call` (one call).
+
+mod call;
+mod live;
+mod record;
+
+use crate::cache::ShellCacheOptions;
+use crate::call::cancelled_before;
+use crate::exports;
+use crate::pool::Kind;
+use agent_bash_core::{
+    Cancel, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, SessionName,
+};
+use call::{After, SessionCall};
+use live::LiveShell;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Mutex as AsyncMutex;
+
+/// The sessions of one cache.
+#[derive(Debug, Default)]
+pub(crate) struct Sessions {
+    all: Mutex<Vec<Named>>,
+}
+
+/// A session, known by its name and by all that its shell has from its start.
+#[derive(Debug)]
+struct Named {
+    name: SessionName,
+    kind: Kind,
+    session: Arc<AsyncMutex<Session>>,
+}
+
+/// One session: its shell, if it has one at this moment, and what a new one starts with.
+#[derive(Debug, Default)]
+struct Session {
+    shell: Option<LiveShell>,
+    remembered: Option<Remembered>,
+}
+
+/// What survives the end of a session's shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remembered {
+    /// The directory that the shell was in.
+    pub(crate) cwd: Vec<u8>,
+    /// Its exported variables, as `export -p` prints them.
+    pub(crate) exports: Vec<u8>,
+}
+
+impl Sessions {
+    /// Runs one script in the session that `spec` names. Calls of one session run one after another; waiting does not
+    /// count towards the time limit, and a cancelled waiter leaves at once.
+    pub(crate) async fn run(
+        &self,
+        name: &SessionName,
+        kind: &Kind,
+        spec: &RunSpec,
+        options: &ShellCacheOptions,
+        out: &mut dyn OutputConsumer,
+        cancel: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        if !spec.shell.is_bash {
+            let path = spec.shell.path.display();
+            let reason =
+                format!("a session needs bash, and the shell is `{path}`; leave `session` out");
+            return Err(NotStarted::new(reason));
+        }
+        if !exports::can_be_exported(&spec.env.changes) {
+            let reason = "a running session cannot take a variable of this name from `env`; set it in the command, or leave `session` out";
+            return Err(NotStarted::new(reason));
+        }
+        let session = self.session(name, kind);
+        let mut session = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
+            session = session.lock() => session,
+        };
+        session.run(spec, options, out, cancel).await
+    }
+
+    fn session(&self, name: &SessionName, kind: &Kind) -> Arc<AsyncMutex<Session>> {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all
+            .iter()
+            .find(|named| named.name == *name && named.kind == *kind);
+        if let Some(known) = known {
+            return Arc::clone(&known.session);
+        }
+        let session = Arc::default();
+        all.push(Named {
+            name: name.clone(),
+            kind: kind.clone(),
+            session: Arc::clone(&session),
+        });
+        session
+    }
+}
+
+/// How often a script is given to a new shell because the old one was gone, or did not answer, before it took it.
+const ATTEMPTS: usize = 2;
+
+impl Session {
+    async fn run(
+        &mut self,
+        spec: &RunSpec,
+        options: &ShellCacheOptions,
+        out: &mut dyn OutputConsumer,
+        cancel: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        let mut notices = Vec::new();
+        for _ in 0..ATTEMPTS {
+            let remembered = self.remembered.as_ref();
+            // Taken out: if this future is dropped the shell, in an unknown state, is dropped with it.
+            let shell = match self.shell.take() {
+                Some(shell) => shell,
+                None => LiveShell::start(spec, options, remembered).await?,
+            };
+            let call = SessionCall::hand_over(spec, shell, remembered, options, cancel).await;
+            let after = match call {
+                Ok(call) => call.finish(out).await,
+                Err(unanswered) => After::Untaken(unanswered),
+            };
+            match after {
+                After::Alive {
+                    outcome,
+                    shell,
+                    remembered,
+                } => {
+                    self.shell = Some(shell);
+                    self.remembered = Some(remembered);
+                    return Ok(with(notices, outcome));
+                }
+                After::Ended { outcome, reason } => {
+                    notices.push(reset(&reason));
+                    return Ok(with(notices, outcome));
+                }
+                After::Refused { error, shell } => {
+                    self.shell = shell;
+                    return Err(error);
+                }
+                After::Untaken(reason) => notices.push(reset(&reason)),
+            }
+        }
+        Err(NotStarted::new(
+            "the session's shell does not take its script, and a new one did not either",
+        ))
+    }
+}
+
+fn with(mut notices: Vec<Notice>, mut outcome: Outcome) -> Outcome {
+    notices.append(&mut outcome.notices);
+    outcome.notices = notices;
+    outcome
+}
+
+fn reset(reason: &str) -> Notice {
+    let kept = "directory and exported variables are kept, functions and plain variables are gone";
+    NoticeKind::SessionReset {
+        reason: format!("{reason}; {kept}"),
+    }
+    .into()
+}

@@ -1,0 +1,412 @@
+//! One call of a session: handshake, output, report, and what becomes of the shell.
+
+use super::Remembered;
+use super::live::LiveShell;
+use super::record::{NO_DIRECTORY, READY, Record, Report, read_report};
+use crate::cache::ShellCacheOptions;
+use crate::call::{AFTER_GRACE, DRAIN, QUIET};
+use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
+use crate::watchdog::{self, Reason, Watchdog};
+use agent_bash_core::{
+    Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Survivor,
+    Timestamp,
+};
+use agent_bash_process::signal_name;
+use agent_bash_process::supervisor::{Event, Gone, ShellEnd, Supervised};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::unix::pipe::Receiver;
+
+/// How long a shell may take to say that it has taken a record.
+const READY_WITHIN: Duration = Duration::from_secs(1);
+
+/// One call that a session's shell has taken.
+#[derive(Debug)]
+pub(super) struct SessionCall<'a> {
+    spec: &'a RunSpec,
+    options: &'a ShellCacheOptions,
+    shell: LiveShell,
+    streams: OutputStreams,
+    watchdog: Option<Watchdog>,
+    status: Vec<u8>,
+    refused: bool,
+    started_at: Timestamp,
+    started: Duration,
+}
+
+/// How a call left its session.
+#[derive(Debug)]
+pub(super) enum After {
+    /// The shell waits for the next call.
+    Alive {
+        outcome: Outcome,
+        shell: LiveShell,
+        remembered: Remembered,
+    },
+    /// The call was the shell's last.
+    Ended { outcome: Outcome, reason: String },
+    /// The script was not run, and the shell, if it still is there, can take another.
+    Refused {
+        error: NotStarted,
+        shell: Option<LiveShell>,
+    },
+    /// The script was not taken: another shell can have it.
+    Untaken(String),
+}
+
+/// What the shell did after it took a script.
+#[derive(Debug)]
+enum Observed {
+    Report(Report),
+    End(Option<ShellEnd>),
+}
+
+impl<'a> SessionCall<'a> {
+    /// Gives the shell its record, and waits until it has taken it.
+    ///
+    /// # Errors
+    /// Why it did not: it is gone, or did not answer within a second. Nothing of the script has run.
+    pub(super) async fn hand_over(
+        spec: &'a RunSpec,
+        mut shell: LiveShell,
+        remembered: Option<&Remembered>,
+        options: &'a ShellCacheOptions,
+        cancel: &Cancel,
+    ) -> Result<Self, String> {
+        let failed = |error: io::Error| format!("its shell could not take a script ({error})");
+        let fifos = shell.fifos().map_err(failed)?;
+        let status_path = shell.status_path();
+        let remembered = remembered.filter(|_| shell.fresh);
+        // A new shell goes where the last one was, else where the call wants it.
+        let enters = spec.enter_cwd || (shell.fresh && remembered.is_none());
+        let record = Record {
+            script: &spec.script,
+            cwd: enters.then_some(&*spec.cwd),
+            remembered,
+            variables: &spec.env.changes,
+            streams: spec.streams,
+            stdout: &fifos.stdout_path,
+            stderr: &fifos.stderr_path,
+            status: &status_path,
+        };
+        let text = record.text();
+        let started_at = options.clock.wall();
+        let started = options.clock.now();
+        let mut call = Self {
+            spec,
+            options,
+            streams: OutputStreams::new(spec.streams, fifos.stdout, fifos.stderr)
+                .map_err(failed)?,
+            watchdog: None,
+            status: Vec::new(),
+            refused: false,
+            started_at,
+            started,
+            shell,
+        };
+        call.write_record(&text).await?;
+        call.wait_until_taken().await?;
+        call.shell.fresh = false;
+        let _ = std::fs::remove_file(&fifos.stdout_path);
+        let _ = std::fs::remove_file(&fifos.stderr_path);
+        let link = call.shell.supervised.link();
+        let clock = Arc::clone(&options.clock);
+        call.watchdog = Some(Watchdog::start_for_session(
+            link,
+            clock,
+            cancel.clone(),
+            spec.timeout,
+            spec.grace,
+        ));
+        Ok(call)
+    }
+
+    /// The pipe holds 64 KiB; a longer record is written as the shell reads it, off this thread.
+    async fn write_record(&mut self, text: &[u8]) -> Result<(), String> {
+        /// What a pipe takes without a reader.
+        const AT_ONCE: usize = 60 * 1024;
+        let failed = |error: io::Error| format!("its shell could not take a script ({error})");
+        if text.len() <= AT_ONCE {
+            return self.shell.control.write_all(text).map_err(failed);
+        }
+        let mut control = self.shell.control.try_clone().map_err(failed)?;
+        let text = text.to_vec();
+        let writer = tokio::task::spawn_blocking(move || control.write_all(&text));
+        tokio::select! {
+            biased;
+            done = writer => match done {
+                Ok(result) => result.map_err(failed),
+                Err(error) => Err(error.to_string()),
+            },
+            // The reader is gone, so the writer ends by itself.
+            end = until_ended(&mut self.shell.supervised) => Err(gone(end)),
+        }
+    }
+
+    async fn wait_until_taken(&mut self) -> Result<(), String> {
+        let mut limit = self.options.clock.sleep(READY_WITHIN);
+        while self.status.is_empty() {
+            tokio::select! {
+                biased;
+                read = read_status(&self.shell.status, &mut self.status) => {
+                    read.map_err(|error| error.to_string())?;
+                }
+                end = until_ended(&mut self.shell.supervised) => return Err(gone(end)),
+                () = &mut limit => return Err("its shell did not answer within a second".to_owned()),
+            }
+        }
+        match self.status.remove(0) {
+            READY => Ok(()),
+            NO_DIRECTORY => {
+                self.refused = true;
+                Ok(())
+            }
+            _ => Err("its shell answered nonsense".to_owned()),
+        }
+    }
+
+    /// Follows the call to its end.
+    pub(super) async fn finish(mut self, out: &mut dyn OutputConsumer) -> After {
+        if self.refused {
+            let cwd = self.spec.cwd.display();
+            let error = NotStarted::new(format!("`{cwd}` could not be entered"));
+            return After::Refused {
+                error,
+                shell: Some(self.shell),
+            };
+        }
+        let observed = self.observe(out).await;
+        let duration = self.options.clock.now().saturating_sub(self.started);
+        let reason = self.watchdog.take().and_then(|watchdog| watchdog.reason());
+        self.drain(out).await;
+        match (observed, reason) {
+            (Observed::Report(report), None) => self.alive(report, duration, out).await,
+            (Observed::Report(_), Some(reason)) => {
+                // It finished in the moment in which it was to be ended; its shell is being ended all the same.
+                self.until_gone().await;
+                self.ended(None, Some(reason), duration)
+            }
+            (Observed::End(end), reason) => self.ended(end, reason, duration),
+        }
+    }
+
+    /// Reads output until the shell reports or ends; where it is being ended, until its tree is gone.
+    async fn observe(&mut self, out: &mut dyn OutputConsumer) -> Observed {
+        let clock = &self.options.clock;
+        let mut close_stopped = None;
+        let mut give_up = None;
+        let mut end = None;
+        loop {
+            if let Some(report) = read_report(&self.status) {
+                return Observed::Report(report);
+            }
+            tokio::select! {
+                biased;
+                read = read_status(&self.shell.status, &mut self.status) => if read.is_err() {
+                    return Observed::End(end);
+                },
+                event = self.shell.supervised.event() => match event {
+                    Ok((Event::Ended { end: shell, empty, .. }, _)) => {
+                        end = Some(shell);
+                        let ending = self.watchdog.as_ref().is_some_and(|dog| dog.reason().is_some());
+                        if empty || !ending {
+                            return Observed::End(end);
+                        }
+                    }
+                    Ok((Event::Empty | Event::Stuck { .. }, _)) => return Observed::End(end),
+                    Ok(_) => {}
+                    Err(Gone) => return Observed::End(end),
+                },
+                _ = watchdog::fired(&mut self.watchdog), if give_up.is_none() => {
+                    self.shell.supervised.wake();
+                    give_up = Some(clock.sleep(self.spec.grace + AFTER_GRACE));
+                }
+                () = optional(&mut give_up) => return Observed::End(end),
+                () = optional(&mut close_stopped) => {
+                    close_stopped = None;
+                    self.streams.close_stopped();
+                }
+                progress = self.streams.pump(out) => if progress == Progress::Stopped {
+                    close_stopped = Some(clock.sleep(AFTER_STOP));
+                },
+            }
+        }
+    }
+
+    async fn until_gone(&mut self) {
+        let limit = self.options.clock.sleep(self.spec.grace + AFTER_GRACE);
+        tokio::select! {
+            _ = until_ended(&mut self.shell.supervised) => {}
+            () = limit => {}
+        }
+    }
+
+    /// Until the end of all streams, or quiet, or the limit.
+    async fn drain(&mut self, out: &mut dyn OutputConsumer) {
+        let clock = &self.options.clock;
+        let mut limit = clock.sleep(DRAIN);
+        let mut quiet = clock.sleep(QUIET);
+        while !self.streams.ended() {
+            tokio::select! {
+                biased;
+                () = &mut limit => return,
+                _ = self.streams.pump(out) => quiet = clock.sleep(QUIET),
+                () = &mut quiet => return,
+            }
+        }
+    }
+
+    /// The shell goes on. What it left in the background is named, and its output read on for.
+    async fn alive(
+        mut self,
+        report: Report,
+        duration: Duration,
+        out: &mut dyn OutputConsumer,
+    ) -> After {
+        let mut survivors = Vec::new();
+        if !self.streams.ended() || report.background != self.shell.background {
+            survivors = self.background(out).await;
+        }
+        self.shell.background = report.background;
+        let final_cwd = OsStr::from_bytes(&report.remembered.cwd).into();
+        let mut outcome = self.outcome(Ending::Exited { code: report.code }, duration, survivors);
+        outcome.final_cwd = Some(final_cwd);
+        After::Alive {
+            outcome,
+            shell: self.shell,
+            remembered: report.remembered,
+        }
+    }
+
+    /// Who runs beside the shell, and the reading of what they print handed to the supervisor.
+    async fn background(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
+        let Ok(all) = self.shell.supervised.survivors().await else {
+            return Vec::new();
+        };
+        let survivors = all
+            .into_iter()
+            .filter(|one| one.pid != self.shell.pid)
+            .collect();
+        let open: Vec<_> = self.streams.open().collect();
+        let files: Vec<File> = open
+            .iter()
+            .filter_map(|(stream, _)| out.file_for_survivors(*stream))
+            .collect();
+        let pipes: Vec<BorrowedFd<'_>> = open.iter().map(|(_, pipe)| *pipe).collect();
+        let files: Vec<BorrowedFd<'_>> = match files.len() == pipes.len() {
+            true => files.iter().map(AsFd::as_fd).collect(),
+            false => Vec::new(),
+        };
+        let quota = self.options.survivor_quota;
+        if !pipes.is_empty() {
+            // Gone: then so is the shell, which the next call will find.
+            let _ = self
+                .shell
+                .supervised
+                .adopt(&pipes, &files, false, quota)
+                .await;
+        }
+        survivors
+    }
+
+    /// The shell is gone.
+    fn ended(self, end: Option<ShellEnd>, reason: Option<Reason>, duration: Duration) -> After {
+        let (ending, why) = match (reason, end) {
+            (Some(Reason::Cancel), _) => {
+                (Ending::Cancelled, "the command was cancelled".to_owned())
+            }
+            (Some(Reason::Timeout), _) => {
+                let after = self.spec.timeout.unwrap_or_default();
+                (
+                    Ending::TimedOut { after },
+                    "the command was ended by its time limit".to_owned(),
+                )
+            }
+            (None, Some(ShellEnd::Exited(code))) => (
+                Ending::Exited { code },
+                format!("its shell exited with code {code}"),
+            ),
+            (None, Some(ShellEnd::Signaled(number))) => {
+                let signal = signal_name(number);
+                let why = format!("its shell was ended by {signal}");
+                (Ending::Signaled { signal, number }, why)
+            }
+            (None, None) => {
+                let output: Vec<_> = self.streams.open().map(|(_, pipe)| pipe).collect();
+                self.shell.supervised.sweep(&output);
+                let reason = "the supervisor of the session was ended".to_owned();
+                (
+                    Ending::Lost {
+                        reason: reason.clone(),
+                    },
+                    reason,
+                )
+            }
+        };
+        After::Ended {
+            outcome: self.outcome(ending, duration, Vec::new()),
+            reason: why,
+        }
+    }
+
+    fn outcome(&self, ending: Ending, duration: Duration, survivors: Vec<Survivor>) -> Outcome {
+        let mut notices = Vec::new();
+        if !survivors.is_empty() {
+            notices.push(Notice::from(NoticeKind::Survivors {
+                survivors: survivors.clone(),
+            }));
+        }
+        Outcome {
+            ending,
+            started_at: self.started_at,
+            duration,
+            stages: None,
+            final_cwd: None,
+            survivors,
+            closed_early: self.streams.closed_early(),
+            notices,
+        }
+    }
+}
+
+/// Waits for more of a report. Cancel safe.
+async fn read_status(fifo: &Receiver, status: &mut Vec<u8>) -> io::Result<()> {
+    loop {
+        fifo.readable().await?;
+        let mut buffer = [0u8; 4096];
+        match fifo.try_read(&mut buffer) {
+            Ok(count) => {
+                status.extend_from_slice(&buffer[..count]);
+                return Ok(());
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Waits for the end of the shell. Cancel safe.
+async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd> {
+    loop {
+        match supervised.event().await {
+            Ok((Event::Ended { end, .. }, _)) => return Some(end),
+            Ok(_) => {}
+            Err(Gone) => return None,
+        }
+    }
+}
+
+fn gone(end: Option<ShellEnd>) -> String {
+    match end {
+        Some(ShellEnd::Exited(code)) => format!("its shell had exited with code {code}"),
+        Some(ShellEnd::Signaled(number)) => {
+            format!("its shell had been ended by {}", signal_name(number))
+        }
+        None => "its supervisor was gone".to_owned(),
+    }
+}

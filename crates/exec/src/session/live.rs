@@ -1,0 +1,127 @@
+//! A shell of a session that lives and waits for records.
+
+use super::Remembered;
+use super::record;
+use crate::cache::ShellCacheOptions;
+use crate::start;
+use agent_bash_core::{NotStarted, RunSpec};
+use agent_bash_process::supervisor::{ShellStart, Supervised};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use tokio::net::unix::pipe::Receiver;
+
+/// A living shell.
+#[derive(Debug)]
+pub(super) struct LiveShell {
+    pub(super) supervised: Supervised,
+    pub(super) pid: u32,
+    /// Records go in here.
+    pub(super) control: File,
+    /// Reports come out here.
+    pub(super) status: Receiver,
+    /// Holds the FIFOs; removed with the shell.
+    directory: tempfile::TempDir,
+    /// It has run nothing yet.
+    pub(super) fresh: bool,
+    /// `$!` after the last call.
+    pub(super) background: Vec<u8>,
+    calls: u64,
+}
+
+/// The FIFOs of one call, and our ends.
+#[derive(Debug)]
+pub(super) struct CallFifos {
+    pub(super) stdout: OwnedFd,
+    pub(super) stderr: OwnedFd,
+    pub(super) stdout_path: PathBuf,
+    pub(super) stderr_path: PathBuf,
+}
+
+impl LiveShell {
+    /// Starts one, in `/`: its first record takes it to where it belongs.
+    pub(super) async fn start(
+        spec: &RunSpec,
+        options: &ShellCacheOptions,
+        remembered: Option<&Remembered>,
+    ) -> Result<Self, NotStarted> {
+        let failed = |error: &dyn std::fmt::Display| {
+            NotStarted::new(format!("the session's shell could not be started: {error}"))
+        };
+        let directory = tempfile::Builder::new()
+            .prefix("agent-bash-session-")
+            .tempdir_in(&options.directory)
+            .map_err(|error| failed(&format_args!("{}: {error}", options.directory.display())))?;
+        let status = status_fifo(directory.path()).map_err(|error| failed(&error))?;
+        let base = &spec.env.base;
+        let mut supervised = start::supervisor(&options.supervisor, base, &*options.clock)
+            .await
+            .map_err(|error| failed(&error))?;
+        let start = ShellStart {
+            program: spec.shell.path.clone(),
+            arg0: OsString::from("bash"),
+            args: record::boot().into(),
+            env_changes: Vec::new(),
+            inherits_stdin: false,
+        };
+        // Its own stdout and stderr are /dev/null as of its first command, so their pipes are not kept.
+        let fds = supervised
+            .start(start, None)
+            .await
+            .map_err(|error| failed(&error))?;
+        tracing::debug!(
+            pid = fds.pid,
+            restored = remembered.is_some(),
+            "a session's shell has started"
+        );
+        Ok(Self {
+            supervised,
+            pid: fds.pid,
+            control: File::from(fds.control),
+            status,
+            directory,
+            fresh: true,
+            background: Vec::new(),
+            calls: 0,
+        })
+    }
+
+    /// Where it reports.
+    pub(super) fn status_path(&self) -> PathBuf {
+        self.directory.path().join(STATUS)
+    }
+
+    /// Makes fresh FIFOs, opened by us for reading.
+    pub(super) fn fifos(&mut self) -> io::Result<CallFifos> {
+        self.calls += 1;
+        let path = |name: &str| self.directory.path().join(format!("{name}-{}", self.calls));
+        let (stdout_path, stderr_path) = (path("out"), path("err"));
+        Ok(CallFifos {
+            stdout: fifo(&stdout_path, OFlags::RDONLY)?,
+            stderr: fifo(&stderr_path, OFlags::RDONLY)?,
+            stdout_path,
+            stderr_path,
+        })
+    }
+}
+
+/// Name of the status FIFO.
+const STATUS: &str = "status";
+
+/// Open for writing too: it must not end when the shell closes it between two reports.
+fn status_fifo(directory: &Path) -> io::Result<Receiver> {
+    let fd = fifo(&directory.join(STATUS), OFlags::RDWR)?;
+    Receiver::from_owned_fd_unchecked(fd)
+}
+
+fn fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+    Ok(open(
+        path,
+        access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW,
+        Mode::empty(),
+    )?)
+}

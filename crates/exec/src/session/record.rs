@@ -1,0 +1,170 @@
+//! The text of a session: what its shell is started with, and the record of a call.
+
+use super::Remembered;
+use crate::exports;
+use crate::quote::quoted;
+use agent_bash_core::Streams;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// The descriptor of the control pipe inside the shell: high, so that no script has a use for it; closed for each script.
+const CONTROL: i32 = 99;
+
+/// What the shell runs: every record that ends on the control pipe is evaluated. A `while read` loop would make `break`
+/// and line numbers go wrong. What the loop itself prints (a trace, a trap between two calls) is nobody's.
+pub(super) fn boot() -> [OsString; 4] {
+    let loop_text = format!(
+        r"\command exec {CONTROL}<&0 {{script_fd}}<&- </dev/null >/dev/null 2>&1; \builtin mapfile -d '' -u {CONTROL} -c 1 -C '\builtin eval :' __ab"
+    );
+    ["--norc", "--noprofile", "-c", &loop_text].map(OsString::from)
+}
+
+/// A record took the call's script, and runs it next.
+pub(super) const READY: u8 = b'r';
+
+/// A record could not enter the call's directory; the script does not run.
+pub(super) const NO_DIRECTORY: u8 = b'd';
+
+/// What a call's record does.
+#[derive(Debug)]
+pub(super) struct Record<'a> {
+    pub(super) script: &'a str,
+    /// Directory to enter before the script; `None` stays where the shell is.
+    pub(super) cwd: Option<&'a Path>,
+    /// Restored first, in a shell that is new.
+    pub(super) remembered: Option<&'a Remembered>,
+    /// Variables for this call only.
+    pub(super) variables: &'a BTreeMap<OsString, Option<OsString>>,
+    pub(super) streams: Streams,
+    pub(super) stdout: &'a Path,
+    pub(super) stderr: &'a Path,
+    pub(super) status: &'a Path,
+}
+
+impl Record<'_> {
+    /// The record, with the NUL that commits it. It begins with `;`, since `mapfile` puts it behind an index.
+    pub(super) fn text(&self) -> Vec<u8> {
+        let mut text = Vec::with_capacity(self.script.len() + 1024);
+        let mut add = |part: &[u8]| text.extend_from_slice(part);
+        let status = quoted(self.status.as_os_str());
+        add(b";__ab=(); ");
+        if let Some(remembered) = self.remembered {
+            add(&remembered.exports);
+            add(b"\n\\builtin cd -- ");
+            add(&quoted(OsStr::from_bytes(&remembered.cwd)));
+            add(b"; ");
+        }
+        if let Some(cwd) = self.cwd {
+            add(b"if ! \\builtin cd -- ");
+            add(&quoted(cwd.as_os_str()));
+            add(format!("; then \\builtin printf {} >", char::from(NO_DIRECTORY)).as_bytes());
+            add(&status);
+            add(b"; else ");
+        }
+        add(&self.variables_set());
+        // Said from inside the redirections: whoever hears it can read the FIFOs.
+        add(format!("{{ \\builtin printf {} >", char::from(READY)).as_bytes());
+        add(&status);
+        add(b"; \\builtin eval -- ");
+        add(&quoted(OsStr::new(self.script)));
+        add(b"; } >");
+        add(&quoted(self.stdout.as_os_str()));
+        match self.streams {
+            Streams::Merged => add(b" 2>&1"),
+            Streams::Split => {
+                add(b" 2>");
+                add(&quoted(self.stderr.as_os_str()));
+            }
+        }
+        add(format!(" </dev/null {CONTROL}<&-; ").as_bytes());
+        // `$?` is that of the script; `$!` tells whether it left something in the background.
+        add(br#"{ \builtin printf '%s\0%s\0%s\0' "$?" "${!-}" "${PWD-}"; "#);
+        add(&self.variables_restored());
+        add(br"\builtin export -p; \builtin printf '\0'; } >");
+        add(&status);
+        if self.cwd.is_some() {
+            add(b"; fi");
+        }
+        add(b"\0");
+        text
+    }
+
+    /// Sets the call's variables, and keeps how they were. Assignments in front of `eval` would do without, but bash 5.2 does
+    /// not export them to children if the variable was there before.
+    fn variables_set(&self) -> Vec<u8> {
+        if self.variables.is_empty() {
+            return Vec::new();
+        }
+        let mut text = b"__ab_saved=$(\\builtin declare -p".to_vec();
+        self.add_names(&mut text);
+        text.extend_from_slice(b"); ");
+        text.extend_from_slice(&exports::commands(self.variables));
+        text
+    }
+
+    fn variables_restored(&self) -> Vec<u8> {
+        if self.variables.is_empty() {
+            return Vec::new();
+        }
+        let mut text = b"\\builtin unset -v".to_vec();
+        self.add_names(&mut text);
+        text.extend_from_slice(
+            b"; \\builtin eval \"$__ab_saved\"; \\builtin unset -v __ab_saved; ",
+        );
+        text
+    }
+
+    fn add_names(&self, text: &mut Vec<u8>) {
+        for name in self.variables.keys() {
+            text.push(b' ');
+            text.extend_from_slice(name.as_bytes());
+        }
+    }
+}
+
+/// What a shell says after a script.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Report {
+    /// Exit status of the script, 0 to 255.
+    pub(super) code: i32,
+    /// Pid of the last background command, as text; empty if there was none.
+    pub(super) background: Vec<u8>,
+    pub(super) remembered: Remembered,
+}
+
+/// Reads a report; `None` while it is not whole.
+pub(super) fn read_report(bytes: &[u8]) -> Option<Report> {
+    let mut parts = bytes.split(|byte| *byte == 0);
+    let (code, background) = (parts.next()?, parts.next()?);
+    let (cwd, exports) = (parts.next()?, parts.next()?);
+    // The fourth NUL has come if something follows it, be it nothing.
+    parts.next()?;
+    Some(Report {
+        code: std::str::from_utf8(code).ok()?.parse().ok()?,
+        background: background.to_vec(),
+        remembered: Remembered {
+            cwd: cwd.to_vec(),
+            exports: exports.to_vec(),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_whole_or_none() {
+        let whole = b"3\0\0/a\nb\0declare -x A=\"1\"\n\0";
+        let report = read_report(whole).unwrap();
+        assert_eq!(
+            (report.code, &report.remembered.cwd[..]),
+            (3, &b"/a\nb"[..])
+        );
+        for end in 0..whole.len() {
+            assert_eq!(read_report(&whole[..end]), None, "{end}");
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Persistent shells: what persists, what is undone, what survives their end.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+mod support;
+
+use agent_bash_core::{Cancel, Ending, NoticeKind, RunSpec, SessionName, Streams};
+use agent_bash_exec::ShellCache;
+use std::sync::Arc;
+use std::time::Duration;
+use support::{Ran, run_with, spec};
+
+fn named(name: &str, script: &str) -> RunSpec {
+    RunSpec {
+        session: Some(SessionName(name.into())),
+        ..spec(script)
+    }
+}
+
+async fn say(cache: &ShellCache, script: &str) -> Ran {
+    run_with(cache, &named("a", script), &Cancel::new())
+        .await
+        .unwrap()
+}
+
+fn code(ran: &Ran) -> i32 {
+    match &ran.outcome.ending {
+        Ending::Exited { code } => *code,
+        other => panic!("{other:?}: {}", ran.err),
+    }
+}
+
+fn reset(ran: &Ran) -> Option<&str> {
+    ran.outcome
+        .notices
+        .iter()
+        .find_map(|notice| match &notice.kind {
+            NoticeKind::SessionReset { reason } => Some(reason.as_str()),
+            _ => None,
+        })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_functions_directory_and_options_persist() {
+    let cache = support::cache();
+    for (script, out, want) in [
+        (
+            "x=5; f() { echo f$1; }; cd /usr; export E=1; set -f; echo $PWD",
+            "/usr\n",
+            0,
+        ),
+        (
+            "echo $x $PWD *; f 2; env | grep ^E=",
+            "5 /usr *\nf2\nE=1\n",
+            0,
+        ),
+        ("false", "", 1),
+        ("(exit 7)", "", 7),
+        ("exec >/dev/null; echo lost", "", 0),
+        ("echo found; exec 3>&1", "found\n", 0),
+        ("x=$((x + 1)); echo $x; break; continue", "6\n", 0),
+        ("cat; read y; echo $?", "1\n", 0),
+        ("echo $LINENO\necho $LINENO", "1\n2\n", 0),
+        ("shopt -s expand_aliases; alias hi='echo hello'", "", 0),
+        ("hi", "hello\n", 0),
+        (
+            "printf() { echo no; }; builtin_test=1; eval() { :; }",
+            "",
+            0,
+        ),
+        ("echo \"it's 'quoted'\" \"$x\"", "it's 'quoted' 6\n", 0),
+        ("unset -f printf eval; PATH=; echo still", "still\n", 0),
+        ("IFS=, ; set -u; readonly r=1", "", 0),
+        ("echo here", "here\n", 0),
+    ] {
+        let ran = say(&cache, script).await;
+        assert_eq!(
+            (ran.out.as_str(), code(&ran), reset(&ran)),
+            (out, want, None),
+            "{script}: {}",
+            ran.err
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_are_on_stderr_and_a_syntax_error_ends_nothing() {
+    let cache = support::cache();
+    let ran = say(&cache, "x=1; nosuch").await;
+    assert_eq!(
+        (ran.err.as_str(), code(&ran)),
+        ("bash: line 1: nosuch: command not found\n", 127)
+    );
+    let ran = say(&cache, "echo a; echo )").await;
+    assert!(
+        ran.err.starts_with("bash: eval: line 1: syntax error"),
+        "{}",
+        ran.err
+    );
+    let merged = RunSpec {
+        streams: Streams::Merged,
+        ..named("a", "echo 1; echo 2 >&2; echo $x")
+    };
+    assert_eq!(
+        run_with(&cache, &merged, &Cancel::new()).await.unwrap().out,
+        "1\n2\n1\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_are_apart() {
+    let cache = support::cache();
+    say(&cache, "x=1").await;
+    let other = run_with(&cache, &named("b", "echo [${x-}]"), &Cancel::new())
+        .await
+        .unwrap();
+    assert_eq!(other.out, "[]\n");
+    assert_eq!(
+        run_with(&cache, &spec("echo [${x-}]"), &Cancel::new())
+            .await
+            .unwrap()
+            .out,
+        "[]\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_directory_is_the_sessions_unless_the_call_enters_one() {
+    let cache = support::cache();
+    assert_eq!(say(&cache, "pwd").await.out, "/tmp\n");
+    say(&cache, "cd /usr").await;
+    assert_eq!(say(&cache, "pwd").await.out, "/usr\n");
+    let entering = RunSpec {
+        enter_cwd: true,
+        cwd: "/".into(),
+        ..named("a", "pwd")
+    };
+    assert_eq!(
+        run_with(&cache, &entering, &Cancel::new())
+            .await
+            .unwrap()
+            .out,
+        "/\n"
+    );
+    let ran = say(&cache, "pwd").await;
+    assert_eq!(
+        (ran.out.as_str(), ran.outcome.final_cwd),
+        ("/\n", Some("/".into()))
+    );
+    let missing = RunSpec {
+        enter_cwd: true,
+        cwd: "/nope".into(),
+        ..named("a", "echo ran")
+    };
+    let error = run_with(&cache, &missing, &Cancel::new())
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_string(), "`/nope` could not be entered");
+    assert_eq!(say(&cache, "pwd").await.out, "/\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_calls_variables_are_its_own() {
+    let cache = support::cache();
+    say(&cache, "A=mine; export B=old").await;
+    let mut call = named("a", "echo $A $B; env | grep -c ^A=");
+    call.env.changes = [("A", "it's"), ("B", "new")]
+        .map(|(n, v)| (n.into(), Some(v.into())))
+        .into();
+    assert_eq!(
+        run_with(&cache, &call, &Cancel::new()).await.unwrap().out,
+        "it's new\n1\n"
+    );
+    assert_eq!(say(&cache, "echo $A $B").await.out, "mine old\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
+    for (script, ending, why) in [
+        ("exit 3", Ending::Exited { code: 3 }, "exited with code 3"),
+        (
+            "exec true",
+            Ending::Exited { code: 0 },
+            "exited with code 0",
+        ),
+        (
+            "kill -9 $$",
+            Ending::Signaled {
+                signal: "SIGKILL".into(),
+                number: 9,
+            },
+            "SIGKILL",
+        ),
+        (
+            "set -e; false; echo no",
+            Ending::Exited { code: 1 },
+            "exited with code 1",
+        ),
+    ] {
+        let cache = support::cache();
+        say(&cache, "cd /usr; export E='a b\nc'; x=1; f() { :; }").await;
+        let ran = say(&cache, script).await;
+        assert_eq!(ran.outcome.ending, ending, "{script}: {}", ran.err);
+        assert!(
+            reset(&ran).is_some_and(|reason| reason.contains(why)),
+            "{script}: {:?}",
+            reset(&ran)
+        );
+        let ran = say(&cache, "echo $PWD \"$E\" [${x-}]; type f 2>/dev/null").await;
+        assert_eq!(
+            (ran.out.as_str(), reset(&ran)),
+            ("/usr a b\nc []\n", None),
+            "{script}: {}",
+            ran.err
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
+    let cache = support::cache();
+    let dir = tempfile::tempdir().unwrap();
+    let pushed = dir.path().join("pushed");
+    say(&cache, "cd /usr").await;
+    let script = format!("echo begun; sleep 60; touch '{}'", pushed.display());
+    let call = RunSpec {
+        timeout: Some(Duration::from_millis(300)),
+        ..named("a", &script)
+    };
+    let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+    assert_eq!(
+        ran.outcome.ending,
+        Ending::TimedOut {
+            after: Duration::from_millis(300)
+        }
+    );
+    assert_eq!(ran.out, "begun\n");
+    assert!(reset(&ran).is_some_and(|reason| reason.contains("time limit")));
+    assert!(!pushed.exists(), "the shell went on to its next command");
+    assert_eq!(say(&cache, "pwd").await.out, "/usr\n");
+    // The control: the same script without the limit does touch the file.
+    let whole = script.replace("sleep 60", "sleep 0.1");
+    say(&cache, &whole).await;
+    assert!(pushed.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_one_session_wait_and_a_cancelled_waiter_leaves() {
+    let cache = Arc::new(support::cache());
+    let slow = tokio::spawn({
+        let cache = Arc::clone(&cache);
+        async move { say(&cache, "x=1; echo in; sleep 1; x=2").await }
+    });
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let cancel = Cancel::new();
+    let waiter = tokio::spawn({
+        let (cache, cancel) = (Arc::clone(&cache), cancel.clone());
+        async move {
+            run_with(&cache, &named("a", "echo never"), &cancel)
+                .await
+                .unwrap()
+        }
+    });
+    // Waiting does not count: this one's limit is shorter than its wait.
+    let short = RunSpec {
+        timeout: Some(Duration::from_millis(500)),
+        ..named("a", "echo $x")
+    };
+    let next = tokio::spawn({
+        let cache = Arc::clone(&cache);
+        async move { run_with(&cache, &short, &Cancel::new()).await.unwrap() }
+    });
+    cancel.cancel();
+    let left = waiter.await.unwrap();
+    assert_eq!(
+        (left.outcome.ending, left.out.as_str()),
+        (Ending::Cancelled, "")
+    );
+    assert!(
+        !slow.is_finished(),
+        "the waiter left before the command ended"
+    );
+    assert_eq!(next.await.unwrap().out, "2\n");
+    assert_eq!(slow.await.unwrap().out, "in\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_in_the_background_is_named_and_lives_as_long_as_the_session() {
+    let cache = support::cache();
+    let ran = say(&cache, "sleep 300 & echo $!").await;
+    let pid: u32 = ran.out.trim().parse().unwrap();
+    let survivor = &ran.outcome.survivors[0];
+    assert_eq!(
+        (
+            survivor.pid,
+            survivor.command.as_str(),
+            survivor.holds_output
+        ),
+        (pid, "sleep 300", false)
+    );
+    assert_eq!(
+        say(&cache, "echo next; jobs | wc -l").await.out,
+        "next\n1\n"
+    );
+    drop(cache);
+    for _ in 0..500 {
+        if !std::path::Path::new(&format!("/proc/{pid}")).exists() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{pid} outlived its session");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_scripts_and_long_outputs_pass() {
+    let cache = support::cache();
+    let script = format!("x='{}'; echo ${{#x}}; seq 200000", "y".repeat(300_000));
+    let ran = say(&cache, &script).await;
+    assert!(ran.out.starts_with("300000\n1\n2\n") && ran.out.ends_with("\n200000\n"));
+}
