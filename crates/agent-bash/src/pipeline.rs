@@ -1,14 +1,14 @@
 //! The way of a call, readable from top to bottom. Each stage is a function in a file of its own below `stage/`; one
 //! that refuses ends the call, and nothing has been started.
 //!
-//! Stages of the contract that have no mechanism yet are not in the list: normalisation (between reading the input and
-//! the safety check), interception (after it), safe mode (after the safety check), the choice of a terminal (before
-//! running). What a call asks of them is refused by [`stage::offer`], not ignored.
+//! One stage of the contract has no mechanism yet and is not in the list: the choice of a terminal (before running).
+//! What a call asks of parts that are missing is refused by `stage::offer`, not ignored.
 
 use crate::refusal::Refusal;
 use crate::stage::parse_input::Input;
 use crate::stage::{
-    approve, artifact, offer, parse_input, run, safety, shape, timeout, working_directory,
+    approve, artifact, intercept, normalise, offer, parse_input, run, safe_mode, safety, shape,
+    timeout, working_directory,
 };
 use crate::tool::{CallOptions, Wiring};
 use agent_bash_core::{Cancel, Notice, Outcome, ToolResult};
@@ -31,6 +31,8 @@ pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
     /// What was printed.
     pub(crate) output: CallOutput,
+    /// The pipeline that ran, where filters were lifted from its end.
+    pub(crate) lifted_from: Option<String>,
 }
 
 /// Takes a call through all stages.
@@ -57,13 +59,19 @@ async fn stages(
     call: &mut Call,
 ) -> Result<Ran, Refusal> {
     let parsed = parse_input::parse(input)?;
-    let request = parsed.request;
+    let mut request = parsed.request;
     call.command.clone_from(&request.command);
     call.notices = parsed.notices;
     call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
 
     offer::check(&request)?;
-    let reading = safety::check(tool, call)?;
+
+    let lifted = normalise::lift(tool, &mut request);
+    let is_lifted = lifted.is_some();
+    call.notices.extend(lifted);
+    intercept::check(tool, call, &request)?;
+    let reading = safety::check(tool, call, &request)?;
+    let hardened = safe_mode::check(tool, call, &mut request)?;
     approve::ask(tool, call, &request, &reading, cancel).await?;
     working_directory::check(&call.cwd)?;
 
@@ -72,7 +80,18 @@ async fn stages(
 
     let streams = artifact::streams(tool, &request);
     let mut output = artifact::allocate(tool, call, &request, streams);
-    let spec = run::spec(tool, call, &request, limit, streams, options.stdin)?;
+    let decisions = run::Decisions {
+        limit,
+        streams,
+        stdin: options.stdin,
+        hardened,
+    };
+    let spec = run::spec(tool, call, &request, &decisions)?;
     let outcome = run::run(tool, &spec, &mut output, options.live, cancel).await?;
-    Ok(Ran { outcome, output })
+    let lifted_from = is_lifted.then_some(request.command);
+    Ok(Ran {
+        outcome,
+        output,
+        lifted_from,
+    })
 }

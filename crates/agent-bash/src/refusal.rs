@@ -5,6 +5,7 @@
 use crate::stage::approve::Denied;
 use crate::stage::working_directory::DirectoryError;
 use agent_bash_core::{NotStarted, RequestError, Status};
+use agent_bash_policy::Finding;
 
 /// A stage's refusal. Nothing of the script has run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -42,6 +43,16 @@ pub struct RuleRefusal {
     pub message: String,
     /// The tool to use instead, where the rule names one.
     pub suggested_tool: Option<String>,
+}
+
+impl From<Finding> for RuleRefusal {
+    fn from(finding: Finding) -> Self {
+        Self {
+            rule: finding.rule,
+            message: finding.message,
+            suggested_tool: finding.suggested_tool,
+        }
+    }
 }
 
 /// The `rule` of a refusal by the host.

@@ -2,9 +2,13 @@
 
 pub(crate) mod approve;
 pub(crate) mod artifact;
+pub(crate) mod benign;
+pub(crate) mod intercept;
+pub(crate) mod normalise;
 pub(crate) mod offer;
 pub(crate) mod parse_input;
 pub(crate) mod run;
+pub(crate) mod safe_mode;
 pub(crate) mod safety;
 pub(crate) mod shape;
 pub(crate) mod timeout;

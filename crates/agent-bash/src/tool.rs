@@ -8,9 +8,9 @@ use crate::stage::approve::{AllowAll, Approver};
 use crate::stage::parse_input::Input;
 use agent_bash_core::{
     ArtifactStore, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer, Profile,
-    Shell, StdinSource, StreamId, ToolResult,
+    Shell, ShellChoice, StdinSource, StreamId, ToolResult,
 };
-use agent_bash_policy::RuleSelection;
+use agent_bash_policy::{InterceptMode, Interceptor, RuleSelection, SafeMode};
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::LiveUpdates;
@@ -34,10 +34,18 @@ pub(crate) struct Wiring {
     pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleSelection,
+    pub(crate) interception: Option<Interception>,
+    pub(crate) safe_mode: Option<SafeMode>,
     pub(crate) environment: BaseEnvironment,
     /// A missing shell is reported by each call, as the contract wants it, not when the tool is made.
     pub(crate) shell: Result<Shell, NotStarted>,
     pub(crate) limits: Limits,
+}
+
+/// Rules about commands for which the model has a better tool, and what follows from a match.
+pub(crate) struct Interception {
+    pub(crate) mode: InterceptMode,
+    pub(crate) rules: Interceptor,
 }
 
 /// What a caller adds to a request: things that are no part of its JSON.
@@ -75,6 +83,8 @@ impl BashTool {
             artifacts: None,
             approver: Arc::new(AllowAll),
             rules: RuleSelection::default(),
+            interception: None,
+            safe_mode: None,
             environment: EnvironmentPolicy::default(),
             shell: None,
             limits: Limits::default(),
@@ -174,6 +184,8 @@ pub struct BashToolBuilder {
     artifacts: Option<Arc<dyn ArtifactStore>>,
     approver: Arc<dyn Approver>,
     rules: RuleSelection,
+    interception: Option<Interception>,
+    safe_mode: Option<SafeMode>,
     environment: EnvironmentPolicy,
     shell: Option<PathBuf>,
     limits: Limits,
@@ -198,6 +210,28 @@ impl BashToolBuilder {
     #[must_use]
     pub fn rules(mut self, rules: RuleSelection) -> Self {
         self.rules = rules;
+        self
+    }
+
+    /// Blocks, or remarks on, commands for which the model has a better tool. Counts only together with
+    /// [`HostContext::tools`]: a tool that the model does not have is not proposed.
+    #[must_use]
+    pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
+        self.interception = Some(Interception { mode, rules });
+        self
+    }
+
+    /// The tools that the model has beside this one, in place of [`HostContext::tools`].
+    #[must_use]
+    pub fn tools(mut self, names: Option<Vec<String>>) -> Self {
+        self.host.tools = names;
+        self
+    }
+
+    /// Lets only what is on a list run, always in bash.
+    #[must_use]
+    pub fn safe_mode(mut self, mode: SafeMode) -> Self {
+        self.safe_mode = Some(mode);
         self
     }
 
@@ -226,11 +260,12 @@ impl BashToolBuilder {
     pub fn build(self) -> BashTool {
         let host_env: BTreeMap<_, _> = (*self.host.env).clone();
         let environment = BaseEnvironment::build(host_env, &self.environment);
-        let shell = resolve_shell(
-            self.shell.as_deref(),
-            self.profile.shell,
-            &environment.variables,
-        );
+        let (named, choice) = match self.safe_mode {
+            // The policy reads bash, and a list is worth nothing to a shell that reads otherwise.
+            Some(_) => (None, ShellChoice::Bash),
+            None => (self.shell.as_deref(), self.profile.shell),
+        };
+        let shell = resolve_shell(named, choice, &environment.variables);
         BashTool {
             wiring: Arc::new(Wiring {
                 profile: self.profile,
@@ -240,6 +275,8 @@ impl BashToolBuilder {
                 artifacts: self.artifacts,
                 approver: self.approver,
                 rules: self.rules,
+                interception: self.interception,
+                safe_mode: self.safe_mode,
                 environment,
                 shell,
                 limits: self.limits,

@@ -41,6 +41,8 @@ pub(crate) struct Live {
     pub(crate) all_to_stderr: bool,
     /// Given when nobody reads any more, as SIGPIPE would end a program.
     pub(crate) cancel: Cancel,
+    /// Nobody reads any more.
+    pub(crate) lost_reader: bool,
 }
 
 impl OutputConsumer for Live {
@@ -52,6 +54,7 @@ impl OutputConsumer for Live {
             out.write_all(bytes).and_then(|()| out.flush())
         };
         if written.is_err() {
+            self.lost_reader = true;
             self.cancel.cancel();
             return Flow::Stop;
         }

@@ -13,6 +13,9 @@ const CALLING_OFF: [(SignalKind, u8); 3] = [
     (SignalKind::terminate(), 15),
 ];
 
+/// SIGHUP in a mask of signals.
+const HANGUP_BIT: u64 = 1;
+
 /// What the signals have said so far.
 #[derive(Debug, Clone)]
 pub(crate) struct CalledOff {
@@ -22,8 +25,8 @@ pub(crate) struct CalledOff {
 }
 
 impl CalledOff {
-    /// Listens from now on. A signal that was ignored when we were started (`nohup`, a background command of a script)
-    /// stays ignored.
+    /// Listens from now on. SIGHUP stays ignored if it was when we were started, which is what `nohup` is about. SIGINT
+    /// does not: a script's background command ignores it too, and whoever sends it there means us.
     ///
     /// # Errors
     /// The system has no room for a handler.
@@ -32,9 +35,9 @@ impl CalledOff {
             cancel: Cancel::new(),
             first: Arc::default(),
         };
-        let ignored = ignored_signals();
+        let stays_ignored = ignored_signals() & HANGUP_BIT;
         for (kind, number) in CALLING_OFF {
-            if ignored & (1 << (number - 1)) == 0 {
+            if stays_ignored & (1 << (number - 1)) == 0 {
                 tokio::spawn(called_off.clone().wait(signal(kind)?, number));
             }
         }

@@ -69,7 +69,7 @@ pub(crate) async fn ask(
     cancel: &Cancel,
 ) -> Result<(), Refusal> {
     let proposal = Proposal {
-        command: &call.command,
+        command: &request.command,
         cwd: &call.cwd,
         request,
         reading,

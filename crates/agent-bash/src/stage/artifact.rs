@@ -32,7 +32,7 @@ pub(crate) fn allocate(
         share_window: true,
     };
     let meta = ArtifactMeta {
-        command: call.command.clone(),
+        command: request.command.clone(),
         cwd: call.cwd.to_string_lossy().into_owned(),
         started_at: tool.clock.wall(),
     };

@@ -3,21 +3,24 @@
 use crate::pipeline::Call;
 use crate::refusal::RuleRefusal;
 use crate::tool::Wiring;
+use agent_bash_core::Request;
 use agent_bash_policy::{Context, Verdict, check_safety};
 
 /// Judges the command; what is not blocked is handed on with its reading, for the host to decide.
-pub(crate) fn check(tool: &Wiring, call: &Call) -> Result<Verdict, RuleRefusal> {
-    let context = Context {
+///
+/// A script that cannot be read and has nothing in it that speaks against it passes: bash reports the error itself.
+pub(crate) fn check(tool: &Wiring, call: &Call, request: &Request) -> Result<Verdict, RuleRefusal> {
+    match check_safety(&request.command, &context(tool, call), &tool.rules) {
+        Verdict::Block(finding) => Err(finding.into()),
+        passed => Ok(passed),
+    }
+}
+
+/// What a verdict depends on besides the script.
+pub(crate) fn context(tool: &Wiring, call: &Call) -> Context {
+    Context {
         cwd: call.cwd.clone(),
         home: tool.host.home.clone(),
         tools: tool.host.tools.clone(),
-    };
-    match check_safety(&call.command, &context, &tool.rules) {
-        Verdict::Block(finding) => Err(RuleRefusal {
-            rule: finding.rule.clone(),
-            message: finding.message.clone(),
-            suggested_tool: finding.suggested_tool.clone(),
-        }),
-        passed => Ok(passed),
     }
 }

@@ -3,6 +3,8 @@
 use crate::layout::{self, End, Facts};
 use crate::pipeline::{Call, Ran};
 use crate::refusal::Refusal;
+use crate::stage::benign;
+use crate::stage::safety::context;
 use crate::stage::timeout::millis;
 use crate::tool::Wiring;
 use agent_bash_core::{
@@ -60,8 +62,12 @@ fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
 }
 
 fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
-    let Ran { outcome, output } = ran;
-    let status = status_of(&outcome);
+    let Ran {
+        outcome,
+        output,
+        lifted_from,
+    } = ran;
+    let status = status_of(tool, &call, &outcome, lifted_from.as_deref());
     let report = output.finish(&ArtifactEnd {
         status: status.clone(),
         duration: outcome.duration,
@@ -117,15 +123,21 @@ fn notices(mut notices: Vec<Notice>, outcome: &Outcome, report: &CallReport) -> 
     notices
 }
 
-/// What was observed, as a status. The one exception that the contract allows: a producer that met the pipe we closed
-/// because `head` had its lines has done what it was asked for.
-fn status_of(outcome: &Outcome) -> Status {
+/// What was observed, as a status. Two exceptions that the contract makes: a producer that met the pipe we closed
+/// because `head` had its lines has done what it was asked for; and where a filter was lifted, an exit code that is an
+/// answer rather than a failure is the success that bash would have reported of the filter.
+fn status_of(tool: &Wiring, call: &Call, outcome: &Outcome, lifted_from: Option<&str>) -> Status {
     let met_closed_pipe = match outcome.ending {
         Ending::Exited { code } => code == 128 + BROKEN_PIPE,
         Ending::Signaled { number, .. } => number == BROKEN_PIPE,
         _ => false,
     };
     if outcome.closed_early && met_closed_pipe {
+        return Status::Exited { code: 0 };
+    }
+    if let (Ending::Exited { code: 1 }, Some(pipeline)) = (&outcome.ending, lifted_from)
+        && benign::is_answer(pipeline, &context(tool, call))
+    {
         return Status::Exited { code: 0 };
     }
     match &outcome.ending {

@@ -1,7 +1,14 @@
 //! The pipeline against a scripted executor: what is refused before anything is started, what the executor is asked
 //! for, and what becomes of its outcome.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
 mod limits;
+mod reading;
 mod refusals;
 mod scripted;
 

@@ -11,6 +11,9 @@ use agent_bash::{CallOptions, Input, profiles};
 use anyhow::Context;
 use std::time::Duration;
 
+/// What a shell reports of a program that wrote to a reader who went away: 128 + SIGPIPE.
+const BROKEN_PIPE: u8 = 141;
+
 /// Workers of the runtime: one call needs little more than one.
 const WORKERS: usize = 2;
 
@@ -25,7 +28,9 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let (result, code) = runtime.block_on(call(args, input, start))?;
     // Whatever still waits in there (a blocked write to a reader that does not read) is not waited for.
     runtime.shutdown_background();
-    print(args, &result)?;
+    if code != BROKEN_PIPE {
+        print(args, &result)?;
+    }
     Ok(code)
 }
 
@@ -35,6 +40,7 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
     let mut live = Live {
         all_to_stderr: args.json,
         cancel: called_off.cancel().clone(),
+        lost_reader: false,
     };
     let options = CallOptions {
         live: if args.stream { Some(&mut live) } else { None },
@@ -47,6 +53,7 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
     let result = tool.execute_with(input, options, called_off.cancel()).await;
     let code = match (&result.status, called_off.exit_code()) {
         (Status::Cancelled, Some(code)) => code,
+        (Status::Cancelled, None) if live.lost_reader => BROKEN_PIPE,
         (status, _) => status.exit_code(),
     };
     Ok((result, code))

@@ -1,0 +1,36 @@
+//! Refuses, or remarks on, a command for which the model has a better tool. Off unless the host gives rules and the
+//! names of the tools; the rules and how they match are `agent-bash-policy`'s.
+
+use crate::pipeline::Call;
+use crate::refusal::RuleRefusal;
+use crate::stage::safety::context;
+use crate::tool::Wiring;
+use agent_bash_core::{NoticeKind, Request};
+use agent_bash_policy::{InterceptMode, Verdict};
+
+/// Asks the rules, in their order.
+pub(crate) fn check(tool: &Wiring, call: &mut Call, request: &Request) -> Result<(), RuleRefusal> {
+    let Some(interception) = &tool.interception else {
+        return Ok(());
+    };
+    let verdict = interception
+        .rules
+        .check(&request.command, &context(tool, call));
+    let Verdict::Block(finding) = verdict else {
+        return Ok(());
+    };
+    match interception.mode {
+        InterceptMode::Off => {}
+        InterceptMode::Block => return Err(finding.into()),
+        InterceptMode::Advise => {
+            if let Some(suggested_tool) = finding.suggested_tool {
+                let advice = NoticeKind::Advice {
+                    suggested_tool,
+                    message: finding.message,
+                };
+                call.notices.push(advice.into());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! What the reading of a command changes: lifted filters, better tools, safe mode.
+
+use crate::scripted::{Scripted, builder, outcome, tool};
+use agent_bash::core::{Cancel, Ending, NoticeKind, Status, StreamId, Streams};
+use agent_bash::policy::{InterceptMode, Interceptor, SafeMode};
+use agent_bash::{BashTool, BashToolBuilder, profiles};
+use serde_json::json;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+
+#[tokio::test]
+async fn standard_lifts_filters_from_the_end_and_the_others_run_what_was_written() {
+    let numbers = (StreamId::Stdout, b"1\n2\n3\n4\n".to_vec());
+    let run = |profile| {
+        let executor = Scripted::new(
+            vec![numbers.clone()],
+            Ok(outcome(Ending::Exited { code: 0 })),
+        );
+        let tool = tool(profile, &executor);
+        async move {
+            let call = json!(" seq 4 | head -n 3 | tail -2\n");
+            (tool.execute(call, &Cancel::new()).await, executor.last())
+        }
+    };
+    let (result, spec) = run(&profiles::STANDARD).await;
+    assert_eq!(
+        (spec.script.as_str(), spec.streams),
+        ("seq 4", Streams::Split)
+    );
+    assert_eq!(result.text, "2\n3\n\n[Showing lines 2-3 of 4]");
+    let lifted = NoticeKind::Lifted {
+        filter: "head -n 3 | tail -2".into(),
+    };
+    assert!(
+        result.notices.iter().any(|notice| notice.kind == lifted),
+        "{:?}",
+        result.notices
+    );
+
+    let (result, spec) = run(&profiles::MODES).await;
+    assert_eq!(spec.script, " seq 4 | head -n 3 | tail -2\n");
+    assert!(result.notices.is_empty());
+}
+
+#[tokio::test]
+async fn limits_that_were_given_leave_the_command_as_it_is() {
+    let executor = Scripted::exits(0, b"");
+    tool(&profiles::STANDARD, &executor)
+        .execute(
+            json!({"command": "seq 4 | head -n 3", "tail": 1}),
+            &Cancel::new(),
+        )
+        .await;
+    assert_eq!(executor.last().script, "seq 4 | head -n 3");
+}
+
+#[tokio::test]
+async fn a_failing_producer_shows_where_a_filter_was_lifted_and_an_answer_does_not() {
+    for (command, code, want) in [
+        ("make | tail -5", 2, 2),
+        ("make | tail -5", 1, 1),
+        ("grep -rn x src | head -5", 1, 0),
+        ("grep -rn x src | head -5", 2, 2),
+        // Nothing was lifted, so the code is the command's own.
+        ("grep -rn x src", 1, 1),
+    ] {
+        let executor = Scripted::exits(code, b"");
+        let result = tool(&profiles::STANDARD, &executor)
+            .execute(json!(command), &Cancel::new())
+            .await;
+        assert_eq!(result.status, Status::Exited { code: want }, "{command}");
+    }
+}
+
+fn intercepting(mode: InterceptMode, tools: Option<&[&str]>, executor: &Arc<Scripted>) -> BashTool {
+    let names = tools.map(|tools| tools.iter().map(|tool| (*tool).to_owned()).collect());
+    builder(&profiles::STANDARD, executor, Path::new("/"))
+        .tools(names)
+        .interceptor(mode, Interceptor::default())
+        .build()
+}
+
+#[tokio::test]
+async fn a_better_tool_blocks_or_is_remarked_on_if_the_model_has_it() {
+    for (mode, tools, blocked, advised) in [
+        (InterceptMode::Block, Some(&["read"][..]), true, false),
+        (InterceptMode::Advise, Some(&["read"]), false, true),
+        (InterceptMode::Off, Some(&["read"]), false, false),
+        (InterceptMode::Block, Some(&["grep"]), false, false),
+        (InterceptMode::Block, None, false, false),
+    ] {
+        let executor = Scripted::exits(0, b"text");
+        let result = intercepting(mode, tools, &executor)
+            .execute(json!("cat notes.txt"), &Cancel::new())
+            .await;
+        assert_eq!(executor.runs() == 0, blocked, "{mode:?} {tools:?}");
+        assert_eq!(result.suggested_tool.as_deref(), blocked.then_some("read"));
+        let is_advice = |kind: &NoticeKind| matches!(kind, NoticeKind::Advice { suggested_tool, .. } if suggested_tool == "read");
+        assert_eq!(
+            result.notices.iter().any(|notice| is_advice(&notice.kind)),
+            advised
+        );
+        if blocked {
+            assert_eq!(
+                result.text,
+                "Blocked: Use the `read` tool instead of cat/head/tail/less.\n\nOriginal command: cat notes.txt"
+            );
+        }
+    }
+}
+
+fn safe(builder: BashToolBuilder) -> BashTool {
+    builder.safe_mode(SafeMode::default()).build()
+}
+
+#[tokio::test]
+async fn safe_mode_refuses_what_is_not_listed_in_the_words_of_the_seed() {
+    for (command, want) in [
+        ("rm x", "Error: Command not allowed in safe mode"),
+        (
+            "echo 'unclosed",
+            "Error: Invalid command syntax in safe mode",
+        ),
+    ] {
+        let executor = Scripted::exits(0, b"");
+        let result = safe(builder(&profiles::WORKSPACE, &executor, Path::new("/")))
+            .execute(json!(command), &Cancel::new())
+            .await;
+        assert_eq!(executor.runs(), 0);
+        assert_eq!(result.text, want);
+        assert!(matches!(result.status, Status::Blocked { .. }));
+    }
+}
+
+#[tokio::test]
+async fn safe_mode_runs_in_bash_and_in_an_environment_that_runs_nothing_else() {
+    let executor = Scripted::exits(0, b"");
+    let call = json!({"command": "git diff", "env": {"GIT_EXTERNAL_DIFF": "evil", "PATH": "/evil", "KEPT": "1"}});
+    safe(builder(&profiles::WORKSPACE, &executor, Path::new("/")))
+        .execute(call, &Cancel::new())
+        .await;
+    let spec = executor.last();
+    assert!(spec.shell.is_bash);
+    assert_eq!(spec.script, "git diff --no-ext-diff --no-textconv");
+    assert_eq!(spec.env.get("GIT_EXTERNAL_DIFF"), None);
+    assert_eq!(spec.env.get("KEPT"), Some(OsStr::new("1")));
+    let path = spec.env.get("PATH").unwrap().to_str().unwrap();
+    assert!(
+        path.contains("/usr/bin") && !path.contains("evil"),
+        "{path}"
+    );
+    assert_eq!(spec.env.get("GIT_OPTIONAL_LOCKS"), Some(OsStr::new("0")));
+}
