@@ -11,7 +11,9 @@
 
 mod clock;
 pub mod environment;
+mod identity;
 mod inherited;
+mod leftovers;
 mod proc_fs;
 mod secrets;
 mod shell;
@@ -20,7 +22,9 @@ pub mod supervisor;
 mod unattended;
 
 pub use clock::SystemClock;
+pub use identity::ProcessIdentity;
 pub use inherited::Inherited;
+pub use leftovers::Leftovers;
 pub use proc_fs::{ProcessInfo, processes_of_session};
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};

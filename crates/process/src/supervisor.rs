@@ -20,22 +20,30 @@
 //! again, without end. That is what the token is for.
 //!
 //! Parts: `entry` (becoming a supervisor), `serve` (its loop), `ladder` (ending a tree), `tree` (who is in it),
-//! `launch` (starting a shell), `relay` (reading on for survivors), `protocol` and `channel` (what it says and how),
-//! `client` (the host's side). It runs neither tokio nor threads.
+//! `launch` (starting a shell), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
+//! outlives its host), `protocol` and `channel` (what it says and how), `client` and `detach` (the host's side), `visit`
+//! (a later host's). It runs neither tokio nor threads.
 
 mod channel;
 mod client;
+mod detach;
 mod entry;
+mod job;
+pub mod job_directory;
 mod ladder;
 mod launch;
 mod protocol;
 mod relay;
 mod serve;
 mod tree;
+mod visit;
 
 pub use client::{Gone, Link, ShellFds, StartError, Supervised, Supervisor};
+pub use detach::{DetachError, JobFds};
 pub use entry::{Token, init};
-pub use protocol::{Event, ShellEnd, ShellStart};
+pub use job_directory::{JobEnd, JobEnding};
+pub use protocol::{Detach, Event, ShellEnd, ShellStart};
+pub use visit::{JobKilled, JobVisit};
 
 /// The name under which a supervisor runs, and by which [`init`] knows that it is one. Never contains anything of the
 /// user's command, so that `pkill -f` with a word of the command does not find it.

@@ -158,6 +158,11 @@ impl Supervised {
         self.child.as_ref().map_or(0, Child::id)
     }
 
+    /// Gives an order.
+    pub(super) fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        self.link.order(order, fds)
+    }
+
     /// A second way to give orders, for a task of its own.
     pub fn link(&self) -> Link {
         self.link.clone()
@@ -276,6 +281,7 @@ impl Supervised {
             files: !files.is_empty(),
             detach,
             quota,
+            job: None,
         };
         self.link.order(&order, &fds).map_err(|_| Gone)?;
         loop {

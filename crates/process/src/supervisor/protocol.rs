@@ -1,6 +1,7 @@
 //! What host and supervisor say to each other. JSON, since the messages are few and small; how they travel, and the
 //! descriptors with them, is in `channel`.
 
+use super::job_directory::JobEnd;
 use agent_bash_core::Survivor;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -32,7 +33,28 @@ pub(super) enum Order {
         detach: bool,
         /// How many bytes more may be written to the files together.
         quota: u64,
+        /// The directory of the job that they become; `None`: of none.
+        job: Option<OsString>,
     },
+    /// Let the shell that waits for its script run as a job that outlives the host. With it, in this order: the read end
+    /// of its stdout, the control pipe's write end, and the write end of its stdin if it has one. Answer: `Detached`, or
+    /// `DetachFailed`; in time `JobEnded`.
+    Detach(Detach),
+}
+
+/// How a call becomes a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Detach {
+    /// The job's private directory, with the files that its host makes; absolute. See `job_directory`.
+    pub directory: OsString,
+    /// What is written to the control pipe: it commits the script.
+    pub commit: String,
+    /// Milliseconds after which it is ended.
+    pub limit_ms: u64,
+    /// Milliseconds between SIGTERM and SIGKILL then.
+    pub grace_ms: u64,
+    /// How many bytes it may write to its output file.
+    pub quota: u64,
 }
 
 /// From the supervisor.
@@ -78,8 +100,20 @@ pub enum Event {
         /// Who.
         survivors: Vec<Survivor>,
     },
-    /// The survivors are the supervisor's now; the host may go.
+    /// The survivors are the supervisor's now; the host may go. They are a job if its entry is there.
     Adopted,
+    /// The job is the supervisor's now, and its script runs; the host may go.
+    Detached,
+    /// There is no job, and its script does not run.
+    DetachFailed {
+        /// The system's reason.
+        reason: String,
+    },
+    /// The job has ended.
+    JobEnded {
+        /// How.
+        end: JobEnd,
+    },
 }
 
 /// Which shell to start, and how.

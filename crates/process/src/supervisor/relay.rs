@@ -13,6 +13,7 @@ const BUFFER: usize = 64 * 1024;
 pub(super) struct Relay {
     pairs: Vec<Pair>,
     quota: u64,
+    dropped: u64,
 }
 
 #[derive(Debug)]
@@ -21,6 +22,9 @@ struct Pair {
     /// `None`: read and dropped.
     file: Option<File>,
 }
+
+/// What stands in a file where the rest is missing.
+const MARK: &[u8] = b"\n[output limit reached: what follows is not kept]\n";
 
 impl Relay {
     /// Takes over pipes; `files` is as long as `pipes`, or empty.
@@ -42,6 +46,16 @@ impl Relay {
         Ok(())
     }
 
+    /// Bytes that were read and not written.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Reads no more: whoever still writes meets SIGPIPE.
+    pub(super) fn close(&mut self) {
+        self.pairs.clear();
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.pairs.is_empty()
     }
@@ -57,12 +71,12 @@ impl Relay {
             return;
         }
         let mut buffer = vec![0u8; BUFFER];
-        let quota = &mut self.quota;
+        let (quota, dropped) = (&mut self.quota, &mut self.dropped);
         self.pairs
             .retain_mut(|pair| match rustix::io::read(&pair.pipe, &mut buffer) {
                 Ok(0) => false,
                 Ok(count) => {
-                    pair.keep(&buffer[..count], quota);
+                    *dropped += (count - pair.keep(&buffer[..count], quota)) as u64;
                     true
                 }
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => true,
@@ -72,16 +86,22 @@ impl Relay {
 }
 
 impl Pair {
-    /// Writes up to the quota. After a failed write nothing more is written: the file stays a true beginning.
-    fn keep(&mut self, bytes: &[u8], quota: &mut u64) {
-        let Some(file) = &mut self.file else { return };
+    /// Writes up to the quota, and says where the rest is missing. After that, or after a failed write, nothing more is
+    /// written: the file stays a true beginning. Returns how many bytes of these were written.
+    fn keep(&mut self, bytes: &[u8], quota: &mut u64) -> usize {
+        let Some(file) = &mut self.file else { return 0 };
         let room = usize::try_from(*quota).unwrap_or(usize::MAX);
         let part = &bytes[..bytes.len().min(room)];
         if file.write_all(part).is_err() {
             self.file = None;
-            return;
+            return 0;
         }
         *quota -= part.len() as u64;
+        if part.len() < bytes.len() {
+            let _ = file.write_all(MARK);
+            self.file = None;
+        }
+        part.len()
     }
 }
 
@@ -132,7 +152,9 @@ mod tests {
         relay.pump();
         write.write_all(b"more").unwrap();
         relay.pump();
-        assert_eq!(content(&file), "01234");
+        let kept = content(&file);
+        assert_eq!(kept, format!("01234{}", String::from_utf8_lossy(MARK)));
+        assert_eq!(relay.dropped(), 9);
     }
 
     #[test]

@@ -3,13 +3,16 @@
 
 use super::VERSION;
 use super::channel::{Inbox, Received, Wait, send};
+use super::job::{Job, Seen, Wanted};
 use super::ladder::Ladder;
 use super::launch::{Launched, Report, launch};
-use super::protocol::{Event, Order, ShellEnd, ShellStart};
+use super::protocol::{Detach, Event, Order, ShellEnd, ShellStart};
 use super::relay::Relay;
 use super::tree;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::WaitOptions;
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -30,6 +33,8 @@ pub(super) struct Server {
     relay: Relay,
     /// Survivors are ours: the host's end is no reason to end them.
     adopted: bool,
+    /// What is adopted is a job.
+    job: Option<Job>,
 }
 
 /// The shell of the current call.
@@ -57,6 +62,7 @@ impl Server {
             ladder: None,
             relay: Relay::default(),
             adopted: false,
+            job: None,
         }
     }
 
@@ -79,10 +85,18 @@ impl Server {
                 .is_some_and(|ladder| ladder.step(now()))
             {
                 let survivors = self.survivors();
+                if let Some(job) = &mut self.job {
+                    job.tell_stuck(&survivors);
+                }
                 self.tell(&Event::Stuck { survivors }, &[]);
             }
             self.relay.pump();
-            if self.host_gone && empty && self.relay.is_done() {
+            self.look_after_job(empty);
+            let free = match &self.job {
+                Some(job) => job.end().is_some(),
+                None => self.host_gone,
+            };
+            if free && empty && self.relay.is_done() {
                 return Ok(());
             }
         }
@@ -90,8 +104,10 @@ impl Server {
 
     /// Sleeps until something happens or the ladder's next step is due.
     fn wait(&self) -> io::Result<()> {
-        let timeout = self.ladder.as_ref().map(|ladder| {
-            let left = ladder.next().saturating_duration_since(now());
+        let ladder = self.ladder.as_ref().map(Ladder::next);
+        let job = self.job.as_ref().and_then(Job::next);
+        let timeout = ladder.into_iter().chain(job).min().map(|next| {
+            let left = next.saturating_duration_since(now());
             // Rounded up: a step that is due in 0.3 ms is not polled for three times.
             let left = left + Duration::from_micros(100);
             Timespec {
@@ -106,6 +122,8 @@ impl Server {
         }
         let pipes: Vec<BorrowedFd<'_>> = self.relay.pipes().collect();
         fds.extend(pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
+        let sockets: Vec<BorrowedFd<'_>> = self.job.iter().flat_map(Job::sockets).collect();
+        fds.extend(sockets.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
@@ -145,7 +163,9 @@ impl Server {
                 files,
                 detach,
                 quota,
-            } => self.adopt(files, detach, quota, fds),
+                job,
+            } => self.adopt(files, detach, quota, job, fds),
+            Order::Detach(detach) => self.detach(&detach, fds),
         }
     }
 
@@ -193,7 +213,14 @@ impl Server {
         self.ladder = Some(Ladder::begin(now(), grace, group, stop_shell));
     }
 
-    fn adopt(&mut self, files: bool, detach: bool, quota: u64, mut fds: Vec<OwnedFd>) {
+    fn adopt(
+        &mut self,
+        files: bool,
+        detach: bool,
+        quota: u64,
+        job: Option<OsString>,
+        mut fds: Vec<OwnedFd>,
+    ) {
         let files = if files {
             fds.split_off(fds.len() / 2)
         } else {
@@ -201,7 +228,67 @@ impl Server {
         };
         if self.relay.take(fds, files, quota).is_ok() {
             self.adopted |= detach;
+            // Without the files of a job they live all the same; the host sees that there is no entry.
+            self.job = self
+                .job
+                .take()
+                .or_else(|| job.and_then(|directory| Job::adopt(&directory).ok()));
             self.tell(&Event::Adopted, &[]);
+        }
+    }
+
+    fn detach(&mut self, detach: &Detach, fds: Vec<OwnedFd>) {
+        let mut fds = fds.into_iter();
+        let (Some(output), Some(control)) = (fds.next(), fds.next()) else {
+            return;
+        };
+        let taken = Job::take(detach, fds.next(), now()).and_then(|job| {
+            let files: Vec<OwnedFd> = job.output()?.into_iter().map(File::into).collect();
+            self.relay.take(vec![output], files, detach.quota)?;
+            job.run(control, &detach.commit)?;
+            Ok(job)
+        });
+        match taken {
+            Ok(job) => {
+                self.job = Some(job);
+                self.adopted = true;
+                self.tell(&Event::Detached, &[]);
+            }
+            Err(error) => {
+                self.relay.close();
+                let reason = error.to_string();
+                self.tell(&Event::DetachFailed { reason }, &[]);
+            }
+        }
+    }
+
+    /// The job's visitors, its time limit, its end.
+    fn look_after_job(&mut self, empty: bool) {
+        // Out of its place, since the visitors ask for the survivors.
+        let Some(mut job) = self.job.take() else {
+            return;
+        };
+        let wanted = job.receive(|| self.survivors());
+        let due = job.due(now()).map(Wanted::End);
+        for Wanted::End(grace) in wanted.into_iter().chain(due) {
+            if !empty {
+                self.terminate(grace, false);
+            }
+        }
+        let seen = Seen {
+            shell: self.shell.as_ref().and_then(|shell| shell.end),
+            empty,
+            all_read: self.relay.is_done(),
+            dropped: self.relay.dropped(),
+        };
+        let ended = job.conclude(seen, now());
+        if ended {
+            self.relay.close();
+        }
+        let end = job.end().filter(|_| ended).cloned();
+        self.job = Some(job);
+        if let Some(end) = end {
+            self.tell(&Event::JobEnded { end }, &[]);
         }
     }
 

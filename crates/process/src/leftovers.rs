@@ -1,0 +1,66 @@
+//! Who is left of a job whose supervisor was killed: nobody can be asked any more, so they are looked for. Whoever is
+//! still in its session, and whoever can still write to its output, is one of them. Who has left both is not found.
+
+use crate::identity::ProcessIdentity;
+use crate::proc_fs::{self, ProcessInfo};
+use rustix::process::Signal;
+
+/// What leftovers are known by.
+#[derive(Debug, Clone)]
+pub struct Leftovers {
+    /// The supervisor, which led the session. Whoever was started before it is nobody's leftover.
+    pub supervisor: ProcessIdentity,
+    /// Inode of the pipe that is the output.
+    pub pipe: Option<u64>,
+}
+
+impl Leftovers {
+    /// Those who live. Nobody while the supervisor lives: it is to be asked then.
+    pub fn find(&self) -> Vec<ProcessIdentity> {
+        if !self.supervisor.is_of_this_boot() || self.supervisor.is_alive() {
+            return Vec::new();
+        }
+        // The kernel gives nobody a number that is still the number of a session. If somebody has the supervisor's, the
+        // session of that number is a new one; a dead supervisor that was not reaped yet has its own still.
+        let session = ProcessInfo::read(self.supervisor.pid)
+            .is_none_or(|now| now.start_time == self.supervisor.start_time)
+            .then_some(self.supervisor.pid);
+        let pipes: Vec<u64> = self.pipe.into_iter().collect();
+        let own = std::process::id().cast_signed();
+        let is_left = |process: &ProcessInfo| {
+            !process.zombie
+                && process.pid != own
+                && process.pid != self.supervisor.pid
+                && process.start_time >= self.supervisor.start_time
+                && (Some(process.session) == session || proc_fs::writes_to(process.pid, &pipes))
+        };
+        proc_fs::processes()
+            .into_iter()
+            .filter(is_left)
+            .map(|process| ProcessIdentity {
+                pid: process.pid,
+                start_time: process.start_time,
+                boot: self.supervisor.boot.clone(),
+            })
+            .collect()
+    }
+
+    /// Sends SIGTERM and SIGCONT to all, once. Returns how many there are.
+    pub fn terminate(&self) -> usize {
+        let found = self.find();
+        for process in &found {
+            let _ = process.signal(Signal::TERM);
+            let _ = process.signal(Signal::CONT);
+        }
+        found.len()
+    }
+
+    /// Sends SIGKILL to all, once; what was forked meanwhile is met by the next round. Returns how many there were.
+    pub fn kill(&self) -> usize {
+        let found = self.find();
+        for process in &found {
+            let _ = process.signal(Signal::KILL);
+        }
+        found.len()
+    }
+}

@@ -1,0 +1,389 @@
+//! A job: a call that outlives its host. Its supervisor has let go of the lifeline, keeps the job's files, listens for
+//! later hosts, ends it when it has taken too long, and writes how it ended.
+//!
+//! What is *not* here: reading the job's output (`relay`), ending it (`ladder`), the later host's side (`visit`).
+
+use super::channel::{Inbox, Received, Wait, send};
+use super::job_directory::{ENTRY, JobDirectory, JobEnd, JobEnding, NEW_END, NEW_ENTRY, OUTPUT};
+use super::protocol::{Detach, ShellEnd};
+use super::visit::{Answer, Wish};
+use crate::signal_name;
+use agent_bash_core::{Survivor, Timestamp, short_duration};
+use rustix::fs::OFlags;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+/// Later hosts that are listened to at once. More wait.
+const MAX_VISITORS: usize = 32;
+
+/// When nobody is left, whoever outside still holds the output has this long to let go of it.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// The job that a supervisor keeps.
+#[derive(Debug)]
+pub(super) struct Job {
+    directory: JobDirectory,
+    listener: UnixListener,
+    visitors: Vec<Visitor>,
+    /// [`NEW_END`].
+    reserved: File,
+    /// Where the completion line goes; `None` for adopted survivors, whose file is their call's.
+    output: Option<File>,
+    /// The writing end of what the job reads.
+    stdin: Option<OwnedFd>,
+    limit: Option<Limit>,
+    timed_out: bool,
+    drained: Option<Instant>,
+    end: Option<JobEnd>,
+}
+
+/// How long a job may take.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    after: Duration,
+    until: Instant,
+    grace: Duration,
+}
+
+/// A later host.
+#[derive(Debug)]
+struct Visitor {
+    socket: UnixStream,
+    inbox: Inbox,
+}
+
+/// What a visitor wants of the whole supervisor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// To end the tree, with this grace.
+    End(Duration),
+}
+
+/// What the supervisor sees of the job.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// How the shell ended, once it has.
+    pub(super) shell: Option<ShellEnd>,
+    /// Nobody is left.
+    pub(super) empty: bool,
+    /// All output was read to its end.
+    pub(super) all_read: bool,
+    /// Bytes that were read and not kept.
+    pub(super) dropped: u64,
+}
+
+impl Job {
+    /// Takes a job whose shell waits for its script. [`Job::run`] follows.
+    pub(super) fn take(detach: &Detach, stdin: Option<OwnedFd>, now: Instant) -> io::Result<Self> {
+        let mut job = Self::open(&detach.directory)?;
+        job.output = Some(
+            job.directory
+                .file(OUTPUT, OFlags::WRONLY | OFlags::APPEND)?,
+        );
+        job.stdin = stdin;
+        let after = Duration::from_millis(detach.limit_ms);
+        job.limit = now.checked_add(after).map(|until| Limit {
+            after,
+            until,
+            grace: Duration::from_millis(detach.grace_ms),
+        });
+        Ok(job)
+    }
+
+    /// Makes the entry visible and lets the shell run.
+    ///
+    /// # Errors
+    /// There is no job, and the shell has not been given its script.
+    pub(super) fn run(&self, control: OwnedFd, commit: &str) -> io::Result<()> {
+        self.commit()?;
+        File::from(control)
+            .write_all(commit.as_bytes())
+            .inspect_err(|_| {
+                // The shell is gone already. Nothing has run, so nothing shall be seen.
+                let _ = self.directory.rename(ENTRY, NEW_ENTRY);
+            })
+    }
+
+    /// Takes survivors of a call as a job: it has no limit, and no line at its end.
+    pub(super) fn adopt(directory: &OsStr) -> io::Result<Self> {
+        let job = Self::open(directory)?;
+        job.commit()?;
+        Ok(job)
+    }
+
+    fn open(directory: &OsStr) -> io::Result<Self> {
+        let directory = JobDirectory::open(Path::new(directory))?;
+        Ok(Self {
+            reserved: directory.file(NEW_END, OFlags::WRONLY)?,
+            listener: directory.listen()?,
+            directory,
+            visitors: Vec::new(),
+            output: None,
+            stdin: None,
+            limit: None,
+            timed_out: false,
+            drained: None,
+            end: None,
+        })
+    }
+
+    fn commit(&self) -> io::Result<()> {
+        self.directory.rename(NEW_ENTRY, ENTRY)
+    }
+
+    /// A second handle of the output file, for the relay.
+    pub(super) fn output(&self) -> io::Result<Option<File>> {
+        self.output.as_ref().map(File::try_clone).transpose()
+    }
+
+    /// How it ended, once it has. Processes that have let go of its output may live on.
+    pub(super) fn end(&self) -> Option<&JobEnd> {
+        self.end.as_ref()
+    }
+
+    /// What to poll for reading.
+    pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let listener = (self.visitors.len() < MAX_VISITORS).then(|| self.listener.as_fd());
+        let visitors = self.visitors.iter().map(|visitor| visitor.socket.as_fd());
+        listener.into_iter().chain(visitors)
+    }
+
+    /// When [`Job::due`] or [`Job::conclude`] has something to do although nothing happens.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let limit = self.limit.filter(|_| !self.timed_out);
+        let until = limit.map(|limit| limit.until);
+        until.into_iter().chain(self.drained).min()
+    }
+
+    /// The grace with which the job is to be ended now, since its time is up. Once.
+    pub(super) fn due(&mut self, now: Instant) -> Option<Duration> {
+        let limit = self.limit.filter(|limit| now >= limit.until)?;
+        (!std::mem::replace(&mut self.timed_out, true)).then_some(limit.grace)
+    }
+
+    /// Whether what is left of the output is not waited for any longer.
+    pub(super) fn is_drained(&mut self, seen: Seen, now: Instant) -> bool {
+        if !seen.empty || seen.all_read {
+            self.drained = None;
+            return seen.all_read;
+        }
+        now >= *self.drained.get_or_insert(now + DRAIN)
+    }
+
+    /// Writes how the job ended, when it has: its shell is gone and nobody holds its output any longer (or nobody is
+    /// left who could); for survivors, when nobody is left at all. True in the moment in which it ends.
+    pub(super) fn conclude(&mut self, seen: Seen, now: Instant) -> bool {
+        if self.end.is_some() {
+            return false;
+        }
+        let over = self.is_drained(seen, now);
+        let ending = match (&self.output, seen.shell) {
+            (None, _) if seen.empty && over => JobEnding::Gone,
+            (Some(_), Some(end)) if over => self.ending(end),
+            _ => return false,
+        };
+        self.drained = None;
+        self.stdin = None;
+        let end = JobEnd {
+            ending,
+            ended_at: wall(),
+            dropped_bytes: seen.dropped,
+        };
+        if let Some(output) = &mut self.output {
+            // A full disk: the end is told all the same.
+            let _ = output.write_all(completion(&end).as_bytes());
+        }
+        self.limit = None;
+        let _ = self.directory.end(&mut self.reserved, &end);
+        let answer = Answer::Ended { end: end.clone() };
+        self.visitors.retain(|visitor| visitor.tell(&answer, &[]));
+        self.end = Some(end);
+        true
+    }
+
+    fn ending(&self, shell: ShellEnd) -> JobEnding {
+        match (self.timed_out, self.limit, shell) {
+            (true, Some(limit), _) => JobEnding::TimedOut {
+                after_ms: u64::try_from(limit.after.as_millis()).unwrap_or(u64::MAX),
+            },
+            (_, _, ShellEnd::Exited(code)) => JobEnding::Exited { code },
+            (_, _, ShellEnd::Signaled(number)) => JobEnding::Signaled {
+                signal: signal_name(number),
+                number,
+            },
+        }
+    }
+
+    /// Lets visitors in and does what they wish. `survivors` is asked for the living.
+    pub(super) fn receive(&mut self, survivors: impl Fn() -> Vec<Survivor>) -> Vec<Wanted> {
+        while self.visitors.len() < MAX_VISITORS {
+            let Ok((socket, _)) = self.listener.accept() else {
+                break;
+            };
+            if socket.set_nonblocking(true).is_ok() {
+                let visitor = Visitor {
+                    socket,
+                    inbox: Inbox::new(),
+                };
+                let end = self.end.clone().map(|end| Answer::Ended { end });
+                if end.is_none_or(|end| visitor.tell(&end, &[])) {
+                    self.visitors.push(visitor);
+                }
+            }
+        }
+        let mut wanted = Vec::new();
+        let mut visitors = std::mem::take(&mut self.visitors);
+        visitors.retain_mut(|visitor| {
+            let Some(wishes) = visitor.wishes() else {
+                return false;
+            };
+            wishes.into_iter().all(|wish| match wish {
+                Wish::End { grace_ms } => {
+                    wanted.push(Wanted::End(Duration::from_millis(grace_ms)));
+                    true
+                }
+                Wish::Survivors => {
+                    let survivors = survivors();
+                    visitor.tell(&Answer::Survivors { survivors }, &[])
+                }
+                Wish::Stdin => match &self.stdin {
+                    Some(stdin) => visitor.tell(&Answer::Stdin, &[stdin.as_fd()]),
+                    None => visitor.tell(&Answer::NoStdin, &[]),
+                },
+                Wish::CloseStdin => match self.stdin.take() {
+                    Some(_) => visitor.tell(&Answer::StdinClosed, &[]),
+                    None => visitor.tell(&Answer::NoStdin, &[]),
+                },
+            })
+        });
+        self.visitors = visitors;
+        wanted
+    }
+
+    /// Tells the visitors that somebody withstands SIGKILL.
+    pub(super) fn tell_stuck(&mut self, survivors: &[Survivor]) {
+        let answer = Answer::Stuck {
+            survivors: survivors.to_vec(),
+        };
+        self.visitors.retain(|visitor| visitor.tell(&answer, &[]));
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        self.directory.tidy();
+    }
+}
+
+impl Visitor {
+    /// What it wants; `None` if it is gone or speaks nonsense.
+    fn wishes(&mut self) -> Option<Vec<Wish>> {
+        let mut wishes = Vec::new();
+        loop {
+            let received = self.inbox.receive(&self.socket).ok()?;
+            while let Some((wish, _)) = self.inbox.next::<Wish>().ok()? {
+                wishes.push(wish);
+            }
+            match received {
+                Received::Some => {}
+                // What it said before it left still counts: to end a job and go is a thing to do.
+                Received::Closed if wishes.is_empty() => return None,
+                Received::Nothing | Received::Closed => return Some(wishes),
+            }
+        }
+    }
+
+    /// False if it cannot be told, which is as good as gone.
+    fn tell(&self, answer: &Answer, fds: &[BorrowedFd<'_>]) -> bool {
+        send(self.socket.as_fd(), answer, fds, Wait::No).is_ok()
+    }
+}
+
+/// What stands at the end of a job's output: a blank line, and how it ended (seed 001's texts).
+fn completion(end: &JobEnd) -> String {
+    let dropped = match end.dropped_bytes {
+        0 => String::new(),
+        bytes => format!("\n[{bytes} bytes of output were not kept]"),
+    };
+    let how = match &end.ending {
+        JobEnding::Exited { code: 0 } | JobEnding::Gone => "completed".to_owned(),
+        JobEnding::Exited { code } => format!("failed: exit status: {code}"),
+        JobEnding::Signaled { number, .. } => format!("failed: signal: {number}"),
+        JobEnding::TimedOut { after_ms } => format!(
+            "error: time limit of {} reached",
+            in_hours(Duration::from_millis(*after_ms))
+        ),
+    };
+    format!("{dropped}\n\n[background process {how}]\n")
+}
+
+/// Whole hours as such: the usual limit of a job is a day.
+fn in_hours(limit: Duration) -> String {
+    const HOUR: u64 = 3600;
+    let secs = limit.as_secs();
+    if limit.subsec_nanos() == 0 && secs > 0 && secs.is_multiple_of(HOUR) {
+        return format!("{}h", secs / HOUR);
+    }
+    short_duration(limit)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the supervisor has no runtime; this is its clock"
+)]
+fn wall() -> Timestamp {
+    SystemTime::now().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_completion_lines_are_the_contracts() {
+        for (ending, dropped, text) in [
+            (
+                JobEnding::Exited { code: 0 },
+                0,
+                "\n\n[background process completed]\n",
+            ),
+            (
+                JobEnding::Exited { code: 3 },
+                0,
+                "\n\n[background process failed: exit status: 3]\n",
+            ),
+            (
+                JobEnding::Signaled {
+                    signal: "SIGKILL".into(),
+                    number: 9,
+                },
+                0,
+                "\n\n[background process failed: signal: 9]\n",
+            ),
+            (
+                JobEnding::TimedOut {
+                    after_ms: 86_400_000,
+                },
+                0,
+                "\n\n[background process error: time limit of 24h reached]\n",
+            ),
+            (
+                JobEnding::Exited { code: 0 },
+                7,
+                "\n[7 bytes of output were not kept]\n\n[background process completed]\n",
+            ),
+        ] {
+            let end = JobEnd {
+                ending,
+                ended_at: Timestamp(0),
+                dropped_bytes: dropped,
+            };
+            assert_eq!(completion(&end), text);
+        }
+    }
+}
