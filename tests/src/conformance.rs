@@ -1,8 +1,9 @@
 //! The conformance kit: cases as data, run through every surface, which must all give the same.
 //!
 //! A case is a TOML table in `tests/conformance/*.toml`: what to set up, what to call, what must come out
-//! ([`case`] says what can be written). [`surface`] is how a call reaches the product, [`check`] compares, [`run`]
-//! plays a case. Which requirement is held by which case is the table that [`table`] makes for `docs/conformance.md`.
+//! ([`Case`] says what can be written). A [`Surface`] is how a call reaches the product, `check` compares, [`play`]
+//! plays a case. Which requirement is held by which case is the table that [`table()`] makes for
+//! `docs/conformance.md`.
 //!
 //! What data cannot say (signals in the middle, readers that go away) is in `tests/faults.rs`.
 

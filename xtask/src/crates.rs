@@ -76,7 +76,7 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "agent-bash-exec",
         workspace: &["agent-bash-core", "agent-bash-process"],
-        third_party: &["async-trait", "rustix", "tokio", "tracing"],
+        third_party: &["async-trait", "rustix", "tempfile", "tokio", "tracing"],
         dev_workspace: &[],
     },
     Crate {
@@ -138,7 +138,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "xtask",
-        workspace: &["agent-bash-core", "agent-bash-tests"],
+        workspace: &["agent-bash-core", "agent-bash-policy", "agent-bash-tests"],
         third_party: &[
             "anyhow",
             "cargo_metadata",

@@ -1,6 +1,6 @@
 //! The checked-in files that are made from code: `cargo xtask docs` writes them, `cargo xtask test` compares them.
 
-use crate::{Tree, no_arguments, say};
+use crate::{Tree, no_arguments, rules_page, say};
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_tests::conformance;
 use anyhow::{Context, Result, bail};
@@ -60,6 +60,10 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
         Generated {
             path: "docs/schema/tool_result.schema.json",
             text: schema::<ToolResult>(SchemaSettings::draft2020_12().for_serialize())?,
+        },
+        Generated {
+            path: "docs/rules.md",
+            text: rules_page::page(),
         },
         Generated {
             path: "docs/conformance.md",

@@ -8,7 +8,9 @@ mod crates;
 mod fuzz;
 mod generated;
 mod layers;
+mod links;
 mod programs;
+mod rules_page;
 mod source_rules;
 mod suite;
 mod tests_step;
@@ -56,7 +58,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "docs",
         arguments: "",
-        summary: "rewrites the generated files in docs/ (JSON Schemas, conformance table)",
+        summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, conformance table)",
         run: generated::write,
     },
     Command {

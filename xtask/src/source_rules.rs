@@ -8,6 +8,7 @@ use crate::Tree;
 use anyhow::{Context, Result, bail};
 use regex::Regex;
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 /// Lines of a source file, without its tests, above which it must be split.
@@ -75,33 +76,19 @@ struct Source {
 
 /// The step of the suite.
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
-    let shell = &tree.shell;
-    let listed = cmd!(
-        shell,
-        "git ls-files --cached --others --exclude-standard --deduplicate"
-    )
-    .quiet()
-    .read()
-    .context("listing the checkout's files with git")?;
     let mut faults = Vec::new();
     let mut sources = Vec::new();
-    let here = checkout_prefix(tree);
-    for path in listed.lines() {
-        // A file that was deleted and not yet committed is listed still; one that is not text has no rules.
-        let Ok(text) = std::fs::read_to_string(tree.root.join(path)) else {
+    let here = neighbourhood(tree);
+    for path in listed_files(tree)? {
+        // One that is not text has no rules.
+        let Ok(text) = std::fs::read_to_string(tree.root.join(&path)) else {
             continue;
         };
-        if let Some(line) = here.as_deref().and_then(|prefix| line_with(&text, prefix)) {
+        if let Some(line) = here.as_deref().and_then(|here| line_with(&text, here)) {
             faults.push(format!("{path}:{line}: a path of this machine"));
         }
-        if std::path::Path::new(path)
-            .extension()
-            .is_some_and(|end| end == "rs")
-        {
-            sources.push(Source {
-                path: path.to_owned(),
-                text,
-            });
+        if Path::new(&path).extension().is_some_and(|end| end == "rs") {
+            sources.push(Source { path, text });
         }
     }
     faults.extend(faults_of(&sources, RULES)?);
@@ -111,16 +98,40 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     bail!("{}", faults.join("\n"));
 }
 
-/// The directory the checkout stands in, as a prefix that must appear nowhere. `None` where that is a directory of
-/// the system, whose name is no secret and no mistake.
-fn checkout_prefix(tree: &Tree) -> Option<String> {
-    let parent = tree.root.parent()?.to_str()?;
-    let system = ["/", "/home", "/root", "/tmp", "/usr/src", "/srv", "/opt"];
-    (!system.contains(&parent)).then(|| format!("{parent}/"))
+/// The files of the checkout, those that are not committed yet included; paths relative to the root.
+pub(crate) fn listed_files(tree: &Tree) -> Result<Vec<String>> {
+    let shell = &tree.shell;
+    let listed = cmd!(
+        shell,
+        "git ls-files --cached --others --exclude-standard --deduplicate"
+    )
+    .quiet()
+    .read()
+    .context("listing the checkout's files with git")?;
+    // A file that was deleted and not yet committed is listed still.
+    let is_there = |path: &&str| tree.root.join(path).exists();
+    Ok(listed.lines().filter(is_there).map(str::to_owned).collect())
 }
 
-fn line_with(text: &str, needle: &str) -> Option<usize> {
-    let line = text.lines().position(|line| line.contains(needle))?;
+/// The directory the checkout stands in: what is there is this machine's. `None` where that is a directory of the
+/// system, which every machine has.
+fn neighbourhood(tree: &Tree) -> Option<PathBuf> {
+    let parent = tree.root.parent()?;
+    let system = ["/", "/home", "/root", "/tmp", "/usr/src", "/srv", "/opt"];
+    (!system.iter().any(|system| parent == Path::new(system))).then(|| parent.to_owned())
+}
+
+/// The first line with a path into `neighbourhood` that is really there; an invented one is an example.
+fn line_with(text: &str, neighbourhood: &Path) -> Option<usize> {
+    let prefix = format!("{}/", neighbourhood.display());
+    let is_real = |after: &str| {
+        let ends = |c: char| !(c.is_alphanumeric() || "._-".contains(c));
+        let name = after.split(ends).next().unwrap_or_default();
+        !name.is_empty() && neighbourhood.join(name).exists()
+    };
+    let line = text
+        .lines()
+        .position(|line| line.split(&prefix).skip(1).any(is_real))?;
     Some(line + 1)
 }
 
@@ -168,7 +179,7 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
                 source.path
             ));
         }
-        let stem = std::path::Path::new(&source.path)
+        let stem = Path::new(&source.path)
             .file_stem()
             .and_then(|stem| stem.to_str());
         // A module that several test programs share must be `tests/<name>/mod.rs`: cargo takes `tests/<name>.rs` for a
@@ -292,7 +303,12 @@ mod tests {
 
     #[test]
     fn a_path_of_the_machine_is_found_by_line() {
-        assert_eq!(line_with("a\nb /somewhere/x\n", "/somewhere/"), Some(2));
-        assert_eq!(line_with("a\n", "/somewhere/"), None);
+        let here = tempfile::tempdir().unwrap();
+        std::fs::create_dir(here.path().join("real")).unwrap();
+        let path = |name: &str| format!("first\nsee {}/{name}, or not\n", here.path().display());
+        assert_eq!(line_with(&path("real"), here.path()), Some(2));
+        assert_eq!(line_with(&path("real/below"), here.path()), Some(2));
+        assert_eq!(line_with(&path("invented/below"), here.path()), None);
+        assert_eq!(line_with("a\n", here.path()), None);
     }
 }

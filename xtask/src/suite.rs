@@ -2,7 +2,9 @@
 //!
 //! The steps' own work is in the modules they name. Cheap checks come first, so that a slip is reported in seconds.
 
-use crate::{Tree, generated, layers, no_arguments, programs, say, source_rules, tests_step};
+use crate::{
+    Tree, generated, layers, links, no_arguments, programs, say, source_rules, tests_step,
+};
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
 use xshell::{Cmd, cmd};
@@ -35,6 +37,11 @@ const STEPS: &[Step] = &[
         name: "source rules",
         lint: true,
         run: source_rules::check_tree,
+    },
+    Step {
+        name: "links between pages",
+        lint: true,
+        run: links::check_tree,
     },
     Step {
         name: "generated files are fresh",

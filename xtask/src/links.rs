@@ -1,0 +1,104 @@
+//! Links between the pages of the checkout: each must lead to a file that is there, and to a heading that is in it.
+
+use crate::{Tree, source_rules};
+use anyhow::{Result, bail};
+use regex::Regex;
+use std::path::{Path, PathBuf};
+
+/// The step of the suite.
+pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
+    let mut faults = Vec::new();
+    for path in source_rules::listed_files(tree)? {
+        if Path::new(&path).extension().is_some_and(|end| end == "md")
+            && let Ok(text) = std::fs::read_to_string(tree.root.join(&path))
+        {
+            faults.extend(faults_of(&tree.root, Path::new(&path), &text)?);
+        }
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    bail!("{}", faults.join("\n"));
+}
+
+/// The links of `page` (relative to `root`) that lead nowhere.
+fn faults_of(root: &Path, page: &Path, text: &str) -> Result<Vec<String>> {
+    let link = Regex::new(r"\]\(([^)\s]+)\)")?;
+    let directory = page.parent().unwrap_or(Path::new(""));
+    let mut faults = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for found in link.captures_iter(line) {
+            let target = &found[1];
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            if !leads_somewhere(root, directory, page, target) {
+                faults.push(format!(
+                    "{}:{}: the link to `{target}` leads nowhere",
+                    page.display(),
+                    number + 1
+                ));
+            }
+        }
+    }
+    Ok(faults)
+}
+
+fn leads_somewhere(root: &Path, directory: &Path, page: &Path, target: &str) -> bool {
+    let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+    let path: PathBuf = if file.is_empty() {
+        root.join(page)
+    } else {
+        root.join(directory).join(file)
+    };
+    if heading.is_empty() {
+        return path.exists();
+    }
+    std::fs::read_to_string(path).is_ok_and(|text| {
+        text.lines()
+            .filter_map(|line| line.strip_prefix('#'))
+            .any(|line| anchor(line.trim_start_matches('#').trim()) == heading)
+    })
+}
+
+/// A heading as the usual renderers make an anchor of it: lower case, blanks to hyphens, other signs dropped.
+fn anchor(heading: &str) -> String {
+    heading
+        .to_lowercase()
+        .chars()
+        .filter_map(|c| match c {
+            ' ' => Some('-'),
+            c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
+            _ => None,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pages_links_lead_somewhere() {
+        check_tree(&Tree::open().unwrap()).unwrap();
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("docs")).unwrap();
+        std::fs::write(root.path().join("docs/a.md"), "# A heading: 1.2\n").unwrap();
+        for (link, good) in [
+            ("a.md", true),
+            ("../docs/a.md#a-heading-12", true),
+            ("https://example.org/nowhere", true),
+            ("b.md", false),
+            ("a.md#another", false),
+            ("../a.md", false),
+        ] {
+            let text = format!("see [it]({link})");
+            let found = faults_of(root.path(), Path::new("docs/page.md"), &text).unwrap();
+            assert_eq!(found.is_empty(), good, "{link}: {found:?}");
+        }
+    }
+}
