@@ -99,6 +99,9 @@ pub struct RunSpec {
     /// In a session: enter `cwd` before the script, wherever the shell is. Without it a call stays where the one before
     /// left the shell. A shell of the call's own always enters it.
     pub enter_cwd: bool,
+    /// Run it in a shell that has loaded the snapshot of the user's shell, where the executor keeps one. Without it (safe mode)
+    /// a shell is as bare as `bash -c`.
+    pub snapshot: bool,
     /// Resource limits of the call.
     pub limits: Limits,
 }

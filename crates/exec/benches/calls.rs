@@ -11,8 +11,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
 
 use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, Shell, StdinSource,
-    StreamId, Streams, SurvivorPolicy,
+    Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, SessionName, Shell,
+    StdinSource, StreamId, Streams, SurvivorPolicy,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -48,6 +48,7 @@ fn main() {
         for script in ["true", "/bin/true"] {
             with_pauses(&token, script, rounds).await;
             back_to_back(&token, script, rounds).await;
+            session(&token, script, rounds).await;
         }
     });
 }
@@ -91,6 +92,21 @@ async fn back_to_back(token: &Token, script: &str, rounds: usize) {
     );
 }
 
+async fn session(token: &Token, script: &str, rounds: usize) {
+    let cache = cache(token, ShellCacheOptions::many_calls);
+    let spec = RunSpec {
+        session: Some(SessionName("bench".into())),
+        ..spec(script)
+    };
+    time_spec(&cache, &spec).await;
+    let (mut ours, mut bash) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        ours.push(time_spec(&cache, &spec).await);
+        bash.push(time_bash(script));
+    }
+    row(&format!("session, `{script}`"), &mut ours, &mut bash);
+}
+
 fn cache(
     token: &Token,
     options: fn(Supervisor, Arc<dyn agent_bash_core::Clock>) -> ShellCacheOptions,
@@ -102,12 +118,12 @@ fn cache(
 }
 
 async fn time(cache: &ShellCache, script: &str) -> f64 {
-    let spec = spec(script);
+    time_spec(cache, &spec(script)).await
+}
+
+async fn time_spec(cache: &ShellCache, spec: &RunSpec) -> f64 {
     let start = Instant::now();
-    cache
-        .run(&spec, &mut Nothing, &Cancel::new())
-        .await
-        .unwrap();
+    cache.run(spec, &mut Nothing, &Cancel::new()).await.unwrap();
     micros(start)
 }
 
@@ -156,6 +172,7 @@ fn spec(script: &str) -> RunSpec {
         limits: Limits::default(),
         report_stages: false,
         enter_cwd: false,
+        snapshot: true,
     }
 }
 

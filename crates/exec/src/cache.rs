@@ -4,6 +4,7 @@ use crate::call::{self, Call, Finished, Unstarted};
 use crate::exports;
 use crate::pool::{Kind, Pool, WaitingShell};
 use crate::session::Sessions;
+use crate::snapshot::{Given, SnapshotOptions, Snapshots};
 use crate::start;
 use agent_bash_core::{
     Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, StdinSource,
@@ -30,6 +31,8 @@ pub struct ShellCacheOptions {
     pub idle: Duration,
     /// Where sessions make the private directories of their FIFOs.
     pub directory: PathBuf,
+    /// The snapshot of the user's shell that shells load; `None` leaves them bare.
+    pub snapshot: Option<SnapshotOptions>,
     /// Bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
 }
@@ -51,6 +54,7 @@ impl ShellCacheOptions {
             warm_shells: 2,
             idle: Duration::from_secs(300),
             directory: std::env::temp_dir(),
+            snapshot: None,
             survivor_quota: 100 << 20,
         }
     }
@@ -72,6 +76,7 @@ struct Inner {
     options: ShellCacheOptions,
     pool: Pool,
     sessions: Sessions,
+    snapshots: Snapshots,
     /// A task watches for idle shells.
     evicting: AtomicBool,
 }
@@ -80,11 +85,13 @@ impl ShellCache {
     /// A cache without shells; the first call of a kind brings them.
     pub fn new(options: ShellCacheOptions) -> Self {
         let pool = Pool::new(options.warm_shells, Arc::clone(&options.clock));
+        let snapshots = Snapshots::new(options.snapshot.clone());
         Self {
             inner: Arc::new(Inner {
                 options,
                 pool,
                 sessions: Sessions::default(),
+                snapshots,
                 evicting: AtomicBool::new(false),
             }),
         }
@@ -108,17 +115,18 @@ impl ShellCache {
             }
             return Ok(Handover { shell, warm: true });
         }
-        self.new_shell(spec).await
+        self.new_shell(spec, kind).await
     }
 
-    async fn new_shell(&self, spec: &RunSpec) -> Result<Handover, StartError> {
+    async fn new_shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
         let options = &self.inner.options;
         let supervised =
             start::supervisor(&options.supervisor, &spec.env.base, &*options.clock).await?;
         let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
         let stdin = (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd());
-        let shell = start::shell(supervised, &spec.shell, changes, stdin).await?;
+        let snapshot = kind.snapshot.clone();
+        let shell = start::shell(supervised, &spec.shell, changes, stdin, snapshot).await?;
         Ok(Handover { shell, warm: false })
     }
 
@@ -185,7 +193,10 @@ fn spawn_refill(cache: Weak<Inner>, kind: Kind, recycled: Option<Supervised>, de
             None => start::supervisor(&options.supervisor, &kind.base, &*options.clock).await,
         };
         let shell = match supervised {
-            Ok(supervised) => start::shell(supervised, &kind.shell, Vec::new(), None).await,
+            Ok(supervised) => {
+                let snapshot = kind.snapshot.clone();
+                start::shell(supervised, &kind.shell, Vec::new(), None, snapshot).await
+            }
             Err(error) => Err(error),
         };
         let Some(inner) = cache.upgrade() else { return };
@@ -233,14 +244,21 @@ impl Executor for ShellCache {
         if cancel.is_cancelled() {
             return Ok(call::cancelled_before(&*options.clock));
         }
-        let kind = Kind::of(spec);
         if let Some(name) = &spec.session {
+            let kind = Kind::of(spec, None);
             return self
                 .inner
                 .sessions
                 .run(name, &kind, spec, options, out, cancel)
                 .await;
         }
+        let snapshots = &self.inner.snapshots;
+        let Given { snapshot, notice } = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Ok(call::cancelled_before(&*options.clock)),
+            given = snapshots.for_call(spec, &options.supervisor, &*options.clock) => given,
+        };
+        let kind = Kind::of(spec, snapshot);
         let mut handover = self.shell(spec, &kind).await.map_err(not_started)?;
         loop {
             if cancel.is_cancelled() {
@@ -254,7 +272,10 @@ impl Executor for ShellCache {
                     let Finished { result, supervised } = call.finish(out).await;
                     self.done_with(&kind, supervised).await;
                     match result {
-                        Ok(outcome) => return Ok(outcome),
+                        Ok(mut outcome) => {
+                            outcome.notices.extend(notice);
+                            return Ok(outcome);
+                        }
                         Err(Unstarted::Refused(error)) => return Err(error),
                         Err(Unstarted::Untaken(untaken)) => untaken,
                     }
@@ -264,7 +285,7 @@ impl Executor for ShellCache {
             if !warm {
                 return Err(untaken.into());
             }
-            handover = self.new_shell(spec).await.map_err(not_started)?;
+            handover = self.new_shell(spec, &kind).await.map_err(not_started)?;
         }
     }
 }

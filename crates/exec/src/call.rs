@@ -3,6 +3,7 @@
 use crate::cache::ShellCacheOptions;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
+use crate::snapshot::Snapshot;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
@@ -10,8 +11,9 @@ use agent_bash_core::{
     Survivor, SurvivorPolicy, Timestamp,
 };
 use agent_bash_process::signal_name;
-use agent_bash_process::supervisor::{Event, Gone, ShellEnd, Supervised};
+use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellFds, Supervised};
 use rustix::fs::{fstat, tell};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -114,6 +116,38 @@ pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
     }
 }
 
+/// What goes into the script file of a waiting shell, and what then commits it. `exports`: the call's variables are set by
+/// the record, since the shell was started without them.
+pub(crate) fn script_file(
+    spec: &RunSpec,
+    fds: &ShellFds,
+    snapshot: Option<&Snapshot>,
+    exports: bool,
+) -> (Vec<u8>, &'static [u8]) {
+    if spec.shell.is_bash {
+        let record = Record {
+            cwd: &spec.cwd,
+            exports: exports.then_some(&spec.env.changes),
+            oldpwd: spec.env.get("OLDPWD"),
+            streams: spec.streams,
+            tail: spec.report_stages && record::may_have_tail(&spec.script),
+            snapshot,
+            path_is_the_calls: spec.env.changes.contains_key(OsStr::new("PATH")),
+            numbers: ShellNumbers {
+                script: fds.script_fd,
+                stdin: fds.stdin_fd,
+            },
+        };
+        let content = record.with_script(&spec.script);
+        (content, record::COMMIT)
+    } else {
+        (
+            record::plain_script_file(&spec.script, &spec.cwd, spec.streams),
+            record::PLAIN_COMMIT,
+        )
+    }
+}
+
 impl<'a> Call<'a> {
     /// Gives the waiting shell its script. From here on the script runs. `exports`: the call's variables are set by the
     /// record, since the shell was started without them.
@@ -124,30 +158,15 @@ impl<'a> Call<'a> {
         options: &'a ShellCacheOptions,
         cancel: &Cancel,
     ) -> Result<Self, Untaken> {
-        let WaitingShell { supervised, fds } = shell;
+        let WaitingShell {
+            supervised,
+            fds,
+            snapshot,
+        } = shell;
         let failed = |error: io::Error| Untaken {
             reason: error.to_string(),
         };
-        let (content, commit) = if spec.shell.is_bash {
-            let record = Record {
-                cwd: &spec.cwd,
-                exports: exports.then_some(&spec.env.changes),
-                oldpwd: spec.env.get("OLDPWD"),
-                streams: spec.streams,
-                tail: spec.report_stages && record::may_have_tail(&spec.script),
-                numbers: ShellNumbers {
-                    script: fds.script_fd,
-                    stdin: fds.stdin_fd,
-                },
-            };
-            let content = record.with_script(&spec.script);
-            (content, record::COMMIT)
-        } else {
-            (
-                record::plain_script_file(&spec.script, &spec.cwd, spec.streams),
-                record::PLAIN_COMMIT,
-            )
-        };
+        let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
         let script = File::from(fds.script);
         // The shell shares the place where it is read, so that must not move.
         script.write_all_at(&content, 0).map_err(failed)?;

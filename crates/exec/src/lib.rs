@@ -8,7 +8,8 @@
 //! (`agent-bash-sink`), whether the script may run at all (`agent-bash-policy`).
 //!
 //! Parts: `cache` (the owner of all shells), `pool` (those that wait), `start`, `call` (one call from hand-over to outcome), `record` (the text by which
-//! a waiting shell takes its script), `streams` (reading the pipes), `watchdog` (time limit and cancellation).
+//! a waiting shell takes its script), `streams` (reading the pipes), `watchdog` (time limit and cancellation),
+//! `snapshot` (what shells have of the user's).
 
 mod cache;
 mod call;
@@ -17,8 +18,10 @@ mod pool;
 mod quote;
 mod record;
 mod session;
+mod snapshot;
 mod start;
 mod streams;
 mod watchdog;
 
 pub use cache::{ShellCache, ShellCacheOptions};
+pub use snapshot::SnapshotOptions;

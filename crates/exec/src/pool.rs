@@ -1,6 +1,7 @@
 //! Warm shells: started ahead, waiting for their script, each used once. Bounded in number, kept by what they were
 //! started with, given up when nobody asks for them.
 
+use crate::snapshot::Snapshot;
 use agent_bash_core::{Clock, RunSpec, Shell};
 use agent_bash_process::Inherited;
 use agent_bash_process::supervisor::{ShellFds, Supervised};
@@ -17,6 +18,8 @@ const MAX_KINDS: usize = 8;
 pub(crate) struct WaitingShell {
     pub(crate) supervised: Supervised,
     pub(crate) fds: ShellFds,
+    /// What it has loaded.
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
 }
 
 /// All that a shell has from its start. A warm shell serves a call only if all of it is the same.
@@ -24,14 +27,16 @@ pub(crate) struct WaitingShell {
 pub(crate) struct Kind {
     pub(crate) shell: Shell,
     pub(crate) base: Arc<BTreeMap<OsString, OsString>>,
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
     inherited: Inherited,
 }
 
 impl Kind {
-    pub(crate) fn of(spec: &RunSpec) -> Self {
+    pub(crate) fn of(spec: &RunSpec, snapshot: Option<Arc<Snapshot>>) -> Self {
         Self {
             shell: spec.shell.clone(),
             base: Arc::clone(&spec.env.base),
+            snapshot,
             inherited: Inherited::now(),
         }
     }
@@ -42,6 +47,7 @@ impl PartialEq for Kind {
         // The same environment is nearly always the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
             && self.shell == other.shell
+            && self.snapshot.as_ref().map(Arc::as_ptr) == other.snapshot.as_ref().map(Arc::as_ptr)
             && self.inherited == other.inherited
     }
 }

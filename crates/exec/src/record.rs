@@ -10,9 +10,11 @@
 
 use crate::exports;
 use crate::quote::quoted;
+use crate::snapshot::Snapshot;
 use agent_bash_core::{Stage, Streams};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 /// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them.
@@ -79,13 +81,15 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
 const PLAIN_BOOT: &str = r"read -r __ab || exit 125; . /dev/fd/{script_fd}";
 
 /// How a shell that waits for its script is started.
-pub(crate) fn boot(is_bash: bool) -> Vec<OsString> {
-    let words: &[&str] = if is_bash {
-        &["--norc", "--noprofile", "-c", BOOT]
-    } else {
-        &["-c", PLAIN_BOOT]
-    };
-    words.iter().map(OsString::from).collect()
+pub(crate) fn boot(is_bash: bool, snapshot: Option<&Snapshot>) -> Vec<OsString> {
+    if !is_bash {
+        return ["-c", PLAIN_BOOT].map(OsString::from).into();
+    }
+    let mut text = snapshot.map(Snapshot::load_command).unwrap_or_default();
+    text.extend_from_slice(BOOT.as_bytes());
+    let mut words = ["--norc", "--noprofile", "-c"].map(OsString::from).to_vec();
+    words.push(OsString::from_vec(text));
+    words
 }
 
 /// What commits a record.
@@ -120,6 +124,10 @@ pub(crate) struct Record<'a> {
     pub(crate) streams: Streams,
     /// Whether the tail follows the script.
     pub(crate) tail: bool,
+    /// What the shell has loaded.
+    pub(crate) snapshot: Option<&'a Snapshot>,
+    /// The call has a `PATH` of its own, or wants none.
+    pub(crate) path_is_the_calls: bool,
     /// What is ours and gets closed.
     pub(crate) numbers: ShellNumbers,
 }
@@ -143,6 +151,12 @@ impl Record<'_> {
             add(&quoted(oldpwd));
         }
         add(b"; ");
+        let path = self.snapshot.and_then(Snapshot::path);
+        if let Some(path) = path.filter(|_| !self.path_is_the_calls) {
+            add(b"\\builtin export PATH=");
+            add(&quoted(path));
+            add(b"; ");
+        }
         if let Some(changes) = self.exports {
             add(&exports::commands(changes));
         }
@@ -156,7 +170,13 @@ impl Record<'_> {
             None => "</dev/null".to_owned(),
         };
         add(format!("\\command exec {fd}<&- {stdin}").as_bytes());
-        if self.tail {
+        let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
+        if !options.is_empty() {
+            add(b"; { ");
+            add(options);
+            add(b"} 2>/dev/null");
+        }
+        if self.tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
             add(b"; \\builtin false");
         }
         add(b"\0");
@@ -191,6 +211,8 @@ mod tests {
             oldpwd: None,
             streams: Streams::Merged,
             tail: false,
+            snapshot: None,
+            path_is_the_calls: false,
             numbers: ShellNumbers {
                 script: 9,
                 stdin: None,

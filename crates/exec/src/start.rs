@@ -2,11 +2,13 @@
 
 use crate::pool::WaitingShell;
 use crate::record;
+use crate::snapshot::Snapshot;
 use agent_bash_core::{Clock, Shell};
 use agent_bash_process::supervisor::{ShellStart, StartError, Supervised, Supervisor};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
 /// Starts a supervisor with `base` as its environment.
 pub(crate) async fn supervisor(
@@ -27,9 +29,10 @@ pub(crate) async fn shell(
     shell: &Shell,
     env_changes: Vec<(OsString, Option<OsString>)>,
     stdin: Option<BorrowedFd<'_>>,
+    snapshot: Option<Arc<Snapshot>>,
 ) -> Result<WaitingShell, StartError> {
     let mut args: Vec<OsString> = shell.args.iter().map(Into::into).collect();
-    args.extend(record::boot(shell.is_bash));
+    args.extend(record::boot(shell.is_bash, snapshot.as_deref()));
     let start = ShellStart {
         program: shell.path.clone(),
         arg0: shell
@@ -42,5 +45,9 @@ pub(crate) async fn shell(
         inherits_stdin: stdin.is_some(),
     };
     let fds = supervised.start(start, stdin).await?;
-    Ok(WaitingShell { supervised, fds })
+    Ok(WaitingShell {
+        supervised,
+        fds,
+        snapshot,
+    })
 }

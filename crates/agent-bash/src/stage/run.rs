@@ -47,6 +47,8 @@ pub(crate) fn spec(
         // Only the policy's reading can say that the last statement is a pipeline; it does not say so yet.
         report_stages: false,
         enter_cwd: false,
+        // In safe mode a function or an alias must not stand in for an allowed command.
+        snapshot: decisions.hardened.is_none(),
         limits: tool.limits,
     })
 }

@@ -63,6 +63,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         limits: Limits::default(),
         report_stages: false,
         enter_cwd: false,
+        snapshot: false,
     };
     let cache = ShellCache::new(ShellCacheOptions::one_call(
         Supervisor::this_program(&token),

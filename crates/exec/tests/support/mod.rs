@@ -91,6 +91,7 @@ pub(crate) fn spec(script: &str) -> RunSpec {
         session: None,
         report_stages: false,
         enter_cwd: false,
+        snapshot: true,
         limits: Limits::default(),
     }
 }

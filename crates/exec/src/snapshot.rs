@@ -1,0 +1,313 @@
+//! The snapshot of the user's shell: functions, aliases, options and `PATH` of a configuration file such as `~/.bashrc`.
+//!
+//! It is captured once for each shell, file and environment, and every shell that waits for a script loads it. Whatever
+//! the file does (prints, asks, hangs, exits, becomes another program, starts daemons), the calls go on: at the worst
+//! without a snapshot, and the call that met this first says so.
+//!
+//! What is *not* here: when shells are started (`cache`, `pool`) and the text that they are started with (`record`).
+//!
+//! Parts: `capture` (reading the file in a shell of its own), `dump` (how that shell tells what it has), `filter` and
+//! `names` (what stays outside), `compose` (what the other shells read), `file` (where it is kept).
+
+mod capture;
+mod compose;
+mod dump;
+mod file;
+mod filter;
+mod names;
+
+use crate::quote::quoted;
+use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell, short_duration};
+use agent_bash_process::environment::SecretFilter;
+use agent_bash_process::supervisor::{StartError, Supervisor};
+use capture::Reader;
+use file::SnapshotFile;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::OnceCell;
+
+/// A capture that failed is tried again after this long, unless the file changes before.
+const RETRY: Duration = Duration::from_secs(60);
+
+/// Snapshots kept at once; the oldest goes first.
+const MAX_SNAPSHOTS: usize = 8;
+
+/// Which configuration is loaded, and how.
+#[derive(Debug, Clone)]
+pub struct SnapshotOptions {
+    /// The configuration file, such as `~/.bashrc`: an absolute path. If it is missing there is nothing to load, and
+    /// nothing is said.
+    pub rc: PathBuf,
+    /// Where snapshots are kept: a directory of this user alone. It is made if it is missing, and its mode is set to
+    /// 0700. Several processes may share it.
+    pub directory: PathBuf,
+    /// How long a capture may take; the call that needs it waits.
+    pub limit: Duration,
+    /// By which definitions that hold secrets are known; `None` keeps them.
+    pub secrets: Option<SecretFilter>,
+}
+
+impl SnapshotOptions {
+    /// With a limit of two seconds and the default rules for secrets.
+    pub fn new(rc: impl Into<PathBuf>, directory: impl Into<PathBuf>) -> Self {
+        Self {
+            rc: rc.into(),
+            directory: directory.into(),
+            limit: Duration::from_secs(2),
+            secrets: Some(SecretFilter::default()),
+        }
+    }
+}
+
+/// What a shell of one kind has of the user's.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    file: SnapshotFile,
+    path: Option<OsString>,
+    options: Vec<u8>,
+    allows_tail: bool,
+}
+
+impl Snapshot {
+    /// What a shell does at its start, ended by `; `. On the same line as all that follows, so that none of it knows the
+    /// aliases. By `eval` and not by `.`, so that errors in functions name no file of ours.
+    pub(crate) fn load_command(&self) -> Vec<u8> {
+        let mut text = br"{ \builtin mapfile -d '' -n 1 __ab <".to_vec();
+        text.extend(quoted(self.file.path().as_os_str()));
+        text.extend_from_slice(
+            br#" && \builtin eval "${__ab[0]}"; \builtin unset -v __ab; } 2>/dev/null; "#,
+        );
+        text
+    }
+
+    /// The search path, where the configuration changed it.
+    pub(crate) fn path(&self) -> Option<&OsStr> {
+        self.path.as_deref()
+    }
+
+    /// What sets the options, each command ended by `; `. To be done last of all before the script.
+    pub(crate) fn option_commands(&self) -> &[u8] {
+        &self.options
+    }
+
+    /// Whether commands after a script would not be seen.
+    pub(crate) fn allows_tail(&self) -> bool {
+        self.allows_tail
+    }
+}
+
+/// The snapshots of one cache.
+#[derive(Debug)]
+pub(crate) struct Snapshots {
+    options: Option<SnapshotOptions>,
+    entries: Mutex<Vec<Arc<Entry>>>,
+}
+
+/// What a call gets.
+#[derive(Debug, Default)]
+pub(crate) struct Given {
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
+    /// For the call that met a failure first.
+    pub(crate) notice: Option<Notice>,
+}
+
+/// All that a capture depends on.
+#[derive(Debug, Clone)]
+struct Key {
+    shell: Shell,
+    base: Arc<BTreeMap<OsString, OsString>>,
+    rc: RcIdentity,
+}
+
+/// By which a changed file is known. A file that cannot be asked for has none of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct RcIdentity {
+    device: u64,
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+}
+
+#[derive(Debug)]
+struct Entry {
+    key: Key,
+    /// Calls that need it at the same time wait for one capture.
+    captured: OnceCell<Captured>,
+}
+
+#[derive(Debug)]
+enum Captured {
+    Snapshot(Arc<Snapshot>),
+    Failed { at: Duration },
+}
+
+/// Why there is no snapshot.
+#[derive(Debug, thiserror::Error)]
+enum Skipped {
+    #[error("`{rc}` cannot be read: {source}", rc = rc.display())]
+    Unreadable { rc: PathBuf, source: io::Error },
+    #[error("reading `{rc}` took longer than {limit}", rc = rc.display(), limit = short_duration(*limit))]
+    Slow { rc: PathBuf, limit: Duration },
+    #[error("the shell that read `{rc}` ended or became another program before it could tell what it has ({how})", rc = rc.display())]
+    Ended { rc: PathBuf, how: String },
+    #[error("it defines more than 4 MiB")]
+    TooLong,
+    #[error("it started processes that could not be ended")]
+    Stuck,
+    #[error("{0}")]
+    Start(#[from] StartError),
+    #[error("what was read could not be passed on: {0}")]
+    Transfer(io::Error),
+    #[error("no file could be written in `{directory}`: {source}", directory = directory.display())]
+    NotKept {
+        directory: PathBuf,
+        source: io::Error,
+    },
+}
+
+impl Snapshots {
+    pub(crate) fn new(options: Option<SnapshotOptions>) -> Self {
+        Self {
+            options,
+            entries: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The snapshot for a call; captured now if there is none yet for its shell, environment and configuration, which
+    /// takes as long as the limit says at the most. Cancel safe: a capture that is given up is ended, and another call
+    /// that waits for it begins anew.
+    pub(crate) async fn for_call(
+        &self,
+        spec: &RunSpec,
+        supervisor: &Supervisor,
+        clock: &dyn Clock,
+    ) -> Given {
+        let Some(options) = self.options.as_ref() else {
+            return Given::default();
+        };
+        if !spec.snapshot || !spec.shell.is_bash {
+            return Given::default();
+        }
+        let Some(rc) = RcIdentity::of(options) else {
+            return Given::default();
+        };
+        let key = Key {
+            shell: spec.shell.clone(),
+            base: Arc::clone(&spec.env.base),
+            rc,
+        };
+        let entry = self.entry(key, clock.now());
+        let mut notice = None;
+        let capture = async {
+            let reader = Reader {
+                supervisor,
+                clock,
+                shell: &entry.key.shell,
+                base: &entry.key.base,
+                options,
+            };
+            match capture(&reader).await {
+                Ok(snapshot) => Captured::Snapshot(Arc::new(snapshot)),
+                Err(skipped) => {
+                    let reason = skipped.to_string();
+                    notice = Some(NoticeKind::SnapshotSkipped { reason }.into());
+                    Captured::Failed { at: clock.now() }
+                }
+            }
+        };
+        let snapshot = match entry.captured.get_or_init(|| capture).await {
+            Captured::Snapshot(snapshot) => Some(Arc::clone(snapshot)),
+            Captured::Failed { .. } => None,
+        };
+        Given { snapshot, notice }
+    }
+
+    /// The entry of a key: the one that is there, unless it is of no use any more.
+    fn entry(&self, key: Key, now: Duration) -> Arc<Entry> {
+        // A panic elsewhere leaves the list whole: nothing is half done while it is held.
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = entries.iter().find(|entry| entry.key == key)
+            && entry.is_of_use(now)
+        {
+            return Arc::clone(entry);
+        }
+        // The same for a file that was another one: nobody will ask for that again.
+        entries.retain(|entry| !entry.key.differs_by_rc_only(&key));
+        if entries.len() >= MAX_SNAPSHOTS {
+            entries.remove(0);
+        }
+        let entry = Arc::new(Entry {
+            key,
+            captured: OnceCell::new(),
+        });
+        entries.push(Arc::clone(&entry));
+        entry
+    }
+}
+
+impl Entry {
+    fn is_of_use(&self, now: Duration) -> bool {
+        match self.captured.get() {
+            None => true,
+            Some(Captured::Snapshot(snapshot)) => snapshot.file.exists(),
+            Some(Captured::Failed { at }) => now.saturating_sub(*at) < RETRY,
+        }
+    }
+}
+
+impl Key {
+    /// Whether the rest is the same.
+    fn differs_by_rc_only(&self, other: &Self) -> bool {
+        // The same environment is nearly always the same allocation.
+        (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
+            && self.shell == other.shell
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.rc == other.rc && self.differs_by_rc_only(other)
+    }
+}
+
+impl RcIdentity {
+    /// `None` if there is no file.
+    fn of(options: &SnapshotOptions) -> Option<Self> {
+        match std::fs::metadata(&options.rc) {
+            Ok(metadata) => Some(Self {
+                device: metadata.dev(),
+                inode: metadata.ino(),
+                size: metadata.size(),
+                modified: (metadata.mtime(), metadata.mtime_nsec()),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(_) => Some(Self::default()),
+        }
+    }
+}
+
+async fn capture(reader: &Reader<'_>) -> Result<Snapshot, Skipped> {
+    let options = reader.options;
+    let dump = reader.read().await?;
+    let now = Duration::from_millis(reader.clock.wall().0);
+    file::sweep(&options.directory, now);
+    let text = compose::load_text(&dump.functions, &dump.aliases);
+    let file =
+        SnapshotFile::write(&options.directory, &text).map_err(|source| Skipped::NotKept {
+            directory: options.directory.clone(),
+            source,
+        })?;
+    let has_aliases = !dump.aliases.is_empty();
+    let (commands, allows_tail) = compose::option_commands(&dump.before, &dump.after, has_aliases);
+    Ok(Snapshot {
+        file,
+        path: capture::changed_path(&dump, options),
+        options: commands,
+        allows_tail,
+    })
+}

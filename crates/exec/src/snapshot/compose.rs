@@ -1,0 +1,158 @@
+//! From what a shell told to what another shell loads: the text with the definitions, and the commands that set the
+//! options.
+//!
+//! They are two, since they run at different times. Definitions are loaded by a shell that waits; options such as `set -e`
+//! or `failglob` would be in force for the wrapper around the script too, so they are set last of all before the script.
+
+use super::dump::{Definition, State};
+use crate::quote::quoted;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+/// `set -o` options that are not carried over: those of a shell that somebody sits at, one that nobody can set, and
+/// two with which a shell would end before the script: bash itself ignores `noexec` where somebody sits.
+const NOT_SET: &[&str] = &[
+    "emacs",
+    "histexpand",
+    "history",
+    "ignoreeof",
+    "monitor",
+    "noexec",
+    "notify",
+    "onecmd",
+    "privileged",
+    "restricted",
+    "vi",
+];
+
+/// `shopt` options that nobody can set, and the one that goes with aliases.
+const NOT_SHOPT: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"];
+
+/// Options with which the shell prints commands, or hides them, so that the tail of a record would be seen or missed.
+const PRINTS: &[&str] = &["verbose", "xtrace"];
+
+/// The text that defines a function.
+pub(super) fn function(definition: &Definition) -> Vec<u8> {
+    definition.text.clone()
+}
+
+/// The command that defines an alias.
+pub(super) fn alias(definition: &Definition) -> Vec<u8> {
+    let mut value = definition.name.clone().into_bytes();
+    value.push(b'=');
+    value.extend_from_slice(&definition.text);
+    let mut command = b"\\builtin alias -- ".to_vec();
+    command.extend(quoted(OsStr::from_bytes(&value)));
+    command.push(b'\n');
+    command
+}
+
+/// What a waiting shell evaluates. Patterns of `extglob` are read only where it is on.
+pub(super) fn load_text(functions: &[Definition], aliases: &[Definition]) -> Vec<u8> {
+    let mut text = b"\\builtin shopt -s extglob\n".to_vec();
+    text.extend(functions.iter().flat_map(function));
+    text.extend_from_slice(b"\\builtin shopt -u extglob\n");
+    text.extend(aliases.iter().flat_map(alias));
+    text
+}
+
+/// The commands that set what the configuration changed, each ended by `; `, and whether a tail may follow the script.
+pub(super) fn option_commands(before: &State, after: &State, aliases: bool) -> (Vec<u8>, bool) {
+    let changed = |before: &BTreeSet<String>, after: &BTreeSet<String>, not: &[&str]| {
+        let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
+            let names = a.difference(b);
+            names
+                .filter(|name| !not.contains(&name.as_str()))
+                .cloned()
+                .collect()
+        };
+        (only(after, before), only(before, after))
+    };
+    let (mut on, off) = changed(&before.shopt, &after.shopt, NOT_SHOPT);
+    // It is on where somebody sits, so it would not be a change; a shell that runs a script has it off.
+    if aliases && after.shopt.contains("expand_aliases") {
+        on.push("expand_aliases".to_owned());
+    }
+    let mut commands = Vec::new();
+    for (verb, names) in [("-s", on), ("-u", off)] {
+        if !names.is_empty() {
+            commands.push(format!("\\builtin shopt {verb} {}; ", names.join(" ")));
+        }
+    }
+    let (on, off) = changed(&before.set, &after.set, NOT_SET);
+    for (verb, names) in [("+o", off), ("-o", on)] {
+        let set = |name: &String| format!("\\builtin set {verb} {name}; ");
+        commands.extend(names.iter().map(set));
+    }
+    let tail = !PRINTS.iter().any(|name| after.set.contains(*name));
+    (commands.concat().into_bytes(), tail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(set: &[&str], shopt: &[&str]) -> State {
+        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        State {
+            set: own(set),
+            shopt: own(shopt),
+            path: "/bin".into(),
+        }
+    }
+
+    fn options(before: &State, after: &State, aliases: bool) -> (String, bool) {
+        let (text, tail) = option_commands(before, after, aliases);
+        (String::from_utf8(text).unwrap(), tail)
+    }
+
+    #[test]
+    fn only_changes_are_carried_over() {
+        let before = state(
+            &["braceexpand", "emacs", "histexpand"],
+            &["cmdhist", "expand_aliases"],
+        );
+        assert_eq!(options(&before, &before, false), (String::new(), true));
+        let after = state(
+            &["vi", "errexit", "noexec", "monitor"],
+            &["extglob", "globstar", "expand_aliases"],
+        );
+        assert_eq!(
+            options(&before, &after, false).0,
+            "\\builtin shopt -s extglob globstar; \\builtin shopt -u cmdhist; \
+             \\builtin set +o braceexpand; \\builtin set -o errexit; "
+        );
+    }
+
+    #[test]
+    fn aliases_are_expanded_unless_that_was_switched_off() {
+        let on = state(&[], &["expand_aliases"]);
+        let off = state(&[], &[]);
+        assert_eq!(
+            options(&on, &on, true).0,
+            "\\builtin shopt -s expand_aliases; "
+        );
+        assert_eq!(options(&on, &off, true).0, "");
+        assert_eq!(options(&on, &on, false).0, "");
+    }
+
+    #[test]
+    fn options_that_print_allow_no_tail() {
+        let plain = state(&[], &[]);
+        assert!(!options(&plain, &state(&["xtrace"], &[]), false).1);
+        assert!(options(&plain, &state(&["errexit"], &[]), false).1);
+    }
+
+    #[test]
+    fn aliases_are_quoted_whole() {
+        let definition = Definition {
+            name: "-".into(),
+            text: b"echo it's\nhere".to_vec(),
+        };
+        assert_eq!(
+            alias(&definition),
+            b"\\builtin alias -- '-=echo it'\\''s\nhere'\n"
+        );
+    }
+}

@@ -1,0 +1,210 @@
+//! What a shell tells of itself: the text that makes it tell, and the reading of what it told.
+//!
+//! The text runs in a shell that has just read somebody's configuration, so nothing means what it seems to: functions
+//! may be called `builtin` and `printf`, words may be aliases, `set -u` may be in force, a DEBUG trap may print. Hence:
+//! all of it is one line, which is parsed before the configuration is read and knows none of its aliases; it goes
+//! through POSIX mode, where special builtins come before functions, to get rid of functions that stand in its way;
+//! and it takes its values as arguments. What is told goes into the script file, not to stdout, where anybody prints,
+//! and not to the disk, where nothing unfiltered belongs.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+
+/// Prefix of all names of ours in a shell.
+pub(super) const OWN_PREFIX: &str = "__ab";
+
+/// The number under which the script file is open while foreign code runs: none that people use in their scripts, and
+/// below every limit on descriptors.
+macro_rules! out {
+    () => {
+        "43"
+    };
+}
+
+/// Defines `__ab_dump`, which tells everything.
+macro_rules! define_dump {
+    () => {
+        concat!(
+            r"__ab_dump() { POSIXLY_CORRECT=1; \trap - EXIT DEBUG ERR RETURN; \set +euvx; ",
+            r"\unset -f builtin command compgen declare mapfile printf unset; ",
+            // Commands that were put into the history are not written to anybody's file.
+            r"\unset -v POSIXLY_CORRECT; \builtin unset -v HISTFILE; { ",
+            r#"\builtin printf '%s\0' "$@"; "#,
+            r"\builtin mapfile -t __ab < <(\builtin compgen -A function); ",
+            r#"for __ab_name in "${__ab[@]}"; do \builtin printf 'f%s\0' "$__ab_name"; "#,
+            r#"\builtin declare -f -- "$__ab_name"; \builtin printf '\0'; done; "#,
+            r#"for __ab_name in "${!BASH_ALIASES[@]}"; do "#,
+            r#"\builtin printf 'a%s\0%s\0' "$__ab_name" "${BASH_ALIASES[$__ab_name]}"; done; "#,
+            r"\builtin printf 'end\0'; } >&",
+            out!(),
+            "; }; "
+        )
+    };
+}
+
+/// What `__ab_dump` is called with.
+macro_rules! state {
+    () => {
+        r#""$SHELLOPTS" "$BASHOPTS" "${PATH-}""#
+    };
+}
+
+/// Moves the script file to its number and tells the state before anything of the user's is read.
+macro_rules! begin {
+    () => {
+        concat!(
+            r"\command exec ",
+            out!(),
+            ">&{script_fd} {script_fd}>&- </dev/null >/dev/null 2>&1; ",
+            r"\builtin printf '%s\0' ",
+            state!(),
+            " >&",
+            out!(),
+            "; "
+        )
+    };
+}
+
+/// Reads the configuration (its quoted path follows) and tells what is there then. If that exits, or fails so that bash
+/// gives up, the trap tells. `. … ||` keeps `set -e` from ending it at its first failing command; with `\builtin .`
+/// that would not work.
+pub(super) const READ_RC: &str = concat!(
+    define_dump!(),
+    begin!(),
+    r"\builtin trap '\__ab_dump ",
+    state!(),
+    r"' EXIT; \. "
+);
+
+/// What follows the path.
+pub(super) const AFTER_RC: &str = concat!(
+    r" || \builtin :; \__ab_dump ",
+    state!(),
+    r"; \builtin exit 0"
+);
+
+/// Takes parts, each ended by a NUL, evaluates one after the other, and tells what came of it. The parts are in the script
+/// file once the control pipe says so.
+pub(super) const READ_PARTS: &str = concat!(
+    define_dump!(),
+    r"IFS= \builtin read -r -d '' __ab || \builtin exit 125; ",
+    r"\builtin mapfile -d '' __ab <&{script_fd}; ",
+    begin!(),
+    r"\builtin shopt -s extglob; ",
+    r#"for __ab_name in "${__ab[@]}"; do \builtin eval "$__ab_name"; done; "#,
+    r"\__ab_dump ",
+    state!()
+);
+
+/// Options and search path of a shell at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct State {
+    /// `set -o`.
+    pub(super) set: BTreeSet<String>,
+    /// `shopt`.
+    pub(super) shopt: BTreeSet<String>,
+    /// `PATH`; empty where it is not set.
+    pub(super) path: OsString,
+}
+
+/// A function, with the text of its definition, or an alias, with its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Definition {
+    pub(super) name: String,
+    pub(super) text: Vec<u8>,
+}
+
+/// All that a shell told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Dump {
+    pub(super) before: State,
+    pub(super) after: State,
+    pub(super) functions: Vec<Definition>,
+    pub(super) aliases: Vec<Definition>,
+}
+
+impl Dump {
+    /// `None` unless it was told to its end.
+    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+        let mut fields = bytes.split(|byte| *byte == 0);
+        let mut dump = Self {
+            before: State::parse(&mut fields)?,
+            after: State::parse(&mut fields)?,
+            functions: Vec::new(),
+            aliases: Vec::new(),
+        };
+        loop {
+            let head = fields.next()?;
+            if head == b"end" {
+                return Some(dump);
+            }
+            let (kind, name) = head.split_first()?;
+            let text = fields.next()?.to_vec();
+            let list = match kind {
+                b'f' => &mut dump.functions,
+                b'a' => &mut dump.aliases,
+                _ => return None,
+            };
+            // A name that is not UTF-8 could only be read back with luck.
+            if let Ok(name) = String::from_utf8(name.to_vec()) {
+                list.push(Definition { name, text });
+            }
+        }
+    }
+}
+
+impl State {
+    fn parse<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> Option<Self> {
+        let mut names = || {
+            let text = std::str::from_utf8(fields.next()?).ok()?;
+            let names = text.split(':').filter(|name| !name.is_empty());
+            Some(names.map(str::to_owned).collect())
+        };
+        let (set, shopt) = (names()?, names()?);
+        let path = OsString::from_vec(fields.next()?.to_vec());
+        Some(Self { set, shopt, path })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOLD: &[u8] =
+        b"braceexpand:hashall\0cmdhist\0/bin\0errexit\0extglob:cmdhist\0/a\n:/bin\0\
+        ff\0f () \n{ \n    :\n}\n\0a-\0cd -\0end\0garbage";
+
+    #[test]
+    fn what_was_told_is_read() {
+        let dump = Dump::parse(TOLD).unwrap();
+        assert_eq!(dump.before.path, "/bin");
+        assert_eq!(dump.after.path, "/a\n:/bin");
+        assert!(dump.after.shopt.contains("extglob") && !dump.before.shopt.contains("extglob"));
+        assert_eq!(dump.functions[0].name, "f");
+        assert_eq!(dump.functions[0].text, b"f () \n{ \n    :\n}\n");
+        assert_eq!(
+            dump.aliases,
+            [Definition {
+                name: "-".into(),
+                text: b"cd -".to_vec()
+            }]
+        );
+    }
+
+    #[test]
+    fn what_was_not_told_to_its_end_is_nothing() {
+        let end = TOLD.windows(4).position(|four| four == b"end\0").unwrap();
+        for length in 0..end + 3 {
+            assert_eq!(Dump::parse(&TOLD[..length]), None, "{length}");
+        }
+        assert_eq!(Dump::parse(b"\0\0\0\0\0\0x\0y\0end\0"), None);
+    }
+
+    #[test]
+    fn the_texts_are_one_line() {
+        for text in [READ_RC, AFTER_RC, READ_PARTS] {
+            assert!(!text.contains('\n'), "{text}");
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! What of a user's shell stays outside: names that scripts rely on, and texts that hold secrets.
+//!
+//! Secrets are known by the rules for the environment; here they are looked for in the words of a text.
+
+use super::dump::{Definition, OWN_PREFIX};
+use super::names::{BUILTINS, KEYWORDS, TOOLS};
+use agent_bash_process::environment::SecretFilter;
+use std::ffi::OsStr;
+
+/// Aliases that bash itself cannot be asked for: as a subscript these mean all.
+const ALL: &[&str] = &["@", "*"];
+
+/// A literal that is assigned to a secret's name is a secret from this length on: `pass=0` and `key=x` count things.
+const MIN_SECRET: usize = 4;
+
+/// Whether a definition may go into a snapshot. Logs the names (never texts) of those that may not.
+pub(super) fn may_stay(definition: &Definition, secrets: Option<&SecretFilter>) -> bool {
+    let name = definition.name.as_str();
+    if name.is_empty() || name.starts_with(OWN_PREFIX) || ALL.contains(&name) {
+        return false;
+    }
+    if is_taken(name) {
+        tracing::debug!(
+            name,
+            "left out of the snapshot: scripts rely on what this name means"
+        );
+        return false;
+    }
+    if secrets.is_some_and(|filter| holds_secret(&definition.text, filter)) {
+        tracing::debug!(
+            name,
+            "left out of the snapshot: it looks as if it held a secret"
+        );
+        return false;
+    }
+    true
+}
+
+fn is_taken(name: &str) -> bool {
+    [BUILTINS, KEYWORDS, TOOLS]
+        .iter()
+        .any(|table| table.contains(&name))
+}
+
+/// Whether a text holds a secret: a token, a key, a URL with a password, or a literal that is given to a secret's name.
+fn holds_secret(text: &[u8], filter: &SecretFilter) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let looks_secret = |value: &str| filter.is_secret(OsStr::new(""), OsStr::new(value));
+    if looks_secret(&text) {
+        return true;
+    }
+    let pieces: Vec<&str> = pieces(&text).collect();
+    pieces.iter().any(|piece| looks_secret(piece))
+        // `Bearer …`: a prefix that is a word of its own.
+        || pieces
+            .windows(2)
+            .any(|two| looks_secret(&format!("{} {}", two[0], two[1])))
+        || words(&text).any(|word| assigns_secret(&word, filter))
+}
+
+/// Runs of characters between those that separate or quote.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_whitespace() || "'\"`;|&()<>{},=:".contains(c))
+        .filter(|piece| !piece.is_empty())
+}
+
+/// Words as a shell has them, more or less, without their quotes.
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| c.is_whitespace() || ";|&()<>".contains(c))
+        .filter(|word| word.contains('='))
+        .map(|word| word.replace(['\'', '"', '\\'], ""))
+}
+
+/// `NAME=literal`, `--name=literal`.
+fn assigns_secret(word: &str, filter: &SecretFilter) -> bool {
+    let Some((name, value)) = word.split_once('=') else {
+        return false;
+    };
+    let name = name.trim_start_matches('-').trim_end_matches('+');
+    let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    let literal = value.len() >= MIN_SECRET && !value.contains(['$', '`']);
+    literal
+        && !name.is_empty()
+        && name.chars().all(is_name)
+        && filter.is_secret(OsStr::new(name), OsStr::new(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stays(name: &str, text: &str) -> bool {
+        let definition = Definition {
+            name: name.to_owned(),
+            text: text.as_bytes().to_vec(),
+        };
+        may_stay(&definition, Some(&SecretFilter::default()))
+    }
+
+    #[test]
+    fn names_that_scripts_rely_on_go() {
+        for name in [
+            "ls",
+            "rm",
+            "grep",
+            "git",
+            "cd",
+            "builtin",
+            "if",
+            "{",
+            "__ab_dump",
+            "@",
+            "*",
+            "",
+        ] {
+            assert!(!stays(name, ":"), "{name}");
+        }
+        for name in [
+            "ll", "-", "..", "gs", "python", "docker", "lsx", "nvm", "_private",
+        ] {
+            assert!(stays(name, ":"), "{name}");
+        }
+    }
+
+    #[test]
+    fn texts_with_secrets_go() {
+        for text in [
+            "GITHUB_TOKEN=abcdefgh deploy",
+            "export AWS_SECRET_ACCESS_KEY='abcd efgh'",
+            "local password=\"hunter2\"; login",
+            "mysql --password=hunter2",
+            "curl -H 'Authorization: Bearer abcdefghijklmnopqrst' x",
+            "curl -u ghp_abcdefghijklmnopqrstuvwxyz0123456789: x",
+            "psql postgres://me:hunter2@db/x",
+            "X=ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+            "echo '-----BEGIN RSA PRIVATE KEY-----'",
+            "API_KEY+=abcdef",
+        ] {
+            assert!(!stays("deploy", text), "{text}");
+        }
+    }
+
+    #[test]
+    fn texts_that_only_speak_of_secrets_stay() {
+        for text in [
+            "local key=$1 value=$2; echo \"$key=$value\"",
+            "GITHUB_TOKEN=$(pass show github) gh \"$@\"",
+            "pass=0; fail=0; key=x",
+            "read -rs -p 'password: ' password",
+            "git remote add origin git@host:me/x",
+            "[[ $token == abc ]]",
+            "TOKEN=${TOKEN:-`cat ~/.token`}",
+            "echo https://host:8080/x",
+        ] {
+            assert!(stays("deploy", text), "{text}");
+        }
+        let definition = Definition {
+            name: "deploy".into(),
+            text: b"TOKEN=abcdefgh x".to_vec(),
+        };
+        assert!(may_stay(&definition, None), "switched off");
+    }
+}
