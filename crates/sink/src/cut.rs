@@ -3,10 +3,10 @@
 //! All four work on positions within the clean text and on line numbers; what a cut costs in raw bytes is read off
 //! the window afterwards.
 
-use crate::lines::{Shrink, Text};
+use crate::lines::Text;
 use crate::report::{Piece, Shown};
 use crate::scan;
-use crate::window::{Part, Window};
+use crate::window::{Part, Shrink, Window};
 use agent_bash_core::{Direction, TruncatedBy, Truncation};
 
 /// What is shown, and what is not.

@@ -5,7 +5,7 @@
 
 use crate::sanitise::TextSink;
 use crate::scan;
-use crate::window::Window;
+use crate::window::{Shrink, Window};
 
 /// The text of a stream, line by line, of which a window is kept.
 pub(crate) struct Lines {
@@ -23,7 +23,6 @@ pub(crate) struct Lines {
     /// Whether a line was clamped.
     clamped: bool,
     beyond: Beyond,
-    shrink: Option<Shrink>,
 }
 
 /// What follows the lines that `head` wants: counted, not kept.
@@ -42,13 +41,6 @@ struct Clamping {
     omitted: u64,
     /// Where in the stream the omission begins.
     from: u64,
-}
-
-/// Once the finished text is longer than `over`, only `tail` bytes of its end are ever shown.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Shrink {
-    pub(crate) over: u64,
-    pub(crate) tail: usize,
 }
 
 /// All that is known of a text when its stream has ended.
@@ -77,8 +69,8 @@ impl Lines {
         shrink: Option<Shrink>,
     ) -> Self {
         Self {
-            finished: Window::new(head_cap, tail_cap),
-            open: Window::new(head_cap, tail_cap),
+            finished: Window::new(head_cap, tail_cap, shrink),
+            open: Window::new(head_cap, tail_cap, shrink),
             clamp: max_chars.map(|max| Clamping {
                 max: max as u64,
                 kept: 0,
@@ -91,7 +83,6 @@ impl Lines {
             first_len: None,
             clamped: false,
             beyond: Beyond::default(),
-            shrink,
         }
     }
 
@@ -222,13 +213,6 @@ impl Lines {
         if let Some(wanted) = &mut self.wanted {
             *wanted -= lines.min(*wanted);
         }
-        if let Some(shrink) = self.shrink
-            && self.finished.total > shrink.over
-        {
-            self.finished.shrink_tail(shrink.tail);
-            self.open.shrink_tail(shrink.tail);
-            self.shrink = None;
-        }
     }
 
     /// Length of the beginning of `text` that `head` still wants.
@@ -248,6 +232,10 @@ impl Lines {
 
 impl TextSink for Lines {
     fn text(&mut self, text: &[u8], raw: u64) {
+        if self.wanted.is_none() {
+            self.wanted_text(text, raw);
+            return;
+        }
         let (wanted, beyond) = text.split_at(self.wanted_len(text));
         if !wanted.is_empty() {
             self.wanted_text(wanted, raw);

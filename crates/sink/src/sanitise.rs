@@ -256,11 +256,8 @@ impl Sanitiser {
         let bytes = text.as_bytes();
         let mut from = 0;
         let mut at = 0;
-        while let Some(next) = bytes[at..]
-            .iter()
-            .position(|&b| visible::is_suspicious_lead(b))
-        {
-            at += next;
+        loop {
+            at += scan::unsuspicious_len(&bytes[at..], visible::is_suspicious_lead);
             let Some(c) = text[at..].chars().next() else {
                 break;
             };

@@ -22,6 +22,11 @@ pub(crate) fn uncontrolled_len(bytes: &[u8]) -> usize {
     })
 }
 
+/// Length of the leading run of UTF-8 in which no character begins that `suspicious` says to look at.
+pub(crate) fn unsuspicious_len(bytes: &[u8], suspicious: impl Fn(u8) -> bool) -> usize {
+    leading(bytes, suspicious)
+}
+
 /// Whether no line in `lines` is longer than `max` bytes, its LF not counted.
 pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
     while lines.len() > max {

@@ -30,6 +30,7 @@ pub(crate) fn form(c: char) -> String {
 }
 
 /// Whether a byte may begin a character of [`INVISIBLE`] or a C1 control: lets a scan skip all others.
+#[inline]
 pub(crate) fn is_suspicious_lead(byte: u8) -> bool {
     matches!(byte, 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf0 | 0xf3)
 }

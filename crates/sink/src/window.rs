@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 pub(crate) struct Window {
     head_cap: usize,
     tail_cap: usize,
+    shrink: Option<Shrink>,
     /// The first bytes, at most `head_cap`.
     pub(crate) head: Part,
     /// The last bytes, at most `tail_cap`.
@@ -19,10 +20,19 @@ pub(crate) struct Window {
     pub(crate) raw_end: u64,
 }
 
+/// Of a text longer than `over`, only `tail` bytes of the end are ever shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shrink {
+    pub(crate) over: u64,
+    pub(crate) tail: usize,
+}
+
 /// A contiguous part of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    bytes: VecDeque<u8>,
+    /// The bytes, after `lead` that are dropped already: they are moved to the front only now and then.
+    buffer: Vec<u8>,
+    lead: usize,
     /// Position of the first byte within the text.
     pub(crate) start: u64,
     /// Where the bytes come from: one entry wherever text and stream drift apart. The first covers the byte before
@@ -49,11 +59,12 @@ struct Clamp {
 }
 
 impl Window {
-    /// Keeps the first `head_cap` and the last `tail_cap` bytes.
-    pub(crate) fn new(head_cap: usize, tail_cap: usize) -> Self {
+    /// Keeps the first `head_cap` and the last `tail_cap` bytes; fewer of those once `shrink` says so.
+    pub(crate) fn new(head_cap: usize, tail_cap: usize, shrink: Option<Shrink>) -> Self {
         Self {
             head_cap,
             tail_cap,
+            shrink,
             ..Self::default()
         }
     }
@@ -72,13 +83,22 @@ impl Window {
         let room = (self.head_cap - self.head.len()).min(text.len());
         if room > 0 {
             self.head.push_run(run);
-            self.head.bytes.extend(&text[..room]);
+            self.head.buffer.extend_from_slice(&text[..room]);
         }
-        let surplus = text.len().saturating_sub(self.tail_cap);
+        let cap = self.tail_cap();
+        let surplus = text.len().saturating_sub(cap);
         self.tail.push_run(run);
-        self.tail.make_room(text.len(), self.tail_cap);
-        self.tail.bytes.extend(&text[surplus..]);
+        self.tail.make_room(text.len(), cap);
+        self.tail.buffer.extend_from_slice(&text[surplus..]);
         self.tail.ends_at(self.total);
+    }
+
+    /// How many of the last bytes are kept, now that there are `total`.
+    fn tail_cap(&self) -> usize {
+        match self.shrink {
+            Some(shrink) if self.total > shrink.over => shrink.tail,
+            _ => self.tail_cap,
+        }
     }
 
     /// Appends the mark of a clamped line, which stands for `raw_len` bytes at `raw`.
@@ -104,7 +124,7 @@ impl Window {
             let room = self.head_cap - self.head.len();
             self.head.take(&line.head, room, shift);
             let whole = usize::try_from(line.total).unwrap_or(usize::MAX);
-            self.tail.make_room(whole, self.tail_cap);
+            self.tail.make_room(whole, self.tail_cap());
             self.tail.take(&line.tail, line.tail.len(), shift);
             self.tail.ends_at(self.total);
         }
@@ -117,17 +137,6 @@ impl Window {
         self.tail.clear();
         self.total = 0;
         self.raw_end = 0;
-    }
-
-    /// Keeps fewer of the last bytes from now on, and returns the memory.
-    pub(crate) fn shrink_tail(&mut self, tail_cap: usize) {
-        if tail_cap < self.tail_cap {
-            self.tail_cap = tail_cap;
-            self.tail.make_room(0, tail_cap);
-            self.tail.ends_at(self.total);
-            self.tail.bytes.shrink_to_fit();
-            self.tail.runs.shrink_to_fit();
-        }
     }
 
     /// Where the raw stream stands before the byte at `text` and what was cleaned away in front of it. `None` where
@@ -147,17 +156,17 @@ impl Window {
 impl Part {
     /// Number of bytes.
     pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
+        self.buffer.len() - self.lead
     }
 
     /// Position after the last byte.
     pub(crate) fn end(&self) -> u64 {
-        self.start + self.bytes.len() as u64
+        self.start + self.len() as u64
     }
 
-    /// The bytes, in one piece.
-    pub(crate) fn bytes(&mut self) -> &[u8] {
-        self.bytes.make_contiguous()
+    /// The bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.buffer[self.lead..]
     }
 
     /// Bytes of the stream that clamped lines hide between two positions.
@@ -184,17 +193,19 @@ impl Part {
         if count == 0 {
             return;
         }
-        for run in &other.runs {
-            self.push_run(Run {
-                text: run.text + shift,
-                raw: run.raw,
-            });
+        let shifted = |run: &Run| Run {
+            text: run.text + shift,
+            raw: run.raw,
+        };
+        // Within the other part, each run drifts from the one before.
+        let mut runs = other.runs.iter().map(shifted);
+        if let Some(first) = runs.next() {
+            self.push_run(first);
         }
-        let (front, back) = other.bytes.as_slices();
-        let from_front = count.min(front.len());
-        let from_back = (count - from_front).min(back.len());
-        self.bytes.extend(&front[..from_front]);
-        self.bytes.extend(&back[..from_back]);
+        self.runs.extend(runs);
+        let bytes = other.bytes();
+        self.buffer
+            .extend_from_slice(&bytes[..count.min(bytes.len())]);
         for clamp in &other.clamps {
             let text = clamp.text + shift;
             self.clamps.push_back(Clamp { text, ..*clamp });
@@ -202,19 +213,38 @@ impl Part {
     }
 
     /// Drops from the front so that `coming` bytes, or the last `cap` of them, fit under `cap`.
+    #[inline]
     fn make_room(&mut self, coming: usize, cap: usize) {
-        let surplus = self.bytes.len().saturating_add(coming).saturating_sub(cap);
-        self.bytes.drain(..surplus.min(self.bytes.len()));
-        // Grown to the cap at once where it is near: doubling from below would overshoot it.
-        let wanted = self.bytes.len().saturating_add(coming).min(cap);
-        if wanted > self.bytes.capacity() && wanted > cap / 2 {
-            self.bytes.reserve_exact(cap - self.bytes.len());
+        let wanted = self.len().saturating_add(coming);
+        if wanted > cap {
+            self.lead += (wanted - cap).min(self.len());
+        }
+        if self.buffer.len().saturating_add(coming) > self.buffer.capacity() {
+            self.close_up(wanted.min(cap), cap);
+        }
+    }
+
+    /// Moves the bytes to the front, and sees to it that `wanted` fit. Twice the cap is the most that is ever taken,
+    /// so that bytes are moved once per cap that goes by.
+    fn close_up(&mut self, wanted: usize, cap: usize) {
+        let len = self.len();
+        self.buffer.copy_within(self.lead.., 0);
+        self.buffer.truncate(len);
+        self.lead = 0;
+        let most = cap.saturating_mul(2);
+        if self.buffer.capacity() > most {
+            // The window has shrunk.
+            self.buffer.shrink_to(most);
+            self.runs.shrink_to(0);
+        }
+        if wanted > most / 4 && self.buffer.capacity() < most {
+            self.buffer.reserve_exact(most - len);
         }
     }
 
     /// Sets the position of the last byte, and forgets what was known of bytes no longer here.
     fn ends_at(&mut self, end: u64) {
-        self.start = end - self.bytes.len() as u64;
+        self.start = end - self.len() as u64;
         while self.runs.get(1).is_some_and(|next| next.text < self.start) {
             self.runs.pop_front();
         }
@@ -228,7 +258,8 @@ impl Part {
     }
 
     fn clear(&mut self) {
-        self.bytes.clear();
+        self.buffer.clear();
+        self.lead = 0;
         self.runs.clear();
         self.clamps.clear();
         self.start = 0;
