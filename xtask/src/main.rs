@@ -1,7 +1,7 @@
 //! The project's own commands: `cargo xtask <command>`.
 //!
 //! What CI runs, what a developer runs before a commit, and what regenerates checked-in files. Nothing here is needed
-//! by the product. Each command is one entry of [`COMMANDS`]; what `test` does, in order, is [`suite::steps`].
+//! by the product. Each command is one entry of [`COMMANDS`]; what `test` does, in order, is `STEPS` in [`suite`].
 
 mod benches;
 mod crates;

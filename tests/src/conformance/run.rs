@@ -34,16 +34,17 @@ pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> 
             world.keep().display()
         );
     }
-    let left = world.left(if case.leaves_processes {
-        Duration::ZERO
-    } else {
-        PATIENCE
-    });
+    // What is meant to be there is there now; what is not may be about to go.
+    let stays = case.leaves_processes || case.leaves_files;
+    let left = world.left(if stays { Duration::ZERO } else { PATIENCE });
     let lives_on = !left.processes.is_empty();
     if case.leaves_processes && !lives_on {
         bail!("processes were meant to outlive the call, and none did");
     }
-    if (lives_on && !case.leaves_processes) || !left.files.is_empty() {
+    if case.leaves_files && left.files.is_empty() {
+        bail!("files were meant to be in the temporary directory, and none are");
+    }
+    if (lives_on && !case.leaves_processes) || (!left.files.is_empty() && !case.leaves_files) {
         bail!("left behind:\n{left}");
     }
     Ok(())

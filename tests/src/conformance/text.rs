@@ -2,7 +2,7 @@
 //!
 //! | written | stands for |
 //! |---|---|
-//! | `{{cwd}}` `{{home}}` `{{state}}` | directories of the case's world |
+//! | `{{cwd}}` `{{home}}` `{{state}}` `{{tmp}}` | directories of the case's world |
 //! | `{{lines A B}}` | the numbers from A to B, a line each, without the last newline |
 //! | `{{repeat N TEXT}}` | TEXT, N times |
 //! | `{{int}}` `{{number}}` | in an expectation: a whole number, any number |
@@ -125,6 +125,7 @@ fn value(inside: &str, world: &World) -> Result<String> {
         (Some("cwd"), None, None) => world.cwd().display().to_string(),
         (Some("home"), None, None) => world.home().display().to_string(),
         (Some("state"), None, None) => world.state().display().to_string(),
+        (Some("tmp"), None, None) => world.temp().display().to_string(),
         (Some("lines"), Some(from), Some(to)) => {
             let numbers = from.parse::<u64>()?..=to.parse::<u64>()?;
             numbers
