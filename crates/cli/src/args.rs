@@ -2,6 +2,7 @@
 //! [`crate::commands`].
 
 use agent_bash::core::{Mode, ProfileName, parse_duration};
+use agent_bash::policy::SafeLevel;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -38,8 +39,16 @@ pub(crate) enum Command {
     Run(RunArgs),
     /// Say whether a script would be run, and why not.
     Check(CheckArgs),
+    /// Say how a script is read: its commands, each rule's answer, and how to say it so that it passes.
+    Explain(ExplainArgs),
     /// Print what a model is told about the tool: description and JSON Schema.
     Schema(SchemaArgs),
+    /// Read the full outputs that were kept.
+    Artifact(ArtifactArgs),
+    /// Print the environment as a command would see it.
+    Env(EnvArgs),
+    /// Say what works here, and try it with a harmless command.
+    Doctor(DoctorArgs),
 }
 
 #[derive(Debug, Args)]
@@ -99,6 +108,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) stdin: bool,
 
+    /// Run it only if it is on the list of safe mode: `read_only` (the default) or `listed`.
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
+    pub(crate) safe_mode: Option<SafeLevelArg>,
+
     /// Keep artifacts in the on-disk session of this name.
     #[arg(long, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,
@@ -120,23 +133,100 @@ The checks are guard rails against accidents, not a sandbox.
 Groups of rules: core and inline_code are on, data_loss and remote_code are off.
 
   agent-bash check 'rm -rf \"$DIR\"'
-  agent-bash check --groups core,inline_code,data_loss 'git reset --hard'")]
+  agent-bash check --groups core,inline_code,data_loss 'git reset --hard'
+  agent-bash check --safe-mode read_only 'git log | head -5'
+  agent-bash check --tools read,grep 'cat notes.txt'")]
 pub(crate) struct CheckArgs {
     /// The script; `-` reads it from stdin.
-    #[arg(value_name = "SCRIPT")]
-    pub(crate) script: String,
+    #[arg(
+        value_name = "SCRIPT",
+        required_unless_present = "batch",
+        conflicts_with = "batch"
+    )]
+    pub(crate) script: Option<String>,
 
-    /// Groups of rules to apply, instead of the default ones.
-    #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
-    pub(crate) groups: Option<Vec<String>>,
-
-    /// Judge the script as if it ran in this directory.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) questions: Questions,
 
     /// Print the verdict as one line of JSON.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Read one script a line, each as a JSON string, from stdin; print one JSON verdict a line. Exit code 0.
+    #[arg(long)]
+    pub(crate) batch: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes as of `check`: 0 it would be run, 1 it is refused, 2 it cannot be read.
+
+  agent-bash explain 'cd /tmp && sudo rm -rf *'")]
+pub(crate) struct ExplainArgs {
+    /// The script; `-` reads it from stdin.
+    #[arg(value_name = "SCRIPT")]
+    pub(crate) script: String,
+
+    #[command(flatten)]
+    pub(crate) questions: Questions,
+
+    /// Print everything as one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is asked about a script.
+#[derive(Debug, Args)]
+pub(crate) struct Questions {
+    /// Ask only this.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) only: Option<CheckArg>,
+
+    /// Groups of safety rules to apply, instead of the default ones.
+    #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
+    pub(crate) groups: Option<Vec<String>>,
+
+    /// Ask whether safe mode would let it run: `listed` or `read_only`.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) safe_mode: Option<SafeLevelArg>,
+
+    /// Ask whether one of these tools does it better.
+    #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
+    pub(crate) tools: Option<Vec<String>>,
+
+    /// Judge the script as if it ran in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// One of the questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckArg {
+    /// Would it do harm that nobody meant.
+    Safety,
+    /// Is it on the list of what may run at all.
+    Safemode,
+    /// Is there a better tool.
+    Interceptor,
+}
+
+/// A level of safe mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SafeLevelArg {
+    /// Every command begins with an entry of the list.
+    Listed,
+    /// In addition every option must be known to read only.
+    #[value(name = "read_only", alias = "read-only")]
+    ReadOnly,
+}
+
+impl From<SafeLevelArg> for SafeLevel {
+    fn from(arg: SafeLevelArg) -> Self {
+        match arg {
+            SafeLevelArg::Listed => Self::Listed,
+            SafeLevelArg::ReadOnly => Self::ReadOnly,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -149,6 +239,78 @@ pub(crate) struct SchemaArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Outputs of one-shot commands are kept for 24 hours.
+
+  agent-bash artifact show 3 --offset 2000     lines 2000 and on
+  agent-bash artifact show artifact://3 --tail 50
+  agent-bash artifact grep 'error(\\[E\\d+\\])?:' 3 -C 2")]
+pub(crate) struct ArtifactArgs {
+    #[command(subcommand)]
+    pub(crate) action: ArtifactAction,
+
+    /// The on-disk session whose artifacts are meant.
+    #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
+    pub(crate) state: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ArtifactAction {
+    /// List them, the oldest first.
+    List {
+        /// One line of JSON each.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a page of one.
+    Show {
+        /// Its number, its link (`artifact://3`), or its path.
+        id: String,
+        /// First line, from 1.
+        #[arg(
+            long,
+            value_name = "LINE",
+            default_value = "1",
+            conflicts_with = "tail"
+        )]
+        offset: NonZeroU64,
+        /// How many lines; 2000 if left out. A page has at most 250 KB.
+        #[arg(long, value_name = "N", conflicts_with = "tail")]
+        limit: Option<NonZeroU64>,
+        /// The last N lines instead.
+        #[arg(long, value_name = "N")]
+        tail: Option<NonZeroU64>,
+    },
+    /// Print the lines of one that match a regular expression. Exit code 1 if none does.
+    Grep {
+        /// The expression; `(?i)` in front ignores case.
+        pattern: String,
+        /// Its number, its link (`artifact://3`), or its path.
+        id: String,
+        /// Lines shown around each match.
+        #[arg(long, short = 'C', value_name = "N", default_value_t = 0)]
+        context: usize,
+        /// Search from this line on.
+        #[arg(long, value_name = "LINE", default_value = "1")]
+        offset: NonZeroU64,
+        /// Show at most so many matches.
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        limit: usize,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvArgs {
+    /// One JSON object: variables, and the names of those that were removed.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 0 if everything works, 1 if something does not.")]
+pub(crate) struct DoctorArgs {}
 
 /// A profile's name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

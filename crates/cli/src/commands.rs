@@ -1,6 +1,9 @@
 //! The commands, one file each. Each gives the exit code of the process.
 
+pub(crate) mod artifact;
 pub(crate) mod check;
+pub(crate) mod doctor;
+pub(crate) mod env;
 pub(crate) mod run;
 pub(crate) mod schema;
 mod script;

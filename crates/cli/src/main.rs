@@ -53,6 +53,10 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
     match command {
         Command::Run(args) => commands::run::run(&args, &start),
         Command::Check(args) => commands::check::check(&args, &start),
+        Command::Explain(args) => commands::check::explanation(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),
+        Command::Artifact(args) => commands::artifact::artifact(&args, &start),
+        Command::Env(args) => commands::env::env(&args, &start),
+        Command::Doctor(_) => commands::doctor::doctor(&start),
     }
 }

@@ -259,7 +259,7 @@ async fn what_the_executor_noticed_is_in_the_result() {
         let result = tool(&profiles::STANDARD, &executor)
             .execute(json!("x"), &Cancel::new())
             .await;
-        assert_eq!(result.survivors, [survivor.clone()]);
+        assert_eq!(result.survivors, std::slice::from_ref(&survivor));
         assert_eq!(result.notices.len(), 1, "named once, whoever named them");
         assert_eq!(
             result.text,

@@ -1,34 +1,105 @@
-//! `agent-bash check`: would a script be run.
+//! `agent-bash check` and `explain`: would a script be run, and how is it read.
 
 use crate::Usage;
-use crate::args::CheckArgs;
+use crate::args::{CheckArg, CheckArgs, ExplainArgs, Questions};
 use crate::commands::script;
 use crate::output;
 use crate::start::Start;
-use agent_bash::policy::{Context, Finding, Group, RuleSelection, Verdict, check_safety};
+use agent_bash::policy::{
+    Context, Finding, Group, Interceptor, Policy, RuleSelection, SafeMode, Verdict, explain,
+};
+use anyhow::Context as _;
 use std::fmt::Write as _;
+use std::io::{self, BufRead, Write as _};
 
 /// Prints the verdict. The exit code is 0 for allowed, 1 for refused, 2 for not readable.
 pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
-    let rules = selection(args.groups.as_deref())?;
-    let script = script::script(std::slice::from_ref(&args.script))?;
-    let context = Context {
-        cwd: start.cwd(args.cwd.as_deref()),
-        home: start.host.home.clone(),
-        tools: None,
-    };
-    let verdict = check_safety(&script, &context, &rules);
+    let (policy, context) = policy(&args.questions, start)?;
+    if args.batch {
+        return batch(&policy, &context);
+    }
+    let script = script::script(args.script.as_slice())?;
+    let verdict = policy.decide(&script, &context);
     let text = if args.json {
         serde_json::to_string(&verdict)? + "\n"
     } else {
         in_words(&verdict, &script)
     };
     output::print(&text)?;
-    Ok(match verdict {
+    Ok(exit_code(&verdict))
+}
+
+/// Prints how the script is read. Exit codes as of `check`.
+pub(crate) fn explanation(args: &ExplainArgs, start: &Start) -> anyhow::Result<u8> {
+    let (policy, context) = policy(&args.questions, start)?;
+    let script = script::script(std::slice::from_ref(&args.script))?;
+    let explanation = explain(&script, &context, &policy);
+    let text = if args.json {
+        serde_json::to_string(&explanation)? + "\n"
+    } else {
+        explanation.to_string()
+    };
+    output::print(&text)?;
+    Ok(exit_code(&explanation.verdict))
+}
+
+fn exit_code(verdict: &Verdict) -> u8 {
+    match verdict {
         Verdict::Allow => 0,
         Verdict::Block(_) => 1,
         Verdict::Unreadable(_) => 2,
-    })
+    }
+}
+
+/// A script a line on stdin, each as a JSON string; a verdict a line on stdout, in order.
+fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
+    let mut out = io::stdout().lock();
+    for (index, line) in io::stdin().lock().lines().enumerate() {
+        let line = line.context("cannot read stdin")?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        let script: String = serde_json::from_str(&line).map_err(|error| {
+            let number = index + 1;
+            Usage(format!(
+                "line {number} is not a script as a JSON string: {error}"
+            ))
+        })?;
+        let verdict = serde_json::to_string(&policy.decide(&script, context))?;
+        let written = writeln!(out, "{verdict}").and_then(|()| out.flush());
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            other => other.context("cannot write the verdict to stdout")?,
+        }
+    }
+    Ok(0)
+}
+
+/// The questions that are asked: safety always, the others where their options are given; or one alone.
+fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Context)> {
+    let asks = |check: CheckArg, by_default: bool| match questions.only {
+        Some(only) => only == check,
+        None => by_default,
+    };
+    let mut policy = Policy::default();
+    if asks(CheckArg::Interceptor, questions.tools.is_some()) {
+        policy.interceptor = Some(Interceptor::default());
+    }
+    if asks(CheckArg::Safety, true) {
+        policy.safety = Some(selection(questions.groups.as_deref())?);
+    }
+    if asks(CheckArg::Safemode, questions.safe_mode.is_some()) {
+        policy.safe_mode = Some(SafeMode {
+            level: questions.safe_mode.map(Into::into).unwrap_or_default(),
+            ..SafeMode::default()
+        });
+    }
+    let context = Context {
+        cwd: start.cwd(questions.cwd.as_deref()),
+        home: start.host.home.clone(),
+        tools: questions.tools.clone(),
+    };
+    Ok((policy, context))
 }
 
 fn selection(groups: Option<&[String]>) -> anyhow::Result<RuleSelection> {

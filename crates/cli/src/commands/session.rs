@@ -6,7 +6,7 @@ use agent_bash::core::{ArtifactStore, Clock, Executor, Profile};
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
-use agent_bash::{BashTool, artifacts};
+use agent_bash::{BashTool, BashToolBuilder, artifacts};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 
@@ -26,7 +26,11 @@ pub(crate) fn artifact_dir(
 }
 
 /// A tool of `profile` that runs commands here and keeps their artifacts in the session `name`.
-pub(crate) fn tool(profile: &Profile, start: &Start, name: &str) -> anyhow::Result<BashTool> {
+pub(crate) fn tool(
+    profile: &Profile,
+    start: &Start,
+    name: &str,
+) -> anyhow::Result<BashToolBuilder> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let supervisor = Supervisor::this_program(&start.token);
     let options = ShellCacheOptions::one_call(supervisor, Arc::clone(&clock));
@@ -36,8 +40,8 @@ pub(crate) fn tool(profile: &Profile, start: &Start, name: &str) -> anyhow::Resu
     Ok(match artifact_dir(start, name, naming)? {
         Some(dir) => {
             let store: Arc<dyn ArtifactStore> = Arc::new(dir);
-            builder.artifacts(store).build()
+            builder.artifacts(store)
         }
-        None => builder.build(),
+        None => builder,
     })
 }

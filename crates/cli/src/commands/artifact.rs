@@ -1,0 +1,151 @@
+//! `agent-bash artifact`: the full outputs that one-shot commands have kept.
+
+use crate::args::{ArtifactAction, ArtifactArgs};
+use crate::commands::session;
+use crate::output;
+use crate::start::Start;
+use agent_bash::sink::{
+    ArtifactDir, ArtifactInfo, FileView, LookupError, Naming, Search, open_artifact,
+};
+use std::path::Path;
+
+/// What a reader is told whose artifact cannot be shown; as `grep`, nothing found.
+const NOT_THERE: u8 = 1;
+
+/// Lists, shows or searches.
+pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8> {
+    let dirs = Dirs::open(args, start)?;
+    match &args.action {
+        ArtifactAction::List { json } => list(&dirs, *json),
+        ArtifactAction::Show {
+            id,
+            offset,
+            limit,
+            tail,
+        } => dirs.with(id, |view| {
+            let page = match tail {
+                Some(lines) => view.tail(lines.get())?,
+                None => view.lines(offset.get(), limit.map(u64::from))?,
+            };
+            output::print(&page.piece.marked())?;
+            if let Some(hint) = page.hint() {
+                output::say(&hint);
+            }
+            Ok(0)
+        }),
+        ArtifactAction::Grep {
+            pattern,
+            id,
+            context,
+            offset,
+            limit,
+        } => dirs.with(id, |view| {
+            let found = view.search(&Search {
+                pattern: pattern.clone(),
+                before: *context,
+                after: *context,
+                from_line: offset.get(),
+                max_matches: *limit,
+            })?;
+            output::print(&found.text())?;
+            if let Some(hint) = found.hint() {
+                output::say(&hint);
+            }
+            Ok(u8::from(found.total_matches == 0))
+        }),
+    }
+}
+
+/// The session's artifacts under both ways of naming files.
+struct Dirs {
+    numbered: Option<ArtifactDir>,
+    paged: Option<ArtifactDir>,
+}
+
+impl Dirs {
+    fn open(args: &ArtifactArgs, start: &Start) -> anyhow::Result<Self> {
+        Ok(Self {
+            numbered: session::artifact_dir(start, &args.state, Naming::Numbered)?,
+            paged: session::artifact_dir(start, &args.state, Naming::Paged)?,
+        })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &ArtifactDir> {
+        self.numbered.iter().chain(&self.paged)
+    }
+
+    /// Does something with the artifact that a number, a URI or a path names; says so where there is none.
+    fn with(
+        &self,
+        name: &str,
+        action: impl FnOnce(&FileView) -> anyhow::Result<u8>,
+    ) -> anyhow::Result<u8> {
+        match self.view(name) {
+            Ok(view) => action(&view),
+            Err(error) => {
+                output::say(&format!("agent-bash: {error}"));
+                Ok(NOT_THERE)
+            }
+        }
+    }
+
+    fn view(&self, name: &str) -> Result<FileView, LookupError> {
+        if name.starts_with('/') {
+            let path = Path::new(name);
+            let found = self.all().find_map(|dir| Some((dir, dir.find(path)?)));
+            if let Some((dir, info)) = found {
+                return dir.open(info.artifact.id);
+            }
+        }
+        open_artifact(self.numbered.as_ref(), name)
+    }
+}
+
+fn list(dirs: &Dirs, json: bool) -> anyhow::Result<u8> {
+    let mut text = String::new();
+    let numbered = dirs.numbered.iter().flat_map(ArtifactDir::list);
+    let paged = dirs.paged.iter().flat_map(ArtifactDir::list);
+    // Each by the name that the text of its call gave it.
+    let named = numbered
+        .map(|info| (info.artifact.uri.clone(), info))
+        .chain(paged.map(|info| (info.artifact.path.clone(), info)));
+    for (name, info) in named {
+        text.push_str(&if json {
+            serde_json::to_string(&as_json(&info))?
+        } else {
+            line(&name, &info)
+        });
+        text.push('\n');
+    }
+    if text.is_empty() && !json {
+        output::say("nothing is kept");
+    }
+    output::print(&text)?;
+    Ok(0)
+}
+
+fn as_json(info: &ArtifactInfo) -> serde_json::Value {
+    serde_json::json!({
+        "artifact": info.artifact,
+        "command": info.command,
+        "cwd": info.cwd,
+        "started_at": info.started_at,
+        "duration_ms": info.duration.as_millis(),
+        "status": info.status,
+    })
+}
+
+/// Name, when, length, and the first line of the command.
+fn line(name: &str, info: &ArtifactInfo) -> String {
+    const SHOWN: usize = 60;
+    let first = info.command.lines().next().unwrap_or_default();
+    let mut command: String = first.chars().take(SHOWN).collect();
+    if command.len() < info.command.trim_end().len() {
+        command.push('…');
+    }
+    let artifact = &info.artifact;
+    format!(
+        "{name}  {}  {} lines  {} bytes  {command}",
+        info.started_at, artifact.lines, artifact.bytes
+    )
+}

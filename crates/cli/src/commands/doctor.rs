@@ -1,0 +1,177 @@
+//! `agent-bash doctor`: what works here, tried with harmless commands.
+
+use crate::commands::session;
+use crate::output;
+use crate::start::Start;
+use agent_bash::core::{ArtifactStore, Cancel, Clock, NoticeKind, Status, ToolResult};
+use agent_bash::process::SystemClock;
+use agent_bash::profiles::STANDARD;
+use agent_bash::sink::{Lifetime, Naming};
+use agent_bash::{BashTool, artifacts};
+use anyhow::Context;
+use std::fmt::Write as _;
+use std::fs;
+use std::sync::Arc;
+
+/// The session in which the trial's artifact is kept, and removed at the end.
+const SESSION: &str = "doctor";
+
+/// More than the standard profile shows.
+const LONG_OUTPUT: &str = "seq 20000";
+
+/// One thing that was looked at.
+struct Finding {
+    works: bool,
+    what: &'static str,
+    detail: String,
+}
+
+/// Prints a line for each thing. Exit code 1 if one does not work.
+pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let findings = runtime.block_on(examine(start))?;
+    let mut text = String::new();
+    for finding in &findings {
+        let mark = if finding.works { "ok     " } else { "PROBLEM" };
+        let _ = writeln!(text, "{mark}  {:<12}{}", finding.what, finding.detail);
+    }
+    output::print(&text)?;
+    Ok(u8::from(findings.iter().any(|finding| !finding.works)))
+}
+
+async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
+    let builder = session::tool(&STANDARD, start, SESSION)?;
+    // Its own store, whose files go when this is done.
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let store = artifacts::of_session(
+        &start.host,
+        SESSION,
+        Naming::Numbered,
+        Lifetime::Session,
+        clock,
+    )?;
+    let state = store.as_ref().map(agent_bash::sink::ArtifactDir::path);
+    let tool = match store {
+        Some(store) => builder.artifacts(Arc::new(store) as Arc<dyn ArtifactStore>),
+        None => builder,
+    }
+    .build();
+
+    let canary = run(&tool, "echo \"bash $BASH_VERSION\"").await;
+    let left_behind = run(&tool, "setsid sleep 60 >/dev/null 2>&1 & echo $!").await;
+    for survivor in &left_behind.survivors {
+        run(&tool, &format!("kill {}", survivor.pid)).await;
+    }
+    let long = run(&tool, LONG_OUTPUT).await;
+    let place = match &state {
+        Some(path) => path.display().to_string(),
+        None => "no state directory: set HOME or AGENT_BASH_STATE_DIR".to_owned(),
+    };
+    Ok(vec![
+        shell(&tool),
+        Finding {
+            works: canary.status == Status::Exited { code: 0 },
+            what: "canary",
+            detail: format!("{} in {:.1} ms", canary.text.trim_end(), canary.duration_ms),
+        },
+        supervisor(&canary),
+        survivors(&left_behind),
+        Finding {
+            works: !long.artifacts.is_empty(),
+            what: "artifacts",
+            detail: match failed_artifact(&long) {
+                Some(reason) => format!("{place}: {reason}"),
+                None => place,
+            },
+        },
+        space(&tool).await,
+        cgroup(),
+    ])
+}
+
+async fn run(tool: &BashTool, script: &str) -> ToolResult {
+    tool.execute(serde_json::Value::from(script), &Cancel::new())
+        .await
+}
+
+fn shell(tool: &BashTool) -> Finding {
+    let (works, detail) = match tool.shell() {
+        Ok(shell) => (shell.is_bash, shell.path.display().to_string()),
+        Err(error) => (false, error.to_string()),
+    };
+    Finding {
+        works,
+        what: "shell",
+        detail,
+    }
+}
+
+fn supervisor(canary: &ToolResult) -> Finding {
+    let missing = canary.notices.iter().find_map(|notice| match &notice.kind {
+        NoticeKind::WithoutSupervisor { reason } => Some(reason.clone()),
+        _ => None,
+    });
+    Finding {
+        works: missing.is_none(),
+        what: "supervisor",
+        detail: match missing {
+            None => "in force: every process of a command is named and can be ended".to_owned(),
+            Some(reason) => format!("not in force: {reason}"),
+        },
+    }
+}
+
+/// Whether a process that left its session is named.
+fn survivors(result: &ToolResult) -> Finding {
+    let pids: Vec<u32> = result
+        .survivors
+        .iter()
+        .map(|survivor| survivor.pid)
+        .collect();
+    Finding {
+        works: !pids.is_empty(),
+        what: "survivors",
+        detail: match &pids[..] {
+            [] => "a process that left its session was not seen".to_owned(),
+            _ => "a process that left its session was named".to_owned(),
+        },
+    }
+}
+
+fn failed_artifact(result: &ToolResult) -> Option<&str> {
+    result.notices.iter().find_map(|notice| match &notice.kind {
+        NoticeKind::ArtifactFailed { reason } => Some(reason.as_str()),
+        _ => None,
+    })
+}
+
+/// Room for temporary files, as `df` sees it.
+async fn space(tool: &BashTool) -> Finding {
+    let script =
+        "df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6}'";
+    let result = run(tool, script).await;
+    Finding {
+        works: result.status == Status::Exited { code: 0 },
+        what: "space",
+        detail: result.text,
+    }
+}
+
+/// Not needed; used for ending a tree at once where it is there.
+fn cgroup() -> Finding {
+    let there = fs::metadata("/sys/fs/cgroup/cgroup.controllers").is_ok();
+    Finding {
+        works: true,
+        what: "cgroup v2",
+        detail: if there {
+            "there"
+        } else {
+            "not there; not needed"
+        }
+        .to_owned(),
+    }
+}

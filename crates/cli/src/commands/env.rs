@@ -1,0 +1,63 @@
+//! `agent-bash env`: the environment as a command would see it.
+
+use crate::args::EnvArgs;
+use crate::output;
+use crate::start::Start;
+use agent_bash::process::environment::{
+    Attendance, BaseEnvironment, EnvironmentPolicy, Setting, UNATTENDED,
+};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// Prints the variables, then the names (never the values) of those that were taken out.
+pub(crate) fn env(args: &EnvArgs, start: &Start) -> anyhow::Result<u8> {
+    let host = (*start.host.env).clone();
+    let built = BaseEnvironment::build(host, &EnvironmentPolicy::default());
+    let variables: BTreeMap<String, String> = built
+        .variables
+        .iter()
+        .map(|(name, value)| {
+            let text = |s: &std::ffi::OsStr| s.to_string_lossy().into_owned();
+            (text(name), text(value))
+        })
+        .collect();
+    let unattended: Vec<&str> = UNATTENDED
+        .iter()
+        .filter(|default| default.setting(Attendance::Pipe) != Setting::Leave)
+        .map(|default| default.name)
+        .collect();
+    let text = if args.json {
+        let all = serde_json::json!({
+            "variables": variables, "removed": built.removed, "unattended": unattended,
+        });
+        format!("{all}\n")
+    } else {
+        in_words(&variables, &built.removed, &unattended)
+    };
+    output::print(&text)?;
+    Ok(0)
+}
+
+fn in_words(
+    variables: &BTreeMap<String, String>,
+    removed: &[String],
+    unattended: &[&str],
+) -> String {
+    let mut text = String::new();
+    for (name, value) in variables {
+        // Quoted where it needs to be, so that the list can be read back by a shell.
+        let value = shlex::try_quote(value).unwrap_or_default();
+        let _ = writeln!(text, "{name}={value}");
+    }
+    let _ = writeln!(
+        text,
+        "# set or removed so that nothing asks or waits: {}",
+        unattended.join(" ")
+    );
+    let removed = match removed {
+        [] => "none".to_owned(),
+        names => names.join(" "),
+    };
+    let _ = writeln!(text, "# removed because they look like secrets: {removed}");
+    text
+}

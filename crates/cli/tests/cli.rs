@@ -1,0 +1,334 @@
+//! The binary as a script meets it: what goes to stdout and stderr, and exit codes. What calls give in each profile is
+//! the conformance kit's.
+
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and starts the program it tests"
+)]
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+struct Run {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs `agent-bash` with these words, in a state directory of its own.
+fn agent_bash(state: &Path, words: &[&str], stdin: &str) -> Run {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
+        .args(words)
+        .env_remove("AGENT_BASH_LOG")
+        .env("AGENT_BASH_STATE_DIR", state)
+        .env("TMPDIR", state)
+        .env("HOME", state)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    // A program that does not read its stdin may be gone already.
+    let _ = input.write_all(stdin.as_bytes());
+    drop(input);
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().expect("it ends");
+    Run {
+        code: status.code(),
+        stdout: String::from_utf8(stdout).expect("UTF-8"),
+        stderr: String::from_utf8(stderr).expect("UTF-8"),
+    }
+}
+
+struct Case {
+    words: &'static [&'static str],
+    stdin: &'static str,
+    code: i32,
+    /// All of stdout.
+    stdout: &'static str,
+    /// What stderr has in it; nothing at all where this is empty.
+    stderr: &'static str,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        words: &["run", "echo hi"],
+        stdin: "",
+        code: 0,
+        stdout: "hi\n",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "echo hi; exit 7"],
+        stdin: "",
+        code: 7,
+        stdout: "hi\n\nCommand exited with code 7",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "kill -9 $$"],
+        stdin: "",
+        code: 137,
+        stdout: "(no output)\n\nCommand terminated by SIGKILL",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--timeout", "1", "echo a; sleep 20"],
+        stdin: "",
+        code: 124,
+        stdout: "[Command timed out after 1 seconds]\na\n",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "git add -A"],
+        stdin: "",
+        code: 125,
+        stdout: "Blocked: permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly\n\nOriginal command: git add -A",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--cwd", "/no/such", "true"],
+        stdin: "",
+        code: 125,
+        stdout: "Working directory does not exist: /no/such",
+        stderr: "",
+    },
+    Case {
+        words: &["run", ""],
+        stdin: "",
+        code: 125,
+        stdout: "`command` is empty; give the script to run",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "-"],
+        stdin: "echo from stdin",
+        code: 0,
+        stdout: "from stdin\n",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--", "printf", "%s|", "a b", "$HOME"],
+        stdin: "",
+        code: 0,
+        stdout: "a b|$HOME|",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "cat"],
+        stdin: "not read",
+        code: 0,
+        stdout: "(no output)",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--stdin", "cat"],
+        stdin: "read",
+        code: 0,
+        stdout: "read",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--env", "A=b c", "echo \"$A\""],
+        stdin: "",
+        code: 0,
+        stdout: "b c\n",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--request"],
+        stdin: r#"{"cmd": "echo hi"}"#,
+        code: 0,
+        stdout: "hi\n",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--request"],
+        stdin: r#"{"command": "ls", "timout": 1}"#,
+        code: 125,
+        stdout: "unknown field `timout` (did you mean `timeout`?); the fields are command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--request"],
+        stdin: "{",
+        code: 2,
+        stdout: "",
+        stderr: "the request on stdin is not JSON",
+    },
+    Case {
+        words: &["run", "--stream", "echo out; exit 4"],
+        stdin: "",
+        code: 4,
+        stdout: "out\n",
+        stderr: "[exited with code 4]\n",
+    },
+    Case {
+        words: &["run", "--stream", "git add -A"],
+        stdin: "",
+        code: 125,
+        stdout: "Blocked: permission denied: blind git add commands (git add -A, git add ., git add --all, git add *) are not allowed, specify files explicitly\n\nOriginal command: git add -A",
+        stderr: "",
+    },
+    Case {
+        words: &["run", "--safe-mode", "touch x"],
+        stdin: "",
+        code: 125,
+        stdout: "Blocked: Error: Command not allowed in safe mode\n\nOriginal command: touch x",
+        stderr: "",
+    },
+    Case {
+        words: &["run"],
+        stdin: "",
+        code: 2,
+        stdout: "",
+        stderr: "required",
+    },
+    Case {
+        words: &["run", "--profile", "nope", "ls"],
+        stdin: "",
+        code: 2,
+        stdout: "",
+        stderr: "standard",
+    },
+    Case {
+        words: &["check", "ls"],
+        stdin: "",
+        code: 0,
+        stdout: "allowed\n",
+        stderr: "",
+    },
+    Case {
+        words: &["check", "--json", "ls"],
+        stdin: "",
+        code: 0,
+        stdout: "{\"verdict\":\"allow\",\"check\":null,\"rule\":null,\"group\":null,\"message\":null,\"span\":null,\"suggested_tool\":null}\n",
+        stderr: "",
+    },
+    Case {
+        words: &["check", "--groups", "nope", "ls"],
+        stdin: "",
+        code: 2,
+        stdout: "",
+        stderr: "core",
+    },
+    Case {
+        words: &["check", "--only", "safemode", "make"],
+        stdin: "",
+        code: 1,
+        stdout: "refused by not_listed: Error: Command not allowed in safe mode\n  make\n  ^^^^\ninstead: ",
+        stderr: "",
+    },
+    Case {
+        words: &["artifact", "show", "7"],
+        stdin: "",
+        code: 1,
+        stdout: "",
+        stderr: "Artifact 7 not found. Available: none",
+    },
+    Case {
+        words: &["artifact", "show", "x"],
+        stdin: "",
+        code: 1,
+        stdout: "",
+        stderr: "artifact:// ID must be numeric, got: x",
+    },
+];
+
+#[test]
+fn stdout_stderr_and_exit_codes() {
+    let state = tempfile::tempdir().expect("a directory");
+    for case in CASES {
+        let run = agent_bash(state.path(), case.words, case.stdin);
+        let all = format!("{:?}: {}{}", case.words, run.stdout, run.stderr);
+        assert_eq!(run.code, Some(case.code), "{all}");
+        if case.stdout.ends_with("instead: ") {
+            assert!(run.stdout.starts_with(case.stdout), "{all}");
+        } else {
+            assert_eq!(run.stdout, case.stdout, "{:?}", case.words);
+        }
+        assert_eq!(run.stderr.is_empty(), case.stderr.is_empty(), "{all}");
+        assert!(run.stderr.contains(case.stderr), "{all}");
+    }
+}
+
+#[test]
+fn what_was_kept_can_be_read_by_the_name_in_the_text() {
+    let state = tempfile::tempdir().expect("a directory");
+    let run = |words: &[&str]| agent_bash(state.path(), words, "");
+    let long = run(&["run", "seq 20000"]);
+    assert!(
+        long.stdout.ends_with("Full: artifact://0]"),
+        "{}",
+        long.stdout
+    );
+    let page = run(&["artifact", "show", "artifact://0", "--offset", "19999"]);
+    assert_eq!(page.stdout, "19999\n20000\n");
+    assert_eq!(page.stderr, "[Showing lines 19999-20000 of 20000.]\n");
+    let found = run(&["artifact", "grep", "^1999.$", "0"]);
+    assert_eq!(found.stdout.lines().next(), Some("19990:19990"));
+    assert_eq!(run(&["artifact", "grep", "nope", "0"]).code, Some(1));
+
+    let paged = run(&["run", "--profile", "paged", "seq 20000"]);
+    let saved = paged
+        .stdout
+        .lines()
+        .find_map(|line| line.strip_prefix("Full output saved to: "));
+    let path = saved.expect("the path is in the text");
+    assert_eq!(
+        run(&["artifact", "show", path, "--tail", "1"]).stdout,
+        "20000\n"
+    );
+    let list = run(&["artifact", "list"]).stdout;
+    assert!(
+        list.contains("artifact://0  ") && list.contains(path),
+        "{list}"
+    );
+}
+
+#[test]
+fn the_environment_shows_names_of_secrets_and_no_values() {
+    let state = tempfile::tempdir().expect("a directory");
+    let output = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
+        .arg("env")
+        .env_clear()
+        .envs([
+            ("PATH", "/usr/bin:/bin"),
+            ("HOME", "/"),
+            ("MY_TOKEN", "hush-hush"),
+            ("KEPT", "1"),
+        ])
+        .current_dir(state.path())
+        .output()
+        .expect("the binary starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(
+        text.contains("\nKEPT=1\n") || text.starts_with("KEPT=1\n"),
+        "{text}"
+    );
+    assert!(text.ends_with("secrets: MY_TOKEN\n"), "{text}");
+    assert!(!text.contains("hush-hush"));
+}
+
+#[test]
+fn the_doctor_finds_a_working_machine() {
+    let state = tempfile::tempdir().expect("a directory");
+    let run = agent_bash(state.path(), &["doctor"], "");
+    assert_eq!(run.code, Some(0), "{}", run.stdout);
+    assert!(!run.stdout.contains("PROBLEM"));
+    let nowhere = state.path().join("file");
+    std::fs::write(&nowhere, "").expect("a file");
+    let broken = agent_bash(&nowhere, &["doctor"], "");
+    assert_eq!(
+        broken.code,
+        Some(1),
+        "a file is no state directory: {}",
+        broken.stdout
+    );
+}
