@@ -136,6 +136,10 @@ impl OutputConsumer for CallOutput {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
         self.sink(stream).push(bytes)
     }
+
+    fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
+        self.take_file_for_survivors(stream)
+    }
 }
 
 /// What one stream leaves of a shared window, with the newline between the two.

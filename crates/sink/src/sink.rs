@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// A NUL among the first so many bytes makes a stream binary (spec 3.1).
 const BINARY_PROBE: u64 = 8 * 1024;
 
+/// So many bytes that are no text are no accident.
+const NOISE: u64 = 64;
+
 /// What a sink is to do with its stream. Every field is a decision of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinkOptions {
@@ -126,8 +129,7 @@ impl OutputSink {
         self.sanitiser.finish(&mut self.lines);
         let raw = self.sanitiser.raw();
         let mut text = self.lines.finish(raw);
-        let mostly_not_text = self.sanitiser.not_text() > raw / 2;
-        let (shown, summary) = if self.nul || mostly_not_text {
+        let (shown, summary) = if self.nul || is_noise(self.sanitiser.not_text(), raw) {
             binary(&text, policy, raw)
         } else {
             let tail = self.options.tail.map(NonZeroU64::get);
@@ -149,6 +151,12 @@ impl OutputSink {
                 .filter(|_| text.head_cut),
         }
     }
+}
+
+/// Whether a stream of `raw` bytes is mostly no text (spec 3.1): more than half of it; or a third, where there is
+/// enough of it to tell. In noise about half the bytes decode by chance, in text of another encoding hardly any do.
+fn is_noise(not_text: u64, raw: u64) -> bool {
+    not_text > raw / 2 || (not_text >= NOISE && not_text > raw / 3)
 }
 
 fn binary(text: &Text, policy: Truncation, raw: u64) -> (Shown, OutputSummary) {

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 fn config() -> ProptestConfig {
     let cases = fuzz_cases()
         .and_then(|cases| cases.parse().ok())
-        .unwrap_or(500);
+        .unwrap_or(250);
     ProptestConfig {
         cases,
         failure_persistence: None,
