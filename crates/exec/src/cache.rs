@@ -1,7 +1,10 @@
 //! The owner of all shells of a host.
 
+mod start_job;
+
 use crate::call::{self, Call, Finished, Unstarted};
 use crate::exports;
+use crate::jobs::Jobs;
 use crate::pool::{Kind, Pool, WaitingShell};
 use crate::session::Sessions;
 use crate::snapshot::{Given, SnapshotOptions, Snapshots};
@@ -35,6 +38,9 @@ pub struct ShellCacheOptions {
     pub snapshot: Option<SnapshotOptions>,
     /// Bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
+    /// The session's background jobs: those that [`ShellCache::start_job`] starts, and what calls leave behind. `None`: none
+    /// are started, and survivors live on without an entry.
+    pub jobs: Option<Arc<Jobs>>,
 }
 
 impl ShellCacheOptions {
@@ -56,6 +62,7 @@ impl ShellCacheOptions {
             directory: std::env::temp_dir(),
             snapshot: None,
             survivor_quota: 100 << 20,
+            jobs: None,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! One call: the script is handed over, its output is read, its end is awaited, what is left is drained and named.
 
 use crate::cache::ShellCacheOptions;
+use crate::jobs::Adoption;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
 use crate::snapshot::Snapshot;
@@ -375,7 +376,7 @@ impl<'a> Call<'a> {
 
     /// Names the survivors and leaves them to the supervisor, their output included.
     async fn adopt(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
-        let Ok(survivors) = self.supervised.survivors().await else {
+        let Ok(mut survivors) = self.supervised.survivors().await else {
             return Vec::new();
         };
         if survivors.is_empty() {
@@ -393,14 +394,26 @@ impl<'a> Call<'a> {
         } else {
             Vec::new()
         };
-        match self
-            .supervised
-            .adopt(&pipes, &files, true, self.options.survivor_quota)
-            .await
-        {
+        let quota = self.options.survivor_quota;
+        let Some(jobs) = &self.options.jobs else {
             // Gone: it was killed in this moment. Nobody reads on for them, but they live.
-            Ok(()) | Err(Gone) => survivors,
+            let _: Result<(), Gone> = self.supervised.adopt(&pipes, &files, true, quota).await;
+            return survivors;
+        };
+        let adoption = Adoption {
+            spec: self.spec,
+            started_at: self.started_at,
+            survivors: &survivors,
+            supervised: &mut self.supervised,
+            pipes: &pipes,
+            files: &files,
+            quota,
+        };
+        let job = jobs.adopt(adoption).await;
+        for survivor in &mut survivors {
+            survivor.job.clone_from(&job);
         }
+        survivors
     }
 
     /// Ends whoever is left.

@@ -9,11 +9,12 @@
 //!
 //! Parts: `cache` (the owner of all shells), `pool` (those that wait), `start`, `call` (one call from hand-over to outcome), `record` (the text by which
 //! a waiting shell takes its script), `streams` (reading the pipes), `watchdog` (time limit and cancellation),
-//! `snapshot` (what shells have of the user's).
+//! `snapshot` (what shells have of the user's), `jobs` (what goes on without its host).
 
 mod cache;
 mod call;
 mod exports;
+mod jobs;
 mod pool;
 mod quote;
 mod record;
@@ -24,4 +25,8 @@ mod streams;
 mod watchdog;
 
 pub use cache::{ShellCache, ShellCacheOptions};
+pub use jobs::{
+    Job, JobError, JobKind, JobOutput, JobState, JobStdin, Jobs, JobsOptions, Killed, OutputRange,
+    Waited,
+};
 pub use snapshot::SnapshotOptions;

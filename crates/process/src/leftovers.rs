@@ -3,6 +3,8 @@
 
 use crate::identity::ProcessIdentity;
 use crate::proc_fs::{self, ProcessInfo};
+use crate::supervisor::command_line;
+use agent_bash_core::Survivor;
 use rustix::process::Signal;
 
 /// What leftovers are known by.
@@ -43,6 +45,17 @@ impl Leftovers {
                 boot: self.supervisor.boot.clone(),
             })
             .collect()
+    }
+
+    /// As [`Self::find`], with names. Who holds the output is not told apart.
+    pub fn survivors(&self) -> Vec<Survivor> {
+        let named = self.find().into_iter().map(|process| Survivor {
+            pid: process.pid.unsigned_abs(),
+            command: command_line(&proc_fs::arguments(process.pid), b""),
+            holds_output: false,
+            job: None,
+        });
+        named.collect()
     }
 
     /// Sends SIGTERM and SIGCONT to all, once. Returns how many there are.

@@ -43,6 +43,7 @@ pub use detach::{DetachError, JobFds};
 pub use entry::{Token, init};
 pub use job_directory::{JobEnd, JobEnding};
 pub use protocol::{Detach, Event, ShellEnd, ShellStart};
+pub(crate) use tree::command_line;
 pub use visit::{JobKilled, JobVisit};
 
 /// The name under which a supervisor runs, and by which [`init`] knows that it is one. Never contains anything of the

@@ -193,6 +193,7 @@ impl Job {
             ending,
             ended_at: wall(),
             dropped_bytes: seen.dropped,
+            left: !seen.empty,
         };
         if let Some(output) = &mut self.output {
             // A full disk: the end is told all the same.
@@ -382,6 +383,7 @@ mod tests {
                 ending,
                 ended_at: Timestamp(0),
                 dropped_bytes: dropped,
+                left: false,
             };
             assert_eq!(completion(&end), text);
         }

@@ -44,6 +44,8 @@ pub struct JobEnd {
     pub ended_at: Timestamp,
     /// Bytes that it printed and that are not in its output file, since that had all it may have.
     pub dropped_bytes: u64,
+    /// Processes that had let go of its output lived on.
+    pub left: bool,
 }
 
 /// How a job ended.
@@ -149,6 +151,7 @@ mod tests {
             },
             ended_at: Timestamp(u64::MAX),
             dropped_bytes: u64::MAX,
+            left: true,
         };
         assert!(!path.join(END).exists());
         directory.end(&mut reserved, &end).unwrap();

@@ -113,7 +113,7 @@ pub(super) fn survivors(pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
 /// The name that a forked shell gets in the list: its arguments are our wrapper, not the user's command.
 pub(super) const SUBSHELL: &str = "bash (subshell)";
 
-fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
+pub(crate) fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
     if !boot.is_empty() && arguments.iter().any(|argument| argument == boot) {
         return SUBSHELL.to_owned();
     }

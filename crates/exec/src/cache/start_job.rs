@@ -1,0 +1,116 @@
+//! Starting background jobs: the same shells as for calls, handed to their own supervisors.
+
+use super::{Handover, ShellCache};
+use crate::jobs::{Job, JobError, JobStdin, Launch, Unlaunched};
+use crate::pool::Kind;
+use crate::snapshot::Given;
+use crate::start;
+use agent_bash_core::{Cancel, NotStarted, RunSpec, StdinSource, Streams};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+impl ShellCache {
+    /// Starts a background job: as a call is started, but it outlives this process, its output goes into a file, and
+    /// `spec.timeout` (or the jobs' own limit) counts from now whatever becomes of us. It is ended by
+    /// [`Jobs::kill`](crate::Jobs::kill).
+    ///
+    /// Returns after the first 250 ms, or earlier with a job that has ended by then. `spec.streams`, `stdin`, `survivors`,
+    /// `session` and `report_stages` say nothing for a job. Dropping the future starts nothing, or leaves a job that is
+    /// in the list.
+    ///
+    /// # Errors
+    /// [`JobError::NotStarted`], [`JobError::TooMany`], [`JobError::NotKept`] without [`ShellCacheOptions::jobs`],
+    /// [`JobError::Cancelled`], [`JobError::Busy`], [`JobError::Registry`]: nothing of the script has run.
+    ///
+    /// [`ShellCacheOptions::jobs`]: crate::ShellCacheOptions::jobs
+    pub async fn start_job(
+        &self,
+        spec: &RunSpec,
+        stdin: JobStdin,
+        cancel: &Cancel,
+    ) -> Result<Job, JobError> {
+        let options = &self.inner.options;
+        let jobs = options.jobs.as_ref().ok_or(JobError::NotKept)?;
+        if stdin == JobStdin::Pipe && !spec.shell.is_bash {
+            let reason = "`stdin: pipe` is for jobs that bash runs";
+            return Err(NotStarted::new(reason).into());
+        }
+        let spec = RunSpec {
+            streams: Streams::Merged,
+            stdin: StdinSource::Null,
+            session: None,
+            report_stages: false,
+            ..spec.clone()
+        };
+        let snapshots = &self.inner.snapshots;
+        let ready = async {
+            let Given { snapshot, .. } = snapshots
+                .for_call(&spec, &options.supervisor, &*options.clock)
+                .await;
+            let reserved = jobs.reserve().await?;
+            Ok::<_, JobError>((Kind::of(&spec, snapshot), reserved))
+        };
+        let (kind, mut reserved) = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(JobError::Cancelled),
+            ready = ready => ready?,
+        };
+        let mut warm = stdin == JobStdin::Null;
+        loop {
+            let (handover, writer) = self.shell_for_job(&spec, &kind, stdin, warm).await?;
+            warm = handover.warm;
+            let launch = Launch {
+                spec: &spec,
+                shell: handover.shell,
+                exports: warm,
+                stdin: writer,
+            };
+            let Unlaunched {
+                reserved: again,
+                reason,
+            } = match jobs.launch(reserved, launch).await {
+                Ok(job) => {
+                    self.refill(&kind, None);
+                    return job;
+                }
+                Err(unlaunched) => unlaunched,
+            };
+            if !warm {
+                return Err(NotStarted::new(reason).into());
+            }
+            // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.
+            (reserved, warm) = (again, false);
+        }
+    }
+
+    async fn shell_for_job(
+        &self,
+        spec: &RunSpec,
+        kind: &Kind,
+        stdin: JobStdin,
+        warm: bool,
+    ) -> Result<(Handover, Option<OwnedFd>), NotStarted> {
+        let failed = |error: io::Error| NotStarted::new(format!("no pipe for its stdin: {error}"));
+        let started = match stdin {
+            JobStdin::Null if warm => self.shell(spec, kind).await,
+            JobStdin::Null => self.new_shell(spec, kind).await,
+            JobStdin::Pipe => {
+                let (read, write) = io::pipe().map_err(failed)?;
+                let options = &self.inner.options;
+                let changes = spec.env.changes.clone().into_iter().collect();
+                let base = &spec.env.base;
+                let shell = async {
+                    let supervised =
+                        start::supervisor(&options.supervisor, base, &*options.clock).await?;
+                    let snapshot = kind.snapshot.clone();
+                    let stdin = Some(read.as_fd());
+                    start::shell(supervised, &spec.shell, changes, stdin, snapshot).await
+                };
+                let shell = shell.await.map_err(super::not_started)?;
+                let handover = Handover { shell, warm: false };
+                return Ok((handover, Some(write.into())));
+            }
+        };
+        Ok((started.map_err(super::not_started)?, None))
+    }
+}

@@ -1,0 +1,261 @@
+//! Waiting for a job, ending it, feeding it: from whatever process, by way of the job's supervisor.
+
+use crate::jobs::entry::Record;
+use crate::jobs::{Job, JobError, JobState, Jobs};
+use agent_bash_core::{Cancel, JobId, Survivor};
+use agent_bash_process::supervisor::{JobKilled, JobVisit};
+use std::io;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe::Sender;
+
+/// Between two looks where nobody can be asked.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The answer to a kill is there at the latest this long after the grace, whatever the processes do.
+const AFTER_GRACE: Duration = Duration::from_secs(1);
+
+/// How long a supervisor may take to be reached, to give a descriptor, to be gone when it goes.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// What came of waiting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waited {
+    /// It has ended, or is lost.
+    Over(Job),
+    /// The deadline passed; the job goes on.
+    StillRunning(Job),
+    /// The waiting was called off; the job goes on.
+    Cancelled(Job),
+}
+
+/// What came of ending a job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Killed {
+    /// The job afterwards.
+    pub job: Job,
+    /// Processes that withstood SIGKILL: they are in an uninterruptible sleep.
+    pub survivors: Vec<Survivor>,
+}
+
+impl Jobs {
+    /// Waits until a job has ended, for `deadline` at the most; `None` is for ever. Waiting ends nothing.
+    ///
+    /// # Errors
+    /// [`JobError::Unknown`], [`JobError::Registry`].
+    pub async fn wait(
+        &self,
+        id: &JobId,
+        deadline: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Result<Waited, JobError> {
+        let clock = &self.options.clock;
+        let limit = async {
+            match deadline {
+                Some(deadline) => clock.sleep(deadline).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::pin!(limit);
+        loop {
+            let record = self.registry.job(id)?;
+            if !record.is_running() {
+                return Ok(Waited::Over(record.to_job()));
+            }
+            let ended = async {
+                match JobVisit::connect(&record.directory).await {
+                    Ok(mut visit) => drop(visit.ended().await),
+                    // It is just going, or cannot be asked: its files will tell.
+                    Err(_) => clock.sleep(LOOK).await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Ok(Waited::Cancelled(record.to_job())),
+                () = ended => {}
+                () = &mut limit => return Ok(Waited::StillRunning(record.to_job())),
+            }
+        }
+    }
+
+    /// Ends a job with everything it has: SIGTERM and SIGCONT, `grace`, SIGKILL. One that has ended is left as it is,
+    /// but for processes that it left behind. The answer is there as soon as nobody is left, and at the latest a second
+    /// after the grace.
+    ///
+    /// # Errors
+    /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
+    pub async fn kill(&self, id: &JobId, grace: Duration) -> Result<Killed, JobError> {
+        let record = self.registry.job(id)?;
+        let survivors = if let Some(visit) = self.visit(&record).await? {
+            self.end(&record, visit, grace).await
+        } else {
+            self.end_leftovers(&record, grace).await;
+            Vec::new()
+        };
+        let job = self.show(id)?;
+        Ok(Killed { job, survivors })
+    }
+
+    /// Writes to what a job reads, for at most `deadline`.
+    ///
+    /// # Errors
+    /// [`JobError::NoStdin`], [`JobError::NotRead`] (of what is in the pipe by then, part may be read yet),
+    /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O enabled.
+    pub async fn write_stdin(
+        &self,
+        id: &JobId,
+        bytes: &[u8],
+        deadline: Duration,
+    ) -> Result<(), JobError> {
+        let no_stdin = || JobError::NoStdin { id: id.clone() };
+        let mut visit = self.visit_reader(id).await?;
+        let stdin = tokio::select! {
+            biased;
+            stdin = visit.stdin() => stdin.ok().flatten().ok_or_else(no_stdin)?,
+            () = self.options.clock.sleep(ANSWER) => return Err(unanswered(id)),
+        };
+        let mut pipe = Sender::from_owned_fd(stdin).map_err(|_| no_stdin())?;
+        let mut written = 0;
+        let write = async {
+            while written < bytes.len() {
+                match pipe.write(&bytes[written..]).await {
+                    Ok(count) => written += count,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(_) => return Err(no_stdin()),
+                }
+            }
+            Ok(())
+        };
+        tokio::select! {
+            biased;
+            done = write => return done,
+            () = self.options.clock.sleep(deadline) => {}
+        }
+        Err(JobError::NotRead {
+            id: id.clone(),
+            written,
+            length: bytes.len(),
+        })
+    }
+
+    /// Lets what a job reads end.
+    ///
+    /// # Errors
+    /// [`JobError::NoStdin`], [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
+    pub async fn close_stdin(&self, id: &JobId) -> Result<(), JobError> {
+        let mut visit = self.visit_reader(id).await?;
+        let closed = tokio::select! {
+            biased;
+            closed = visit.close_stdin() => closed,
+            () = self.options.clock.sleep(ANSWER) => return Err(unanswered(id)),
+        };
+        match closed {
+            Ok(true) => Ok(()),
+            _ => Err(JobError::NoStdin { id: id.clone() }),
+        }
+    }
+
+    /// Who of a job lives: named by its supervisor, or found where that is gone.
+    ///
+    /// # Errors
+    /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
+    pub async fn processes(&self, id: &JobId) -> Result<Vec<Survivor>, JobError> {
+        let record = self.registry.job(id)?;
+        let Some(mut visit) = self.visit(&record).await? else {
+            return Ok(record.leftovers().survivors());
+        };
+        tokio::select! {
+            biased;
+            survivors = visit.survivors() => Ok(survivors.unwrap_or_default()),
+            () = self.options.clock.sleep(ANSWER) => Err(unanswered(id)),
+        }
+    }
+
+    async fn visit_reader(&self, id: &JobId) -> Result<JobVisit, JobError> {
+        let record = self.registry.job(id)?;
+        let no_stdin = || JobError::NoStdin { id: id.clone() };
+        if !record.entry.stdin || !record.is_running() {
+            return Err(no_stdin());
+        }
+        self.visit(&record).await?.ok_or_else(no_stdin)
+    }
+
+    /// Reaches a job's supervisor; `None` if it is gone. One that somebody stopped goes on.
+    async fn visit(&self, record: &Record) -> Result<Option<JobVisit>, JobError> {
+        let clock = &self.options.clock;
+        let give_up = clock.now() + ANSWER;
+        loop {
+            let Ok(()) = record.entry.supervisor.wake() else {
+                return Ok(None);
+            };
+            match JobVisit::connect(&record.directory).await {
+                Ok(visit) => return Ok(Some(visit)),
+                // It is just going: it takes its socket away before it is gone.
+                Err(_) if clock.now() < give_up => clock.sleep(LOOK).await,
+                Err(source) => {
+                    return Err(JobError::Unreachable {
+                        id: record.id.clone(),
+                        source,
+                    });
+                }
+            }
+        }
+    }
+
+    async fn end(&self, record: &Record, mut visit: JobVisit, grace: Duration) -> Vec<Survivor> {
+        let clock = &self.options.clock;
+        if visit.end(grace).is_ok() {
+            tokio::select! {
+                biased;
+                killed = visit.killed() => if let JobKilled::Stuck(survivors) = killed {
+                    return survivors;
+                },
+                () = clock.sleep(grace + AFTER_GRACE) => {}
+            }
+        }
+        // Gone is more than silent: whoever asks next must not be told that it is there.
+        let give_up = clock.now() + AFTER_GRACE;
+        while record.entry.supervisor.is_alive() && clock.now() < give_up {
+            clock.sleep(LOOK / 10).await;
+        }
+        // It may have been killed itself in this moment.
+        if self
+            .registry
+            .job(&record.id)
+            .is_ok_and(|now| matches!(now.state, JobState::Lost { .. }))
+        {
+            self.end_leftovers(record, Duration::ZERO).await;
+        }
+        Vec::new()
+    }
+
+    /// The ladder, where there is no supervisor to climb it.
+    async fn end_leftovers(&self, record: &Record, grace: Duration) {
+        let clock = &self.options.clock;
+        let leftovers = record.leftovers();
+        if leftovers.find().is_empty() {
+            return;
+        }
+        if !grace.is_zero() {
+            leftovers.terminate();
+        }
+        let kill_at = clock.now() + grace;
+        while clock.now() < kill_at && !leftovers.find().is_empty() {
+            clock.sleep(LOOK).await;
+        }
+        let give_up = clock.now() + AFTER_GRACE;
+        while leftovers.kill() > 0 && clock.now() < give_up {
+            clock.sleep(LOOK / 4).await;
+        }
+    }
+}
+
+fn unanswered(id: &JobId) -> JobError {
+    JobError::Unreachable {
+        id: id.clone(),
+        source: io::ErrorKind::TimedOut.into(),
+    }
+}

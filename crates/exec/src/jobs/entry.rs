@@ -1,0 +1,129 @@
+//! What is on disk of a job, and what that says of it now.
+
+use crate::jobs::{Job, JobKind, JobState};
+use agent_bash_core::{JobId, Timestamp};
+use agent_bash_process::supervisor::JobEnd;
+use agent_bash_process::supervisor::job_directory::{END, ENTRY, OUTPUT};
+use agent_bash_process::{Leftovers, ProcessIdentity};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What a job is: written once, before it runs. How it ended is in a file of its own, written by its supervisor.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Entry {
+    pub(super) kind: JobKind,
+    pub(super) command: String,
+    /// For showing; not every path is text.
+    pub(super) cwd: String,
+    /// Its shell; of adopted survivors the first.
+    pub(super) process: ProcessIdentity,
+    pub(super) pgid: u32,
+    pub(super) supervisor: ProcessIdentity,
+    /// Inode of the pipe that it prints into.
+    pub(super) pipe: Option<u64>,
+    /// Adopted survivors go on in their call's file. A started job has its own.
+    pub(super) output: Option<PathBuf>,
+    pub(super) stdin: bool,
+    pub(super) started_at: Timestamp,
+}
+
+/// A job's directory and what was read there.
+#[derive(Debug)]
+pub(super) struct Record {
+    pub(super) directory: PathBuf,
+    pub(super) id: JobId,
+    pub(super) entry: Entry,
+    pub(super) state: JobState,
+}
+
+impl Record {
+    /// Reads a job; `None` where there is none.
+    pub(super) fn read(directory: &Path, id: &JobId) -> io::Result<Option<Self>> {
+        let Some(entry) = read_json::<Entry>(&directory.join(ENTRY))? else {
+            return Ok(None);
+        };
+        let state = state(directory, &entry)?;
+        Ok(Some(Self {
+            directory: directory.to_owned(),
+            id: id.clone(),
+            entry,
+            state,
+        }))
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.state == JobState::Running
+    }
+
+    /// Whether there may be processes of it.
+    pub(super) fn is_alive(&self) -> bool {
+        self.entry.supervisor.is_alive() || !self.leftovers().find().is_empty()
+    }
+
+    /// Those who are there although the supervisor is gone.
+    pub(super) fn leftovers(&self) -> Leftovers {
+        Leftovers {
+            supervisor: self.entry.supervisor.clone(),
+            pipe: self.entry.pipe,
+        }
+    }
+
+    /// The file with what it prints.
+    pub(super) fn output(&self) -> Option<PathBuf> {
+        match self.entry.kind {
+            JobKind::Started => Some(self.directory.join(OUTPUT)),
+            JobKind::Adopted => self.entry.output.clone(),
+        }
+    }
+
+    pub(super) fn to_job(&self) -> Job {
+        let entry = &self.entry;
+        Job {
+            output: self.output(),
+            id: self.id.clone(),
+            kind: entry.kind,
+            command: entry.command.clone(),
+            cwd: entry.cwd.clone(),
+            pid: entry.process.pid.unsigned_abs(),
+            pgid: entry.pgid,
+            stdin: entry.stdin,
+            state: self.state.clone(),
+            started_at: entry.started_at,
+        }
+    }
+}
+
+/// The end is written before the supervisor goes: looked for first, and once more when it is found gone.
+fn state(directory: &Path, entry: &Entry) -> io::Result<JobState> {
+    let ended = || -> io::Result<Option<JobState>> {
+        let end = read_json::<JobEnd>(&directory.join(END))?;
+        Ok(end.map(|mut end| {
+            end.left = end.left && entry.supervisor.is_alive();
+            JobState::Ended(end)
+        }))
+    };
+    if let Some(ended) = ended()? {
+        return Ok(ended);
+    }
+    if entry.supervisor.is_alive() {
+        return Ok(JobState::Running);
+    }
+    Ok(ended()?.unwrap_or_else(|| JobState::Lost {
+        reason: if entry.supervisor.is_of_this_boot() {
+            "its supervisor was ended, so nobody saw how it did".to_owned()
+        } else {
+            "the system was started anew while it ran".to_owned()
+        },
+    }))
+}
+
+/// `None` where there is no such file.
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<Option<T>> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,327 @@
+//! Reading what a job has printed. A file that only grows, so whoever reads on from where the last part ended meets
+//! neither a gap nor a duplicate, from whatever process.
+
+use crate::jobs::entry::Record;
+use crate::jobs::{Job, JobError};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// Which part of an output. Lines are ended by a newline; a last one without counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputRange {
+    /// From a byte on, such as [`JobOutput::next`] of the part before; 0 is the beginning.
+    From {
+        /// Bytes from the beginning.
+        offset: u64,
+        /// Bytes, at the most. A character is not cut in two, unless it alone is longer than this.
+        max_bytes: usize,
+    },
+    /// The last lines.
+    Tail {
+        /// How many.
+        lines: u64,
+        /// Bytes, at the most: the last ones then.
+        max_bytes: usize,
+    },
+    /// Lines by their numbers.
+    Lines {
+        /// The first; lines count from 1.
+        first: u64,
+        /// The last, inclusive.
+        last: u64,
+        /// Bytes, at the most: the first ones then.
+        max_bytes: usize,
+    },
+}
+
+/// Part of what a job has printed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JobOutput {
+    /// As it was printed.
+    pub bytes: Vec<u8>,
+    /// Where it begins, in bytes from the beginning of the output.
+    pub from: u64,
+    /// Where the next part begins.
+    pub next: u64,
+    /// Nothing follows now …
+    pub at_end: bool,
+    /// … and nothing will: the job has ended.
+    pub complete: bool,
+    /// The job, as it was before this was read.
+    pub job: Job,
+}
+
+/// Bytes read at once.
+const BUFFER: usize = 64 * 1024;
+
+/// Reads a part.
+pub(super) fn read(record: &Record, range: OutputRange) -> Result<JobOutput, JobError> {
+    // Looked at before the file is: what ended by then has printed all it ever will.
+    let ended = !record.is_running();
+    let job = record.to_job();
+    let path = record.output().ok_or_else(|| JobError::NoOutput {
+        id: record.id.clone(),
+    })?;
+    let part = read_part(&path, range).map_err(|source| JobError::Registry { path, source })?;
+    if part.from > part.length {
+        return Err(JobError::Shortened {
+            id: record.id.clone(),
+            length: part.length,
+        });
+    }
+    let next = part.from + part.bytes.len() as u64;
+    Ok(JobOutput {
+        bytes: part.bytes,
+        from: part.from,
+        next,
+        at_end: next == part.length,
+        complete: ended && next == part.length,
+        job,
+    })
+}
+
+#[derive(Debug)]
+struct Part {
+    bytes: Vec<u8>,
+    from: u64,
+    length: u64,
+}
+
+fn read_part(path: &Path, range: OutputRange) -> io::Result<Part> {
+    let mut file = File::open(path)?;
+    // What is printed from now on belongs to the next part.
+    let length = file.metadata()?.len();
+    let (from, to) = match range {
+        OutputRange::From { offset, max_bytes } => {
+            let to = offset.saturating_add(max_bytes as u64).min(length);
+            (offset, to.max(offset.min(length)))
+        }
+        OutputRange::Tail { lines, max_bytes } => {
+            let from = start_of_tail(&mut file, length, lines)?;
+            (from.max(length.saturating_sub(max_bytes as u64)), length)
+        }
+        OutputRange::Lines {
+            first,
+            last,
+            max_bytes,
+        } => {
+            let (from, to) = bounds_of_lines(&mut file, length, first, last)?;
+            (from, to.min(from.saturating_add(max_bytes as u64)))
+        }
+    };
+    let mut bytes = vec![0; usize::try_from(to.saturating_sub(from)).unwrap_or(0)];
+    if !bytes.is_empty() {
+        file.seek(SeekFrom::Start(from))?;
+        file.read_exact(&mut bytes)?;
+    }
+    if matches!(range, OutputRange::From { .. }) {
+        let whole = whole_characters(&bytes);
+        if whole > 0 {
+            bytes.truncate(whole);
+        }
+    }
+    Ok(Part {
+        bytes,
+        from,
+        length,
+    })
+}
+
+/// Length without a character that has begun and not ended.
+fn whole_characters(bytes: &[u8]) -> usize {
+    let start = (1..=bytes.len().min(3)).find(|back| bytes[bytes.len() - back] & 0xC0 != 0x80);
+    let Some(back) = start else {
+        return bytes.len();
+    };
+    let wanted = match bytes[bytes.len() - back] {
+        0xC2..=0xDF => 2,
+        0xE0..=0xEF => 3,
+        0xF0..=0xF4 => 4,
+        _ => 1,
+    };
+    if wanted > back {
+        bytes.len() - back
+    } else {
+        bytes.len()
+    }
+}
+
+/// Where the last `lines` lines begin. Read from the end: the output may be long.
+fn start_of_tail(file: &mut File, length: u64, lines: u64) -> io::Result<u64> {
+    if lines == 0 {
+        return Ok(length);
+    }
+    let mut buffer = vec![0; BUFFER];
+    let mut end = length;
+    let mut seen = 0;
+    while end > 0 {
+        let start = end.saturating_sub(BUFFER as u64);
+        let part = &mut buffer[..usize::try_from(end - start).unwrap_or(BUFFER)];
+        file.seek(SeekFrom::Start(start))?;
+        file.read_exact(part)?;
+        for (index, _) in part.iter().enumerate().rev().filter(|(_, b)| **b == b'\n') {
+            let after = start + index as u64 + 1;
+            // The newline that ends the last line begins none.
+            if after == length {
+                continue;
+            }
+            seen += 1;
+            if seen == lines {
+                return Ok(after);
+            }
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// Where line `first` begins and line `last` ends.
+fn bounds_of_lines(file: &mut File, length: u64, first: u64, last: u64) -> io::Result<(u64, u64)> {
+    let first = first.max(1);
+    let mut from = if first == 1 { Some(0) } else { None };
+    let mut line = 1;
+    let mut at = 0;
+    let mut buffer = vec![0; BUFFER];
+    while at < length && last >= first {
+        let wanted = usize::try_from(length - at).unwrap_or(BUFFER).min(BUFFER);
+        let count = file.read(&mut buffer[..wanted])?;
+        if count == 0 {
+            break;
+        }
+        for (index, _) in buffer[..count]
+            .iter()
+            .enumerate()
+            .filter(|(_, b)| **b == b'\n')
+        {
+            let after = at + index as u64 + 1;
+            if line == last {
+                return Ok((from.unwrap_or(after), after));
+            }
+            line += 1;
+            if line == first {
+                from = Some(after);
+            }
+        }
+        at += count as u64;
+    }
+    let from = from.unwrap_or(length);
+    Ok(if last < first {
+        (from, from)
+    } else {
+        (from, length)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn part(content: &[u8], range: OutputRange) -> String {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(content).unwrap();
+        let part = read_part(file.path(), range).unwrap();
+        assert_eq!(part.length, content.len() as u64);
+        String::from_utf8(part.bytes).unwrap()
+    }
+
+    #[test]
+    fn lines_and_tails_are_those_of_sed_and_tail() {
+        let tail = |lines| OutputRange::Tail {
+            lines,
+            max_bytes: 1000,
+        };
+        let lines = |first, last| OutputRange::Lines {
+            first,
+            last,
+            max_bytes: 1000,
+        };
+        for (content, range, want) in [
+            ("1\n2\n3\n", tail(2), "2\n3\n"),
+            ("1\n2\n3", tail(2), "2\n3"),
+            ("1\n2\n3", tail(9), "1\n2\n3"),
+            ("1\n\n\n", tail(2), "\n\n"),
+            ("1\n2\n", tail(0), ""),
+            ("", tail(3), ""),
+            ("\n", tail(1), "\n"),
+            ("1\n2\n3\n", lines(2, 2), "2\n"),
+            ("1\n2\n3", lines(2, 9), "2\n3"),
+            ("1\n2\n3\n", lines(1, 2), "1\n2\n"),
+            ("1\n2\n3\n", lines(4, 9), ""),
+            ("1\n2\n3\n", lines(3, 2), ""),
+            ("1\n2\n3\n", lines(0, 1), "1\n"),
+            (
+                "1\n2\n3\n",
+                OutputRange::Tail {
+                    lines: 2,
+                    max_bytes: 3,
+                },
+                "\n3\n",
+            ),
+            (
+                "1\n2\n3\n",
+                OutputRange::Lines {
+                    first: 2,
+                    last: 3,
+                    max_bytes: 3,
+                },
+                "2\n3",
+            ),
+        ] {
+            assert_eq!(
+                part(content.as_bytes(), range),
+                want,
+                "{content:?} {range:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn tails_and_lines_go_across_buffers() {
+        let content: String = (1..=50_000).map(|n| format!("{n}\n")).collect();
+        let tail = OutputRange::Tail {
+            lines: 40_000,
+            max_bytes: usize::MAX,
+        };
+        assert!(part(content.as_bytes(), tail).starts_with("10001\n10002\n"));
+        let lines = OutputRange::Lines {
+            first: 29_999,
+            last: 30_001,
+            max_bytes: usize::MAX,
+        };
+        assert_eq!(part(content.as_bytes(), lines), "29999\n30000\n30001\n");
+    }
+
+    #[test]
+    fn parts_make_the_whole_and_cut_no_character() {
+        let content = "aä€𝄞".repeat(50);
+        for max_bytes in [4, 5, 7, 64, 10_000] {
+            let (mut whole, mut offset) = (String::new(), 0);
+            loop {
+                let range = OutputRange::From { offset, max_bytes };
+                let got = part(content.as_bytes(), range);
+                if got.is_empty() {
+                    break;
+                }
+                offset += got.len() as u64;
+                whole.push_str(&got);
+            }
+            assert_eq!(whole, content, "{max_bytes}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_goes_through() {
+        for (bytes, whole) in [
+            (&b"\xff"[..], 1),
+            (b"\x80\x80\x80\x80", 4),
+            (b"a\xe2\x82", 1),
+            (b"\xf0\x9d\x84", 0),
+            (b"", 0),
+            (b"a\n", 2),
+        ] {
+            assert_eq!(whole_characters(bytes), whole, "{bytes:?}");
+        }
+    }
+}
