@@ -9,18 +9,13 @@ use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
 use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Proof that this program calls [`init`] at the top of its `main`, so that it may be started again as a supervisor.
 #[derive(Debug, Clone)]
 pub struct Token(());
-
-/// The second stage's argument: everything inherited was shed.
-const CLEAN: &str = "clean";
 
 /// Signals that must not end a supervisor: those that a person or a script sends around. It has handlers for them
 /// that do nothing, since handlers, unlike ignoring, are not inherited by the shells it starts.
@@ -35,8 +30,7 @@ const WITHSTOOD: [i32; 10] = [
 pub fn init() -> Token {
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == NAME) {
-        let clean = args.next().is_some_and(|stage| stage == CLEAN);
-        let code = match supervise(clean) {
+        let code = match supervise() {
             Ok(()) => 0,
             Err(error) => error.raw_os_error().unwrap_or(1),
         };
@@ -45,13 +39,8 @@ pub fn init() -> Token {
     Token(())
 }
 
-fn supervise(clean: bool) -> io::Result<()> {
-    if !clean && inherited_faults() {
-        // Returns only if it failed; then the faults stay, which is better than no supervisor.
-        let _ = shed_and_start_again();
-    }
-    // Nobody sends signals yet, and nothing else is running.
-    nix::sys::signal::SigSet::empty().thread_set_mask()?;
+fn supervise() -> io::Result<()> {
+    shed_inherited_faults();
     let stdin = io::stdin();
     let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3)?;
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
@@ -88,20 +77,31 @@ fn watch_children() -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// Descriptors that the host left open for its children, or signals that it ignores: a shell would inherit them.
-fn inherited_faults() -> bool {
-    leaked_descriptors() || !ignored_signals().is_empty()
+/// What the host left to its children by mistake, a shell would inherit: descriptors that it did not mark close-on-exec,
+/// signals that it ignores, a mask. Nothing else is running yet, and nothing of ours is open beyond stderr.
+fn shed_inherited_faults() {
+    for fd in leaked_descriptors() {
+        let _ = nix::unistd::close(fd);
+    }
+    // A signal with a handler is at its default in whatever is started from here; an ignored one would stay ignored.
+    for signal in ignored_signals() {
+        if !signal_hook::consts::FORBIDDEN.contains(&signal) {
+            let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
+        }
+    }
+    let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
 }
 
-fn leaked_descriptors() -> bool {
-    // The directory itself is open while it is read.
+fn leaked_descriptors() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc/self/fd") else {
-        return false;
+        return Vec::new();
     };
-    let open = entries
+    // Its own descriptor is in the list; when it is closed here the directory is no longer open.
+    entries
         .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    open.filter(|fd: &i32| *fd > 2).count() > 1
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .filter(|fd| *fd > 2)
+        .collect()
 }
 
 /// Signals that ignoring says nothing about: Rust's start-up ignores SIGPIPE, and `Command` resets it; 32 and 33 are
@@ -121,21 +121,6 @@ fn ignored_signals() -> Vec<i32> {
     (1..=64)
         .filter(|n| mask & (1 << (n - 1)) != 0 && !NO_FAULT.contains(n))
         .collect()
-}
-
-/// A signal with a handler is at its default after an exec, an ignored one stays ignored. So: handlers, then exec.
-fn shed_and_start_again() -> io::Error {
-    for signal in ignored_signals() {
-        if !signal_hook::consts::FORBIDDEN.contains(&signal) {
-            let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
-        }
-    }
-    close_fds::set_fds_cloexec(3, &[]);
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the supervisor starts itself again"
-    )]
-    Command::new(this_program()).arg0(NAME).arg(CLEAN).exec()
 }
 
 /// A path that starts this very program, even when its file was replaced meanwhile.
