@@ -22,6 +22,8 @@ pub(crate) struct OutputStreams {
     pipes: Vec<Pipe>,
     buffer: Box<[u8]>,
     closed_early: bool,
+    /// The consumer had a chunk and nobody else a turn since.
+    pushed: bool,
 }
 
 #[derive(Debug)]
@@ -68,6 +70,7 @@ impl OutputStreams {
             pipes,
             buffer: vec![0; BUFFER].into(),
             closed_early: false,
+            pushed: false,
         })
     }
 
@@ -91,6 +94,12 @@ impl OutputStreams {
     /// Waits for output of any stream and pushes one chunk. Never returns once all have ended. Cancel safe: a chunk is
     /// read and pushed without a wait in between.
     pub(crate) async fn pump(&mut self, out: &mut dyn OutputConsumer) -> Progress {
+        if self.pushed {
+            // A stream that is always ready never waits: without this a consumer that takes its time for each chunk takes
+            // that of all timers and of all other tasks, too.
+            tokio::task::yield_now().await;
+            self.pushed = false;
+        }
         loop {
             let Some(ready) = self.readable().await else {
                 return std::future::pending().await;
@@ -98,7 +107,10 @@ impl OutputStreams {
             let pipe = &mut self.pipes[ready];
             let progress = match pipe.receiver.try_read(&mut self.buffer) {
                 Ok(0) => Progress::Ended,
-                Ok(count) => pipe.push(&self.buffer[..count], out),
+                Ok(count) => {
+                    self.pushed = true;
+                    pipe.push(&self.buffer[..count], out)
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => {
