@@ -6,8 +6,8 @@ use agent_bash_core::{
     Truncation,
 };
 use agent_bash_sink::{
-    ArtifactDir, ArtifactDirOptions, ArtifactLimits, CarriageReturn, Lifetime, Naming, OutputSink,
-    SinkOptions,
+    ArtifactDir, ArtifactDirOptions, ArtifactLimits, CarriageReturn, FileView, Lifetime, Naming,
+    OutputSink, Search, SinkOptions,
 };
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::fs::File;
@@ -201,9 +201,66 @@ fn to_disk(c: &mut Criterion) {
     group.finish();
 }
 
+/// Finding a line of an artifact of 100 MB with more than five million lines.
+#[expect(clippy::unwrap_used, reason = "a bench stops at the first error")]
+fn read(c: &mut Criterion) {
+    let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let dir = ArtifactDir::new(options(root.path())).unwrap();
+    let meta = ArtifactMeta {
+        command: "bench".into(),
+        cwd: "/".into(),
+        started_at: Timestamp(0),
+    };
+    let mut writer = dir.create(&meta, StreamId::Merged).unwrap();
+    for block in 0..100 {
+        let block: String = (0..65_536)
+            .map(|n| format!("{:>15}\n", block * 65_536 + n))
+            .collect();
+        writer.write(block.as_bytes()).unwrap();
+    }
+    let kept = writer.finish(&end()).unwrap();
+    let mut group = c.benchmark_group("read, 100 MB");
+    group.sample_size(10);
+    group.bench_function("open and show line 5,000,000", |bencher| {
+        bencher.iter(|| {
+            let page = dir
+                .open(kept.id)
+                .unwrap()
+                .lines(5_000_000, Some(20))
+                .unwrap();
+            assert!(page.piece.text.trim_start().starts_with("4999999"));
+        });
+    });
+    group.bench_function("the same without an index", |bencher| {
+        bencher.iter(|| {
+            let view = FileView::open(kept.path.as_ref()).unwrap();
+            let page = view.lines(5_000_000, Some(20)).unwrap();
+            assert!(page.piece.text.trim_start().starts_with("4999999"));
+        });
+    });
+    group.bench_function("search", |bencher| {
+        let search = Search {
+            pattern: "4999999$".into(),
+            before: 2,
+            after: 2,
+            from_line: 1,
+            max_matches: 10,
+        };
+        bencher.iter(|| {
+            let found = dir.open(kept.id).unwrap().search(&search).unwrap();
+            assert_eq!(found.total_matches, 1);
+        });
+    });
+    group.finish();
+}
+
 #[expect(clippy::unwrap_used, reason = "a bench stops at the first error")]
 fn store(root: &Path) -> Arc<dyn ArtifactStore> {
-    let options = ArtifactDirOptions {
+    Arc::new(ArtifactDir::new(options(root)).unwrap())
+}
+
+fn options(root: &Path) -> ArtifactDirOptions {
+    ArtifactDirOptions {
         root: root.to_owned(),
         session: "bench".into(),
         naming: Naming::Numbered,
@@ -214,9 +271,8 @@ fn store(root: &Path) -> Arc<dyn ArtifactStore> {
             free_floor: 1,
         },
         clock: Arc::new(WallClock),
-    };
-    Arc::new(ArtifactDir::new(options).unwrap())
+    }
 }
 
-criterion_group!(benches, through, to_disk);
+criterion_group!(benches, through, to_disk, read);
 criterion_main!(benches);

@@ -1,80 +1,26 @@
 //! [`ArtifactDir`]: a session's full outputs in a directory of their own.
 //!
-//! The directory is made when the first artifact is. Several processes may share it. Writing one artifact is
-//! `artifact_writer`, making room is `quota`, removing what the dead left is `sweep`, reading is `view`.
+//! The directory is made when the first artifact is; several processes may share it. Names and limits are in
+//! `artifact_options`, numbers come from `allocate`. Writing one artifact is `artifact_writer`, making room is
+//! `quota`, removing what the dead left is `sweep`, reading is `view`.
 
+use crate::allocate;
+use crate::artifact_options::{ArtifactDirOptions, Naming, SessionNameError};
 use crate::artifact_writer::FileWriter;
-use crate::private_dir::{self, PrivateDir};
+use crate::private_dir::PrivateDir;
 use crate::quota;
 use crate::sidecar::{Lifetime, Sidecar};
 use crate::sweep;
 use crate::view::FileView;
 use agent_bash_core::{
     ArtifactError, ArtifactId, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactUriError,
-    ArtifactWriter, Clock, Status, StreamId, Timestamp,
+    ArtifactWriter, Status, StreamId, Timestamp,
 };
 use std::collections::BTreeSet;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// Holds the number of the next artifact, and the lock under which it is taken.
-pub(crate) const COUNTER: &str = ".next";
-
-/// How often the counter's lock is tried for, yielding in between: some 100 ms. Whoever holds it needs microseconds,
-/// unless it was stopped meanwhile; and a run must not wait for that.
-const LOCK_TRIES: u32 = 50_000;
-
-/// How many file names are tried for one number; more than one is taken only where somebody meddles.
-const NAME_TRIES: u32 = 1000;
-
-/// Where artifacts are kept, and how long. Every field is a decision of the caller.
-#[derive(Debug, Clone)]
-pub struct ArtifactDirOptions {
-    /// The state directory, or for [`Naming::Paged`] the directory for temporary files; absolute.
-    pub root: PathBuf,
-    /// The session's name: one path component.
-    pub session: String,
-    /// How directory and files are called.
-    pub naming: Naming,
-    /// How long artifacts are kept.
-    pub lifetime: Lifetime,
-    /// How large they may become.
-    pub limits: ArtifactLimits,
-    /// For telling old artifacts from new ones.
-    pub clock: Arc<dyn Clock>,
-}
-
-/// How an artifact directory and its files are called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Naming {
-    /// `<root>/<session>/artifacts/<id>.log`.
-    Numbered,
-    /// `<root>/agent-bash-<session>/bash-<unixNano>-stdout.txt` and `-stderr.txt`, as seed 003 wants it.
-    Paged,
-}
-
-/// How large artifacts may become, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ArtifactLimits {
-    /// One file; what comes after is counted and not written.
-    pub per_file: u64,
-    /// All of a session; the oldest go first.
-    pub per_session: u64,
-    /// Left free on the file system; the oldest go first.
-    pub free_floor: u64,
-}
-
-impl ArtifactLimits {
-    /// The limits of spec 3.3: 100 MB, 1 GB, 512 MB.
-    pub const CONTRACT: Self = Self {
-        per_file: 100 << 20,
-        per_session: 1 << 30,
-        free_floor: 512 << 20,
-    };
-}
 
 /// A session's artifacts. Dropping it removes those it made, if their [`Lifetime`] is the session's.
 #[derive(Debug)]
@@ -123,11 +69,6 @@ pub struct Removed {
     /// Their length in bytes.
     pub bytes: u64,
 }
-
-/// The session's name is no single path component.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("session name must be one path component of at most 100 bytes, got: {0:?}")]
-pub struct SessionNameError(pub String);
 
 /// Why an artifact cannot be read. The texts are those of the upstream.
 #[derive(Debug, thiserror::Error)]
@@ -181,14 +122,7 @@ impl ArtifactDir {
     /// # Errors
     /// [`SessionNameError`].
     pub fn new(options: ArtifactDirOptions) -> Result<Self, SessionNameError> {
-        let name = &options.session;
-        let is_component = !name.is_empty()
-            && name.len() <= 100
-            && !name.starts_with('.')
-            && !name.chars().any(|c| c == '/' || c.is_control());
-        if !is_component {
-            return Err(SessionNameError(name.clone()));
-        }
+        options.check_session()?;
         Ok(Self {
             shared: Arc::new(Shared {
                 options,
@@ -264,7 +198,7 @@ impl ArtifactDir {
                     removed.take(&sidecar, &dir);
                 }
             }
-            remove_if_empty(&dir);
+            allocate::remove_if_empty(&dir);
         }
         removed
     }
@@ -317,7 +251,11 @@ impl Shared {
         };
         let dir = self.make().map_err(failed)?;
         quota::make_room(&dir, &self.options, 0, None)?;
-        let (id, name, file) = self.allocate(&dir, meta, stream).map_err(failed)?;
+        let (id, name, file) = {
+            // Threads wait for each other here, so that only other processes are met at the file's lock.
+            let _turn = self.state();
+            allocate::allocate(self.options.naming, &dir, meta, stream).map_err(failed)?
+        };
         let sidecar = Sidecar::new(id, name, stream, meta, self.options.lifetime);
         let writer = FileWriter::new(self.clone(), dir, file, sidecar).map_err(failed)?;
         Ok(Box::new(writer))
@@ -352,60 +290,6 @@ impl Shared {
         let below: Vec<&str> = below.iter().map(String::as_str).collect();
         PrivateDir::open(&self.options.root, &below).map(Arc::new)
     }
-
-    /// Takes the next number, and makes the file for it.
-    fn allocate(
-        &self,
-        dir: &PrivateDir,
-        meta: &ArtifactMeta,
-        stream: StreamId,
-    ) -> io::Result<(ArtifactId, String, File)> {
-        // Within the process threads wait for each other; only other processes are met at the file's lock.
-        let _turn = self.state();
-        let mut counter = lock_counter(dir)?;
-        let id = ArtifactId(next_number(dir, &mut counter)?);
-        let made = (0..NAME_TRIES).find_map(|attempt| {
-            let name = self.options.naming.file(id, meta, stream, attempt);
-            match dir.create_new(&name) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
-                made => Some(made.map(|file| (name, file))),
-            }
-        });
-        let (name, file) = made.unwrap_or(Err(io::ErrorKind::AlreadyExists.into()))?;
-        let noted = counter
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| counter.write_all(format!("{:020}\n", id.0 + 1).as_bytes()));
-        if let Err(error) = noted {
-            // The error that matters is the counter's.
-            let _ = dir.remove(&name);
-            return Err(error);
-        }
-        Ok((id, name, file))
-    }
-}
-
-/// Opens the counter and takes its lock, which goes with the file.
-fn lock_counter(dir: &PrivateDir) -> io::Result<File> {
-    let mut counter = dir.open_or_create(COUNTER)?;
-    for _ in 0..LOCK_TRIES {
-        match counter.try_lock() {
-            Ok(()) if private_dir::is_linked(&counter) => return Ok(counter),
-            // Somebody found the directory empty and removed it meanwhile.
-            Ok(()) => counter = dir.open_or_create(COUNTER)?,
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-    }
-    let why = "another process holds the lock of the artifact directory";
-    Err(io::Error::new(io::ErrorKind::WouldBlock, why))
-}
-
-/// The number that was not given out yet.
-fn next_number(dir: &PrivateDir, counter: &mut File) -> io::Result<u64> {
-    let mut text = String::new();
-    counter.take(64).read_to_string(&mut text)?;
-    let after_last = ids(dir).last().map_or(0, |id| id.0 + 1);
-    Ok(text.trim_end().parse().unwrap_or(0).max(after_last))
 }
 
 /// The artifacts that have a sidecar, oldest first.
@@ -435,29 +319,6 @@ fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> {
     })
 }
 
-/// Removes a directory in which nothing but the counter is left, and that of its session if it is empty then.
-pub(crate) fn remove_if_empty(dir: &PrivateDir) {
-    let only_counter = || {
-        dir.names()
-            .is_ok_and(|names| names.iter().all(|name| name == COUNTER))
-    };
-    if !only_counter() {
-        return;
-    }
-    // Whoever waits for this lock finds the counter without a name, and makes another.
-    let Ok(_lock) = lock_counter(dir) else {
-        return;
-    };
-    if only_counter() && dir.remove(COUNTER).is_ok() && fs::remove_dir(dir.path()).is_ok() {
-        // The session's directory is not ours alone; one that is not empty stays.
-        if dir.path().ends_with("artifacts")
-            && let Some(session) = dir.path().parent()
-        {
-            let _ = fs::remove_dir(session);
-        }
-    }
-}
-
 impl Removed {
     /// Removes an artifact and counts it.
     pub(crate) fn take(&mut self, sidecar: &Sidecar, dir: &PrivateDir) {
@@ -468,34 +329,3 @@ impl Removed {
         }
     }
 }
-
-impl Naming {
-    /// The directories below the root.
-    pub(crate) fn components(self, session: &str) -> Vec<String> {
-        match self {
-            Self::Numbered => vec![session.to_owned(), "artifacts".to_owned()],
-            Self::Paged => vec![format!("{PAGED_PREFIX}{session}")],
-        }
-    }
-
-    fn file(self, id: ArtifactId, meta: &ArtifactMeta, stream: StreamId, attempt: u32) -> String {
-        match self {
-            Self::Numbered if attempt == 0 => format!("{id}.log"),
-            Self::Numbered => format!("{id}-{attempt}.log"),
-            Self::Paged => {
-                // The clock gives milliseconds; calls of the same one are told apart by what is below.
-                let nanos = meta.started_at.0.saturating_mul(1_000_000);
-                let nanos = nanos.saturating_add(u64::from(attempt));
-                let stream = match stream {
-                    StreamId::Stdout => "stdout",
-                    StreamId::Stderr => "stderr",
-                    StreamId::Merged => "output",
-                };
-                format!("bash-{nanos}-{stream}.txt")
-            }
-        }
-    }
-}
-
-/// Beginning of the directory names of [`Naming::Paged`].
-pub(crate) const PAGED_PREFIX: &str = "agent-bash-";

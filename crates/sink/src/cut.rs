@@ -42,8 +42,8 @@ pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<Shrink> {
 }
 
 /// Cuts a text whose stream was `raw` bytes long down to what `tail` lines and the policy leave.
-pub(crate) fn cut(text: &mut Text, policy: Truncation, tail: Option<u64>, raw: u64) -> Cut {
-    let mut cut = match tail {
+pub(crate) fn cut(text: &Text, policy: Truncation, tail: Option<u64>, raw: u64) -> Cut {
+    let (shown, truncated_by, direction) = match tail {
         Some(wanted) if wanted < text.lines => last_lines(text, policy, wanted),
         _ => match policy {
             _ if fits(text, policy) => whole(text),
@@ -69,18 +69,17 @@ pub(crate) fn cut(text: &mut Text, policy: Truncation, tail: Option<u64>, raw: u
             }
         },
     };
-    if text.head_cut && cut.1.is_none() {
-        if let Shown::Whole(piece) = cut.0 {
-            cut.0 = Shown::Head(piece);
+    let (shown, truncated_by, direction) = match (shown, truncated_by) {
+        (Shown::Whole(piece), None) if text.head_cut => {
+            let by = Some(TruncatedBy::HeadTail);
+            (Shown::Head(piece), by, Direction::Head)
         }
-        cut.1 = Some(TruncatedBy::HeadTail);
-        cut.2 = Direction::Head;
-    }
-    let (shown, mut truncated_by, mut direction) = cut;
-    if truncated_by.is_none() {
-        direction = policy.direction();
-        truncated_by = text.clamped.then_some(TruncatedBy::LineLength);
-    }
+        (shown, None) => {
+            let by = text.clamped.then_some(TruncatedBy::LineLength);
+            (shown, by, policy.direction())
+        }
+        (shown, by) => (shown, by, direction),
+    };
     let dropped_bytes = raw - shown_raw(text, &shown, raw);
     Cut {
         shown,
@@ -90,12 +89,13 @@ pub(crate) fn cut(text: &mut Text, policy: Truncation, tail: Option<u64>, raw: u
     }
 }
 
+/// What is shown, what cut it, and which part that is; the last means nothing where nothing was cut.
 type Choice = (Shown, Option<TruncatedBy>, Direction);
 
 /// A text that is shown whole as far as the policy goes.
-fn whole(text: &mut Text) -> Choice {
+fn whole(text: &Text) -> Choice {
     let total = text.window.total;
-    let piece = span(&mut text.window, 0, total).unwrap_or_default();
+    let piece = span(&text.window, 0, total).unwrap_or_default();
     let piece = number_from_start(piece);
     (Shown::Whole(piece), None, Direction::Tail)
 }
@@ -130,7 +130,7 @@ fn bounds(policy: Truncation) -> (usize, usize) {
 
 /// The last `wanted` lines, of more. Where they are too much for the policy, the end of them: it is the end that was
 /// asked for, and where it begins is known only after the text has gone by.
-fn last_lines(text: &mut Text, policy: Truncation, wanted: u64) -> Choice {
+fn last_lines(text: &Text, policy: Truncation, wanted: u64) -> Choice {
     let (max_bytes, max_lines) = bounds(policy);
     let lines = wanted.min(max_lines as u64);
     let by = if wanted > lines {
@@ -141,7 +141,7 @@ fn last_lines(text: &mut Text, policy: Truncation, wanted: u64) -> Choice {
     let Text {
         window, lines: all, ..
     } = text;
-    let from = nth_last_line(&mut window.tail, lines);
+    let from = nth_last_line(&window.tail, lines);
     match from.filter(|from| window.total - from <= max_bytes as u64) {
         Some(from) => {
             let piece = span(window, from, window.total).unwrap_or_default();
@@ -153,7 +153,7 @@ fn last_lines(text: &mut Text, policy: Truncation, wanted: u64) -> Choice {
 }
 
 /// Where the `n`-th line from the end begins, if that is in the part.
-fn nth_last_line(part: &mut Part, n: u64) -> Option<u64> {
+fn nth_last_line(part: &Part, n: u64) -> Option<u64> {
     let start = part.start;
     let bytes = part.bytes();
     let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -167,7 +167,7 @@ fn nth_last_line(part: &mut Part, n: u64) -> Option<u64> {
 }
 
 /// The last `max` bytes, from a line's start if one begins among them.
-fn last_bytes(text: &mut Text, max: usize) -> Piece {
+fn last_bytes(text: &Text, max: usize) -> Piece {
     let Text {
         window,
         lines,
@@ -176,7 +176,7 @@ fn last_bytes(text: &mut Text, max: usize) -> Piece {
     } = text;
     let total = window.total;
     let earliest = total.saturating_sub(max as u64);
-    let line_start = line_start_at_or_after(&mut window.tail, earliest);
+    let line_start = line_start_at_or_after(&window.tail, earliest);
     let piece = span(window, line_start.unwrap_or(earliest), total).unwrap_or_default();
     let mut piece = number_from_end(piece, *lines);
     if line_start.is_none() {
@@ -187,7 +187,7 @@ fn last_bytes(text: &mut Text, max: usize) -> Piece {
 }
 
 /// The first position from `earliest` on at which a line begins that has text.
-fn line_start_at_or_after(part: &mut Part, earliest: u64) -> Option<u64> {
+fn line_start_at_or_after(part: &Part, earliest: u64) -> Option<u64> {
     let (start, end) = (part.start, part.end());
     if earliest == 0 {
         return Some(0);
@@ -200,28 +200,28 @@ fn line_start_at_or_after(part: &mut Part, earliest: u64) -> Option<u64> {
 }
 
 /// The first `max` bytes.
-fn first_bytes(text: &mut Text, max: usize) -> Piece {
+fn first_bytes(text: &Text, max: usize) -> Piece {
     let to = text.window.total.min(max as u64);
-    let piece = span(&mut text.window, 0, to).unwrap_or_default();
+    let piece = span(&text.window, 0, to).unwrap_or_default();
     number_from_start(piece)
 }
 
 /// The first and the last `ends` bytes.
-fn middle(text: &mut Text, ends: usize) -> Shown {
+fn middle(text: &Text, ends: usize) -> Shown {
     let head = first_bytes(text, ends);
     let total = text.window.total;
     let from = total.saturating_sub(ends as u64);
-    let tail = span(&mut text.window, from, total).unwrap_or_default();
+    let tail = span(&text.window, from, total).unwrap_or_default();
     let tail = number_from_end(tail, text.lines);
     Shown::Ends { head, tail }
 }
 
 /// The first and the last lines, trimmed from the inside until both fit `max` bytes.
-fn head_and_tail(text: &mut Text, max: usize, head_lines: usize, tail_lines: usize) -> Shown {
-    let window = &mut text.window;
+fn head_and_tail(text: &Text, max: usize, head_lines: usize, tail_lines: usize) -> Shown {
+    let window = &text.window;
     let total = window.total;
     let head_len = first_lines_len(window.head.bytes(), head_lines).unwrap_or(usize::MAX);
-    let tail_from = nth_last_line(&mut window.tail, tail_lines as u64).unwrap_or(0);
+    let tail_from = nth_last_line(&window.tail, tail_lines as u64).unwrap_or(0);
     let tail_len = usize::try_from(total - tail_from).unwrap_or(usize::MAX);
     let half = max / 2;
     let (head_max, tail_max) = match () {
@@ -232,7 +232,7 @@ fn head_and_tail(text: &mut Text, max: usize, head_lines: usize, tail_lines: usi
     let head = whole_lines_len(window.head.bytes(), head_max).unwrap_or(head_max);
     let head = span(window, 0, head as u64).unwrap_or_default();
     let earliest = total - tail_max as u64;
-    let from = line_start_at_or_after(&mut window.tail, earliest).unwrap_or(earliest);
+    let from = line_start_at_or_after(&window.tail, earliest).unwrap_or(earliest);
     let tail = span(window, from, total).unwrap_or_default();
     let mut head = number_from_start(head);
     let mut tail = number_from_end(tail, text.lines);
@@ -271,10 +271,10 @@ fn whole_lines_len(bytes: &[u8], max: usize) -> Option<usize> {
 }
 
 /// The text between two positions, trimmed to whole characters. `None` where it is not kept.
-fn span(window: &mut Window, from: u64, to: u64) -> Option<Piece> {
-    let part = match &mut window.tail {
+fn span(window: &Window, from: u64, to: u64) -> Option<Piece> {
+    let part = match &window.tail {
         tail if tail.start <= from && to <= tail.end() => tail,
-        _ => &mut window.head,
+        _ => &window.head,
     };
     let begin = usize::try_from(from.checked_sub(part.start)?).ok()?;
     let end = usize::try_from(to.checked_sub(part.start)?).ok()?;

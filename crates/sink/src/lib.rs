@@ -15,7 +15,9 @@
 //!
 //! This crate starts no process and knows no terminal.
 
+mod allocate;
 mod artifact_dir;
+mod artifact_options;
 mod artifact_writer;
 mod call;
 mod cut;
@@ -39,10 +41,8 @@ mod view;
 mod visible;
 mod window;
 
-pub use artifact_dir::{
-    ArtifactDir, ArtifactDirOptions, ArtifactInfo, ArtifactLimits, LookupError, Naming, Removed,
-    SessionNameError, open_artifact,
-};
+pub use artifact_dir::{ArtifactDir, ArtifactInfo, LookupError, Removed, open_artifact};
+pub use artifact_options::{ArtifactDirOptions, ArtifactLimits, Naming, SessionNameError};
 pub use call::{CallOptions, CallOutput, CallReport};
 pub use live::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 pub use report::{Piece, Shown, SinkReport};

@@ -1,6 +1,8 @@
 //! Room for artifacts: the session's quota and the file system's floor. The oldest go first.
 
-use crate::artifact_dir::{ArtifactDirOptions, COUNTER, Removed, ids};
+use crate::allocate::COUNTER;
+use crate::artifact_dir::{Removed, ids};
+use crate::artifact_options::ArtifactDirOptions;
 use crate::private_dir::PrivateDir;
 use crate::sidecar::Sidecar;
 use crate::sweep;

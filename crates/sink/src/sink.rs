@@ -128,12 +128,12 @@ impl OutputSink {
     fn finish_with(mut self, policy: Truncation, end: &ArtifactEnd) -> SinkReport {
         self.sanitiser.finish(&mut self.lines);
         let raw = self.sanitiser.raw();
-        let mut text = self.lines.finish(raw);
+        let text = self.lines.finish(raw);
         let (shown, summary) = if self.nul || is_noise(self.sanitiser.not_text(), raw) {
             binary(&text, policy, raw)
         } else {
             let tail = self.options.tail.map(NonZeroU64::get);
-            let cut = cut::cut(&mut text, policy, tail, raw);
+            let cut = cut::cut(&text, policy, tail, raw);
             summarise(&text, cut, raw)
         };
         let needed = summary.truncated || self.kept_for_others;

@@ -1,6 +1,8 @@
 //! What is past its time: artifacts of dead processes, and of yesterday.
 
-use crate::artifact_dir::{COUNTER, Naming, PAGED_PREFIX, Removed, ids, remove_if_empty};
+use crate::allocate::{COUNTER, remove_if_empty};
+use crate::artifact_dir::{Removed, ids};
+use crate::artifact_options::{Naming, PAGED_PREFIX};
 use crate::private_dir::PrivateDir;
 use crate::sidecar::{Lifetime, Sidecar};
 use agent_bash_core::Timestamp;

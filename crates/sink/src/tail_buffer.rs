@@ -72,7 +72,7 @@ fn clean(carriage_return: CarriageReturn, lost: bool, parts: &[&[u8]]) -> String
     }
     // Half a character at the end is not decided yet; the next snapshot shows it.
     let raw = sanitiser.raw();
-    let cut = cut::cut(&mut lines.finish(raw), policy, None, raw);
+    let cut = cut::cut(&lines.finish(raw), policy, None, raw);
     let mut pieces = cut.shown.pieces();
     let text = pieces.next().map_or("", |piece| piece.text.as_str());
     match text.find('\n') {

@@ -195,7 +195,7 @@ impl FileView {
         })?;
         sanitiser.finish(&mut text);
         let raw = sanitiser.raw();
-        let cut = cut::cut(&mut text.finish(raw), policy, None, raw);
+        let cut = cut::cut(&text.finish(raw), policy, None, raw);
         let mut piece = cut.shown.pieces().next().cloned().unwrap_or_default();
         if let Some(range) = &mut piece.lines {
             *range = range.map(|line| line + first - 1);
@@ -263,9 +263,9 @@ impl FileView {
                 sanitiser.raw()
             }
         };
-        let mut text = text.finish(raw);
+        let text = text.finish(raw);
         let fits = text.window.total <= MAX_PAGE as u64;
-        let cut = cut::cut(&mut text, policy, None, raw);
+        let cut = cut::cut(&text, policy, None, raw);
         let mut piece = cut.shown.pieces().next().cloned().unwrap_or_default();
         if !fits && let Some(end) = piece.text.rfind('\n') {
             piece.text.truncate(end + 1);
