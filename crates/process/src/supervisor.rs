@@ -20,7 +20,7 @@
 //! again, without end. That is what the token is for.
 //!
 //! Parts: `entry` (becoming a supervisor), `serve` (its loop), `ladder` (ending a tree), `tree` (who is in it),
-//! `launch` (starting a shell), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
+//! `launch` (starting a shell), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
 //! outlives its host), `protocol` and `channel` (what it says and how), `client` and `detach` (the host's side), `visit`
 //! (a later host's). It runs neither tokio nor threads.
 
@@ -35,6 +35,7 @@ mod launch;
 mod protocol;
 mod relay;
 mod serve;
+mod terminal;
 mod tree;
 mod visit;
 
@@ -42,7 +43,7 @@ pub use client::{Gone, Link, ShellFds, StartError, Supervised, Supervisor};
 pub use detach::{DetachError, JobFds};
 pub use entry::{Token, init};
 pub use job_directory::{JobEnd, JobEnding};
-pub use protocol::{Detach, Event, ShellEnd, ShellStart};
+pub use protocol::{Detach, Event, ShellEnd, ShellStart, TerminalStart};
 pub(crate) use tree::command_line;
 pub use visit::{JobKilled, JobVisit};
 
@@ -51,4 +52,4 @@ pub use visit::{JobKilled, JobVisit};
 const NAME: &str = "agent-bash-supervisor";
 
 /// Version of the protocol; both sides are the same binary, except where a host's file was replaced while it ran.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;

@@ -1,4 +1,4 @@
-//! Ending a tree: SIGTERM, grace, SIGKILL until nobody is left. It ends as soon as the tree is empty; a long grace
+//! Ending a tree: SIGTERM (on a terminal SIGHUP before it), grace, SIGKILL until nobody is left. It ends as soon as the tree is empty; a long grace
 //! never delays.
 
 use super::tree;
@@ -36,6 +36,15 @@ impl Stopped {
 /// A tree that is being ended.
 #[derive(Debug)]
 pub(super) enum Ladder {
+    /// SIGHUP was sent: the tree is on a terminal.
+    HungUp {
+        /// When SIGTERM follows.
+        next: Instant,
+        /// When SIGKILL follows.
+        until: Instant,
+        /// The shell, while it lives.
+        shell: Option<i32>,
+    },
     /// SIGTERM was sent.
     Grace {
         /// When SIGKILL follows.
@@ -84,9 +93,26 @@ impl Ladder {
         }
     }
 
+    /// As [`Ladder::begin`], for a tree on a terminal: what ends everything else there is that the terminal hangs up, so
+    /// that comes first. Programs that ignore it have three quarters of the grace left (or more) from SIGTERM.
+    pub(super) fn hang_up(now: Instant, grace: Duration, shell: Option<i32>) -> Self {
+        /// The longest wait between SIGHUP and SIGTERM.
+        const LONGEST: Duration = Duration::from_millis(500);
+        if grace.is_zero() {
+            return Self::begin(now, grace, shell, false);
+        }
+        tree::hang_up(shell);
+        Self::HungUp {
+            next: now + (grace / 4).min(LONGEST),
+            until: now + grace,
+            shell,
+        }
+    }
+
     /// When [`Ladder::step`] has something to do.
     pub(super) fn next(&self) -> Instant {
         match self {
+            Self::HungUp { next, .. } => *next,
             Self::Grace { until, stopped } => match stopped {
                 Some(stopped) => stopped.look.min(*until),
                 None => *until,
@@ -97,6 +123,16 @@ impl Ladder {
 
     /// Does what is due. True, once, when somebody withstands SIGKILL.
     pub(super) fn step(&mut self, now: Instant) -> bool {
+        if let Self::HungUp { next, until, shell } = *self {
+            if now < next {
+                return false;
+            }
+            tree::terminate(shell);
+            *self = Self::Grace {
+                until,
+                stopped: None,
+            };
+        }
         if let Self::Grace { until, stopped } = self {
             let alone = stopped
                 .as_mut()

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Stands in an argument for the number of the script's descriptor.
-const SCRIPT_FD: &str = "{script_fd}";
+pub(super) const SCRIPT_FD: &str = "{script_fd}";
 
 /// Stands in an argument for the path of the report pipe.
 const REPORT: &str = "{report}";
@@ -104,7 +104,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    fn new() -> io::Result<Self> {
+    pub(super) fn new() -> io::Result<Self> {
         let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         Ok(Self { read, write })
     }
@@ -121,7 +121,7 @@ impl Report {
     }
 }
 
-fn filled_in(argument: &OsStr, places: &[(&str, String)]) -> OsString {
+pub(super) fn filled_in(argument: &OsStr, places: &[(&str, String)]) -> OsString {
     let mut bytes = argument.as_bytes().to_vec();
     for (place, value) in places {
         let find = |bytes: &[u8]| {

@@ -13,7 +13,10 @@ pub(super) enum Order {
     /// Start a shell. With it, in this order: its stdin for the script if `inherits_stdin`.
     /// Answer: `Started`, or `StartFailed`.
     Start(ShellStart),
-    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. Answer, in time: `Ended` (if the shell still lived) and `Empty`
+    /// Start a shell on a terminal. With it: the file its script is in. Answer: `Started` without descriptors, or
+    /// `StartFailed`. The script runs at once.
+    StartOnTerminal(TerminalStart),
+    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, in time: `Ended` (if the shell still lived) and `Empty`
     /// or `Stuck`.
     Terminate {
         /// Milliseconds between SIGTERM and SIGKILL.
@@ -130,6 +133,17 @@ pub struct ShellStart {
     pub env_changes: Vec<(OsString, Option<OsString>)>,
     /// A descriptor comes with the order that the script shall have as its stdin.
     pub inherits_stdin: bool,
+}
+
+/// Which shell to start on a terminal, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TerminalStart {
+    /// The shell. In its arguments `{control_fd}` is replaced by the number of the pipe by which it is told to begin.
+    pub start: ShellStart,
+    /// The terminal's path, such as `/dev/pts/3`.
+    pub terminal: PathBuf,
+    /// What is written to the control pipe when the shell is in the terminal's foreground.
+    pub commit: String,
 }
 
 /// How a shell ended.

@@ -6,8 +6,9 @@ use super::channel::{Inbox, Received, Wait, send};
 use super::job::{Job, Seen, Wanted};
 use super::ladder::Ladder;
 use super::launch::{Launched, Report, launch};
-use super::protocol::{Detach, Event, Order, ShellEnd, ShellStart};
+use super::protocol::{Detach, Event, Order, ShellEnd, ShellStart, TerminalStart};
 use super::relay::Relay;
+use super::terminal::{self, Terminal};
 use super::tree;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::WaitOptions;
@@ -44,6 +45,8 @@ struct Shell {
     pipes: [u64; 2],
     boot: Vec<u8>,
     report: Report,
+    /// The terminal it is on, if any.
+    terminal: Option<Terminal>,
     end: Option<ShellEnd>,
     /// `Ended` was sent.
     told_end: bool,
@@ -149,6 +152,7 @@ impl Server {
     fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) {
         match order {
             Order::Start(start) => self.start(&start, fds),
+            Order::StartOnTerminal(start) => self.start_on_terminal(&start, fds),
             Order::Terminate {
                 grace_ms,
                 stop_shell,
@@ -174,6 +178,8 @@ impl Server {
             let reason = "the supervisor still has a shell".to_owned();
             return self.tell(&Event::StartFailed { reason }, &[]);
         }
+        // An order to end the tree before may have come after that was gone by itself: it is not for this one.
+        self.ladder = None;
         match launch(start, fds.into_iter().next()) {
             Ok(Launched {
                 pid,
@@ -189,6 +195,7 @@ impl Server {
                     pipes,
                     boot,
                     report,
+                    terminal: None,
                     end: None,
                     told_end: false,
                     told_empty: false,
@@ -207,9 +214,47 @@ impl Server {
         }
     }
 
+    fn start_on_terminal(&mut self, start: &TerminalStart, fds: Vec<OwnedFd>) {
+        // Once: the terminal is the session's for good.
+        let launched = match (&self.shell, fds.into_iter().next()) {
+            (None, Some(script)) => terminal::launch(start, script),
+            _ => Err(io::ErrorKind::InvalidInput.into()),
+        };
+        match launched.and_then(|launched| Ok((launched, Report::new()?))) {
+            Ok((launched, report)) => {
+                let pid = launched.pid;
+                self.shell = Some(Shell {
+                    pid,
+                    pipes: [0; 2],
+                    boot: launched.boot,
+                    report,
+                    terminal: Some(launched.terminal),
+                    end: None,
+                    told_end: false,
+                    told_empty: false,
+                });
+                let event = Event::Started {
+                    pid: pid.unsigned_abs(),
+                    script_fd: launched.script_fd,
+                    stdin_fd: None,
+                };
+                self.tell(&event, &[]);
+            }
+            Err(error) => {
+                let reason = format!("{}: {error}", start.start.program.display());
+                self.tell(&Event::StartFailed { reason }, &[]);
+            }
+        }
+    }
+
     fn terminate(&mut self, grace: Duration, stop_shell: bool) {
+        let on_terminal = self.is_on_terminal();
         let shell = self.shell.as_ref().filter(|shell| shell.end.is_none());
         let group = shell.map(|shell| shell.pid);
+        if on_terminal {
+            self.ladder = Some(Ladder::hang_up(now(), grace, group));
+            return;
+        }
         self.ladder = Some(Ladder::begin(now(), grace, group, stop_shell));
     }
 
@@ -305,10 +350,20 @@ impl Server {
         while matches!((&self.children).read(&mut buffer), Ok(count) if count == buffer.len()) {}
     }
 
+    fn is_on_terminal(&self) -> bool {
+        let shell = self.shell.as_ref();
+        shell.is_some_and(|shell| shell.terminal.is_some())
+    }
+
     /// Reaps whoever has ended. True if no child is left.
     fn reap(&mut self) -> bool {
+        let mut options = WaitOptions::NOHANG;
+        if self.is_on_terminal() {
+            options |= WaitOptions::UNTRACED;
+        }
         loop {
-            match rustix::process::wait(WaitOptions::NOHANG) {
+            match rustix::process::wait(options) {
+                Ok(Some((pid, status))) if status.stopped() => terminal::go_on(pid, status),
                 Ok(Some((pid, status))) => {
                     if let Some(shell) = self
                         .shell
@@ -352,7 +407,13 @@ impl Server {
 
     fn survivors(&self) -> Vec<agent_bash_core::Survivor> {
         match &self.shell {
-            Some(shell) => tree::survivors(&shell.pipes, &shell.boot),
+            Some(shell) => {
+                let mut survivors = tree::survivors(&shell.pipes, &shell.boot);
+                if let Some(terminal) = &shell.terminal {
+                    terminal.mark_holders(&mut survivors);
+                }
+                survivors
+            }
             None => Vec::new(),
         }
     }

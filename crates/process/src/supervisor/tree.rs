@@ -19,10 +19,21 @@ fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_pid()
 }
 
-/// Sends SIGTERM, then SIGCONT (a stopped process does not hear the first without), to the shell's process group and
-/// to every descendant outside of it, once each.
+/// Asks everybody to end.
 pub(super) fn terminate(shell: Option<i32>) {
-    for signal in [Signal::TERM, Signal::CONT] {
+    send_to_all(shell, Signal::TERM);
+}
+
+/// Tells everybody that the terminal is gone.
+pub(super) fn hang_up(shell: Option<i32>) {
+    send_to_all(shell, Signal::HUP);
+}
+
+/// Sends a signal, then SIGCONT (a stopped process does not hear the first without), to the shell's process group and
+/// to every descendant outside of it, once each.
+fn send_to_all(shell: Option<i32>, signal: Signal) {
+    let signals = [signal, Signal::CONT];
+    for signal in signals {
         if let Some(group) = shell.and_then(Pid::from_raw) {
             let _ = rustix::process::kill_process_group(group, signal);
         }
@@ -32,7 +43,7 @@ pub(super) fn terminate(shell: Option<i32>) {
     for pid in descendants {
         let in_group = |process: &ProcessInfo| Some(process.group) == shell;
         if ProcessInfo::read(pid).is_some_and(|process| !process.zombie && !in_group(&process)) {
-            for signal in [Signal::TERM, Signal::CONT] {
+            for signal in signals {
                 signal_member(pid, &family, signal);
             }
         }

@@ -1,0 +1,158 @@
+//! A shell on a terminal, both sides of it.
+//!
+//! The supervisor leads the session already, so it is it who opens the terminal, which thereby becomes the session's, and
+//! puts the shell's process group into its foreground. The shell does not lead the session itself: when a leader ends the
+//! kernel hangs its terminal up, and whoever still works there in the background would die with the shell, unlike without
+//! a terminal.
+//!
+//! What is *not* here: making terminals, and reading them (`agent-bash-pty`).
+
+use super::client::{Gone, StartError, Supervised};
+use super::launch::{SCRIPT_FD, filled_in};
+use super::protocol::{Event, Order, TerminalStart};
+use agent_bash_core::Survivor;
+use rustix::fs::{Mode, OFlags};
+use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Pid, Signal, WaitStatus};
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Stands in an argument for the number of the control pipe.
+const CONTROL_FD: &str = "{control_fd}";
+
+/// The terminal that a shell is on.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    path: PathBuf,
+}
+
+/// A shell that was started on a terminal.
+#[derive(Debug)]
+pub(super) struct OnTerminal {
+    pub(super) pid: i32,
+    pub(super) script_fd: i32,
+    pub(super) boot: Vec<u8>,
+    pub(super) terminal: Terminal,
+}
+
+impl Terminal {
+    /// Says of each survivor whether it can still write to the terminal.
+    pub(super) fn mark_holders(&self, survivors: &mut [Survivor]) {
+        for survivor in survivors {
+            survivor.holds_output = holds(survivor.pid, &self.path);
+        }
+    }
+}
+
+/// Whether a process has the terminal open, by its name or by that which it has for whoever is on it. False where we may
+/// not look.
+fn holds(pid: u32, terminal: &Path) -> bool {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten();
+    entries
+        .flatten()
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .any(|target| target == terminal || target == Path::new("/dev/tty"))
+}
+
+/// Starts the shell, puts it into the foreground, and lets it begin.
+pub(super) fn launch(start: &TerminalStart, script: OwnedFd) -> io::Result<OnTerminal> {
+    // The first terminal that a leader without one opens is its session's.
+    let terminal = rustix::fs::open(
+        &start.terminal,
+        OFlags::RDWR | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    // Inherited on purpose, as is the control pipe; everything else is close-on-exec.
+    let script = rustix::io::dup(script)?;
+    let (control_read, control) = pipe_with(PipeFlags::CLOEXEC)?;
+    let control_read = rustix::io::dup(control_read)?;
+    let places = [
+        (SCRIPT_FD, script.as_raw_fd().to_string()),
+        (CONTROL_FD, control_read.as_raw_fd().to_string()),
+    ];
+    let shell = &start.start;
+    let args: Vec<OsString> = shell
+        .args
+        .iter()
+        .map(|argument| filled_in(argument, &places))
+        .collect();
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where shells on terminals are started"
+    )]
+    let mut command = Command::new(&shell.program);
+    command
+        .arg0(&shell.arg0)
+        .args(&args)
+        .stdin(Stdio::from(terminal.try_clone()?))
+        .stdout(Stdio::from(terminal.try_clone()?))
+        .stderr(Stdio::from(terminal.try_clone()?))
+        .process_group(0);
+    for (name, value) in &shell.env_changes {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let child = command.spawn()?;
+    // Until it is told to begin the shell reads its control pipe, not the terminal, so it cannot meet SIGTTIN before.
+    rustix::termios::tcsetpgrp(&terminal, Pid::from_child(&child))?;
+    // A shell that is gone already is reaped like any other.
+    let _ = File::from(control).write_all(start.commit.as_bytes());
+    Ok(OnTerminal {
+        pid: i32::try_from(child.id()).map_err(io::Error::other)?,
+        script_fd: script.as_raw_fd(),
+        boot: args
+            .last()
+            .map(|argument| argument.as_bytes().to_vec())
+            .unwrap_or_default(),
+        terminal: Terminal {
+            path: start.terminal.clone(),
+        },
+    })
+}
+
+/// A child was stopped. By Ctrl-Z or a program's own "suspend": there is nobody who could let it go on, so it goes on at
+/// once, as it does in a group that nobody looks after (the kernel ignores such stops there). By any other signal: that
+/// was meant.
+pub(super) fn go_on(pid: Pid, status: WaitStatus) {
+    if status.stopping_signal() != Some(Signal::TSTP.as_raw()) {
+        return;
+    }
+    // Not reaped, so its number and its group's are its own.
+    if let Ok(group) = rustix::process::getpgid(Some(pid)) {
+        let _ = rustix::process::kill_process_group(group, Signal::CONT);
+    }
+}
+
+impl Supervised {
+    /// Starts a shell on a terminal, and lets it run. `script` is the file its script is in; the shell shares the place
+    /// where it is read. For a supervisor that has had no shell; it cannot have another afterwards.
+    ///
+    /// # Errors
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    pub async fn start_on_terminal(
+        &mut self,
+        start: TerminalStart,
+        script: BorrowedFd<'_>,
+    ) -> Result<(), StartError> {
+        self.order(&Order::StartOnTerminal(start), &[script])
+            .map_err(|_| StartError::Gone)?;
+        loop {
+            match self.event().await {
+                Ok((Event::Started { .. }, _)) => return Ok(()),
+                Ok((Event::StartFailed { reason }, _)) => return Err(StartError::Shell(reason)),
+                Ok(_) => {}
+                Err(Gone) => return Err(StartError::Gone),
+            }
+        }
+    }
+}
