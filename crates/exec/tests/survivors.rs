@@ -87,7 +87,7 @@ async fn survivors_are_named_and_live_on_until_they_end_themselves() {
             assert_eq!(survivor.holds_output, *holds_output, "{script}");
         }
         let noticed = ran.outcome.notices.iter().any(|notice| {
-            matches!(&notice.kind, NoticeKind::Survivors { survivors: named } if *named == survivors)
+            matches!(&notice.kind, NoticeKind::Survivors { survivors: told } if *told == survivors)
         });
         assert_eq!(noticed, !survivors.is_empty(), "{script}");
 
@@ -285,7 +285,7 @@ async fn without_a_reader_the_writer_dies() {
     let mut shell = bash.spawn().unwrap();
     shell.wait().unwrap();
     drop((bash, read));
-    assert_eq!(census.commands().is_empty(), false);
+    assert!(!census.commands().is_empty());
     File::create(dir.path().join("go")).unwrap();
     census.assert_empty_soon("the late writer").await;
     assert!(!dir.path().join("ended").exists());
