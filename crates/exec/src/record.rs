@@ -174,7 +174,7 @@ impl Record<'_> {
         if !options.is_empty() {
             add(b"; { ");
             add(options);
-            add(b"} 2>/dev/null");
+            add(b"} >/dev/null 2>&1");
         }
         if self.tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
             add(b"; \\builtin false");

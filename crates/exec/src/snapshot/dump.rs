@@ -159,12 +159,19 @@ impl State {
         let mut names = || {
             let text = std::str::from_utf8(fields.next()?).ok()?;
             let names = text.split(':').filter(|name| !name.is_empty());
-            Some(names.map(str::to_owned).collect())
+            let names = names.map(|name| is_option(name).then(|| name.to_owned()));
+            names.collect::<Option<BTreeSet<String>>>()
         };
         let (set, shopt) = (names()?, names()?);
         let path = OsString::from_vec(fields.next()?.to_vec());
         Some(Self { set, shopt, path })
     }
+}
+
+/// They become words of a command.
+fn is_option(name: &str) -> bool {
+    name.bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte))
 }
 
 #[cfg(test)]
@@ -199,6 +206,9 @@ mod tests {
             assert_eq!(Dump::parse(&TOLD[..length]), None, "{length}");
         }
         assert_eq!(Dump::parse(b"\0\0\0\0\0\0x\0y\0end\0"), None);
+        assert!(Dump::parse(b"a\0b\0\0a\0b\0\0end\0").is_some());
+        assert_eq!(Dump::parse(b"a\0b\0\0\na\0b\0\0end\0"), None);
+        assert_eq!(Dump::parse(b"a\0b\0\0a;b\0b\0\0end\0"), None);
     }
 
     #[test]

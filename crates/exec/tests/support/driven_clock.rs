@@ -4,6 +4,7 @@
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_process::SystemClock;
 use async_trait::async_trait;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +16,8 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(123_456);
 pub(crate) struct DrivenClock {
     system: SystemClock,
     passed: CancellationToken,
+    /// Seconds.
+    ahead: AtomicU64,
 }
 
 impl DrivenClock {
@@ -22,6 +25,7 @@ impl DrivenClock {
         Self {
             system: SystemClock::new(),
             passed: CancellationToken::new(),
+            ahead: AtomicU64::new(0),
         }
     }
 
@@ -29,12 +33,17 @@ impl DrivenClock {
     pub(crate) fn pass(&self) {
         self.passed.cancel();
     }
+
+    /// Moves the time of [`Clock::now`] on; nobody who sleeps wakes by it.
+    pub(crate) fn advance(&self, seconds: u64) {
+        self.ahead.fetch_add(seconds, Ordering::Relaxed);
+    }
 }
 
 #[async_trait]
 impl Clock for DrivenClock {
     fn now(&self) -> Duration {
-        self.system.now()
+        self.system.now() + Duration::from_secs(self.ahead.load(Ordering::Relaxed))
     }
 
     fn wall(&self) -> Timestamp {

@@ -1,0 +1,2 @@
+﻿bom() { :; }
+kept() { echo kept; }

@@ -1,0 +1,2 @@
+for ((fd = 3; fd < 256; fd++)); do eval "exec $fd>&-"; done
+early() { :; }

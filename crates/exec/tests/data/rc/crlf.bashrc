@@ -1,0 +1,2 @@
+crlf() { echo crlf; }
+alias cr=crlf

@@ -1,0 +1,2 @@
+trap 'echo debug' DEBUG
+trapped() { echo trapped; }

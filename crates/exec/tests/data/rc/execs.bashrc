@@ -1,0 +1,2 @@
+early() { :; }
+exec true

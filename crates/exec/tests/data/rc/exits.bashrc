@@ -1,0 +1,3 @@
+early() { echo early; }
+exit 3
+late() { :; }

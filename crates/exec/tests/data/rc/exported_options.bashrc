@@ -1,0 +1,4 @@
+export SHELLOPTS BASHOPTS
+shared() { echo shared; }
+export -f shared
+set -f

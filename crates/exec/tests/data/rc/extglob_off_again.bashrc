@@ -1,0 +1,3 @@
+shopt -s extglob
+kind() { case $1 in @(a|b)) echo known ;; *) echo other ;; esac; }
+shopt -u extglob

@@ -1,0 +1,2 @@
+early() { :; }
+while :; do :; done

@@ -1,0 +1,2 @@
+alias hi='echo hi'
+shopt -u expand_aliases

@@ -1,0 +1,2 @@
+unset PATH
+lost() { echo lost; }

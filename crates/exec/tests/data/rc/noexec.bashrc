@@ -1,0 +1,3 @@
+early() { echo early; }
+set -n
+late() { echo late; }

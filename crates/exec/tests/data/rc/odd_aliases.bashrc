@@ -1,0 +1,12 @@
+alias -- -='cd -'
+alias ~='cd ~'
+alias .....='cd ../../../..'
+alias @='echo at'
+alias \*='echo star'
+alias quoted='echo "it'\''s" $HOME \$x'
+alias lines='echo one
+echo two'
+alias trailing='echo trailing '
+alias word='yes-it-is'
+alias +x='echo plus'
+alias '!!=echo bang'

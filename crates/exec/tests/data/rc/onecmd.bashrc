@@ -1,0 +1,3 @@
+early() { echo early; }
+set -t
+late() { echo late; }

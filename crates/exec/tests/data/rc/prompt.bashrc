@@ -1,0 +1,3 @@
+[ -z "$PS1" ] && return
+[[ $- == *i* ]] || return
+prompted() { echo prompted; }

@@ -1,0 +1,5 @@
+readonly HISTFILE=/nonexistent/history HISTSIZE=1
+declare -r PATH="/opt/readonly:$PATH"
+fixed() { echo fixed; }
+readonly -f fixed
+declare -r IFS=$' \t\n'

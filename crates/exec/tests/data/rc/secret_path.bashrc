@@ -1,0 +1,2 @@
+PATH="$PATH:https://me:hunter2@host/bin"
+pathed() { :; }

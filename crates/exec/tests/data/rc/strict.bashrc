@@ -1,0 +1,4 @@
+set -euo pipefail
+before() { echo before; }
+false
+after() { echo after; }

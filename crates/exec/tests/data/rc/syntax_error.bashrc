@@ -1,0 +1,4 @@
+before() { echo before; }
+alias bef=before
+if then (( ;
+after() { echo after; }

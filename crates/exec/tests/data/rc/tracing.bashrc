@@ -1,0 +1,2 @@
+traced() { echo traced; }
+set -x

@@ -1,0 +1,421 @@
+//! What is to come of each configuration. Data only.
+
+/// One configuration, and what calls see of it.
+pub(crate) struct Case {
+    /// `data/rc/<rc>.bashrc`.
+    pub(crate) rc: &'static str,
+    /// All functions that a call has; `*` is not looked at.
+    pub(crate) functions: &'static str,
+    /// All aliases that a call has.
+    pub(crate) aliases: &'static str,
+    /// Scripts, and what they print on stdout.
+    pub(crate) scripts: &'static [(&'static str, &'static str)],
+    /// Part of the reason why there is no snapshot.
+    pub(crate) skipped: Option<&'static str>,
+    /// It does not end by itself: the process by which that is known.
+    pub(crate) hangs_in: Option<&'static str>,
+    /// It sets options, or `PATH`, with which scripts do other things than without.
+    pub(crate) options: bool,
+}
+
+const NOTHING: Case = Case {
+    rc: "",
+    functions: "",
+    aliases: "",
+    scripts: &[],
+    skipped: None,
+    hangs_in: None,
+    options: false,
+};
+
+/// Scripts that do the same in a shell with a snapshot and in a bare one.
+pub(crate) const LIKE_BARE: &[&str] = &[
+    "echo out; echo err >&2; (exit 3)",
+    "echo \"$0 $# $- $_\"; echo \"$BASH_EXECUTION_STRING\" | wc -c; pwd; cd /usr; pwd; echo \"${OLDPWD-}\"",
+    "env | grep -v -e ^SHLVL= -e ^_= | sort",
+    "compgen -v | grep -v -e ^BASH -e ^PIPESTATUS -e ^_ -e ^FUNCNAME | sort",
+    "compgen -v | grep ^__ab",
+    "shopt; set -o",
+    "trap",
+    "trap 'echo bye' EXIT; exit 4",
+    "f() { return 3; }; f",
+    "echo one\necho )",
+    "no-such-command",
+    "set -eu; echo $nothing",
+    "kill -TERM $$",
+    "for fd in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 42 43 60 99 255; do [ -e /proc/$$/fd/$fd ] && echo $fd; done; true",
+    "cat; read x; echo $?",
+    "ls -d /; grep -c x </dev/null; echo a | sed s/a/b/; rm -f /nonexistent/x",
+    "alias own='echo own'\nown",
+    "shopt -s expand_aliases\nalias own='echo own'\nown",
+    "exec true",
+    "history; jobs; umask; ulimit -n",
+];
+
+pub(crate) const CASES: &[Case] = &[
+    Case {
+        rc: "plain",
+        functions: "greet with-dash with.dot",
+        aliases: "gs hi ..",
+        scripts: &[
+            (
+                "hi; greet you; with-dash | cat; (with.dot)",
+                "hello there\nhello you\ndashed\ndotted\n",
+            ),
+            ("cd /usr/lib\n..; pwd", "/usr\n"),
+            (
+                "shopt globstar nullglob failglob; set -o | grep pipefail",
+                "globstar       \ton\nnullglob       \ton\nfailglob       \toff\npipefail       \ton\n",
+            ),
+            ("false | true; echo $?", "1\n"),
+            (
+                "echo \"$PATH\"; echo \"${EDITOR-}${SOMETHING-}\"",
+                "/opt/mine:/usr/local/bin:/usr/bin:/bin\n\n",
+            ),
+            (
+                "greet() { echo mine; }; greet; unalias hi; alias hi || echo gone",
+                "mine\ngone\n",
+            ),
+        ],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "empty",
+        ..NOTHING
+    },
+    Case {
+        rc: "hangs",
+        skipped: Some("took longer than"),
+        hangs_in: Some("bash"),
+        ..NOTHING
+    },
+    Case {
+        rc: "sleeps",
+        skipped: Some("took longer than"),
+        hangs_in: Some("sleep"),
+        ..NOTHING
+    },
+    Case {
+        rc: "stops",
+        skipped: Some("took longer than"),
+        hangs_in: Some("bash"),
+        ..NOTHING
+    },
+    Case {
+        rc: "exits",
+        functions: "early",
+        scripts: &[("early", "early\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "kills",
+        skipped: Some("(SIGKILL)"),
+        ..NOTHING
+    },
+    Case {
+        rc: "execs",
+        skipped: Some("(exit code 0)"),
+        ..NOTHING
+    },
+    Case {
+        rc: "execs_and_stays",
+        skipped: Some("took longer than"),
+        hangs_in: Some("sleep"),
+        ..NOTHING
+    },
+    Case {
+        rc: "execs_interactive",
+        functions: "stayed",
+        aliases: "st",
+        scripts: &[("st", "stayed\n")],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "prints",
+        functions: "told",
+        scripts: &[("told", "told\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "writes_there",
+        skipped: Some("could tell what it has"),
+        ..NOTHING
+    },
+    Case {
+        rc: "prints_its_end",
+        skipped: Some("could tell what it has"),
+        ..NOTHING
+    },
+    Case {
+        rc: "asks",
+        functions: "asked",
+        scripts: &[("asked", "asked\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "daemon",
+        functions: "agent",
+        scripts: &[("agent", "agent\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "forks",
+        functions: "forked",
+        scripts: &[("forked", "forked\n"), ("jobs; echo ${#COPROC[@]}", "0\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "strict",
+        functions: "before after",
+        scripts: &[
+            (
+                "before; after; set -o | grep -e errexit -e nounset -e pipefail | wc -l; echo $-",
+                "before\nafter\n3\nehuBc\n",
+            ),
+            ("echo one; false; echo two", "one\n"),
+            ("echo one; echo $nothing; echo two", "one\n"),
+        ],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "unbound",
+        functions: "before after",
+        scripts: &[("before; after", "before\nafter\n")],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "extglob",
+        functions: "kind",
+        scripts: &[
+            ("kind 12; kind a.txt; kind b", "number\ntext\nother\n"),
+            ("case ab in @(ab|c)) echo yes;; esac", "yes\n"),
+        ],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "extglob_off_again",
+        functions: "kind",
+        // It can be read, and does what it does in the user's own shell.
+        scripts: &[
+            ("kind a; kind c", "other\nother\n"),
+            ("shopt -q extglob || echo off", "off\n"),
+        ],
+        ..NOTHING
+    },
+    Case {
+        rc: "odd_aliases",
+        aliases: "- ~ ..... quoted lines trailing word +x !!",
+        scripts: &[
+            ("cd /usr; cd /etc\n-; pwd", "/usr\n/usr\n"),
+            ("HOME=/h; quoted", "it's /h $x\n"),
+            ("lines", "one\ntwo\n"),
+            ("trailing word", "trailing yes-it-is\n"),
+            ("+x; !!", "plus\nbang\n"),
+        ],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "keywords",
+        aliases: "kept",
+        scripts: &[("if true; then { [[ a ]] && ! false; kept; }; fi", "kept\n")],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "readonly",
+        functions: "fixed",
+        scripts: &[(
+            "fixed; fixed() { echo mine; }; fixed; IFS=,; echo \"$PATH\"",
+            "fixed\nmine\n/opt/readonly:/usr/local/bin:/usr/bin:/bin\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "odd_path",
+        functions: "odd",
+        scripts: &[(
+            "echo \"$PATH\"; odd; ls -d /",
+            "/opt/it's \"quoted\" $HOME `id`:/usr/local/bin:/usr/bin:/bin:/opt/new\nline:/opt/ü\nodd\n/\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "no_path",
+        functions: "lost",
+        scripts: &[("echo $PATH", "/usr/local/bin:/usr/bin:/bin\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "many",
+        functions: "*",
+        scripts: &[(
+            "compgen -A function | wc -l; compgen -a | wc -l; many_400 a; m_7",
+            "400\n400\n400\n7\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "debian",
+        aliases: "ll la l alert",
+        scripts: &[(
+            "alias ll; echo \"${PS1-none}${HISTSIZE-none}\"",
+            "alias ll='ls -alF'\nnonenone\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "prompt",
+        functions: "prompted",
+        ..NOTHING
+    },
+    Case {
+        rc: "secrets",
+        functions: "clean",
+        aliases: "open",
+        scripts: &[(
+            "echo \"${GITHUB_TOKEN-}${DATABASE_URL-}${SECRET_IN_A_VARIABLE-}\"",
+            "\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "secret_path",
+        functions: "pathed",
+        scripts: &[("echo $PATH", "/usr/local/bin:/usr/bin:/bin\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "shadows",
+        functions: "lsd",
+        aliases: "lsr",
+        scripts: &[(
+            "lsr; echo hi; cd /; pwd; ls -d /; type -t rm grep cd builtin",
+            "/\nhi\n/\n/\nfile\nfile\nbuiltin\nbuiltin\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "syntax_error",
+        functions: "before",
+        aliases: "bef",
+        scripts: &[("bef", "before\n")],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "traps",
+        functions: "trapped",
+        scripts: &[(
+            "trapped; trap; echo \"${PROMPT_COMMAND-}${PS4-}\"",
+            "trapped\n+ \n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "debug_trap",
+        functions: "trapped",
+        ..NOTHING
+    },
+    Case {
+        rc: "exported_options",
+        functions: "shared",
+        scripts: &[(
+            "shared; echo *; env | grep -e OPTS -e FUNC; bash -c 'echo \"$-\"'",
+            "shared\n*\nhBc\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "noexec",
+        functions: "early late",
+        scripts: &[("early; late", "early\nlate\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "onecmd",
+        functions: "early late",
+        scripts: &[("early; late; echo $-", "early\nlate\nhBc\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "tracing",
+        functions: "traced",
+        scripts: &[("traced; case $- in *x*) echo x;; esac", "traced\nx\n")],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "globs",
+        functions: "globs",
+        aliases: "gl",
+        scripts: &[(
+            "gl; echo *; echo {a,b}; set -o | grep -c -e 'posix.*on' -e 'noclobber.*on' -e 'keyword.*on'; shopt nocasematch dotglob extdebug | grep -c on",
+            "globs\n*\n{a,b}\n3\n3\n",
+        )],
+        options: true,
+        ..NOTHING
+    },
+    Case {
+        rc: "no_alias_expansion",
+        aliases: "hi",
+        scripts: &[("hi || echo no", "no\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "restricted",
+        functions: "early",
+        ..NOTHING
+    },
+    Case {
+        rc: "closes",
+        skipped: Some("could tell what it has"),
+        ..NOTHING
+    },
+    Case {
+        rc: "huge",
+        skipped: Some("more than 4 MiB"),
+        ..NOTHING
+    },
+    Case {
+        rc: "heredoc",
+        functions: "usage",
+        scripts: &[("usage a", "usage: it's a \"x\" $y\nraw $1 }\nhere a\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "binary",
+        functions: "early late",
+        scripts: &[("early", "early\n")],
+        ..NOTHING
+    },
+    Case {
+        rc: "no_newline",
+        functions: "last",
+        scripts: &[("last", "last\n")],
+        ..NOTHING
+    },
+    // Bash does not read it either.
+    Case {
+        rc: "crlf",
+        ..NOTHING
+    },
+    Case {
+        rc: "bom",
+        functions: "kept \u{feff}bom",
+        ..NOTHING
+    },
+];

@@ -1,0 +1,118 @@
+//! A user of these tests: a home with a configuration in it, and caches that read it.
+
+use crate::support::census::Census;
+use crate::support::driven_clock::{DrivenClock, LIMIT};
+use crate::support::{options, soon, spec};
+use agent_bash_core::RunSpec;
+use agent_bash_exec::{ShellCache, ShellCacheOptions, SnapshotOptions};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+/// Where the configurations are.
+pub(crate) const CONFIGURATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rc");
+
+pub(crate) struct Home {
+    root: TempDir,
+    base: Arc<BTreeMap<OsString, OsString>>,
+    pub(crate) census: Census,
+    pub(crate) clock: Arc<DrivenClock>,
+}
+
+impl Home {
+    /// A home whose `.bashrc` is a copy of one of the configurations.
+    pub(crate) fn with(rc: &str) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let home = root.path().join("home");
+        std::fs::create_dir(&home).unwrap();
+        let from = format!("{CONFIGURATIONS}/{rc}.bashrc");
+        std::fs::copy(from, home.join(".bashrc")).unwrap();
+        let census = Census::new();
+        let mut base = crate::support::environment();
+        base.extend([census.variable(), ("HOME".into(), home.into())]);
+        Self {
+            root,
+            base: Arc::new(base),
+            census,
+            clock: Arc::new(DrivenClock::new()),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join("home").join(name)
+    }
+
+    pub(crate) fn rc(&self) -> PathBuf {
+        self.path(".bashrc")
+    }
+
+    /// Writes it anew. Another inode, so that a file system whose times are coarse does not hide the change.
+    pub(crate) fn write_rc(&self, text: &str) {
+        let draft = self.path(".bashrc.new");
+        std::fs::write(&draft, text).unwrap();
+        std::fs::rename(draft, self.rc()).unwrap();
+    }
+
+    pub(crate) fn directory(&self) -> PathBuf {
+        self.root.path().join("state/snapshots")
+    }
+
+    /// The files that are there.
+    pub(crate) fn snapshots(&self) -> Vec<PathBuf> {
+        let Ok(entries) = std::fs::read_dir(self.directory()) else {
+            return Vec::new();
+        };
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
+    /// The time limit of a capture passes when the clock is told so.
+    pub(crate) fn options(&self) -> SnapshotOptions {
+        SnapshotOptions {
+            limit: LIMIT,
+            ..SnapshotOptions::new(self.rc(), self.directory())
+        }
+    }
+
+    pub(crate) fn cache(&self, warm_shells: usize) -> ShellCache {
+        self.cache_with(self.options(), warm_shells)
+    }
+
+    pub(crate) fn cache_with(&self, snapshot: SnapshotOptions, warm_shells: usize) -> ShellCache {
+        ShellCache::new(ShellCacheOptions {
+            clock: Arc::<DrivenClock>::clone(&self.clock),
+            warm_shells,
+            snapshot: Some(snapshot),
+            ..options()
+        })
+    }
+
+    /// One that reads no configuration.
+    pub(crate) fn bare_cache(&self) -> ShellCache {
+        ShellCache::new(options())
+    }
+
+    pub(crate) fn spec(&self, script: &str) -> RunSpec {
+        let mut spec = spec(script);
+        spec.env.base = Arc::clone(&self.base);
+        spec
+    }
+
+    /// What is still there after the cache has gone: processes, snapshots, files in the home.
+    pub(crate) async fn left_behind(&self, rc: &str) -> Vec<String> {
+        let mut left = Vec::new();
+        if !soon(|| self.census.everybody().is_empty()).await {
+            left.push(format!("{rc}: {:?}", self.census.everybody()));
+        }
+        if !soon(|| self.snapshots().is_empty()).await {
+            left.push(format!("{rc}: {:?}", self.snapshots()));
+        }
+        let files = std::fs::read_dir(self.path("")).unwrap();
+        let names: Vec<OsString> = files.map(|file| file.unwrap().file_name()).collect();
+        if names != [".bashrc"] {
+            left.push(format!("{rc}: {names:?}"));
+        }
+        left
+    }
+}
