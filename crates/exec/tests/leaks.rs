@@ -1,0 +1,156 @@
+//! After many calls of all kinds everything of ours is back where it was: descriptors, threads, children, memory. One test
+//! in a process of its own, since it looks at the whole process.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+mod support;
+
+use agent_bash_core::{
+    Cancel, Executor, Flow, OutputConsumer, RunSpec, StreamId, Streams, SurvivorPolicy,
+};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+use support::census::Census;
+use support::{marked, options, run_with, soon};
+
+fn descriptors() -> Vec<String> {
+    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let mut open: Vec<_> = open
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .map(|target| target.display().to_string())
+        // The directory itself, while it is read.
+        .filter(|target| !target.ends_with("/fd"))
+        .collect();
+    open.sort();
+    open
+}
+
+fn status(field: &str) -> usize {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let value = status.lines().find_map(|line| line.strip_prefix(field));
+    value
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap()
+}
+
+/// Zombies too.
+fn children() -> String {
+    let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    lists.collect()
+}
+
+/// Bytes of a long line.
+const LENGTH: usize = 200_000_000;
+
+/// Counts, and keeps nothing.
+struct Count(usize);
+
+impl OutputConsumer for Count {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+        assert!(bytes.iter().all(|byte| *byte == b'x'));
+        self.0 += bytes.len();
+        Flow::Continue
+    }
+}
+
+const SCRIPTS: &[&str] = &[
+    "true",
+    "exit 3",
+    "seq 20000",
+    "/bin/echo hi >&2; kill -9 $$",
+    "sleep 1000",
+    "trap '' TERM; setsid sleep 1000 & sleep 1000",
+    "sleep 1000 & echo hi",
+    "kill -9 $PPID; sleep 1000",
+    "cd /nonexistent || exec nosuch",
+    "exec >&- 2>&-; sleep 0.01",
+    "yes",
+];
+
+async fn calls(rounds: usize, census: &Census, warm_shells: usize) {
+    let cache = Arc::new(ShellCache::new(ShellCacheOptions {
+        warm_shells,
+        ..options()
+    }));
+    for round in 0..rounds {
+        let mut tasks = tokio::task::JoinSet::new();
+        for (number, script) in SCRIPTS.iter().enumerate() {
+            let missing = number == round % SCRIPTS.len();
+            let spec = RunSpec {
+                timeout: Some(Duration::from_millis(200)),
+                grace: Duration::from_millis(20),
+                survivors: SurvivorPolicy::Kill,
+                cwd: if missing { "/nonexistent" } else { "/tmp" }.into(),
+                streams: if round % 2 == 0 {
+                    Streams::Split
+                } else {
+                    Streams::Merged
+                },
+                ..marked(script, census)
+            };
+            let cache = cache.clone();
+            tasks.spawn(async move {
+                let cancel = Cancel::new();
+                let call = run_with(&cache, &spec, &cancel);
+                if missing && round % 3 == 0 {
+                    // Its future is dropped somewhere on the way.
+                    let _ = tokio::time::timeout(Duration::from_millis(5), call).await;
+                } else {
+                    assert_eq!(call.await.is_err(), missing, "{}", spec.script);
+                }
+            });
+        }
+        tasks.join_all().await;
+    }
+}
+
+#[test]
+fn everything_is_back_where_it_was() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        // A thread for blocking work goes soon after it, not after ten seconds.
+        .thread_keep_alive(Duration::from_millis(100))
+        .build()
+        .unwrap();
+    runtime.block_on(look_before_and_after());
+}
+
+async fn look_before_and_after() {
+    let census = Census::new();
+    // What tokio, the allocator and the loader keep once is there before the first look.
+    calls(2, &census, 2).await;
+    assert!(soon(|| children().is_empty()).await);
+    let before = (descriptors(), status("Threads:"));
+
+    calls(10, &census, 0).await;
+    calls(10, &census, 2).await;
+    census.assert_empty_soon("many calls").await;
+    assert!(soon(|| children().is_empty()).await, "{}", children());
+    assert!(
+        soon(|| descriptors() == before.0).await,
+        "{:?}",
+        descriptors()
+    );
+    assert!(soon(|| status("Threads:") <= before.1).await);
+
+    // 200 MB on one line.
+    let memory = status("VmRSS:");
+    let spec = RunSpec {
+        streams: Streams::Merged,
+        ..marked(&format!("head -c {LENGTH} /dev/zero | tr '\\0' x"), &census)
+    };
+    let mut count = Count(0);
+    let cache = support::cache();
+    cache.run(&spec, &mut count, &Cancel::new()).await.unwrap();
+    assert_eq!(count.0, LENGTH);
+    let grown = status("VmRSS:").saturating_sub(memory);
+    assert!(grown < 4 * 1024, "memory has grown by {grown} KiB");
+}
