@@ -42,21 +42,23 @@ impl ShellCache {
             report_stages: false,
             ..spec.clone()
         };
-        let snapshots = &self.inner.snapshots;
-        let ready = async {
-            let Given { snapshot, .. } = snapshots
-                .for_call(&spec, &options.supervisor, &*options.clock)
-                .await;
-            let reserved = jobs.reserve().await?;
-            Ok::<_, JobError>((Kind::of(&spec, snapshot), reserved))
-        };
-        let (kind, mut reserved) = tokio::select! {
+        let given = self
+            .inner
+            .snapshots
+            .for_call(&spec, &options.supervisor, &*options.clock);
+        let Given { snapshot, .. } = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(JobError::Cancelled),
-            ready = ready => ready?,
+            given = given => given,
         };
+        let kind = Kind::of(&spec, snapshot);
         let mut warm = stdin == JobStdin::Null;
         loop {
+            let reserved = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(JobError::Cancelled),
+                reserved = jobs.reserve() => reserved?,
+            };
             let (handover, writer) = self.shell_for_job(&spec, &kind, stdin, warm).await?;
             warm = handover.warm;
             let launch = Launch {
@@ -65,21 +67,16 @@ impl ShellCache {
                 exports: warm,
                 stdin: writer,
             };
-            let Unlaunched {
-                reserved: again,
-                reason,
-            } = match jobs.launch(reserved, launch).await {
+            match jobs.launch(reserved, launch).await {
                 Ok(job) => {
                     self.refill(&kind, None);
-                    return job;
+                    return Ok(job);
                 }
-                Err(unlaunched) => unlaunched,
-            };
-            if !warm {
-                return Err(NotStarted::new(reason).into());
+                // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.
+                Err(Unlaunched::Untaken(_)) if warm => warm = false,
+                Err(Unlaunched::Untaken(reason)) => return Err(NotStarted::new(reason).into()),
+                Err(Unlaunched::Refused(error)) => return Err(error),
             }
-            // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.
-            (reserved, warm) = (again, false);
         }
     }
 

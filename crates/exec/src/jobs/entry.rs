@@ -57,11 +57,6 @@ impl Record {
         self.state == JobState::Running
     }
 
-    /// Whether there may be processes of it.
-    pub(super) fn is_alive(&self) -> bool {
-        self.entry.supervisor.is_alive() || !self.leftovers().find().is_empty()
-    }
-
     /// Those who are there although the supervisor is gone.
     pub(super) fn leftovers(&self) -> Leftovers {
         Leftovers {

@@ -31,11 +31,13 @@ pub(crate) struct Launch<'a> {
     pub(crate) stdin: Option<OwnedFd>,
 }
 
-/// Nothing of the script has run: the shell, or its supervisor, was gone. Another shell can have it, in the same place.
+/// Why a job was not launched. Nothing of its script has run, and there is no trace of it.
 #[derive(Debug)]
-pub(crate) struct Unlaunched<'a> {
-    pub(crate) reserved: Reserved<'a>,
-    pub(crate) reason: String,
+pub(crate) enum Unlaunched {
+    /// The shell, or its supervisor, was gone before it took the script: another one can have it.
+    Untaken(String),
+    /// It cannot be run like this, or its place cannot be used.
+    Refused(JobError),
 }
 
 /// A job that runs, while its first moments are watched.
@@ -48,38 +50,37 @@ struct Young {
 
 impl Jobs {
     /// Starts a job in its place, and watches its first moments.
-    pub(crate) async fn launch<'a>(
+    pub(crate) async fn launch(
         &self,
-        reserved: Reserved<'a>,
+        reserved: Reserved<'_>,
         launch: Launch<'_>,
-    ) -> Result<Result<Job, JobError>, Unlaunched<'a>> {
+    ) -> Result<Job, Unlaunched> {
         let spec = launch.spec;
-        let young = match self.detach(&reserved, launch).await {
-            Ok(young) => young,
-            Err(reason) => return Err(Unlaunched { reserved, reason }),
-        };
+        let Young {
+            mut supervised,
+            script,
+            script_length,
+        } = self
+            .detach(&reserved, launch)
+            .await
+            .map_err(Unlaunched::Untaken)?;
         // Others may make theirs from here on.
         let Reserved { new, locked } = reserved;
         let id = new.keep();
         drop(locked);
 
-        let Young {
-            mut supervised,
-            script,
-            script_length,
-        } = young;
         tokio::select! {
             biased;
             _ = supervised.job_ended() => {
-                if let Some(reason) = not_run(&script, script_length, spec) {
+                if let Some(unlaunched) = not_run(&script, script_length, spec) {
                     supervised.close().await;
                     self.forget(&id);
-                    return Ok(Err(NotStarted::new(reason).into()));
+                    return Err(unlaunched);
                 }
             }
             () = self.options.clock.sleep(EARLY) => {}
         }
-        Ok(self.show(&id))
+        self.show(&id).map_err(Unlaunched::Refused)
     }
 
     async fn detach(&self, reserved: &Reserved<'_>, launch: Launch<'_>) -> Result<Young, String> {
@@ -145,14 +146,15 @@ impl Jobs {
     }
 }
 
-/// Why nothing of the script has run, if nothing has. The script file knows: see [`crate::call`].
-fn not_run(script: &OwnedFd, written: u64, spec: &RunSpec) -> Option<String> {
+/// Whether, and why, nothing of the script has run. The script file knows: see [`crate::call`].
+fn not_run(script: &OwnedFd, written: u64, spec: &RunSpec) -> Option<Unlaunched> {
     let length = fstat(script).map_or(0, |stat| stat.st_size.unsigned_abs());
     if length == written + record::FAILURE.len() as u64 {
-        return Some(format!("`{}` could not be entered", spec.cwd.display()));
+        let reason = format!("`{}` could not be entered", spec.cwd.display());
+        return Some(Unlaunched::Refused(NotStarted::new(reason).into()));
     }
     (spec.shell.is_bash && tell(script) == Ok(0))
-        .then(|| "its shell ended before it took the script".to_owned())
+        .then(|| Unlaunched::Untaken("its shell ended before it took the script".to_owned()))
 }
 
 fn identity(pid: u32) -> Result<ProcessIdentity, String> {

@@ -188,17 +188,16 @@ impl Locked<'_> {
 
 /// When the last process of a job had ended; `None` if some live.
 fn over_since(record: &Record) -> Option<Timestamp> {
-    if record.is_running() || record.is_alive() {
-        return None;
-    }
     let written = |path: PathBuf| {
         let time: SystemTime = fs::metadata(path).and_then(|meta| meta.modified()).ok()?;
         Some(Timestamp::from(time))
     };
     match &record.state {
-        JobState::Ended(end) => Some(end.ended_at),
+        JobState::Running => None,
+        JobState::Ended(end) => (!end.left).then_some(end.ended_at),
+        JobState::Lost { .. } if !record.leftovers().find().is_empty() => None,
         // The last sign of life.
-        _ => record
+        JobState::Lost { .. } => record
             .output()
             .and_then(written)
             .max(Some(record.entry.started_at)),
@@ -211,10 +210,8 @@ impl NewJob {
         let text = serde_json::to_vec_pretty(entry)?;
         for (name, content) in [(NEW_ENTRY, &text[..]), (NEW_END, &[b' '; END_LENGTH][..])] {
             let path = self.directory.join(name);
-            // There where the first shell for it was gone before it could be had.
             private_file()
-                .create(true)
-                .truncate(true)
+                .create_new(true)
                 .open(path)?
                 .write_all(content)?;
         }
@@ -224,11 +221,7 @@ impl NewJob {
     /// Makes the file of a job that has one of its own.
     pub(super) fn make_output(&self) -> io::Result<()> {
         let path = self.directory.join(OUTPUT);
-        private_file()
-            .create(true)
-            .truncate(true)
-            .open(path)
-            .map(drop)
+        private_file().create_new(true).open(path).map(drop)
     }
 
     /// Whether a supervisor has taken it.

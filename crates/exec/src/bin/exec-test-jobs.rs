@@ -1,0 +1,67 @@
+//! A second host for the tests of background jobs: it starts the same job so many times, says what became of each, and
+//! stays until its stdin ends or somebody kills it.
+
+use agent_bash_core::{
+    Cancel, Environment, Limits, RunSpec, Shell, StdinSource, Streams, SurvivorPolicy,
+};
+use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::{self, Supervisor};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let token = supervisor::init();
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [directory, count, script] = &args[..] else {
+        return Err("usage: exec-test-jobs DIRECTORY COUNT SCRIPT".into());
+    };
+    let clock = Arc::new(SystemClock::new());
+    let jobs = Jobs::new(JobsOptions::new(directory, clock.clone()));
+    let cache = ShellCache::new(ShellCacheOptions {
+        jobs: Some(Arc::new(jobs)),
+        ..ShellCacheOptions::one_call(Supervisor::this_program(&token), clock)
+    });
+    let spec = RunSpec {
+        script: script.clone(),
+        shell: Shell {
+            path: "/bin/bash".into(),
+            is_bash: true,
+            args: Vec::new(),
+        },
+        cwd: "/".into(),
+        env: Environment {
+            base: Arc::new(std::env::vars_os().collect()),
+            changes: BTreeMap::new(),
+        },
+        streams: Streams::Merged,
+        stdin: StdinSource::Null,
+        timeout: None,
+        grace: Duration::from_millis(300),
+        survivors: SurvivorPolicy::Adopt,
+        session: None,
+        limits: Limits::default(),
+        report_stages: false,
+        enter_cwd: false,
+        snapshot: false,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        for _ in 0..count.parse()? {
+            let started = cache.start_job(&spec, JobStdin::Null, &Cancel::new()).await;
+            let line = match started {
+                Ok(job) => format!("job {} {}", job.id, job.pgid),
+                Err(error) => format!("error {error}"),
+            };
+            writeln!(io::stdout(), "{line}")?;
+        }
+        Ok::<_, Box<dyn Error>>(())
+    })?;
+    io::stdin().read_to_end(&mut Vec::new())?;
+    Ok(())
+}

@@ -1,0 +1,113 @@
+//! Writing to what a job reads.
+
+use crate::support::SOON;
+use crate::world::World;
+use agent_bash_exec::{JobError, JobStdin};
+use agent_bash_process::supervisor::JobEnding;
+use std::time::Duration;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_reads_what_any_host_writes_until_one_closes() {
+    let world = World::new();
+    let script = "read -r first; echo \"got $first\"; cat; echo end";
+    let job = world
+        .try_start(&world.spec(script), JobStdin::Pipe)
+        .await
+        .unwrap();
+    assert!(job.stdin);
+    world
+        .jobs
+        .write_stdin(&job.id, b"one\n", SOON)
+        .await
+        .unwrap();
+    world.printed(&job, "got one\n").await;
+    let long = "x".repeat(300_000);
+    let later = world.again();
+    later
+        .write_stdin(&job.id, long.as_bytes(), SOON)
+        .await
+        .unwrap();
+    later.close_stdin(&job.id).await.unwrap();
+    let end = world.end(&job.id).await;
+    assert_eq!(end.ending, JobEnding::Exited { code: 0 });
+    assert_eq!(
+        world.text(&job),
+        format!("got one\n{long}end\n\n\n[background process completed]\n")
+    );
+    let closed = later.close_stdin(&job.id).await;
+    assert!(
+        matches!(closed, Err(JobError::NoStdin { .. })),
+        "{closed:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_stdin_stays_open_without_a_writer() {
+    let world = World::new();
+    let script = "read -r -t 0.3 x; echo $?; cat; echo end";
+    let job = world
+        .try_start(&world.spec(script), JobStdin::Pipe)
+        .await
+        .unwrap();
+    // Above 128 is a timeout; an end of file is 1.
+    world.printed(&job, "142\n").await;
+    world.jobs.close_stdin(&job.id).await.unwrap();
+    world.end(&job.id).await;
+    assert!(world.text(&job).starts_with("142\nend\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_reads_nothing_says_so() {
+    let world = World::new();
+    let job = world.start("read -r x; echo $?; sleep 1000").await;
+    // Its stdin ends at once.
+    world.printed(&job, "1\n").await;
+    assert!(!job.stdin);
+    let written = world.jobs.write_stdin(&job.id, b"x", SOON).await;
+    assert!(
+        matches!(written, Err(JobError::NoStdin { .. })),
+        "{written:?}"
+    );
+    world.kill(&job.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_closed_its_stdin_does_not_end_its_writer() {
+    let world = World::new();
+    let script = "exec <&-; echo closed; sleep 1000 <&-";
+    let job = world
+        .try_start(&world.spec(script), JobStdin::Pipe)
+        .await
+        .unwrap();
+    world.printed(&job, "closed").await;
+    let written = world.jobs.write_stdin(&job.id, b"x", SOON).await;
+    assert!(
+        matches!(written, Err(JobError::NoStdin { .. })),
+        "{written:?}"
+    );
+    world.kill(&job.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_does_not_read_on_delays_nobody_for_long() {
+    let world = World::new();
+    let job = world
+        .try_start(&world.spec("sleep 1000"), JobStdin::Pipe)
+        .await
+        .unwrap();
+    let long = vec![b'x'; 1 << 20];
+    let written = world
+        .jobs
+        .write_stdin(&job.id, &long, Duration::from_millis(50))
+        .await;
+    let Err(JobError::NotRead {
+        written, length, ..
+    }) = written
+    else {
+        panic!("{written:?}");
+    };
+    assert_eq!(length, 1 << 20);
+    // What a pipe takes.
+    assert_eq!(written, 64 << 10);
+    world.kill(&job.id).await;
+}
