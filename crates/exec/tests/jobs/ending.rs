@@ -1,7 +1,7 @@
 //! How jobs end, and what stands at the end of their output.
 
 use crate::support::soon;
-use crate::world::{World, signaled};
+use crate::world::{World, all_of, signaled};
 use agent_bash_core::RunSpec;
 use agent_bash_exec::{JobState, JobStdin};
 use agent_bash_process::ProcessInfo;
@@ -47,7 +47,7 @@ async fn the_last_line_says_how_it_ended() {
         let world = World::new();
         let job = world.start(script).await;
         assert_eq!(world.end(&job.id).await.ending, ending, "{script}");
-        assert_eq!(world.text(&job), text, "{script}");
+        assert_eq!(all_of(&job), text, "{script}");
         world.census.assert_empty_soon(script).await;
     }
 }
@@ -60,10 +60,10 @@ async fn there_is_no_line_while_it_runs() {
         .await;
     world.printed(&job, "hi").await;
     assert_eq!(world.jobs.show(&job.id).unwrap().state, JobState::Running);
-    assert_eq!(world.text(&job), "hi\n");
+    assert_eq!(all_of(&job), "hi\n");
     world.touch("go");
     world.end(&job.id).await;
-    assert!(world.text(&job).contains("[background"));
+    assert!(all_of(&job).contains("[background"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -84,7 +84,7 @@ async fn killing_the_group_as_the_model_is_told_leaves_the_line() {
     rustix::process::kill_process_group(Pid::from_raw(group).unwrap(), Signal::KILL).unwrap();
     assert_eq!(world.end(&job.id).await.ending, signaled(9, "SIGKILL"));
     assert_eq!(
-        world.text(&job),
+        all_of(&job),
         "hi\n\n\n[background process failed: signal: 9]\n"
     );
     world.census.assert_empty_soon("a group kill").await;
@@ -118,7 +118,7 @@ async fn one_that_takes_too_long_is_ended_by_the_ladder() {
         let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
         let ending = world.end(&job.id).await.ending;
         assert_eq!(ending, JobEnding::TimedOut { after_ms: 300 }, "{script}");
-        assert_eq!(world.text(&job), text, "{script}");
+        assert_eq!(all_of(&job), text, "{script}");
         world.census.assert_empty_soon(script).await;
     }
 }
@@ -160,7 +160,7 @@ async fn beyond_the_quota_output_is_counted_and_dropped_with_a_mark() {
         let end = world.end(&job.id).await;
         assert_eq!(end.ending, JobEnding::Exited { code: 0 });
         assert_eq!(end.dropped_bytes, dropped);
-        let text = world.text(&job);
+        let text = all_of(&job);
         assert_eq!(&text[..beginning], "x".repeat(beginning));
         assert_eq!(&text[beginning..], rest);
     }
@@ -176,7 +176,7 @@ async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
         (end.ending, end.left),
         (JobEnding::Exited { code: 0 }, true)
     );
-    assert_eq!(world.text(&job), "up\n\n\n[background process completed]\n");
+    assert_eq!(all_of(&job), "up\n\n\n[background process completed]\n");
     let processes = world.again().processes(&job.id).await.unwrap();
     assert_eq!(processes.len(), 1);
     assert_eq!(processes[0].command, "sleep 1000");

@@ -1,7 +1,7 @@
 //! Writing to what a job reads.
 
 use crate::support::SOON;
-use crate::world::World;
+use crate::world::{World, all_of};
 use agent_bash_exec::{JobError, JobStdin};
 use agent_bash_process::supervisor::JobEnding;
 use std::time::Duration;
@@ -31,7 +31,7 @@ async fn it_reads_what_any_host_writes_until_one_closes() {
     let end = world.end(&job.id).await;
     assert_eq!(end.ending, JobEnding::Exited { code: 0 });
     assert_eq!(
-        world.text(&job),
+        all_of(&job),
         format!("got one\n{long}end\n\n\n[background process completed]\n")
     );
     let closed = later.close_stdin(&job.id).await;
@@ -53,7 +53,7 @@ async fn its_stdin_stays_open_without_a_writer() {
     world.printed(&job, "142\n").await;
     world.jobs.close_stdin(&job.id).await.unwrap();
     world.end(&job.id).await;
-    assert!(world.text(&job).starts_with("142\nend\n"));
+    assert!(all_of(&job).starts_with("142\nend\n"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! More than one host: killed in the middle, started later, at work at the same time.
 
 use crate::support::{command, soon};
-use crate::world::{World, from, read_on};
+use crate::world::{World, all_of, from, read_on};
 use agent_bash_core::{Cancel, JobId};
 use agent_bash_exec::{JobError, JobOutput, JobState, OutputRange, Waited};
 use agent_bash_process::supervisor::JobEnding;
@@ -37,7 +37,9 @@ fn two_halves(world: &World) -> String {
 }
 
 fn numbers(to: u32) -> String {
-    (1..=to).map(|n| format!("{n}\n")).collect()
+    (1..=to)
+        .flat_map(|n| [n.to_string(), "\n".to_owned()])
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,10 +151,7 @@ async fn an_output_that_somebody_cut_is_no_end() {
     );
     world.touch("go");
     world.end(&job.id).await;
-    assert_eq!(
-        world.text(&job),
-        "two\n\n\n[background process completed]\n"
-    );
+    assert_eq!(all_of(&job), "two\n\n\n[background process completed]\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]

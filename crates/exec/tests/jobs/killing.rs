@@ -1,7 +1,7 @@
 //! Ending jobs, waiting for them, and those whose supervisor was ended.
 
 use crate::support::{SOON, soon};
-use crate::world::{World, signaled};
+use crate::world::{World, all_of, signaled};
 use agent_bash_core::{Cancel, JobId};
 use agent_bash_exec::{Job, JobError, JobState, Waited};
 use agent_bash_process::ProcessInfo;
@@ -61,7 +61,7 @@ async fn nobody_is_left_after_a_kill_from_any_host() {
         };
         assert!(!end.left, "{name}");
         assert!(
-            world.text(&job).starts_with("up\n\n\n[background process "),
+            all_of(&job).starts_with("up\n\n\n[background process "),
             "{name}"
         );
     }
@@ -81,7 +81,7 @@ async fn a_trap_runs_and_its_output_is_kept() {
     };
     assert_eq!(end.ending, JobEnding::Exited { code: 9 });
     assert_eq!(
-        world.text(&job),
+        all_of(&job),
         "hi\nbye\n\n\n[background process failed: exit status: 9]\n"
     );
 }
@@ -94,7 +94,7 @@ async fn without_grace_there_is_no_trap() {
     world.printed(&job, "hi").await;
     world.jobs.kill(&job.id, Duration::ZERO).await.unwrap();
     assert_eq!(world.end(&job.id).await.ending, signaled(9, "SIGKILL"));
-    assert!(!world.text(&job).contains("bye"));
+    assert!(!all_of(&job).contains("bye"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,7 +164,7 @@ async fn one_whose_supervisor_was_killed_is_lost_and_what_is_left_can_be_ended()
     let waited = jobs.wait(&job.id, None, &Cancel::new()).await.unwrap();
     assert!(matches!(waited, Waited::Over(_)), "{waited:?}");
     // No end was seen, so none is told.
-    assert_eq!(world.text(&job), "up\n");
+    assert_eq!(all_of(&job), "up\n");
     // They live, and are found: in its session, or by the output that they hold.
     let left = jobs.processes(&job.id).await.unwrap();
     let sleeps = left
@@ -226,7 +226,7 @@ async fn whoever_has_its_number_now_is_not_the_job() {
     }
     // With number, start and boot the same it is the one: that is all that tells them apart.
     forge(&directory, |supervisor| {
-        *supervisor = identity(info.start_time, &boot)
+        *supervisor = identity(info.start_time, &boot);
     });
     assert_eq!(world.jobs.show(&job.id).unwrap().state, JobState::Running);
     let unreachable = world.jobs.kill(&job.id, Duration::ZERO).await;

@@ -1,7 +1,7 @@
 //! What a start gives back, what the command finds, and who may start none.
 
 use crate::support::{Collect, run_with};
-use crate::world::{Early, World};
+use crate::world::{Early, World, all_of};
 use agent_bash_core::{Cancel, Executor, RunSpec};
 use agent_bash_exec::{JobError, JobKind, JobState, JobStdin, JobsOptions, ShellCache};
 use agent_bash_process::ProcessInfo;
@@ -37,7 +37,7 @@ async fn one_that_dies_early_is_reported_as_ended() {
     };
     assert_eq!(end.ending, JobEnding::Exited { code: 7 });
     assert_eq!(
-        world.text(&job),
+        all_of(&job),
         "no\n\n\n[background process failed: exit status: 7]\n"
     );
     // One that lives beyond its first moments is reported as running.
@@ -110,7 +110,7 @@ async fn a_cache_without_jobs_keeps_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn its_surroundings_are_those_of_a_call() {
     const SCRIPT: &str = "env | grep -v ^_= | sort; pwd; echo \"$-|$0|$#\"; umask; readlink /proc/$$/fd/0; \
-                          ls /proc/$$/fd; grep -e SigIgn -e SigBlk /proc/$$/status; shopt; caller; false; echo $? $LINENO";
+                          ls /proc/$$/fd; grep -e SigIgn -e SigBlk /proc/self/status; shopt; caller; false; echo $? $LINENO";
     let world = World::new();
     let mut spec = world.spec(SCRIPT);
     spec.env
@@ -121,7 +121,7 @@ async fn its_surroundings_are_those_of_a_call() {
     let called = run_with(&world.cache, &spec, &Cancel::new()).await.unwrap();
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     world.end(&job.id).await;
-    let text = world.text(&job);
+    let text = all_of(&job);
     assert!(called.out.contains("it's"), "{}", called.out);
     assert_eq!(
         text.strip_suffix("\n\n[background process completed]\n")
@@ -153,8 +153,8 @@ async fn a_warm_shell_serves_a_job_and_one_that_was_killed_does_not() {
             .unwrap();
         let end = world.end(&job.id).await;
         assert_eq!(end.ending, JobEnding::Exited { code: 0 });
-        let same = world.text(&job).starts_with(&format!("{}\n", waiting.pid));
-        assert_eq!(same, !kill, "{}", world.text(&job));
+        let same = all_of(&job).starts_with(&format!("{}\n", waiting.pid));
+        assert_eq!(same, !kill, "{}", all_of(&job));
     }
 }
 

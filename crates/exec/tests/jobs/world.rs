@@ -152,15 +152,10 @@ impl World {
         }
     }
 
-    /// Everything that the job printed.
-    pub(crate) fn text(&self, job: &Job) -> String {
-        String::from_utf8(fs::read(job.output.as_ref().unwrap()).unwrap()).unwrap()
-    }
-
     /// Waits until the job has printed this.
     pub(crate) async fn printed(&self, job: &Job, text: &str) {
-        let printed = soon(|| self.text(job).contains(text)).await;
-        assert!(printed, "{:?} has no {text:?}", self.text(job));
+        let printed = soon(|| all_of(job).contains(text)).await;
+        assert!(printed, "{:?} has no {text:?}", all_of(job));
     }
 
     pub(crate) async fn kill(&self, id: &JobId) -> Job {
@@ -173,6 +168,11 @@ impl World {
     pub(crate) fn touch(&self, name: &str) {
         fs::write(self.dir.path().join(name), "").unwrap();
     }
+}
+
+/// Everything that a job printed.
+pub(crate) fn all_of(job: &Job) -> String {
+    String::from_utf8(fs::read(job.output.as_ref().unwrap()).unwrap()).unwrap()
 }
 
 pub(crate) fn from(offset: u64, max_bytes: usize) -> OutputRange {
