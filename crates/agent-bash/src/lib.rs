@@ -17,6 +17,7 @@ mod pipeline;
 pub mod profiles;
 mod refusal;
 pub mod schema;
+pub mod settings;
 mod stage;
 mod tool;
 

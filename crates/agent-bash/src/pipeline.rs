@@ -64,7 +64,7 @@ async fn stages(
     call.notices = parsed.notices;
     call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
 
-    offer::check(&request)?;
+    offer::check(tool, &request)?;
 
     let lifted = normalise::lift(tool, &mut request);
     let is_lifted = lifted.is_some();

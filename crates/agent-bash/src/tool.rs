@@ -40,6 +40,10 @@ pub(crate) struct Wiring {
     /// A missing shell is reported by each call, as the contract wants it, not when the tool is made.
     pub(crate) shell: Result<Shell, NotStarted>,
     pub(crate) limits: Limits,
+    /// Put before every command.
+    pub(crate) prefix: Option<String>,
+    /// Whether the executor has persistent shells.
+    pub(crate) sessions: bool,
 }
 
 /// Rules about commands for which the model has a better tool, and what follows from a match.
@@ -88,6 +92,8 @@ impl BashTool {
             environment: EnvironmentPolicy::default(),
             shell: None,
             limits: Limits::default(),
+            prefix: None,
+            sessions: false,
         }
     }
 
@@ -189,6 +195,8 @@ pub struct BashToolBuilder {
     environment: EnvironmentPolicy,
     shell: Option<PathBuf>,
     limits: Limits,
+    prefix: Option<String>,
+    sessions: bool,
 }
 
 impl BashToolBuilder {
@@ -249,6 +257,20 @@ impl BashToolBuilder {
         self
     }
 
+    /// Runs `<prefix> <command>`. The rules judge the command alone: the prefix is the host's own.
+    #[must_use]
+    pub fn prefix(mut self, prefix: String) -> Self {
+        self.prefix = Some(prefix);
+        self
+    }
+
+    /// Lets calls name persistent shells. Only where the executor has such: `agent_bash_exec::ShellCache` does.
+    #[must_use]
+    pub fn sessions(mut self, offered: bool) -> Self {
+        self.sessions = offered;
+        self
+    }
+
     /// Resource limits of each call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -280,6 +302,8 @@ impl BashToolBuilder {
                 environment,
                 shell,
                 limits: self.limits,
+                prefix: self.prefix,
+                sessions: self.sessions,
             }),
         }
     }

@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Artifact(ArtifactArgs),
     /// Print the environment as a command would see it.
     Env(EnvArgs),
+    /// Print the settings in force, and where each came from.
+    Settings(SettingsArgs),
     /// Say what works here, and try it with a harmless command.
     Doctor(DoctorArgs),
 }
@@ -76,9 +78,9 @@ pub(crate) struct RunArgs {
     )]
     pub(crate) request: bool,
 
-    /// How the call behaves and how its result reads.
-    #[arg(long, value_name = "PROFILE", default_value = "standard")]
-    pub(crate) profile: ProfileArg,
+    /// How the call behaves and how its result reads; `standard` unless the settings say otherwise.
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileArg>,
 
     /// How long it may take: `default`, `slow` (builds, tests), or `background` (detached).
     #[arg(long, value_name = "MODE")]
@@ -220,20 +222,22 @@ pub(crate) enum SafeLevelArg {
     ReadOnly,
 }
 
-impl From<SafeLevelArg> for SafeLevel {
-    fn from(arg: SafeLevelArg) -> Self {
-        match arg {
-            SafeLevelArg::Listed => Self::Listed,
-            SafeLevelArg::ReadOnly => Self::ReadOnly,
-        }
+impl SafeLevelArg {
+    /// As the settings write it.
+    pub(crate) fn name(self) -> &'static str {
+        let level = match self {
+            Self::Listed => SafeLevel::Listed,
+            Self::ReadOnly => SafeLevel::ReadOnly,
+        };
+        level.name()
     }
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Whose tool.
-    #[arg(long, value_name = "PROFILE", default_value = "standard")]
-    pub(crate) profile: ProfileArg,
+    /// Whose tool; `standard` unless the settings say otherwise.
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileArg>,
 
     /// The working directory that the description names.
     #[arg(long, value_name = "DIR")]
@@ -309,6 +313,22 @@ pub(crate) struct EnvArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Settings are read from ~/.config/agent-bash/config.toml, then .agent-bash.toml in the working directory or
+above it (a project's file may only tighten), then AGENT_BASH_… variables, then options.
+
+  agent-bash settings --default > ~/.config/agent-bash/config.toml
+  AGENT_BASH_SAFE_MODE_LEVEL=read_only agent-bash settings")]
+pub(crate) struct SettingsArgs {
+    /// Print a file with every setting, explained and commented out.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) default: bool,
+    /// One JSON object: for each setting its value as TOML, and where it came from.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Exit code 0 if everything works, 1 if something does not.")]
 pub(crate) struct DoctorArgs {}
 
@@ -325,14 +345,16 @@ pub(crate) enum ProfileArg {
     Workspace,
 }
 
-impl From<ProfileArg> for ProfileName {
-    fn from(arg: ProfileArg) -> Self {
-        match arg {
-            ProfileArg::Standard => Self::Standard,
-            ProfileArg::Modes => Self::Modes,
-            ProfileArg::Paged => Self::Paged,
-            ProfileArg::Workspace => Self::Workspace,
-        }
+impl ProfileArg {
+    /// As the settings write it.
+    pub(crate) fn name(self) -> &'static str {
+        let name = match self {
+            Self::Standard => ProfileName::Standard,
+            Self::Modes => ProfileName::Modes,
+            Self::Paged => ProfileName::Paged,
+            Self::Workspace => ProfileName::Workspace,
+        };
+        name.as_str()
     }
 }
 

@@ -8,3 +8,4 @@ pub(crate) mod run;
 pub(crate) mod schema;
 mod script;
 mod session;
+pub(crate) mod settings;

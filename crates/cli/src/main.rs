@@ -57,6 +57,7 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
         Command::Schema(args) => commands::schema::schema(&args, &start),
         Command::Artifact(args) => commands::artifact::artifact(&args, &start),
         Command::Env(args) => commands::env::env(&args, &start),
+        Command::Settings(args) => commands::settings::settings(&args, &start),
         Command::Doctor(_) => commands::doctor::doctor(&start),
     }
 }

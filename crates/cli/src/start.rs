@@ -1,7 +1,10 @@
 //! What this process was started with: read once, here, and passed down.
 
+use crate::Usage;
+use crate::args::{ProfileArg, SafeLevelArg};
 use agent_bash::HostContext;
 use agent_bash::process::supervisor::Token;
+use agent_bash::settings::{self, Loaded, SettingsError};
 use anyhow::Context;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -30,6 +33,30 @@ impl Start {
             .filter(|path| path.is_absolute());
         host.cwd = current_dir(named)?;
         Ok(Self { host, token })
+    }
+
+    /// The settings of this user, here, with the options of a command.
+    ///
+    /// # Errors
+    /// A file or variable that says what is no setting; [`Usage`].
+    pub(crate) fn settings(
+        &self,
+        profile: Option<ProfileArg>,
+        safe_mode: Option<SafeLevelArg>,
+    ) -> anyhow::Result<Loaded> {
+        let usage = |error: SettingsError| Usage(error.to_string());
+        let mut loaded = settings::load(&self.host).map_err(usage)?;
+        if let Some(profile) = profile {
+            loaded
+                .set("profile", profile.name(), "--profile")
+                .map_err(usage)?;
+        }
+        if let Some(level) = safe_mode {
+            loaded
+                .set("safe_mode.level", level.name(), "--safe-mode")
+                .map_err(usage)?;
+        }
+        Ok(loaded)
     }
 
     /// `dir` seen from here; absolute. Whether it exists is for the pipeline to say.

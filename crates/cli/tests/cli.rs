@@ -332,3 +332,40 @@ fn the_doctor_finds_a_working_machine() {
         broken.stdout
     );
 }
+
+#[test]
+fn a_projects_file_tightens_and_a_wrong_one_is_a_usage_error() {
+    let state = tempfile::tempdir().expect("a directory");
+    let project = tempfile::tempdir().expect("a directory");
+    let run = |words: &[&str], file: &str| {
+        std::fs::write(project.path().join(".agent-bash.toml"), file).expect("a file");
+        let output = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
+            .args(words)
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("PWD")
+            .env("AGENT_BASH_STATE_DIR", state.path())
+            .env("HOME", state.path())
+            .current_dir(project.path())
+            .output()
+            .expect("the binary starts");
+        let text = [output.stdout, output.stderr].concat();
+        (
+            output.status.code(),
+            String::from_utf8(text).expect("UTF-8"),
+        )
+    };
+    let strict = "[safe_mode]\nlevel = \"read_only\"";
+    let (code, text) = run(&["run", "touch x"], strict);
+    assert_eq!(code, Some(125), "{text}");
+    let (code, text) = run(&["settings"], strict);
+    assert_eq!(code, Some(0));
+    assert!(
+        text.contains("safe_mode.level = \"read_only\"  # /"),
+        "{text}"
+    );
+    let (code, text) = run(&["run", "true"], "[shell]\nprefix = \"evil;\"");
+    assert_eq!(code, Some(2));
+    assert!(text.contains("may only tighten"), "{text}");
+    let (code, text) = run(&["run", "touch x"], "");
+    assert_eq!(code, Some(0), "the control: {text}");
+}

@@ -33,8 +33,12 @@ pub(crate) fn spec(
         Some(hardened) => safe_mode::harden(env, hardened),
         None => env,
     };
+    let script = match &tool.prefix {
+        Some(prefix) => format!("{prefix} {}", request.command),
+        None => request.command.clone(),
+    };
     Ok(RunSpec {
-        script: request.command.clone(),
+        script,
         shell: tool.shell.clone()?,
         cwd: call.cwd.clone(),
         env,
@@ -46,7 +50,7 @@ pub(crate) fn spec(
         session: request.session.clone(),
         // Only the policy's reading can say that the last statement is a pipeline; it does not say so yet.
         report_stages: false,
-        enter_cwd: false,
+        enter_cwd: request.cwd.is_some(),
         // In safe mode a function or an alias must not stand in for an allowed command.
         snapshot: decisions.hardened.is_none(),
         limits: tool.limits,

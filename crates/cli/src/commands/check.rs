@@ -75,23 +75,28 @@ fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The questions that are asked: safety always, the others where their options are given; or one alone.
+/// The questions that are asked: safety always, the others where options or settings switch them on; or one alone.
 fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Context)> {
+    let settings = start.settings(None, questions.safe_mode)?.settings;
     let asks = |check: CheckArg, by_default: bool| match questions.only {
         Some(only) => only == check,
         None => by_default,
     };
     let mut policy = Policy::default();
     if asks(CheckArg::Interceptor, questions.tools.is_some()) {
-        policy.interceptor = Some(Interceptor::default());
+        let rules = settings.interceptor_rules.iter().cloned();
+        policy.interceptor = Some(Interceptor::new(rules));
     }
     if asks(CheckArg::Safety, true) {
-        policy.safety = Some(selection(questions.groups.as_deref())?);
+        policy.safety = Some(match &questions.groups {
+            Some(groups) => selection(groups)?,
+            None => settings.rules()?,
+        });
     }
-    if asks(CheckArg::Safemode, questions.safe_mode.is_some()) {
+    if asks(CheckArg::Safemode, settings.safe_mode.is_some()) {
         policy.safe_mode = Some(SafeMode {
-            level: questions.safe_mode.map(Into::into).unwrap_or_default(),
-            ..SafeMode::default()
+            level: settings.safe_mode.unwrap_or_default(),
+            allowed: settings.safe_mode_allowed,
         });
     }
     let context = Context {
@@ -102,10 +107,7 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
     Ok((policy, context))
 }
 
-fn selection(groups: Option<&[String]>) -> anyhow::Result<RuleSelection> {
-    let Some(groups) = groups else {
-        return Ok(RuleSelection::default());
-    };
+fn selection(groups: &[String]) -> anyhow::Result<RuleSelection> {
     let groups: Result<Vec<Group>, _> = groups
         .iter()
         .map(|name| name.trim())
@@ -191,13 +193,12 @@ mod tests {
     #[test]
     fn groups_are_named_and_unknown_ones_refused() {
         let names = |text: &str| text.split(',').map(str::to_owned).collect::<Vec<_>>();
-        let chosen = selection(Some(&names("core, data_loss"))).unwrap();
+        let chosen = selection(&names("core, data_loss")).unwrap();
         assert_eq!(
             chosen.groups().collect::<Vec<_>>(),
             [Group::Core, Group::DataLoss]
         );
-        let error = selection(Some(&names("core,dataloss"))).unwrap_err();
+        let error = selection(&names("core,dataloss")).unwrap_err();
         assert!(error.is::<Usage>(), "{error}");
-        assert_eq!(selection(None).unwrap(), RuleSelection::default());
     }
 }

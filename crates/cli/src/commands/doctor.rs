@@ -4,8 +4,8 @@ use crate::commands::session;
 use crate::output;
 use crate::start::Start;
 use agent_bash::core::{ArtifactStore, Cancel, Clock, NoticeKind, Status, ToolResult};
+use agent_bash::policy::Interceptor;
 use agent_bash::process::SystemClock;
-use agent_bash::profiles::STANDARD;
 use agent_bash::sink::{Lifetime, Naming};
 use agent_bash::{BashTool, artifacts};
 use anyhow::Context;
@@ -44,7 +44,9 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
 }
 
 async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
-    let builder = session::tool(&STANDARD, start, SESSION)?;
+    let settings = start.settings(None, None)?.settings;
+    let invalid = Interceptor::new(settings.interceptor_rules.iter().cloned());
+    let builder = session::tool(&settings, start, SESSION)?;
     // Its own store, whose files go when this is done.
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let store = artifacts::of_session(
@@ -89,6 +91,7 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
             },
         },
         space(&tool).await,
+        interceptor(&invalid),
         cgroup(),
     ])
 }
@@ -158,6 +161,23 @@ async fn space(tool: &BashTool) -> Finding {
         works: result.status == Status::Exited { code: 0 },
         what: "space",
         detail: result.text,
+    }
+}
+
+/// Whether every rule's pattern is one: a rule whose pattern is not is skipped.
+fn interceptor(rules: &Interceptor) -> Finding {
+    let invalid: Vec<String> = rules
+        .invalid()
+        .iter()
+        .map(|rule| format!("rule {}: `{}`: {}", rule.index, rule.pattern, rule.error))
+        .collect();
+    Finding {
+        works: invalid.is_empty(),
+        what: "interceptor",
+        detail: match &invalid[..] {
+            [] => "every rule can be read".to_owned(),
+            _ => invalid.join("; "),
+        },
     }
 }
 

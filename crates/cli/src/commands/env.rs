@@ -3,16 +3,15 @@
 use crate::args::EnvArgs;
 use crate::output;
 use crate::start::Start;
-use agent_bash::process::environment::{
-    Attendance, BaseEnvironment, EnvironmentPolicy, Setting, UNATTENDED,
-};
+use agent_bash::process::environment::{Attendance, BaseEnvironment, Setting, UNATTENDED};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Prints the variables, then the names (never the values) of those that were taken out.
 pub(crate) fn env(args: &EnvArgs, start: &Start) -> anyhow::Result<u8> {
     let host = (*start.host.env).clone();
-    let built = BaseEnvironment::build(host, &EnvironmentPolicy::default());
+    let settings = start.settings(None, None)?.settings;
+    let built = BaseEnvironment::build(host, &settings.environment());
     let variables: BTreeMap<String, String> = built
         .variables
         .iter()

@@ -7,8 +7,7 @@ use crate::output::{self, Live};
 use crate::signals::CalledOff;
 use crate::start::Start;
 use agent_bash::core::{Request, Status, StdinSource, ToolResult, short_duration};
-use agent_bash::policy::SafeMode;
-use agent_bash::{CallOptions, Input, profiles};
+use agent_bash::{CallOptions, Input};
 use anyhow::Context;
 use std::time::Duration;
 
@@ -37,14 +36,8 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
 
 async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(ToolResult, u8)> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
-    let mut tool = session::tool(profiles::by_name(args.profile.into()), start, &args.state)?;
-    if let Some(level) = args.safe_mode {
-        tool = tool.safe_mode(SafeMode {
-            level: level.into(),
-            ..SafeMode::default()
-        });
-    }
-    let tool = tool.build();
+    let loaded = start.settings(args.profile, args.safe_mode)?;
+    let tool = session::tool(&loaded.settings, start, &args.state)?.build();
     let mut live = Live {
         all_to_stderr: args.json,
         cancel: called_off.cancel().clone(),

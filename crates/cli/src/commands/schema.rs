@@ -3,12 +3,12 @@
 use crate::args::SchemaArgs;
 use crate::output;
 use crate::start::Start;
-use agent_bash::{profiles, schema};
+use agent_bash::schema;
 
 /// Prints name, description and schema as one JSON document.
 pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
-    let profile = profiles::by_name(args.profile.into());
-    let tool = schema::tool(profile, &start.cwd(args.cwd.as_deref()));
+    let loaded = start.settings(args.profile, None)?;
+    let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()));
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;
     Ok(0)

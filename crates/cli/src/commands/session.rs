@@ -2,9 +2,10 @@
 
 use crate::Usage;
 use crate::start::Start;
-use agent_bash::core::{ArtifactStore, Clock, Executor, Profile};
+use agent_bash::core::{ArtifactStore, Clock, Executor};
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
+use agent_bash::settings::Settings;
 use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
 use agent_bash::{BashTool, BashToolBuilder, artifacts};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
@@ -25,9 +26,9 @@ pub(crate) fn artifact_dir(
         .map_err(|error| Usage(format!("--state: {error}")).into())
 }
 
-/// A tool of `profile` that runs commands here and keeps their artifacts in the session `name`.
+/// A tool with these settings that runs commands here and keeps their artifacts in the session `name`.
 pub(crate) fn tool(
-    profile: &Profile,
+    settings: &Settings,
     start: &Start,
     name: &str,
 ) -> anyhow::Result<BashToolBuilder> {
@@ -35,8 +36,10 @@ pub(crate) fn tool(
     let supervisor = Supervisor::this_program(&start.token);
     let options = ShellCacheOptions::one_call(supervisor, Arc::clone(&clock));
     let executor: Arc<dyn Executor> = Arc::new(ShellCache::new(options));
-    let builder = BashTool::builder(profile.clone(), start.host.clone(), executor, clock);
+    let profile = settings.profile();
     let naming = artifacts::naming(profile.layout);
+    let builder = BashTool::builder(profile, start.host.clone(), executor, clock);
+    let builder = settings.configure(builder)?;
     Ok(match artifact_dir(start, name, naming)? {
         Some(dir) => {
             let store: Arc<dyn ArtifactStore> = Arc::new(dir);

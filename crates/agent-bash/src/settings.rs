@@ -1,0 +1,182 @@
+//! Settings: what a user, a project, the environment and the command line have to say, in that order, and where each
+//! value came from.
+//!
+//! | layer | where |
+//! |---|---|
+//! | user | `$XDG_CONFIG_HOME/agent-bash/config.toml`, else `~/.config/agent-bash/config.toml` |
+//! | project | `.agent-bash.toml`, in the working directory or the nearest directory above that has one |
+//! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
+//! | command line | [`Loaded::set`] |
+//!
+//! A project's file may only tighten: it comes with a checkout, so it may not switch off a rule, raise a limit, or
+//! name a shell, a prefix or an environment. What may be set is the table in `keys`; a key that is not in it is an
+//! error that names the nearest one. Nothing here acts on a setting: [`Settings::configure`] hands them to the tool.
+
+mod keys;
+mod layers;
+
+pub use layers::{Loaded, Origin, SettingsError, default_file, load};
+
+use crate::{BashToolBuilder, profiles};
+use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
+use agent_bash_policy::{
+    Group, InterceptMode, InterceptRule, Interceptor, RuleSelection, SafeLevel, SafeMode,
+    UnknownRule, default_rules,
+};
+use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// All settings. The default is what holds where nobody says anything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// Which profile.
+    pub profile: ProfileName,
+    /// Time limit of a call that names none; `None` is the profile's.
+    pub timeout: Option<Duration>,
+    /// Longest time limit that a call may ask for; `None` is the profile's.
+    pub timeout_max: Option<Duration>,
+    /// The shell; `None` is the profile's choice.
+    pub shell: Option<PathBuf>,
+    /// Put before every command, with a blank.
+    pub prefix: Option<String>,
+    /// What becomes of processes that outlive their call.
+    pub survivors: SurvivorPolicy,
+    /// Longer lines are clamped.
+    pub max_line_chars: Option<usize>,
+    /// Groups of safety rules that apply.
+    pub safety_groups: BTreeSet<Group>,
+    /// Rules that apply though their group does not.
+    pub safety_on: BTreeSet<String>,
+    /// Rules that do not apply though their group does.
+    pub safety_off: BTreeSet<String>,
+    /// Safe mode; `None` is off.
+    pub safe_mode: Option<SafeLevel>,
+    /// The beginnings of commands that safe mode lets run.
+    pub safe_mode_allowed: Vec<String>,
+    /// What follows where the model has a better tool.
+    pub interceptor: InterceptMode,
+    /// The interceptor's rules, in order.
+    pub interceptor_rules: Vec<InterceptRule>,
+    /// What a command inherits.
+    pub inherit: Inherit,
+    /// Variables that stay although they look like secrets.
+    pub keep: Vec<String>,
+    /// Variables that go although they do not.
+    pub drop: Vec<String>,
+    /// Variables that every command gets.
+    pub set: BTreeMap<String, String>,
+    /// Resource limits of each call.
+    pub limits: Limits,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            profile: ProfileName::default(),
+            timeout: None,
+            timeout_max: None,
+            shell: None,
+            prefix: None,
+            survivors: SurvivorPolicy::default(),
+            max_line_chars: None,
+            safety_groups: Group::ALL
+                .into_iter()
+                .filter(|group| group.is_default())
+                .collect(),
+            safety_on: BTreeSet::new(),
+            safety_off: BTreeSet::new(),
+            safe_mode: None,
+            safe_mode_allowed: SafeMode::default().allowed,
+            interceptor: InterceptMode::default(),
+            interceptor_rules: default_rules(),
+            inherit: Inherit::default(),
+            keep: Vec::new(),
+            drop: Vec::new(),
+            set: BTreeMap::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Settings {
+    /// The profile with what the settings change of it.
+    pub fn profile(&self) -> Profile {
+        let mut profile = profiles::by_name(self.profile).clone();
+        let times = &mut profile.timeouts;
+        if let Some(max) = self.timeout_max {
+            times.max = max;
+            times.min = times.min.min(max);
+            times.default = times.default.min(max);
+            times.slow = times.slow.min(max);
+        }
+        if let Some(default) = self.timeout {
+            times.default = default.clamp(times.min, times.max);
+        }
+        profile.survivors = self.survivors;
+        profile.output.max_line_chars = self.max_line_chars.or(profile.output.max_line_chars);
+        profile
+    }
+
+    /// The safety rules that apply.
+    ///
+    /// # Errors
+    /// A name is no rule's. Settings that were loaded have none such.
+    pub fn rules(&self) -> Result<RuleSelection, UnknownRule> {
+        let mut rules = RuleSelection::of(self.safety_groups.iter().copied());
+        for name in &self.safety_on {
+            rules.switch(name, true)?;
+        }
+        for name in &self.safety_off {
+            rules.switch(name, false)?;
+        }
+        Ok(rules)
+    }
+
+    /// How the environment of a command is made.
+    pub fn environment(&self) -> EnvironmentPolicy {
+        let mut secrets = SecretFilter::default();
+        secrets.keep.extend(self.keep.iter().cloned());
+        secrets.drop.extend(self.drop.iter().cloned());
+        let set = self.set.iter();
+        EnvironmentPolicy {
+            inherit: self.inherit,
+            secrets: Some(secrets),
+            session: set
+                .map(|(name, value)| (name.into(), Some(value.into())))
+                .collect(),
+            ..EnvironmentPolicy::default()
+        }
+    }
+
+    /// The tool with these settings. Its profile is given to its builder: [`Self::profile`].
+    ///
+    /// # Errors
+    /// As [`Self::rules`].
+    pub fn configure(&self, builder: BashToolBuilder) -> Result<BashToolBuilder, UnknownRule> {
+        let mut builder = builder
+            .rules(self.rules()?)
+            .environment(self.environment())
+            .limits(self.limits);
+        if let Some(path) = &self.shell {
+            builder = builder.shell(path.clone());
+        }
+        if let Some(prefix) = &self.prefix {
+            builder = builder.prefix(prefix.clone());
+        }
+        if let Some(level) = self.safe_mode {
+            let allowed = self.safe_mode_allowed.clone();
+            builder = builder.safe_mode(SafeMode { level, allowed });
+        }
+        if self.interceptor != InterceptMode::Off {
+            let rules = Interceptor::new(self.interceptor_rules.iter().cloned());
+            builder = builder.interceptor(self.interceptor, rules);
+        }
+        Ok(builder)
+    }
+}
+
+#[cfg(test)]
+#[path = "settings/settings_tests.rs"]
+mod tests;

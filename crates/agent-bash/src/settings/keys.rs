@@ -1,0 +1,351 @@
+//! The keys: one table. Each key says what it means, how its value is read, how it is shown, and when a project's file
+//! may set it.
+
+use super::Settings;
+use agent_bash_core::{ProfileName, SurvivorPolicy, parse_duration, short_duration};
+use agent_bash_policy::{Group, InterceptMode, InterceptRule, RuleSelection, SafeLevel};
+use agent_bash_process::environment::Inherit;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+use toml::Value;
+
+/// One setting.
+pub(super) struct Key {
+    /// Section and name, with a dot; or a name alone.
+    pub(super) name: &'static str,
+    /// What it means, for a person; one or more lines.
+    pub(super) doc: &'static str,
+    /// How a text from the environment is read.
+    pub(super) form: Form,
+    /// Reads a value. The error says what is expected.
+    pub(super) set: fn(&mut Settings, &Value) -> Result<(), String>,
+    /// The value as it would be written; `None` where nothing is set.
+    pub(super) get: fn(&Settings) -> Option<Value>,
+    /// Whether the second settings are at least as tight as the first: then a project may set the key. `None`: never.
+    pub(super) tightens: Option<fn(&Settings, &Settings) -> bool>,
+}
+
+/// How a text from the environment becomes a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As it is.
+    Text,
+    /// A whole number.
+    Number,
+    /// Split at commas.
+    List,
+    /// Not at all.
+    FileOnly,
+}
+
+pub(super) const KEYS: &[Key] = &[
+    Key {
+        name: "profile",
+        doc: "How calls behave and how results read: standard, modes, paged, workspace.",
+        form: Form::Text,
+        set: |s, v| from_word::<ProfileName>(v).map(|name| s.profile = name),
+        get: |s| to_value(s.profile),
+        tightens: None,
+    },
+    Key {
+        name: "survivors",
+        doc: "Processes that outlive their call: adopt (they live on), kill, wait.",
+        form: Form::Text,
+        set: |s, v| from_word::<SurvivorPolicy>(v).map(|policy| s.survivors = policy),
+        get: |s| to_value(s.survivors),
+        tightens: None,
+    },
+    Key {
+        name: "timeout.default",
+        doc: "Time limit of a call that names none, such as \"90s\". The profile's if not set.",
+        form: Form::Text,
+        set: |s, v| duration(v).map(|limit| s.timeout = Some(limit)),
+        get: |s| s.timeout.map(duration_value),
+        tightens: None,
+    },
+    Key {
+        name: "timeout.max",
+        doc: "Longest time limit that a call may ask for. The profile's if not set.",
+        form: Form::Text,
+        set: |s, v| duration(v).map(|limit| s.timeout_max = Some(limit)),
+        get: |s| s.timeout_max.map(duration_value),
+        tightens: Some(|before, now| now.profile().timeouts.max <= before.profile().timeouts.max),
+    },
+    Key {
+        name: "output.max_line_chars",
+        doc: "Longer lines are shown shortened. Not at all if not set.",
+        form: Form::Number,
+        set: |s, v| count(v).map(|chars| s.max_line_chars = usize::try_from(chars).ok()),
+        get: |s| number_value(s.max_line_chars.map(|chars| chars as u64)),
+        tightens: None,
+    },
+    Key {
+        name: "shell.path",
+        doc: "The shell, an absolute path. Otherwise $SHELL if it is bash, else bash, else sh.",
+        form: Form::Text,
+        set: |s, v| absolute_path(v).map(|path| s.shell = Some(path)),
+        get: |s| to_value(s.shell.as_ref()?),
+        tightens: None,
+    },
+    Key {
+        name: "shell.prefix",
+        doc: "Put before every command: \"nice\" runs `nice COMMAND`.",
+        form: Form::Text,
+        set: |s, v| text(v).map(|prefix| s.prefix = Some(prefix.to_owned())),
+        get: |s| to_value(s.prefix.as_ref()?),
+        tightens: None,
+    },
+    Key {
+        name: "safety.groups",
+        doc: "Groups of safety rules that apply: core, inline_code, data_loss, remote_code.",
+        form: Form::List,
+        set: |s, v| {
+            let groups: Result<BTreeSet<Group>, _> = list(v)?.iter().map(|n| n.parse()).collect();
+            groups
+                .map(|groups| s.safety_groups = groups)
+                .map_err(|error| error.to_string())
+        },
+        get: |s| to_value(&s.safety_groups),
+        tightens: Some(|before, now| now.safety_groups.is_superset(&before.safety_groups)),
+    },
+    Key {
+        name: "safety.on",
+        doc: "Single rules that apply though their group does not.",
+        form: Form::List,
+        set: |s, v| rules(v).map(|rules| s.safety_on = rules),
+        get: |s| to_value(&s.safety_on),
+        tightens: Some(|before, now| now.safety_on.is_superset(&before.safety_on)),
+    },
+    Key {
+        name: "safety.off",
+        doc: "Single rules that do not apply though their group does.",
+        form: Form::List,
+        set: |s, v| rules(v).map(|rules| s.safety_off = rules),
+        get: |s| to_value(&s.safety_off),
+        tightens: Some(|before, now| now.safety_off.is_subset(&before.safety_off)),
+    },
+    Key {
+        name: "safe_mode.level",
+        doc: "Lets only listed commands run: off, listed, read_only (they may only read).",
+        form: Form::Text,
+        set: |s, v| {
+            let level = match text(v)? {
+                "off" => None,
+                name => Some(name.parse::<SafeLevel>().map_err(|e| format!("{e}, off"))?),
+            };
+            s.safe_mode = level;
+            Ok(())
+        },
+        get: |s| to_value(s.safe_mode.map_or("off", SafeLevel::name)),
+        tightens: Some(|before, now| strictness(now.safe_mode) >= strictness(before.safe_mode)),
+    },
+    Key {
+        name: "safe_mode.allowed",
+        doc: "The beginnings of commands that safe mode lets run, in whole words.",
+        form: Form::List,
+        set: |s, v| list(v).map(|allowed| s.safe_mode_allowed = allowed),
+        get: |s| to_value(&s.safe_mode_allowed),
+        tightens: Some(|before, now| {
+            let known = |entry| before.safe_mode_allowed.contains(entry);
+            now.safe_mode_allowed.iter().all(known)
+        }),
+    },
+    Key {
+        name: "interceptor.mode",
+        doc: "Commands for which the model has a better tool: off, advise (they run), block.",
+        form: Form::Text,
+        set: |s, v| from_word::<InterceptMode>(v).map(|mode| s.interceptor = mode),
+        get: |s| to_value(s.interceptor),
+        tightens: Some(|before, now| weight(now.interceptor) >= weight(before.interceptor)),
+    },
+    Key {
+        name: "interceptor.rules",
+        doc: "A list of {pattern, unless, tool, message, match = \"command\" or \"script\"}, in place of the built-in ones.",
+        form: Form::FileOnly,
+        set: |s, v| {
+            let rules: Result<Vec<InterceptRule>, _> = v.clone().try_into();
+            let rules = rules.map_err(|error| error.message().to_owned())?;
+            s.interceptor_rules = rules;
+            Ok(())
+        },
+        get: |s| to_value(&s.interceptor_rules),
+        tightens: None,
+    },
+    Key {
+        name: "environment.inherit",
+        doc: "What a command inherits of our environment: all, core, none.",
+        form: Form::Text,
+        set: |s, v| {
+            s.inherit = match text(v)? {
+                "all" => Inherit::All,
+                "core" => Inherit::Core,
+                "none" => Inherit::Nothing,
+                _ => return Err("`all`, `core` or `none`".to_owned()),
+            };
+            Ok(())
+        },
+        get: |s| {
+            to_value(match s.inherit {
+                Inherit::All => "all",
+                Inherit::Core => "core",
+                Inherit::Nothing => "none",
+            })
+        },
+        tightens: None,
+    },
+    Key {
+        name: "environment.keep",
+        doc: "Variables that stay although they look like secrets; `*` at an end matches any rest.",
+        form: Form::List,
+        set: |s, v| list(v).map(|names| s.keep = names),
+        get: |s| to_value(&s.keep),
+        tightens: None,
+    },
+    Key {
+        name: "environment.drop",
+        doc: "Further variables that are removed, in the same form.",
+        form: Form::List,
+        set: |s, v| list(v).map(|names| s.drop = names),
+        get: |s| to_value(&s.drop),
+        tightens: None,
+    },
+    Key {
+        name: "environment.set",
+        doc: "Variables that every command gets: { NAME = \"value\" }.",
+        form: Form::FileOnly,
+        set: |s, v| {
+            let set: Result<BTreeMap<String, String>, _> = v.clone().try_into();
+            let set = set.map_err(|_| "a table of texts".to_owned())?;
+            s.set = set;
+            Ok(())
+        },
+        get: |s| to_value(&s.set),
+        tightens: None,
+    },
+    Key {
+        name: "limits.cpu_s",
+        doc: "CPU time of a call, in seconds.",
+        form: Form::Number,
+        set: |s, v| count(v).map(|n| s.limits.cpu_s = Some(n)),
+        get: |s| number_value(s.limits.cpu_s),
+        tightens: Some(|before, now| at_most(now.limits.cpu_s, before.limits.cpu_s)),
+    },
+    Key {
+        name: "limits.memory_mb",
+        doc: "Address space of each process of a call, in MB.",
+        form: Form::Number,
+        set: |s, v| count(v).map(|n| s.limits.memory_mb = Some(n)),
+        get: |s| number_value(s.limits.memory_mb),
+        tightens: Some(|before, now| at_most(now.limits.memory_mb, before.limits.memory_mb)),
+    },
+    Key {
+        name: "limits.processes",
+        doc: "Processes of this user.",
+        form: Form::Number,
+        set: |s, v| count(v).map(|n| s.limits.processes = Some(n)),
+        get: |s| number_value(s.limits.processes),
+        tightens: Some(|before, now| at_most(now.limits.processes, before.limits.processes)),
+    },
+    Key {
+        name: "limits.file_mb",
+        doc: "Size of each file that a call writes, in MB.",
+        form: Form::Number,
+        set: |s, v| count(v).map(|n| s.limits.file_mb = Some(n)),
+        get: |s| number_value(s.limits.file_mb),
+        tightens: Some(|before, now| at_most(now.limits.file_mb, before.limits.file_mb)),
+    },
+];
+
+fn text(value: &Value) -> Result<&str, String> {
+    value.as_str().ok_or_else(|| "a text".to_owned())
+}
+
+fn list(value: &Value) -> Result<Vec<String>, String> {
+    let list: Result<Vec<String>, _> = value.clone().try_into();
+    list.map_err(|_| "a list of texts".to_owned())
+}
+
+fn count(value: &Value) -> Result<u64, String> {
+    let number = value.as_integer().and_then(|n| u64::try_from(n).ok());
+    number
+        .filter(|n| *n > 0)
+        .ok_or_else(|| "a whole number, 1 or more".to_owned())
+}
+
+fn duration(value: &Value) -> Result<Duration, String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Integer(seconds) => seconds.to_string(),
+        Value::Float(seconds) => seconds.to_string(),
+        _ => return Err("seconds, or a text such as \"90s\"".to_owned()),
+    };
+    parse_duration(&text).map_err(|error| error.to_string())
+}
+
+fn absolute_path(value: &Value) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text(value)?);
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err("an absolute path".to_owned())
+    }
+}
+
+/// A value that is written as one word; the error lists the words.
+fn from_word<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    let word: Result<T, _> = value.clone().try_into();
+    word.map_err(|error| error.message().to_owned())
+}
+
+/// Names of rules, each known.
+fn rules(value: &Value) -> Result<BTreeSet<String>, String> {
+    let names = list(value)?;
+    let mut known = RuleSelection::none();
+    for name in &names {
+        known
+            .switch(name, true)
+            .map_err(|error| error.to_string())?;
+    }
+    Ok(names.into_iter().collect())
+}
+
+fn to_value(value: impl Serialize) -> Option<Value> {
+    Value::try_from(value).ok()
+}
+
+fn duration_value(duration: Duration) -> Value {
+    Value::String(short_duration(duration))
+}
+
+fn number_value(number: Option<u64>) -> Option<Value> {
+    number
+        .and_then(|n| i64::try_from(n).ok())
+        .map(Value::Integer)
+}
+
+fn at_most(now: Option<u64>, before: Option<u64>) -> bool {
+    match (now, before) {
+        (_, None) => true,
+        (Some(now), Some(before)) => now <= before,
+        (None, Some(_)) => false,
+    }
+}
+
+fn strictness(level: Option<SafeLevel>) -> u8 {
+    match level {
+        None => 0,
+        Some(SafeLevel::Listed) => 1,
+        Some(SafeLevel::ReadOnly) => 2,
+    }
+}
+
+fn weight(mode: InterceptMode) -> u8 {
+    match mode {
+        InterceptMode::Off => 0,
+        InterceptMode::Advise => 1,
+        InterceptMode::Block => 2,
+    }
+}

@@ -1,0 +1,318 @@
+//! Reading the layers, one over the other, and remembering where each value came from.
+
+use super::Settings;
+use super::keys::{Form, KEYS, Key};
+use crate::HostContext;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+use toml::{Table, Value};
+
+/// Name of a project's file.
+const PROJECT_FILE: &str = ".agent-bash.toml";
+
+/// Where a value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody said anything.
+    Default,
+    /// The user's file.
+    User(PathBuf),
+    /// A project's file.
+    Project(PathBuf),
+    /// A variable of this name.
+    Environment(String),
+    /// An option of the command line.
+    CommandLine(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::User(path) | Self::Project(path) => path.display().fmt(f),
+            Self::Environment(name) => write!(f, "${name}"),
+            Self::CommandLine(option) => f.write_str(option),
+        }
+    }
+}
+
+/// Why settings are not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The file is there and cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The file is no TOML.
+    #[error("{}: {message}", path.display())]
+    NotToml {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong, with line and column.
+        message: String,
+    },
+    /// There is no such setting.
+    #[error("{origin}: unknown setting `{key}`; the nearest is `{nearest}`")]
+    UnknownKey {
+        /// Where it was found.
+        origin: Origin,
+        /// As it was written.
+        key: String,
+        /// The closest there is.
+        nearest: &'static str,
+    },
+    /// The value is not one of this setting.
+    #[error("{origin}: `{key}` = {value}: {expected}")]
+    BadValue {
+        /// Where it was found.
+        origin: Origin,
+        /// The setting.
+        key: &'static str,
+        /// The value.
+        value: String,
+        /// What is expected, or what is wrong.
+        expected: String,
+    },
+    /// A project may not say this.
+    #[error(
+        "{origin}: a project's file may only tighten; `{key}` = {value} is for the user's own settings"
+    )]
+    NotForProjects {
+        /// Where it was found.
+        origin: Origin,
+        /// The setting.
+        key: &'static str,
+        /// The value.
+        value: String,
+    },
+}
+
+/// Settings, and where each value came from.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The values.
+    pub settings: Settings,
+    origins: BTreeMap<&'static str, Origin>,
+}
+
+/// Reads all layers but the command line.
+///
+/// # Errors
+/// [`SettingsError`]; a file that is missing is none.
+pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
+    let mut loaded = Loaded {
+        settings: Settings::default(),
+        origins: BTreeMap::new(),
+    };
+    if let Some(path) = user_file(host)
+        && let Some(table) = read(&path)?
+    {
+        loaded.take(&table, &Origin::User(path))?;
+    }
+    for dir in host.cwd.ancestors() {
+        let path = dir.join(PROJECT_FILE);
+        if let Some(table) = read(&path)? {
+            loaded.take(&table, &Origin::Project(path))?;
+            break;
+        }
+    }
+    for key in KEYS.iter().filter(|key| key.form != Form::FileOnly) {
+        let name = variable(key);
+        let value = host.env.get(&OsString::from(&name));
+        if let Some(text) = value.filter(|text| !text.is_empty()) {
+            let text = text.to_string_lossy();
+            let origin = Origin::Environment(name);
+            loaded.put(key, &value_of(key, &text, &origin)?, &origin)?;
+        }
+    }
+    Ok(loaded)
+}
+
+impl Loaded {
+    /// Sets a key from a text, as an option of the command line does.
+    ///
+    /// # Errors
+    /// There is no such key, or it does not take this value.
+    pub fn set(&mut self, key: &str, text: &str, option: &str) -> Result<(), SettingsError> {
+        let origin = Origin::CommandLine(option.to_owned());
+        let key = known(key, &origin)?;
+        let value = value_of(key, text, &origin)?;
+        self.put(key, &value, &origin)
+    }
+
+    /// Every key with its value, as TOML (`None`: not set), and where it came from.
+    pub fn provenance(&self) -> impl Iterator<Item = (&'static str, Option<String>, &Origin)> {
+        KEYS.iter().map(|key| {
+            let value = (key.get)(&self.settings).map(|value| value.to_string());
+            let origin = self.origins.get(key.name).unwrap_or(&Origin::Default);
+            (key.name, value, origin)
+        })
+    }
+
+    fn take(&mut self, table: &Table, origin: &Origin) -> Result<(), SettingsError> {
+        for (section, value) in table {
+            match value {
+                Value::Table(entries) if is_section(section) => {
+                    for (name, value) in entries {
+                        let key = known(&format!("{section}.{name}"), origin)?;
+                        self.put(key, value, origin)?;
+                    }
+                }
+                _ => self.put(known(section, origin)?, value, origin)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn put(
+        &mut self,
+        key: &'static Key,
+        value: &Value,
+        origin: &Origin,
+    ) -> Result<(), SettingsError> {
+        let mut changed = self.settings.clone();
+        (key.set)(&mut changed, value).map_err(|expected| SettingsError::BadValue {
+            origin: origin.clone(),
+            key: key.name,
+            value: value.to_string(),
+            expected,
+        })?;
+        let tightens = key
+            .tightens
+            .is_some_and(|tightens| tightens(&self.settings, &changed));
+        if matches!(origin, Origin::Project(_)) && !tightens {
+            return Err(SettingsError::NotForProjects {
+                origin: origin.clone(),
+                key: key.name,
+                value: value.to_string(),
+            });
+        }
+        self.settings = changed;
+        self.origins.insert(key.name, origin.clone());
+        Ok(())
+    }
+}
+
+/// A file with every key, explained, at its default, and commented out.
+pub fn default_file() -> String {
+    let defaults = Settings::default();
+    let mut text =
+        "# Settings of agent-bash. A line `#name = value` shows the default: take the `#` off to change it.\n".to_owned();
+    let mut section = "";
+    for key in KEYS {
+        let name = match key.name.split_once('.') {
+            Some((own, name)) => {
+                if own != section {
+                    section = own;
+                    let _ = write!(text, "\n[{section}]\n");
+                }
+                name
+            }
+            None => key.name,
+        };
+        for line in key.doc.lines() {
+            let _ = write!(text, "\n# {line}");
+        }
+        let shown = match ((key.get)(&defaults), key.form) {
+            // The built-in rules fill a page; the policy's documentation has them.
+            (_, Form::FileOnly) | (None, _) => "…".to_owned(),
+            (Some(value), _) => value.to_string(),
+        };
+        let _ = write!(text, "\n#{name} = {shown}\n");
+    }
+    text
+}
+
+fn user_file(host: &HostContext) -> Option<PathBuf> {
+    let named = host.env.get(&OsString::from("XDG_CONFIG_HOME"));
+    let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
+    let dir = named.or_else(|| Some(host.home.as_ref()?.join(".config")))?;
+    Some(dir.join("agent-bash").join("config.toml"))
+}
+
+fn read(path: &Path) -> Result<Option<Table>, SettingsError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if is_absent(&error) => return Ok(None),
+        Err(source) => {
+            let path = path.to_path_buf();
+            return Err(SettingsError::Unreadable { path, source });
+        }
+    };
+    let table = text
+        .parse()
+        .map_err(|error: toml::de::Error| SettingsError::NotToml {
+            path: path.to_path_buf(),
+            message: error.to_string(),
+        })?;
+    Ok(Some(table))
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+fn is_section(name: &str) -> bool {
+    let mut sections = KEYS.iter().filter_map(|key| key.name.split_once('.'));
+    sections.any(|(section, _)| section == name)
+}
+
+fn known(name: &str, origin: &Origin) -> Result<&'static Key, SettingsError> {
+    if let Some(key) = KEYS.iter().find(|key| key.name == name) {
+        return Ok(key);
+    }
+    let nearest = KEYS
+        .iter()
+        .map(|key| key.name)
+        .min_by_key(|known| strsim::damerau_levenshtein(known, name));
+    Err(SettingsError::UnknownKey {
+        origin: origin.clone(),
+        key: name.to_owned(),
+        nearest: nearest.unwrap_or_default(),
+    })
+}
+
+/// `AGENT_BASH_SAFE_MODE_LEVEL`.
+fn variable(key: &Key) -> String {
+    let name = key.name.replace('.', "_").to_uppercase();
+    format!("AGENT_BASH_{name}")
+}
+
+fn value_of(key: &'static Key, text: &str, origin: &Origin) -> Result<Value, SettingsError> {
+    match key.form {
+        Form::Text => Ok(Value::String(text.to_owned())),
+        Form::List => {
+            let parts = text
+                .split(',')
+                .map(str::trim)
+                .filter(|part| !part.is_empty());
+            Ok(Value::Array(parts.map(Value::from).collect()))
+        }
+        Form::Number => text
+            .trim()
+            .parse()
+            .map(Value::Integer)
+            .map_err(|_| bad(key, text, origin, "a whole number, 1 or more")),
+        Form::FileOnly => Err(bad(key, text, origin, "it can only be set in a file")),
+    }
+}
+
+fn bad(key: &'static Key, text: &str, origin: &Origin, expected: &str) -> SettingsError {
+    SettingsError::BadValue {
+        origin: origin.clone(),
+        key: key.name,
+        value: format!("{text:?}"),
+        expected: expected.to_owned(),
+    }
+}

@@ -1,0 +1,253 @@
+//! The layers against files in a temporary directory.
+
+use super::*;
+use crate::HostContext;
+use std::sync::Arc;
+
+struct Layers {
+    user: &'static str,
+    project: &'static str,
+    env: &'static [(&'static str, &'static str)],
+}
+
+const NONE: Layers = Layers {
+    user: "",
+    project: "",
+    env: &[],
+};
+
+fn load_layers(layers: &Layers) -> Result<Loaded, SettingsError> {
+    let dir = tempfile::tempdir().unwrap();
+    let config = dir.path().join("config/agent-bash");
+    let deep = dir.path().join("project/src/deep");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::create_dir_all(&deep).unwrap();
+    if !layers.user.is_empty() {
+        std::fs::write(config.join("config.toml"), layers.user).unwrap();
+    }
+    if !layers.project.is_empty() {
+        let path = dir.path().join("project/.agent-bash.toml");
+        std::fs::write(path, layers.project).unwrap();
+    }
+    let mut env: BTreeMap<_, _> = layers
+        .env
+        .iter()
+        .map(|(name, value)| ((*name).into(), (*value).into()))
+        .collect();
+    env.insert("XDG_CONFIG_HOME".into(), dir.path().join("config").into());
+    load(&HostContext {
+        env: Arc::new(env),
+        ..HostContext::for_tests(deep)
+    })
+}
+
+fn settings(layers: &Layers) -> Settings {
+    load_layers(layers).unwrap().settings
+}
+
+#[test]
+fn without_layers_the_defaults_hold() {
+    let loaded = load_layers(&NONE).unwrap();
+    assert_eq!(loaded.settings, Settings::default());
+    assert!(
+        loaded
+            .provenance()
+            .all(|(_, _, origin)| *origin == Origin::Default)
+    );
+    assert_eq!(loaded.settings.rules().unwrap(), RuleSelection::default());
+    assert_eq!(loaded.settings.profile(), profiles::STANDARD);
+}
+
+#[test]
+fn later_layers_win_and_each_value_says_where_it_came_from() {
+    let mut loaded = load_layers(&Layers {
+        user: "profile = \"modes\"\nsurvivors = \"kill\"\n[limits]\ncpu_s = 10",
+        project: "[limits]\ncpu_s = 5",
+        env: &[
+            ("AGENT_BASH_SURVIVORS", "wait"),
+            ("AGENT_BASH_SHELL_PREFIX", "nice"),
+        ],
+    })
+    .unwrap();
+    loaded.set("profile", "paged", "--profile").unwrap();
+    assert_eq!(loaded.settings.profile, ProfileName::Paged);
+    assert_eq!(loaded.settings.survivors, SurvivorPolicy::Wait);
+    assert_eq!(loaded.settings.limits.cpu_s, Some(5));
+    assert_eq!(loaded.settings.prefix.as_deref(), Some("nice"));
+    let origin = |wanted: &str| {
+        let mut all = loaded.provenance();
+        all.find(|(name, _, _)| *name == wanted)
+            .map(|(_, _, origin)| origin.clone())
+            .unwrap()
+    };
+    assert_eq!(origin("profile"), Origin::CommandLine("--profile".into()));
+    assert_eq!(
+        origin("survivors"),
+        Origin::Environment("AGENT_BASH_SURVIVORS".into())
+    );
+    assert!(matches!(origin("limits.cpu_s"), Origin::Project(_)));
+    assert_eq!(origin("limits.memory_mb"), Origin::Default);
+}
+
+#[test]
+fn a_project_may_tighten() {
+    let user =
+        "[safety]\noff = [\"no_force_push\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
+    for project in [
+        "[safety]\ngroups = [\"core\", \"inline_code\", \"data_loss\"]",
+        "[safety]\noff = []",
+        "[safe_mode]\nlevel = \"read_only\"",
+        "[safe_mode]\nallowed = [\"git\", \"ls\"]",
+        "[interceptor]\nmode = \"block\"",
+        "[limits]\nfile_mb = 10\nmemory_mb = 100",
+        "[timeout]\nmax = \"5m\"",
+    ] {
+        let got = load_layers(&Layers {
+            user,
+            project,
+            ..NONE
+        });
+        assert!(got.is_ok(), "{project}: {got:?}");
+    }
+}
+
+#[test]
+fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
+    let user = "[safe_mode]\nlevel = \"listed\"\n[interceptor]\nmode = \"advise\"\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
+    for project in [
+        "profile = \"workspace\"",
+        "survivors = \"adopt\"",
+        "[shell]\npath = \"/tmp/sh\"",
+        "[shell]\nprefix = \"evil;\"",
+        "[environment]\nset = { LD_PRELOAD = \"x\" }",
+        "[environment]\nkeep = [\"*\"]",
+        "[environment]\ninherit = \"core\"",
+        "[safety]\ngroups = [\"core\"]",
+        "[safety]\ngroups = []",
+        "[safety]\noff = [\"no_force_push\"]",
+        "[safe_mode]\nlevel = \"off\"",
+        "[safe_mode]\nallowed = [\"git\", \"make\"]",
+        "[interceptor]\nmode = \"off\"",
+        "[interceptor]\nrules = []",
+        "[limits]\nfile_mb = 11",
+        "[timeout]\nmax = \"11m\"",
+    ] {
+        let error = load_layers(&Layers {
+            user,
+            project,
+            ..NONE
+        })
+        .unwrap_err();
+        assert!(
+            matches!(error, SettingsError::NotForProjects { .. }),
+            "{project}: {error}"
+        );
+        // The control: the same is the user's to say.
+        let allowed = load_layers(&Layers {
+            user: project,
+            ..NONE
+        });
+        assert!(allowed.is_ok(), "{project}: {allowed:?}");
+    }
+}
+
+#[test]
+fn errors_say_where_and_what() {
+    let in_user = |user| {
+        load_layers(&Layers { user, ..NONE })
+            .unwrap_err()
+            .to_string()
+    };
+    for (user, want) in [
+        (
+            "profle = \"modes\"",
+            "unknown setting `profle`; the nearest is `profile`",
+        ),
+        (
+            "[limits]\nmemory = 1",
+            "unknown setting `limits.memory`; the nearest is `limits.memory_mb`",
+        ),
+        ("[nothing]\nx = 1", "unknown setting `nothing`"),
+        (
+            "profile = \"other\"",
+            "`profile` = \"other\": unknown variant `other`",
+        ),
+        (
+            "[limits]\ncpu_s = 0",
+            "`limits.cpu_s` = 0: a whole number, 1 or more",
+        ),
+        (
+            "[timeout]\ndefault = \"soon\"",
+            "`timeout.default` = \"soon\": `soon` is not a duration",
+        ),
+        (
+            "[shell]\npath = \"bash\"",
+            "`shell.path` = \"bash\": an absolute path",
+        ),
+        (
+            "[safety]\non = [\"no_such\"]",
+            "no safety rule or group is called `no_such`",
+        ),
+        ("profile = ", "config.toml: TOML parse error at line 1"),
+    ] {
+        let error = in_user(user);
+        assert!(error.contains(want), "{user}: {error}");
+        assert!(error.contains("config.toml"), "{user}: {error}");
+    }
+    let env = Layers {
+        env: &[("AGENT_BASH_LIMITS_CPU_S", "x")],
+        ..NONE
+    };
+    assert_eq!(
+        load_layers(&env).unwrap_err().to_string(),
+        "$AGENT_BASH_LIMITS_CPU_S: `limits.cpu_s` = \"x\": a whole number, 1 or more"
+    );
+}
+
+#[test]
+fn values_reach_the_tool() {
+    let changed = settings(&Layers {
+        user: "[timeout]\ndefault = \"10s\"\nmax = \"20s\"\n[output]\nmax_line_chars = 4000\n[environment]\nkeep = [\"MY_TOKEN\"]\nset = { A = \"1\" }\n[safety]\non = [\"data_loss\"]\noff = [\"no_force_push\"]",
+        ..NONE
+    });
+    let profile = changed.profile();
+    assert_eq!(profile.timeouts.default, Duration::from_secs(10));
+    assert_eq!(profile.timeouts.max, Duration::from_secs(20));
+    assert_eq!(profile.timeouts.slow, Duration::from_secs(20));
+    assert_eq!(profile.output.max_line_chars, Some(4000));
+    let environment = changed.environment();
+    assert_eq!(environment.session.len(), 1);
+    let secrets = environment.secrets.unwrap();
+    assert!(!secrets.is_secret("MY_TOKEN".as_ref(), "x".as_ref()));
+    assert!(secrets.is_secret("OTHER_TOKEN".as_ref(), "x".as_ref()));
+    let rules = changed.rules().unwrap();
+    let includes = |id: &str| {
+        let mut all = agent_bash_policy::rules().iter();
+        rules.includes(all.find(|rule| rule.id == id).unwrap())
+    };
+    assert!(!includes("no_force_push") && includes("no_blind_git_add"));
+}
+
+#[test]
+fn the_default_file_reads_as_the_defaults_commented_or_not() {
+    let text = default_file();
+    let table: toml::Table = text.parse().unwrap();
+    assert!(
+        table
+            .values()
+            .all(|section| section.as_table().is_some_and(toml::Table::is_empty))
+    );
+    // With the comment signs taken off each line that sets something.
+    let active: String = text
+        .lines()
+        .map(|line| match line.strip_prefix('#') {
+            Some(set) if !set.starts_with(' ') && !set.ends_with('…') => format!("{set}\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    let layers = Layers {
+        user: active.leak(),
+        ..NONE
+    };
+    assert_eq!(settings(&layers), Settings::default());
+}
