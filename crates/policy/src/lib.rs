@@ -8,6 +8,7 @@
 mod context;
 mod explain;
 mod interceptor;
+mod last_pipeline;
 mod normalise;
 mod policy;
 mod safe_mode;
@@ -20,6 +21,7 @@ pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
+pub use last_pipeline::last_pipeline;
 pub use normalise::{Normalised, normalise};
 pub use policy::Policy;
 pub use safe_mode::{
