@@ -27,8 +27,10 @@ pub fn adopt_orphans() -> std::io::Result<()> {
 }
 
 /// What to look for.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Census {
+    /// Processes that are older are nobody's here; most of a machine's are, and need no closer look.
+    since: u64,
     marks: Vec<String>,
     places: Vec<PathBuf>,
     empty: Vec<PathBuf>,
@@ -36,10 +38,23 @@ pub struct Census {
     descriptors: Option<BTreeSet<(u32, String)>>,
 }
 
+impl Default for Census {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Census {
-    /// A census that looks for nothing yet.
+    /// A census that looks for nothing yet. Processes that are there already are not looked for.
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            since: procfs::now(),
+            marks: Vec::new(),
+            places: Vec::new(),
+            empty: Vec::new(),
+            orphans: false,
+            descriptors: None,
+        }
     }
 
     /// Processes whose environment holds `mark`.
@@ -100,7 +115,7 @@ impl Census {
             while matches!(rustix::process::wait(WaitOptions::NOHANG), Ok(Some(_))) {}
         }
         let me = std::process::id();
-        let processes = procfs::processes()
+        let processes = procfs::processes_since(self.since)
             .into_iter()
             .filter(|process| process.pid != me && process.is_alive())
             .filter(|process| {

@@ -15,6 +15,8 @@ pub struct Process {
     pub session: u32,
     /// The kernel's letter: `R`, `S`, `D`, `T`, `Z`, …
     pub state: char,
+    /// When it was started, on the clock of [`now`].
+    pub started: u64,
     /// Its command line, words joined by spaces; its name in brackets where it has none.
     pub command: String,
 }
@@ -56,25 +58,46 @@ impl fmt::Display for Process {
     }
 }
 
+/// The clock of [`Process::started`]: ticks since the machine was started, 100 a second on every Linux.
+pub fn now() -> u64 {
+    let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
+    // `12345.67 …`: seconds with two digits behind the point.
+    let ticks = uptime.split_whitespace().next().unwrap_or_default();
+    ticks.replace('.', "").parse().unwrap_or(0)
+}
+
 /// All processes that can be seen.
 pub fn processes() -> Vec<Process> {
+    processes_since(0)
+}
+
+/// The processes that were not there before `ticks` on the clock of [`now`].
+pub fn processes_since(ticks: u64) -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
     };
     entries
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter_map(process)
+        .filter_map(|pid| process_since(pid, ticks))
         .collect()
 }
 
 /// The process `pid`, if there is one.
 pub fn process(pid: u32) -> Option<Process> {
+    process_since(pid, 0)
+}
+
+fn process_since(pid: u32, ticks: u64) -> Option<Process> {
     let stat = fs::read(directory(pid).join("stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
     // `pid (name) state ppid pgrp session …`; the name may hold spaces and parentheses.
     let (before, after) = stat.rsplit_once(')')?;
     let name = before.split_once('(')?.1;
     let fields: Vec<&str> = after.split_whitespace().collect();
+    let started = fields.get(19)?.parse().ok()?;
+    if started < ticks {
+        return None;
+    }
     let words = fs::read(directory(pid).join("cmdline")).unwrap_or_default();
     let words = String::from_utf8_lossy(&words);
     let words = words.trim_end_matches('\0').replace('\0', " ");
@@ -82,6 +105,7 @@ pub fn process(pid: u32) -> Option<Process> {
         pid,
         parent: fields.get(1)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
+        started,
         state: fields.first()?.chars().next()?,
         command: if words.is_empty() {
             format!("[{name}]")
@@ -126,6 +150,9 @@ mod tests {
         assert!(me.is_alive() && me.pid == std::process::id());
         assert!(me.command.contains("agent_bash_tests"), "{me}");
         assert!(processes().iter().any(|other| other.pid == me.parent));
+        assert!(me.started > 0 && me.started <= now());
+        let alone = processes_since(me.started);
+        assert!(alone.contains(&me) && !alone.iter().any(|other| other.pid == 1));
         assert!(me.environment_has("PATH=") && !me.environment_has("\u{1}no such text"));
     }
 

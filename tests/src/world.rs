@@ -4,6 +4,7 @@
 //! a test does reaches the user. Everything started in a world carries its mark, by which its census finds it.
 
 use crate::census::{Census, Leftovers};
+use crate::poll;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -123,6 +124,13 @@ impl World {
             .current_dir(self.cwd())
             .stdin(Stdio::null());
         command
+    }
+
+    /// Returns when no process is left, at the latest after `patience`.
+    pub fn settle(&self, patience: Duration) {
+        poll::until(patience, || {
+            self.left(Duration::ZERO).processes.is_empty().then_some(())
+        });
     }
 
     /// What is left of it, once nothing more goes away by itself within `patience`.

@@ -34,9 +34,10 @@ pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> 
             world.keep().display()
         );
     }
-    // What is meant to be there is there now; what is not may be about to go.
-    let stays = case.leaves_processes || case.leaves_files;
-    let left = world.left(if stays { Duration::ZERO } else { PATIENCE });
+    if !case.leaves_processes {
+        world.settle(PATIENCE);
+    }
+    let left = world.left(Duration::ZERO);
     let lives_on = !left.processes.is_empty();
     if case.leaves_processes && !lives_on {
         bail!("processes were meant to outlive the call, and none did");
