@@ -1,11 +1,12 @@
 //! How much memory a sink needs, whatever goes through it: resident memory before and at the most after 1 GiB of
 //! several kinds of output. 3.5 asks for at most 4 MiB more.
 
-use agent_bash_core::{
-    ArtifactEnd, ArtifactMeta, OutputLimits, Status, StreamId, Timestamp, Truncation,
-};
-use agent_bash_sink::{CarriageReturn, OutputSink, SinkOptions};
-use std::time::Duration;
+#[path = "shared/fixtures.rs"]
+mod fixtures;
+
+use agent_bash_core::{ArtifactStore, Truncation};
+use fixtures::{end, sink, store};
+use std::sync::Arc;
 
 /// Bytes pushed per kind.
 const PUSHED: u64 = 1 << 30;
@@ -52,31 +53,51 @@ fn main() {
     for (kind, unit) in &kinds {
         let chunk = unit.repeat((64 << 10) / unit.len());
         for (name, policy) in policies {
-            let before = resident();
-            let mut most = before;
-            let mut sink = sink(policy);
-            let mut done = 0;
-            while done < pushed {
-                sink.push(chunk.as_bytes());
-                done += chunk.len() as u64;
-                if done % (64 << 20) < chunk.len() as u64 {
-                    most = most.max(resident());
-                }
-            }
+            measure(kind, name, policy, chunk.as_bytes(), pushed, None);
+        }
+        let Ok(root) = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")) else {
+            continue;
+        };
+        let kept = store(root.path());
+        measure(
+            kind,
+            "on disk",
+            policies[0].1,
+            chunk.as_bytes(),
+            pushed,
+            Some(kept),
+        );
+    }
+}
+
+fn measure(
+    kind: &str,
+    name: &str,
+    policy: Truncation,
+    chunk: &[u8],
+    pushed: u64,
+    store: Option<Arc<dyn ArtifactStore>>,
+) {
+    let before = resident();
+    let mut most = before;
+    let mut sink = sink(policy, None, store);
+    let mut done = 0;
+    while done < pushed {
+        sink.push(chunk);
+        done += chunk.len() as u64;
+        if done % (64 << 20) < chunk.len() as u64 {
             most = most.max(resident());
-            let report = sink.finish(&ArtifactEnd {
-                status: Status::Exited { code: 0 },
-                duration: Duration::ZERO,
-            });
-            most = most.max(resident());
-            print(
-                kind,
-                name,
-                most.saturating_sub(before),
-                report.summary.total_bytes,
-            );
         }
     }
+    most = most.max(resident());
+    let report = sink.finish(&end());
+    most = most.max(resident());
+    print(
+        kind,
+        name,
+        most.saturating_sub(before),
+        report.summary.total_bytes,
+    );
 }
 
 #[expect(clippy::print_stdout, reason = "a bench prints its figures")]
@@ -91,25 +112,6 @@ fn print(kind: &str, policy: &str, grown: u64, total: u64) {
         grown >> 10,
         total >> 20
     );
-}
-
-fn sink(truncation: Truncation) -> OutputSink {
-    let options = SinkOptions {
-        limits: OutputLimits {
-            truncation,
-            max_line_chars: None,
-        },
-        head: None,
-        tail: None,
-        carriage_return: CarriageReturn::Overwrite,
-        stream: StreamId::Merged,
-    };
-    let meta = ArtifactMeta {
-        command: "bench".into(),
-        cwd: "/".into(),
-        started_at: Timestamp(0),
-    };
-    OutputSink::new(options, None, meta)
 }
 
 /// Resident memory in bytes; 0 where the system does not tell.

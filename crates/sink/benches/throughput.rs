@@ -1,74 +1,22 @@
 //! How fast bytes go through a sink. The last group writes them to disk, beside `cat > file` over the same input in
 //! the same run: 3.5 asks for at least 0.6 times its speed.
 
-use agent_bash_core::{
-    ArtifactEnd, ArtifactMeta, ArtifactStore, Clock, OutputLimits, Status, StreamId, Timestamp,
-    Truncation,
-};
-use agent_bash_sink::{
-    ArtifactDir, ArtifactDirOptions, ArtifactLimits, CarriageReturn, FileView, Lifetime, Naming,
-    OutputSink, Search, SinkOptions,
-};
+#[path = "shared/fixtures.rs"]
+mod fixtures;
+
+use agent_bash_core::{ArtifactStore, StreamId, Truncation};
+use agent_bash_sink::{ArtifactDir, FileView, Search};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use fixtures::{end, meta, options, sink, store};
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{Read, Write};
-use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 /// As executors read.
 const CHUNK: usize = 64 * 1024;
 
-#[derive(Debug)]
-struct WallClock;
-
-#[async_trait::async_trait]
-impl Clock for WallClock {
-    fn now(&self) -> Duration {
-        Duration::ZERO
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "the bench's own clock")]
-    fn wall(&self) -> Timestamp {
-        SystemTime::now().into()
-    }
-
-    async fn sleep(&self, _: Duration) {}
-}
-
 const TAIL: Truncation = Truncation::Tail { bytes: 50 * 1024 };
-
-fn sink(
-    truncation: Truncation,
-    clamp: Option<usize>,
-    store: Option<Arc<dyn ArtifactStore>>,
-) -> OutputSink {
-    let options = SinkOptions {
-        limits: OutputLimits {
-            truncation,
-            max_line_chars: clamp,
-        },
-        head: None,
-        tail: None,
-        carriage_return: CarriageReturn::Overwrite,
-        stream: StreamId::Merged,
-    };
-    let meta = ArtifactMeta {
-        command: "bench".into(),
-        cwd: "/".into(),
-        started_at: Timestamp(0),
-    };
-    OutputSink::new(options, store, meta)
-}
-
-fn end() -> ArtifactEnd {
-    ArtifactEnd {
-        status: Status::Exited { code: 0 },
-        duration: Duration::ZERO,
-    }
-}
 
 /// 4 MiB of a kind of output.
 fn filled(mut line: impl FnMut(usize) -> String) -> Vec<u8> {
@@ -206,17 +154,13 @@ fn to_disk(c: &mut Criterion) {
 fn read(c: &mut Criterion) {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let dir = ArtifactDir::new(options(root.path())).unwrap();
-    let meta = ArtifactMeta {
-        command: "bench".into(),
-        cwd: "/".into(),
-        started_at: Timestamp(0),
-    };
-    let mut writer = dir.create(&meta, StreamId::Merged).unwrap();
+    let mut writer = dir.create(&meta(), StreamId::Merged).unwrap();
     for block in 0..100 {
-        let block: String = (0..65_536)
-            .map(|n| format!("{:>15}\n", block * 65_536 + n))
+        let numbers = block * 65_536..(block + 1) * 65_536;
+        let block: Vec<u8> = numbers
+            .flat_map(|n| format!("{n:>15}\n").into_bytes())
             .collect();
-        writer.write(block.as_bytes()).unwrap();
+        writer.write(&block).unwrap();
     }
     let kept = writer.finish(&end()).unwrap();
     let mut group = c.benchmark_group("read, 100 MB");
@@ -252,26 +196,6 @@ fn read(c: &mut Criterion) {
         });
     });
     group.finish();
-}
-
-#[expect(clippy::unwrap_used, reason = "a bench stops at the first error")]
-fn store(root: &Path) -> Arc<dyn ArtifactStore> {
-    Arc::new(ArtifactDir::new(options(root)).unwrap())
-}
-
-fn options(root: &Path) -> ArtifactDirOptions {
-    ArtifactDirOptions {
-        root: root.to_owned(),
-        session: "bench".into(),
-        naming: Naming::Numbered,
-        lifetime: Lifetime::Session,
-        limits: ArtifactLimits {
-            per_file: u64::MAX,
-            per_session: u64::MAX,
-            free_floor: 1,
-        },
-        clock: Arc::new(WallClock),
-    }
 }
 
 criterion_group!(benches, through, to_disk, read);

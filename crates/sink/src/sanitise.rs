@@ -187,23 +187,15 @@ impl Sanitiser {
                 if let Ok(text) = std::str::from_utf8(&bytes[..valid]) {
                     self.decoded(text, out);
                 }
-                match error.error_len() {
-                    Some(len) => {
-                        self.undecodable(self.raw + valid as u64, len, out);
-                        valid + len
-                    }
-                    // Cut off by a control byte: that is an error too.
-                    None if run < bytes.len() => {
-                        self.undecodable(self.raw + valid as u64, run - valid, out);
-                        run
-                    }
-                    None => {
-                        let len = run - valid;
-                        self.partial.bytes[..len].copy_from_slice(&bytes[valid..run]);
-                        self.partial.len = len;
-                        run
-                    }
+                if let Some(len) = error.error_len() {
+                    self.undecodable(self.raw + valid as u64, len, out);
+                    return valid + len;
                 }
+                // Whatever comes next, in this chunk or another, decides.
+                let len = run - valid;
+                self.partial.bytes[..len].copy_from_slice(&bytes[valid..run]);
+                self.partial.len = len;
+                run
             }
         }
     }

@@ -12,8 +12,8 @@ use std::io::{self, Read};
 /// Longest part of a command that is written down, in bytes.
 const COMMAND_PART: usize = 16 * 1024;
 
-/// Longest sidecar that is read, in bytes: index and command of the largest artifact are well below.
-const MAX_SIDECAR: u64 = 1 << 20;
+/// Longest sidecar that is read, in bytes: enough for command and index of an artifact of some 100 GB.
+const MAX_SIDECAR: u64 = 16 << 20;
 
 /// The contents of a sidecar.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

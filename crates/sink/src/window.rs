@@ -38,6 +38,8 @@ pub(crate) struct Part {
     /// Where the bytes come from: one entry wherever text and stream drift apart. The first covers the byte before
     /// `start`, if there is one.
     runs: VecDeque<Run>,
+    /// Where the raw stream stands after the last byte.
+    raw_end: u64,
     /// Lines that were clamped, oldest first.
     clamps: VecDeque<Clamp>,
 }
@@ -84,12 +86,27 @@ impl Window {
         if room > 0 {
             self.head.push_run(run);
             self.head.buffer.extend_from_slice(&text[..room]);
+            self.head.raw_end = raw + raw_len.min(room as u64);
+            if raw_len != text.len() as u64 {
+                self.head.runs.push_back(Run {
+                    text: run.text + room as u64,
+                    raw: self.head.raw_end,
+                });
+            }
         }
         let cap = self.tail_cap();
         let surplus = text.len().saturating_sub(cap);
         self.tail.push_run(run);
         self.tail.make_room(text.len(), cap);
         self.tail.buffer.extend_from_slice(&text[surplus..]);
+        self.tail.raw_end = self.raw_end;
+        if raw_len != text.len() as u64 {
+            // What is cleaned away after a stand-in is no part of it.
+            self.tail.runs.push_back(Run {
+                text: self.total,
+                raw: self.raw_end,
+            });
+        }
         self.tail.ends_at(self.total);
     }
 
@@ -148,7 +165,7 @@ impl Window {
             _ => [&self.tail, &self.head]
                 .into_iter()
                 .find(|part| part.start <= text && text <= part.end())
-                .and_then(|part| part.raw_before(text, self.raw_end)),
+                .and_then(|part| part.raw_before(text)),
         }
     }
 }
@@ -204,8 +221,10 @@ impl Part {
         }
         self.runs.extend(runs);
         let bytes = other.bytes();
-        self.buffer
-            .extend_from_slice(&bytes[..count.min(bytes.len())]);
+        let count = count.min(bytes.len());
+        self.buffer.extend_from_slice(&bytes[..count]);
+        let end = other.start + count as u64;
+        self.raw_end = other.raw_before(end).unwrap_or(other.raw_end);
         for clamp in &other.clamps {
             let text = clamp.text + shift;
             self.clamps.push_back(Clamp { text, ..*clamp });
@@ -219,7 +238,7 @@ impl Part {
         if wanted > cap {
             self.lead += (wanted - cap).min(self.len());
         }
-        if self.buffer.len().saturating_add(coming) > self.buffer.capacity() {
+        if self.buffer.len() + coming.min(cap) > self.buffer.capacity() {
             self.close_up(wanted.min(cap), cap);
         }
     }
@@ -265,10 +284,10 @@ impl Part {
         self.start = 0;
     }
 
-    fn raw_before(&self, text: u64, raw_end: u64) -> Option<u64> {
+    fn raw_before(&self, text: u64) -> Option<u64> {
         let after = self.runs.partition_point(|run| run.text < text);
         let run = self.runs.get(after.checked_sub(1)?)?;
-        let limit = self.runs.get(after).map_or(raw_end, |next| next.raw);
+        let limit = self.runs.get(after).map_or(self.raw_end, |next| next.raw);
         // A stand-in may be longer than what it stands for.
         Some((run.raw + (text - run.text)).min(limit))
     }

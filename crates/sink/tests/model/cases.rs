@@ -59,6 +59,7 @@ fn cleaning() {
         // Never closed: the line is lost, the rest is not.
         (b"\x1b]0;title\nnext\n", "\nnext\n"),
         (b"\x1b_half\nnext", "\nnext"),
+        (b"\x1b\x7f]0;title\nnext\n", "\nnext\n"),
         (b"a\x07b\x08c\x0bd\x7fe", "abcde"),
         (b"a\xffb\xe4\xb8c", "a\u{fffd}b\u{fffd}c"),
         (b"caf\xc3\xa9 \xf0\x9f\x99\x82", "café 🙂"),
@@ -151,6 +152,29 @@ fn a_tail_begins_with_a_line() {
         texts(&with_policy("x\n3456789\n0123456789\n", TAIL_20)),
         ["3456789\n0123456789\n"]
     );
+}
+
+#[test]
+fn what_is_dropped_is_counted_in_raw_bytes() {
+    let head = |bytes| Truncation::Head { bytes };
+    let tail = |bytes| Truncation::Tail { bytes };
+    for (raw, policy, shown, dropped) in [
+        // A stand-in is longer than what it stands for,
+        ("a\u{202e}bcdef", head(9), "a<U+202E>", 5),
+        ("a\u{202e}bcdef", head(10), "a<U+202E>b", 4),
+        ("a\u{202e}\x1b[0mbc", head(9), "a<U+202E>", 6),
+        // and text is shorter than its colours; those belong to the text after them.
+        ("\x1b[31mab\x1b[0mcd", head(2), "ab", 6),
+        ("\x1b[31mab\x1b[0mcd", tail(2), "cd", 7),
+        ("\x1b[31mab\x1b[0m\r\ncd\n", tail(3), "cd\n", 13),
+        ("ab\n\x1b[31mcd\n", tail(3), "cd\n", 3),
+        ("10%\r20%\nab\n", tail(3), "ab\n", 8),
+        ("ab\n10%\r20%\n", tail(4), "20%\n", 3),
+    ] {
+        let cut = with_policy(raw, policy);
+        assert_eq!(texts(&cut), [shown], "{raw:?} {policy:?}");
+        assert_eq!(cut.summary.dropped_bytes, dropped, "{raw:?} {policy:?}");
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
         1 => "\x1b\\][0-9];[a-zé]{0,9}(\x07|\x1b\\\\|)".prop_map(String::into_bytes),
         1 => "\x1b[PX^_][a-z;\n]{0,9}(\x1b\\\\|\x18|)".prop_map(String::into_bytes),
         1 => "\x1b[\x20-\x7e]{1,3}".prop_map(String::into_bytes),
+        1 => "\x1b\x7f?[\\]P_][a-z]{0,3}\n?".prop_map(String::into_bytes),
         1 => "\x1b\\[[ -?\n\x1b\x7f]{0,4}".prop_map(String::into_bytes),
     ];
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())

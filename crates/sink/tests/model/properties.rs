@@ -1,17 +1,17 @@
 //! What holds for every stream, every way of splitting it, and every limit.
 
-use crate::clean::clean;
+use crate::clean::{clean, clean_with_raw};
 use crate::fixtures::{MemoryStore, options, policy, run, split, stream, text_stream, whole};
 use crate::policies::{self, head_tail};
 use agent_bash_core::TruncatedBy;
-use agent_bash_sink::{CarriageReturn, Piece, Shown, SinkOptions, SinkReport};
+use agent_bash_sink::{CarriageReturn, Shown, SinkOptions, SinkReport};
 use proptest::prelude::*;
 
 /// Cases per property; `AGENT_BASH_FUZZ_CASES` makes a fuzz run of it.
 fn config() -> ProptestConfig {
     let cases = fuzz_cases()
         .and_then(|cases| cases.parse().ok())
-        .unwrap_or(250);
+        .unwrap_or(128);
     ProptestConfig {
         cases,
         failure_persistence: None,
@@ -140,23 +140,11 @@ fn counts_add_up(
             summary.total_bytes
         );
     }
-    if unmarked
-        && options.head.is_none()
-        && options.carriage_return == CarriageReturn::Overwrite
-        && let Shown::Tail(Piece {
-            lines: Some([first, _]),
-            missing_before: 0,
-            ..
-        }) = &report.shown
-    {
-        let before = bytes
-            .split_inclusive(|&b| b == b'\n')
-            .take(*first as usize - 1);
-        let before: usize = before.map(<[u8]>::len).sum();
+    if unmarked && !summary.binary {
         prop_assert_eq!(
             summary.dropped_bytes,
-            before as u64,
-            "raw bytes before the first line shown"
+            dropped(options, report, bytes),
+            "raw bytes"
         );
     }
     prop_assert_eq!(
@@ -195,6 +183,33 @@ fn counts_add_up(
         }
     }
     Ok(())
+}
+
+/// The raw bytes that the pieces do not stand for.
+fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
+    let (text, ends) = clean_with_raw(bytes, options.carriage_return);
+    let before = |at: usize| at.checked_sub(1).map_or(0, |last| ends[last]);
+    let all = match options.head {
+        Some(head) => head_tail(&text, Some(head.get()), None).len(),
+        None => text.len(),
+    };
+    // What is cleaned away after the last of the text belongs to it.
+    let end = |at: usize| {
+        if at == text.len() {
+            bytes.len()
+        } else {
+            before(at)
+        }
+    };
+    let shown = match &report.shown {
+        Shown::Whole(piece) | Shown::Head(piece) => end(piece.text.len()),
+        Shown::Tail(piece) => end(all) - before(all - piece.text.len()),
+        Shown::Ends { head, tail } => {
+            before(head.text.len()) + end(all) - before(all - tail.text.len())
+        }
+        Shown::Binary { .. } => 0,
+    };
+    (bytes.len() - shown) as u64
 }
 
 #[test]

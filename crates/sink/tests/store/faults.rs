@@ -4,6 +4,7 @@ use crate::fixtures::{ROOMY, end, keep, limited, meta, session, tree};
 use agent_bash_core::{ArtifactStore, OutputLimits, StreamId, Truncation};
 use agent_bash_sink::{ArtifactDir, CarriageReturn, OutputSink, SinkOptions, SinkReport};
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
@@ -11,6 +12,15 @@ use std::sync::Arc;
 
 /// Pushes `lines` lines of 100 bytes through a sink with this store.
 fn flood(dir: ArtifactDir, lines: usize) -> SinkReport {
+    let line = format!("{}\n", "x".repeat(99));
+    let mut sink = sink(Arc::new(dir));
+    for _ in 0..lines {
+        sink.push(line.as_bytes());
+    }
+    sink.finish(&end())
+}
+
+fn sink(store: Arc<dyn ArtifactStore>) -> OutputSink {
     let options = SinkOptions {
         limits: OutputLimits {
             truncation: Truncation::Tail { bytes: 1000 },
@@ -21,13 +31,7 @@ fn flood(dir: ArtifactDir, lines: usize) -> SinkReport {
         carriage_return: CarriageReturn::Overwrite,
         stream: StreamId::Merged,
     };
-    let store: Arc<dyn ArtifactStore> = Arc::new(dir);
-    let mut sink = OutputSink::new(options, Some(store), meta());
-    let line = format!("{}\n", "x".repeat(99));
-    for _ in 0..lines {
-        sink.push(line.as_bytes());
-    }
-    sink.finish(&end())
+    OutputSink::new(options, Some(store), meta())
 }
 
 fn assert_no_artifact(report: &SinkReport, why: &str) {
@@ -48,6 +52,51 @@ fn a_sink_with_a_sound_store_has_an_artifact() {
         assert_eq!(report.artifact_failed, None);
         assert_eq!(report.artifact.unwrap().bytes, lines as u64 * 100);
     }
+}
+
+#[test]
+fn an_artifact_is_the_raw_bytes() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = Arc::new(session(root.path()));
+    // Below and above what is held in memory; every byte value there is, and no two chunks alike.
+    for len in [5_000, 900_000] {
+        let raw: Vec<u8> = (0..len)
+            .map(|n: u32| ((n % 251) ^ (n >> 8)) as u8)
+            .collect();
+        let mut sink = sink(dir.clone());
+        let mut rest = raw.as_slice();
+        let mut chunk = 1;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(chunk.min(rest.len()));
+            sink.push(now);
+            rest = later;
+            chunk = chunk * 7 % 4099 + 1;
+        }
+        let kept = sink.finish(&end()).artifact.unwrap();
+        assert!(fs::read(&kept.path).unwrap() == raw, "{len}");
+        assert_eq!(kept.bytes, u64::from(len));
+    }
+}
+
+#[test]
+fn a_file_for_survivors_is_there_although_all_is_shown() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = Arc::new(session(root.path()));
+    for printed in [&b""[..], b"shown\n"] {
+        let mut sink = sink(dir.clone());
+        sink.push(printed);
+        let mut file = sink.take_file_for_survivors().unwrap();
+        let kept = sink.finish(&end()).artifact.unwrap();
+        file.write_all(b"later\n").unwrap();
+        assert_eq!(
+            fs::read(&kept.path).unwrap(),
+            [printed, b"later\n"].concat()
+        );
+    }
+    // Where nothing can be kept, the run goes on without.
+    let mut sink = sink(Arc::new(session(Path::new("/proc/nowhere"))));
+    assert!(sink.take_file_for_survivors().is_none());
+    assert!(sink.finish(&end()).artifact_failed.is_some());
 }
 
 #[test]
