@@ -72,13 +72,18 @@ impl Supervisor {
         let hello = tokio::select! {
             biased;
             event = supervised.event() => event,
-            () = clock.sleep(HELLO) => return Err(StartError::NoHello),
+            () = clock.sleep(HELLO) => Err(Gone),
         };
-        match hello {
-            Ok((Event::Hello { version: VERSION }, _)) => Ok(supervised),
-            Ok(_) => Err(StartError::OtherVersion),
-            Err(Gone) => Err(StartError::NoHello),
+        let error = match hello {
+            Ok((Event::Hello { version: VERSION }, _)) => return Ok(supervised),
+            Ok(_) => StartError::OtherVersion,
+            Err(Gone) => StartError::NoHello,
+        };
+        // What is no supervisor of ours does not know that it is to end when its socket does.
+        if let Some(child) = &mut supervised.child {
+            let _ = child.kill();
         }
+        Err(error)
     }
 
     fn spawn(&self, env: &BTreeMap<OsString, OsString>, socket: OwnedFd) -> io::Result<Child> {
