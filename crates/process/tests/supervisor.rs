@@ -1,0 +1,331 @@
+//! The supervisor and its host's side, without a shell's protocol. The harness is not libtest's: `main` is our own, so
+//! that this program can be started again as a supervisor, as a host's is.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails may stop"
+)]
+
+use agent_bash_process::supervisor::{
+    self, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
+};
+use agent_bash_process::{ProcessInfo, SystemClock};
+use libtest_mimic::{Arguments, Trial};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Deadline for what must happen soon; generous, since the machine may be busy.
+const SOON: Duration = Duration::from_secs(30);
+
+/// Longer than any test waits.
+const ENDLESS: Duration = Duration::from_secs(3600);
+
+type Case = fn(Supervisor) -> Pin<Box<dyn Future<Output = ()>>>;
+
+macro_rules! cases {
+    ($($name:ident),* $(,)?) => {
+        &[$((stringify!($name), |supervisor| Box::pin($name(supervisor)))),*]
+    };
+}
+
+const CASES: &[(&str, Case)] = cases![
+    a_shell_runs_and_its_end_is_told,
+    one_supervisor_serves_one_shell_after_the_other,
+    a_shell_that_cannot_start_is_named,
+    programs_that_are_no_supervisor_are_refused_and_ended,
+    a_tree_is_ended_with_and_without_grace,
+    survivors_are_named,
+    dropping_ends_the_tree_and_reaps,
+    closing_leaves_no_zombie,
+    orphans_are_reaped,
+    a_stopped_supervisor_is_woken,
+];
+
+fn main() -> ExitCode {
+    let supervisor = Supervisor::this_program(&supervisor::init());
+    let trials = CASES.iter().map(|(name, case)| {
+        let supervisor = supervisor.clone();
+        Trial::test(*name, move || {
+            let runtime = tokio::runtime::Runtime::new()?;
+            runtime.block_on(async { tokio::time::timeout(SOON * 2, case(supervisor)).await })?;
+            Ok(())
+        })
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
+}
+
+fn environment() -> BTreeMap<std::ffi::OsString, std::ffi::OsString> {
+    [("PATH", "/usr/bin:/bin"), ("GIVEN", "1")]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into()
+}
+
+async fn launch(supervisor: &Supervisor) -> Result<Supervised, StartError> {
+    supervisor.launch(&environment(), &SystemClock::new()).await
+}
+
+fn shell(script: &str) -> ShellStart {
+    ShellStart {
+        program: "/bin/bash".into(),
+        arg0: "bash".into(),
+        args: ["-c", script].map(Into::into).into(),
+        env_changes: vec![("CHANGED".into(), Some("2".into()))],
+        inherits_stdin: false,
+    }
+}
+
+async fn start(supervised: &mut Supervised, script: &str) -> ShellFds {
+    supervised.start(shell(script), None).await.unwrap()
+}
+
+/// How the shell ended, once nobody is left of its tree.
+async fn end(supervised: &mut Supervised) -> ShellEnd {
+    let mut ended = None;
+    loop {
+        match supervised.event().await.unwrap().0 {
+            Event::Ended { end, empty, .. } if empty => return end,
+            Event::Ended { end, .. } => ended = Some(end),
+            Event::Empty => return ended.unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn text(fd: std::os::fd::OwnedFd) -> String {
+    let mut text = String::new();
+    File::from(fd).read_to_string(&mut text).unwrap();
+    text
+}
+
+async fn soon(mut done: impl FnMut() -> bool) -> bool {
+    let look = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(SOON, look).await.is_ok()
+}
+
+/// Alive, or a zombie.
+fn is_there(pid: u32) -> bool {
+    ProcessInfo::read(pid.cast_signed()).is_some()
+}
+
+/// The pids that a script prints, one a line, as it does it.
+async fn printed_pids(fds: &ShellFds, count: usize) -> Vec<u32> {
+    let mut stdout = File::from(fds.stdout.try_clone().unwrap());
+    let read = tokio::task::spawn_blocking(move || {
+        let mut text = Vec::new();
+        while text.split(|byte| *byte == b'\n').count() <= count {
+            let mut byte = [0];
+            stdout.read_exact(&mut byte).unwrap();
+            text.push(byte[0]);
+        }
+        String::from_utf8(text).unwrap()
+    });
+    let text = read.await.unwrap();
+    text.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+async fn a_shell_runs_and_its_end_is_told(supervisor: Supervisor) {
+    let cases = [
+        (
+            "echo $GIVEN $CHANGED; echo err >&2; exit 3",
+            "1 2\n",
+            ShellEnd::Exited(3),
+        ),
+        ("kill -9 $$", "", ShellEnd::Signaled(9)),
+        ("kill -40 $$", "", ShellEnd::Signaled(40)),
+        (
+            "echo {script_fd} | grep -c '^[0-9]'",
+            "1\n",
+            ShellEnd::Exited(0),
+        ),
+        (
+            "pwd; echo ${#PPID}x | tr -d 0-9",
+            "/\nx\n",
+            ShellEnd::Exited(0),
+        ),
+    ];
+    for (script, out, wanted) in cases {
+        let mut supervised = launch(&supervisor).await.unwrap();
+        let fds = start(&mut supervised, script).await;
+        assert_eq!(end(&mut supervised).await, wanted, "{script}");
+        assert_eq!(text(fds.stdout), out, "{script}");
+    }
+}
+
+async fn one_supervisor_serves_one_shell_after_the_other(supervisor: Supervisor) {
+    let mut supervised = launch(&supervisor).await.unwrap();
+    for code in 0..5 {
+        let fds = start(&mut supervised, &format!("echo $PPID; read; exit {code}")).await;
+        // One at a time.
+        let second = supervised.start(shell("true"), None).await;
+        assert!(matches!(second, Err(StartError::Shell(_))), "{second:?}");
+        drop(fds.control);
+        assert_eq!(end(&mut supervised).await, ShellEnd::Exited(code));
+        assert_eq!(text(fds.stdout), format!("{}\n", supervised.pid()));
+    }
+}
+
+async fn a_shell_that_cannot_start_is_named(supervisor: Supervisor) {
+    let mut supervised = launch(&supervisor).await.unwrap();
+    for program in ["/nonexistent/bash", "/etc", "/etc/passwd"] {
+        let start = ShellStart {
+            program: program.into(),
+            ..shell("true")
+        };
+        match supervised.start(start, None).await {
+            Err(StartError::Shell(reason)) => assert!(reason.contains(program), "{reason}"),
+            other => panic!("{program}: {other:?}"),
+        }
+    }
+    // It can still start another.
+    start(&mut supervised, "exit 4").await;
+    assert_eq!(end(&mut supervised).await, ShellEnd::Exited(4));
+}
+
+fn program(dir: &Path, name: &str, text: &str) -> PathBuf {
+    let path = dir.join(name);
+    fs::write(
+        &path,
+        format!("#!/bin/sh\necho $$ > {}.pid\n{text}\n", path.display()),
+    )
+    .unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    path
+}
+
+async fn programs_that_are_no_supervisor_are_refused_and_ended(supervisor: Supervisor) {
+    let dir = tempfile::tempdir().unwrap();
+    let no_hello = "did not answer";
+    let cases = [
+        ("silent", "exec sleep 1000", no_hello),
+        ("quitting", "exit 0", no_hello),
+        ("dying", "kill -9 $$", no_hello),
+        // Length 25, no descriptors, and a version that is never ours.
+        (
+            "newer",
+            r#"printf '\031\000\000\000\000{"Hello":{"version":999}}' >&0; exec sleep 1000"#,
+            "another version",
+        ),
+        (
+            "babbling",
+            "echo what do you want of me >&0; exec sleep 1000",
+            no_hello,
+        ),
+    ];
+    for (name, text, reason) in cases {
+        let path = program(dir.path(), name, text);
+        let error = launch(&Supervisor::at(&path))
+            .await
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(reason), "{name}: {error}");
+        let pid = fs::read_to_string(format!("{}.pid", path.display())).unwrap();
+        let pid = pid.trim().parse().unwrap();
+        assert!(soon(|| !is_there(pid)).await, "{name} is left");
+    }
+    let missing = launch(&Supervisor::at("/nonexistent/program")).await;
+    assert!(matches!(missing, Err(StartError::Spawn(_))), "{missing:?}");
+    // The negative control: a supervisor is none of these.
+    assert!(launch(&supervisor).await.is_ok());
+}
+
+async fn a_tree_is_ended_with_and_without_grace(supervisor: Supervisor) {
+    let deaf = "trap '' TERM; setsid sleep 1000 & echo $!; echo $$; while :; do sleep 1000; done";
+    let gentle = "trap 'exit 7' TERM; setsid sleep 1000 & echo $!; echo $$; wait";
+    let cases = [
+        (deaf, Duration::ZERO, ShellEnd::Signaled(9)),
+        (deaf, Duration::from_millis(100), ShellEnd::Signaled(9)),
+        (gentle, ENDLESS, ShellEnd::Exited(7)),
+        (gentle, Duration::ZERO, ShellEnd::Signaled(9)),
+    ];
+    for (script, grace, wanted) in cases {
+        let mut supervised = launch(&supervisor).await.unwrap();
+        let fds = start(&mut supervised, script).await;
+        let pids = printed_pids(&fds, 2).await;
+        assert!(pids.iter().all(|pid| is_there(*pid)));
+        supervised.link().terminate(grace).unwrap();
+        assert_eq!(end(&mut supervised).await, wanted, "{grace:?}: {script}");
+        assert!(
+            !pids.iter().any(|pid| is_there(*pid)),
+            "{grace:?}: {script}"
+        );
+    }
+}
+
+async fn survivors_are_named(supervisor: Supervisor) {
+    let mut supervised = launch(&supervisor).await.unwrap();
+    let script = "setsid sleep 1000 & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo $!";
+    let fds = start(&mut supervised, script).await;
+    let pid = printed_pids(&fds, 1).await[0];
+    loop {
+        if let Event::Ended { empty, .. } = supervised.event().await.unwrap().0 {
+            assert!(!empty);
+            break;
+        }
+    }
+    let survivors = supervised.survivors().await.unwrap();
+    let [survivor] = &survivors[..] else {
+        panic!("{survivors:?}");
+    };
+    assert_eq!((survivor.pid, &*survivor.command), (pid, "sleep 1000"));
+    assert!(survivor.holds_output);
+}
+
+async fn dropping_ends_the_tree_and_reaps(supervisor: Supervisor) {
+    let mut supervised = launch(&supervisor).await.unwrap();
+    let script = "trap '' TERM HUP; (setsid sleep 1000 & echo $!); echo $$; sleep 1000; :";
+    let fds = start(&mut supervised, script).await;
+    let mut pids = printed_pids(&fds, 2).await;
+    pids.push(supervised.pid());
+    // A link does not keep it.
+    let link = supervised.link();
+    assert!(pids.iter().all(|pid| is_there(*pid)));
+    drop(supervised);
+    assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
+    assert!(link.terminate(Duration::ZERO).is_err());
+}
+
+async fn closing_leaves_no_zombie(supervisor: Supervisor) {
+    for script in ["exit 0", "sleep 1000; :"] {
+        let mut supervised = launch(&supervisor).await.unwrap();
+        let pid = supervised.pid();
+        let fds = start(&mut supervised, script).await;
+        assert!(is_there(pid));
+        supervised.close().await;
+        // At once: reaped, not only ended.
+        assert!(!is_there(pid) && !is_there(fds.pid), "{script}");
+    }
+}
+
+async fn orphans_are_reaped(supervisor: Supervisor) {
+    let mut supervised = launch(&supervisor).await.unwrap();
+    let script = "for i in {1..20}; do (sleep 0.0$i & echo $!); done; read";
+    let fds = start(&mut supervised, script).await;
+    let pids = printed_pids(&fds, 20).await;
+    // The shell still lives; nobody but the supervisor can have reaped them.
+    assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
+    assert!(is_there(fds.pid));
+}
+
+async fn a_stopped_supervisor_is_woken(supervisor: Supervisor) {
+    let mut supervised = launch(&supervisor).await.unwrap();
+    let fds = start(&mut supervised, "echo $$; read; kill -STOP $PPID; sleep 1000; :").await;
+    let pids = [printed_pids(&fds, 1).await[0], supervised.pid()];
+    drop(fds.control);
+    let state = || fs::read_to_string(format!("/proc/{}/status", pids[1])).unwrap_or_default();
+    assert!(soon(|| state().contains("State:\tT")).await);
+    supervised.wake();
+    assert!(soon(|| !state().contains("State:\tT")).await);
+    drop(supervised);
+    assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
+}
