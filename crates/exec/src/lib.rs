@@ -30,3 +30,7 @@ pub use jobs::{
     Waited,
 };
 pub use snapshot::SnapshotOptions;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -28,3 +28,7 @@ pub use leftovers::Leftovers;
 pub use proc_fs::{ProcessInfo, processes_of_session};
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
