@@ -5,6 +5,7 @@
 //! What a call asks of parts that are missing is refused by `stage::offer`, not ignored.
 
 use crate::refusal::Refusal;
+use crate::stage::last_pipeline;
 use crate::stage::parse_input::Input;
 use crate::stage::{
     approve, artifact, intercept, normalise, offer, parse_input, run, safe_mode, safety, shape,
@@ -33,6 +34,8 @@ pub(crate) struct Ran {
     pub(crate) output: CallOutput,
     /// The pipeline that ran, where filters were lifted from its end.
     pub(crate) lifted_from: Option<String>,
+    /// The leading words of each stage of the pipeline that the script ends with, if it ends with one.
+    pub(crate) last_pipeline: Option<Vec<Vec<String>>>,
 }
 
 /// Takes a call through all stages.
@@ -80,7 +83,9 @@ async fn stages(
 
     let streams = artifact::streams(tool, &request);
     let mut output = artifact::allocate(tool, call, &request, streams);
+    let last_pipeline = last_pipeline::read(&request);
     let decisions = run::Decisions {
+        report_stages: last_pipeline.is_some(),
         limit,
         streams,
         stdin: options.stdin,
@@ -93,5 +98,6 @@ async fn stages(
         outcome,
         output,
         lifted_from,
+        last_pipeline,
     })
 }

@@ -4,6 +4,7 @@ pub(crate) mod approve;
 pub(crate) mod artifact;
 pub(crate) mod benign;
 pub(crate) mod intercept;
+pub(crate) mod last_pipeline;
 pub(crate) mod normalise;
 pub(crate) mod offer;
 pub(crate) mod parse_input;

@@ -26,7 +26,8 @@ pub(crate) fn is_answer(pipeline: &str, context: &Context) -> bool {
         .is_some_and(|command| answers(&command.text))
 }
 
-fn answers(command: &str) -> bool {
+/// Whether this command, given by its leading words, answers with exit code 1.
+pub(crate) fn answers(command: &str) -> bool {
     let mut words = command.split_whitespace();
     match words.next() {
         Some("git") => subcommand(words).is_some_and(|name| GIT.contains(&name)),

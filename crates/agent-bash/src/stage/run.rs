@@ -14,6 +14,8 @@ use std::time::Duration;
 
 /// What the stages before have decided, beside the request.
 pub(crate) struct Decisions {
+    /// Ask for the exit status of each stage of the last pipeline.
+    pub(crate) report_stages: bool,
     pub(crate) limit: Duration,
     pub(crate) streams: Streams,
     pub(crate) stdin: StdinSource,
@@ -48,8 +50,7 @@ pub(crate) fn spec(
         grace: tool.profile.grace,
         survivors: tool.profile.survivors,
         session: request.session.clone(),
-        // Only the policy's reading can say that the last statement is a pipeline; it does not say so yet.
-        report_stages: false,
+        report_stages: decisions.report_stages,
         enter_cwd: request.cwd.is_some(),
         // In safe mode a function or an alias must not stand in for an allowed command.
         snapshot: decisions.hardened.is_none(),

@@ -4,6 +4,7 @@ use crate::layout::{self, End, Facts};
 use crate::pipeline::{Call, Ran};
 use crate::refusal::Refusal;
 use crate::stage::benign;
+use crate::stage::last_pipeline::failed_stage;
 use crate::stage::safety::context;
 use crate::stage::timeout::millis;
 use crate::tool::Wiring;
@@ -66,13 +67,17 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
         outcome,
         output,
         lifted_from,
+        last_pipeline,
     } = ran;
     let status = status_of(tool, &call, &outcome, lifted_from.as_deref());
     let report = output.finish(&ArtifactEnd {
         status: status.clone(),
         duration: outcome.duration,
     });
-    let notices = notices(call.notices, &outcome, &report);
+    let mut notices = notices(call.notices, &outcome, &report);
+    if let (Some(commands), Some(stages)) = (&last_pipeline, &outcome.stages) {
+        notices.extend(failed_stage(commands, stages, &status));
+    }
     let summary = report.summary();
     let artifacts = report.artifacts();
     let printed: Vec<SinkReport> = iter::once(report.first).chain(report.stderr).collect();
