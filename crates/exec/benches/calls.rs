@@ -14,7 +14,7 @@ use agent_bash_core::{
     Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, SessionName, Shell,
     StdinSource, StreamId, Streams, SurvivorPolicy,
 };
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_exec::{ShellCache, ShellCacheOptions, SnapshotOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Supervisor, Token};
 use std::collections::BTreeMap;
@@ -50,6 +50,7 @@ fn main() {
             back_to_back(&token, script, rounds).await;
             session(&token, script, rounds).await;
         }
+        snapshot(&token, "true", rounds).await;
     });
 }
 
@@ -105,6 +106,81 @@ async fn session(token: &Token, script: &str, rounds: usize) {
         bash.push(time_bash(script));
     }
     row(&format!("session, `{script}`"), &mut ours, &mut bash);
+}
+
+/// Both sides have read the same 200 functions: ours ahead of the call, or back to back on the way to it; bash at its
+/// start, from the very file that ours are loaded from.
+async fn snapshot(token: &Token, script: &str, rounds: usize) {
+    let root = tempfile::tempdir().unwrap();
+    let (rc, directory) = (root.path().join("bashrc"), root.path().join("snapshots"));
+    std::fs::write(&rc, functions(200)).unwrap();
+    let with = |options: fn(Supervisor, Arc<dyn agent_bash_core::Clock>) -> ShellCacheOptions| {
+        let supervisor = Supervisor::this_program(token);
+        ShellCache::new(ShellCacheOptions {
+            snapshot: Some(SnapshotOptions::new(&rc, &directory)),
+            ..options(supervisor, Arc::new(SystemClock::new()))
+        })
+    };
+    let warm = with(ShellCacheOptions::many_calls);
+    time(&warm, script).await;
+    let files = std::fs::read_dir(&directory).unwrap();
+    let file = files.flatten().next().unwrap().path();
+    let sourced = format!(". {}; {script}", file.display());
+    let (mut ours, mut bash) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        tokio::time::sleep(PAUSE).await;
+        bash.push(time_bash(&sourced));
+        tokio::time::sleep(PAUSE).await;
+        ours.push(time(&warm, script).await);
+    }
+    row(
+        &format!("isolated, warm, 200 functions, `{script}`"),
+        &mut ours,
+        &mut bash,
+    );
+    let (mut ours, mut bash) = (Vec::new(), Vec::new());
+    for _ in 0..rounds / 20 {
+        for _ in 0..20 {
+            ours.push(time(&warm, script).await);
+        }
+        tokio::time::sleep(PAUSE).await;
+        for _ in 0..20 {
+            bash.push(time_bash(&sourced));
+        }
+    }
+    row(
+        &format!("back to back, 200 functions, `{script}`"),
+        &mut ours,
+        &mut bash,
+    );
+    let cold = with(ShellCacheOptions::one_call);
+    time(&cold, script).await;
+    let (mut ours, mut bash) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        ours.push(time(&cold, script).await);
+        bash.push(time_bash(&sourced));
+    }
+    row(
+        &format!("isolated, cold, 200 functions, `{script}`"),
+        &mut ours,
+        &mut bash,
+    );
+}
+
+/// Functions of a common size: 15 lines, a loop, a `case`, a pipeline.
+fn functions(count: usize) -> String {
+    let body = r#"
+        local x=$1 y
+        if [[ -n $x ]]; then
+            for y in a b c; do echo "$x $y" | sed -e 's/a/b/' | tr a b; done
+        else
+            case $x in a) echo one ;; b) echo two ;; esac
+        fi
+        while read -r line; do printf '%s\n' "$line"; done </etc/passwd
+    "#;
+    (0..count)
+        .map(|number| format!("function_{number}() {{ {body} }}\n"))
+        .collect()
 }
 
 fn cache(
