@@ -80,7 +80,7 @@ pub(crate) fn cut(text: &Text, policy: Truncation, tail: Option<u64>, raw: u64) 
         }
         (shown, by) => (shown, by, direction),
     };
-    let dropped_bytes = raw - shown_raw(text, &shown, raw);
+    let dropped_bytes = raw.saturating_sub(shown_raw(text, &shown, raw));
     Cut {
         shown,
         truncated_by,

@@ -130,7 +130,7 @@ impl Lines {
             && let Some(end) = memchr::memchr(b'\n', lines)
         {
             self.open_text(&lines[..end], at);
-            self.end_line(at + end as u64, 1);
+            self.end_line(at + end as u64);
             lines = &lines[end + 1..];
             at += end as u64 + 1;
         }
@@ -167,7 +167,7 @@ impl Lines {
         let mut from = 0;
         for end in memchr::memchr_iter(b'\n', lines) {
             self.open_text(&lines[from..end], raw + from as u64);
-            self.end_line(raw + end as u64, 1);
+            self.end_line(raw + end as u64);
             from = end + 1;
         }
     }
@@ -185,11 +185,11 @@ impl Lines {
         self.open.append(&text[..fitting], raw, fitting as u64);
     }
 
-    /// Ends the open line with the `raw_len` bytes of the stream at `raw`.
-    fn end_line(&mut self, raw: u64, raw_len: u64) {
+    /// Ends the open line with the byte of the stream at `raw`.
+    fn end_line(&mut self, raw: u64) {
         self.mark_omission(raw);
         self.first_len.get_or_insert(self.open.total);
-        self.open.append(b"\n", raw, raw_len);
+        self.open.append(b"\n", raw, 1);
         self.last_start = self.finished.total;
         self.finished.take(&mut self.open);
         if let Some(clamp) = &mut self.clamp {
@@ -261,7 +261,7 @@ impl TextSink for Lines {
         if self.head_satisfied() {
             self.beyond.count(b"\n");
         } else {
-            self.end_line(raw, 1);
+            self.end_line(raw);
         }
     }
 

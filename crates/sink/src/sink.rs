@@ -197,7 +197,7 @@ fn summarise(text: &Text, cut: Cut, raw: u64) -> (Shown, OutputSummary) {
         shown_lines,
         shown_ranges: ranges,
         dropped_bytes: cut.dropped_bytes,
-        dropped_lines: text.total_lines - shown_lines,
+        dropped_lines: text.total_lines.saturating_sub(shown_lines),
         truncated: cut.truncated_by.is_some(),
         truncated_by: cut.truncated_by,
         direction: cut.direction,
