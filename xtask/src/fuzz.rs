@@ -19,14 +19,24 @@ struct Campaign {
     count: u32,
 }
 
-const CAMPAIGNS: &[Campaign] = &[Campaign {
-    name: "sink",
-    summary: "any bytes, split anywhere, under every limit",
-    package: "agent-bash-sink",
-    target: &["--test", "model", "properties"],
-    variable: "AGENT_BASH_FUZZ_CASES",
-    count: 50_000,
-}];
+const CAMPAIGNS: &[Campaign] = &[
+    Campaign {
+        name: "policy",
+        summary: "generated scripts, run by real bash with stand-ins that log",
+        package: "agent-bash-policy",
+        target: &["--test", "differential"],
+        variable: "POLICY_DIFFERENTIAL",
+        count: 100_000,
+    },
+    Campaign {
+        name: "sink",
+        summary: "any bytes, split anywhere, under every limit",
+        package: "agent-bash-sink",
+        target: &["--test", "model", "properties"],
+        variable: "AGENT_BASH_FUZZ_CASES",
+        count: 50_000,
+    },
+];
 
 /// `cargo xtask fuzz [NAME] [COUNT]`.
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {

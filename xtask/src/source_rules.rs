@@ -14,6 +14,12 @@ use xshell::cmd;
 /// Lines of a source file, without its tests, above which it must be split.
 const MAX_LINES: usize = 600;
 
+/// Files that may be longer, each with its reason. One that no longer is, is a fault.
+const LONGER: &[(&str, &str)] = &[(
+    "crates/policy/src/safe_mode/git.rs",
+    "a table: git's subcommands and the options of each that only read",
+)];
+
 /// What must not stand in the code, where, and why.
 struct Rule {
     pattern: &'static str,
@@ -39,7 +45,7 @@ const LIBRARIES: &[&str] = &[
 
 const RULES: &[Rule] = &[
     Rule {
-        pattern: r"\bstatic\s+mut\b|\bthread_local!|\blazy_static!|\bstatic\s+\w+\s*:[^=]*\b(OnceLock|OnceCell|LazyLock|LazyCell|Mutex|RwLock|Atomic\w+)\b",
+        pattern: r"\bstatic\s+mut\b|\bthread_local!|\blazy_static!|\bstatic\s+\w+\s*:[^=]*\b(OnceLock|OnceCell|Mutex|RwLock|RefCell|Cell|Atomic\w+)\b",
         within: LIBRARIES,
         why: "a cache or counter is a value with an owner, never a state of the process",
         except: &[],
@@ -173,11 +179,17 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
     }
     for source in sources {
         let lines = text_without_tests(source).lines().count();
-        if lines > MAX_LINES {
-            faults.push(format!(
+        let may_be_longer = LONGER.iter().any(|(path, _)| *path == source.path);
+        match (lines > MAX_LINES, may_be_longer) {
+            (true, false) => faults.push(format!(
                 "{}: {lines} lines without its tests; split it by {MAX_LINES}",
                 source.path
-            ));
+            )),
+            (false, true) => faults.push(format!(
+                "xtask/src/source_rules.rs: `{}` no longer needs to be longer than others",
+                source.path
+            )),
+            _ => {}
         }
         let stem = Path::new(&source.path)
             .file_stem()
@@ -239,9 +251,15 @@ mod tests {
         let long = "fn f() {}\n".repeat(MAX_LINES + 1);
         let cases: &[(&str, &str, bool)] = &[
             ("crates/sink/src/a.rs", "static A: AtomicU64 = x;", true),
+            // Made once and never changed: a constant.
             (
                 "crates/sink/src/a.rs",
-                "pub(crate) static A: std::sync::LazyLock<Regex> = x;",
+                "static A: LazyLock<Regex> = x;",
+                false,
+            ),
+            (
+                "crates/sink/src/a.rs",
+                "static A: LazyLock<Mutex<u8>> = x;",
                 true,
             ),
             ("crates/sink/src/a.rs", "static mut A: u8 = 0;", true),
@@ -264,6 +282,8 @@ mod tests {
             ("crates/sink/src/helpers.rs", "", true),
             ("crates/sink/tests/support/mod.rs", "", false),
             ("crates/sink/src/a.rs", long.as_str(), true),
+            (LONGER[0].0, long.as_str(), false),
+            (LONGER[0].0, "fn f() {}", true),
         ];
         for (path, text, found) in cases {
             let faults = faults(path, text);
