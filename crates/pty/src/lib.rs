@@ -1,13 +1,39 @@
-//! Commands on a terminal of their own: the vocabulary.
+//! Commands on a terminal of their own.
 //!
-//! Here so far: how large a terminal may be ([`PtySize`]) and what a program at it waits for ([`WaitingFor`]). The
-//! plain types of a terminal's screen and keys are `agent-bash-core`'s and are re-exported. The terminal itself is not
-//! here yet; README.md says what it will be.
+//! [`PtyExecutor`] is an [`agent_bash_core::Executor`] that runs a script in a shell on a pseudo-terminal, below the same
+//! supervisor as every other command, so that containment, time limits and survivors are the same. While it runs a
+//! [`PtySession`] shows its [`Screen`], takes a person's [`KeyInput`], and says what it waits for.
+//!
+//! What is *not* here: drawing (`agent-bash-render`), ending trees and naming survivors (`agent-bash-process`), what becomes
+//! of the output (`agent-bash-sink`). No type of portable-pty or of the emulator is in a public signature.
+//!
+//! Parts: `executor` (starting), `call` (one call from start to outcome), `watchdog` (time limit, cancellation, kill),
+//! `session` (the handle), `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `guard` and
+//! `emulator` (from output to screen), `queries` (what programs ask their terminal), `keys` (from input to bytes),
+//! `detect` (who waits for input), `recording`.
 
+mod call;
+mod colors;
+mod detect;
+mod emulator;
+mod executor;
+mod guard;
+mod keys;
+mod queries;
+mod recording;
+mod script;
+mod session;
 mod size;
+mod terminal;
 mod waiting;
+mod watchdog;
 
 pub use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen};
+pub use call::PtyRun;
+pub use colors::TerminalColors;
+pub use executor::{PtyExecutor, PtyOptions};
+pub use recording::RecordingWriter;
+pub use session::{InputRefused, PtyEnd, PtySession, PtyStatus};
 pub use size::PtySize;
 pub use waiting::WaitingFor;
 

@@ -1,0 +1,5 @@
+//! The supervisor of this crate's tests: they run under libtest's `main`, which does not call `init`.
+
+fn main() {
+    let _ = agent_bash_process::supervisor::init();
+}

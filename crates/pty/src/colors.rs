@@ -1,0 +1,30 @@
+//! The two colours that a program may ask for.
+
+/// What programs are told when they ask whether the terminal is light or dark (OSC 10 and 11). Red, green, blue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TerminalColors {
+    /// Of text.
+    pub foreground: [u8; 3],
+    /// Behind it.
+    pub background: [u8; 3],
+}
+
+impl TerminalColors {
+    /// Light text on black.
+    pub const DARK: Self = Self {
+        foreground: [0xd0, 0xd0, 0xd0],
+        background: [0, 0, 0],
+    };
+
+    /// Black text on white.
+    pub const LIGHT: Self = Self {
+        foreground: [0, 0, 0],
+        background: [0xff, 0xff, 0xff],
+    };
+}
+
+impl Default for TerminalColors {
+    fn default() -> Self {
+        Self::DARK
+    }
+}

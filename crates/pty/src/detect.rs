@@ -1,0 +1,193 @@
+//! Noticing that a program waits for a person, from what the kernel knows: how the line discipline treats input, who is in
+//! the terminal's foreground, and in which system call each of them is blocked. Nothing is read out of the output.
+
+use crate::WaitingFor;
+use crate::terminal::{LineModes, Terminal};
+use agent_bash_process::processes_of_session;
+use std::fs;
+use std::path::Path;
+
+/// Threads of a process that are looked at.
+const MOST_THREADS: usize = 64;
+
+/// What a thread in the foreground does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Doing {
+    /// It is blocked reading the terminal.
+    Reading,
+    /// It is blocked waiting for one of several things, and has the terminal open.
+    Polling,
+    /// It sleeps, and we may not see in what: another user's program.
+    Hidden,
+    /// Anything else.
+    Other,
+}
+
+/// What the programs on the terminal wait for. `session` is the process that leads its session.
+pub(crate) fn look(terminal: &Terminal, session: i32, alternate: bool) -> Option<WaitingFor> {
+    let modes = terminal.line_modes()?;
+    let foreground = terminal.foreground()?;
+    let doing: Vec<Doing> = processes_of_session(session)
+        .into_iter()
+        .filter(|process| process.group == foreground)
+        .flat_map(|process| doing(process.pid, terminal.path()))
+        .collect();
+    classify(modes, alternate, &doing)
+}
+
+fn classify(modes: LineModes, alternate: bool, doing: &[Doing]) -> Option<WaitingFor> {
+    let any = |wanted: &[Doing]| doing.iter().any(|one| wanted.contains(one));
+    match (modes.canonical, modes.echo) {
+        (true, true) => any(&[Doing::Reading]).then_some(WaitingFor::Line),
+        (true, false) => any(&[Doing::Reading, Doing::Hidden]).then_some(WaitingFor::Secret),
+        (false, _) => any(&[Doing::Reading, Doing::Polling, Doing::Hidden]).then_some(if alternate {
+            WaitingFor::FullScreen
+        } else {
+            WaitingFor::Raw
+        }),
+    }
+}
+
+fn doing(pid: i32, terminal: &Path) -> Vec<Doing> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten();
+    threads
+        .flatten()
+        .take(MOST_THREADS)
+        .map(|thread| thread_doing(&thread.path(), pid, terminal))
+        .collect()
+}
+
+fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> Doing {
+    let Some(call) = fs::read_to_string(thread.join("syscall"))
+        .ok()
+        .filter(|_| !calls::READ.is_empty())
+    else {
+        return if sleeps(thread) {
+            Doing::Hidden
+        } else {
+            Doing::Other
+        };
+    };
+    let Some((number, descriptor)) = parse_call(&call) else {
+        return Doing::Other;
+    };
+    if calls::READ.contains(&number) && is_terminal(pid, &descriptor.to_string(), terminal) {
+        Doing::Reading
+    } else if calls::POLL.contains(&number) && has_open(pid, terminal) {
+        Doing::Polling
+    } else {
+        Doing::Other
+    }
+}
+
+/// `0 0x0 0x7f… …` (proc(5)): the number of the call, and its first argument. `None` for `running`, and for `-1`,
+/// which is a thread that is blocked elsewhere.
+fn parse_call(text: &str) -> Option<(u32, u64)> {
+    let mut words = text.split_ascii_whitespace();
+    let number = words.next()?.parse().ok()?;
+    let argument = words.next()?.strip_prefix("0x")?;
+    Some((number, u64::from_str_radix(argument, 16).ok()?))
+}
+
+/// Whether a thread is in an interruptible sleep.
+fn sleeps(thread: &Path) -> bool {
+    let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
+    stat.rsplit_once(") ")
+        .is_some_and(|(_, rest)| rest.starts_with('S'))
+}
+
+fn is_terminal(pid: i32, descriptor: &str, terminal: &Path) -> bool {
+    fs::read_link(format!("/proc/{pid}/fd/{descriptor}"))
+        .is_ok_and(|target| target == terminal || target == Path::new("/dev/tty"))
+}
+
+fn has_open(pid: i32, terminal: &Path) -> bool {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten();
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .any(|descriptor| is_terminal(pid, &descriptor, terminal))
+}
+
+/// Numbers of the calls in which a program waits for input. From the kernel's tables.
+#[cfg(target_arch = "x86_64")]
+mod calls {
+    /// read, readv.
+    pub(super) const READ: &[u32] = &[0, 19];
+    /// poll, select, `epoll_wait`, pselect6, ppoll, `epoll_pwait`, `epoll_pwait2`.
+    pub(super) const POLL: &[u32] = &[7, 23, 232, 270, 271, 281, 441];
+}
+
+/// Numbers of the calls in which a program waits for input. From the kernel's tables.
+#[cfg(target_arch = "aarch64")]
+mod calls {
+    /// read, readv.
+    pub(super) const READ: &[u32] = &[63, 65];
+    /// `epoll_pwait`, pselect6, ppoll, `epoll_pwait2`.
+    pub(super) const POLL: &[u32] = &[22, 72, 73, 441];
+}
+
+/// Elsewhere the numbers are not known, and the line discipline alone decides.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod calls {
+    pub(super) const READ: &[u32] = &[];
+    pub(super) const POLL: &[u32] = &[];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_the_contract() {
+        use Doing::{Hidden, Other, Polling, Reading};
+        let lines = (true, true);
+        let secret = (true, false);
+        let keys = (false, false);
+        let keys_with_echo = (false, true);
+        for (modes, alternate, doing, wanted) in [
+            (lines, false, &[Other, Reading][..], Some(WaitingFor::Line)),
+            (lines, true, &[Reading], Some(WaitingFor::Line)),
+            // `tail -f`, `sleep`, a busy loop, nobody, another user's program.
+            (lines, false, &[Other, Polling], None),
+            (lines, false, &[Other], None),
+            (lines, false, &[], None),
+            (lines, false, &[Hidden], None),
+            (secret, false, &[Other, Reading], Some(WaitingFor::Secret)),
+            (secret, false, &[Hidden], Some(WaitingFor::Secret)),
+            (secret, false, &[Polling], None),
+            (secret, false, &[Other], None),
+            // Readline has echo off, too.
+            (keys, false, &[Reading], Some(WaitingFor::Raw)),
+            (keys, false, &[Polling], Some(WaitingFor::Raw)),
+            (keys_with_echo, false, &[Reading], Some(WaitingFor::Raw)),
+            (keys, false, &[Other], None),
+            (keys, true, &[Polling], Some(WaitingFor::FullScreen)),
+            (keys, true, &[Other], None),
+        ] {
+            let modes = LineModes {
+                canonical: modes.0,
+                echo: modes.1,
+            };
+            assert_eq!(classify(modes, alternate, doing), wanted, "{modes:?} {doing:?}");
+        }
+    }
+
+    #[test]
+    fn calls_are_read() {
+        for (text, wanted) in [
+            ("0 0x3 0x7ffd 0x1 0x0 0x0 0x0 0x7ff 0x7f\n", Some((0, 3))),
+            ("270 0x1 0x0", Some((270, 1))),
+            ("running\n", None),
+            ("-1 0x7ffd 0x7f\n", None),
+            ("", None),
+            ("0", None),
+        ] {
+            assert_eq!(parse_call(text), wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The screen behind a terminal: what programs write comes in, a plain [`Screen`] comes out.
+//!
+//! It also decides what of the output is for reading: what is drawn on the alternate screen is not, since that is one
+//! redraw over the other. In its place stands the screen as it was last, when the program leaves it, or ends.
+
+use crate::PtySize;
+use crate::colors::TerminalColors;
+use crate::guard::{Guard, Piece};
+use crate::keys::InputModes;
+use crate::queries::Queries;
+use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
+use std::num::NonZeroU16;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use vt100::MouseProtocolMode;
+
+/// Lines that can be scrolled back to.
+const SCROLLBACK: usize = 1000;
+
+/// A terminal's screen.
+pub(crate) struct Emulator {
+    guard: Guard,
+    screen: Guarded,
+    shown: Shown,
+}
+
+/// The emulator proper, and what it takes to have a new one.
+struct Guarded {
+    parser: vt100::Parser<Queries>,
+    size: PtySize,
+    colors: TerminalColors,
+}
+
+/// What of the output is for reading.
+#[derive(Debug, Default)]
+struct Shown {
+    bytes: Vec<u8>,
+    /// Something was shown, and it does not end with a line feed.
+    inside_line: bool,
+}
+
+/// What a chunk brought.
+#[derive(Debug, Default)]
+pub(crate) struct Processed {
+    /// For the consumer.
+    pub(crate) shown: Vec<u8>,
+    /// To be sent to the program.
+    pub(crate) answers: String,
+}
+
+impl Emulator {
+    pub(crate) fn new(size: PtySize, colors: TerminalColors) -> Self {
+        Self {
+            guard: Guard::new(),
+            screen: Guarded {
+                parser: parser(size, colors),
+                size,
+                colors,
+            },
+            shown: Shown::default(),
+        }
+    }
+
+    /// Takes in what a program wrote, split anywhere.
+    pub(crate) fn process(&mut self, chunk: &[u8]) -> Processed {
+        let Self {
+            guard,
+            screen,
+            shown,
+        } = self;
+        guard.cut(chunk, screen.size.cols(), |piece| match piece {
+            Piece::Bytes(bytes) => {
+                screen.feed(bytes);
+                if !screen.is_alternate() {
+                    shown.add(bytes);
+                }
+            }
+            Piece::PrivateModes(bytes, set) => {
+                let last = (!set && screen.is_alternate()).then(|| screen.text());
+                let was_alternate = screen.is_alternate();
+                screen.feed(as_understood(bytes));
+                match (was_alternate, screen.is_alternate()) {
+                    (false, false) => shown.add(bytes),
+                    (true, false) => shown.add_screen(last),
+                    (_, true) => {}
+                }
+            }
+            Piece::Reset(bytes) => {
+                let last = screen.is_alternate().then(|| screen.text());
+                screen.feed(bytes);
+                screen.parser.callbacks_mut().reset();
+                shown.add_screen(last);
+            }
+        });
+        Processed {
+            shown: std::mem::take(&mut self.shown.bytes),
+            answers: self.screen.parser.callbacks_mut().take_answers(),
+        }
+    }
+
+    /// What is for reading at the end: the screen that a program leaves behind that had it for itself.
+    pub(crate) fn finish(&mut self) -> Vec<u8> {
+        let last = self.screen.is_alternate().then(|| self.screen.text());
+        self.shown.add_screen(last);
+        std::mem::take(&mut self.shown.bytes)
+    }
+
+    pub(crate) fn resize(&mut self, size: PtySize) {
+        self.screen.size = size;
+        let (rows, cols) = (at_least_two(size.rows()), at_least_two(size.cols()));
+        self.screen.guarded(|parser| parser.set_size(rows, cols));
+    }
+
+    pub(crate) fn size(&self) -> PtySize {
+        self.screen.size
+    }
+
+    /// How keys are to be sent.
+    pub(crate) fn input_modes(&self) -> InputModes {
+        let queries = self.screen.parser.callbacks();
+        let screen = self.screen.parser.screen();
+        InputModes {
+            application_cursor: screen.application_cursor(),
+            application_keypad: screen.application_keypad(),
+            bracketed_paste: screen.bracketed_paste(),
+            mouse: screen.mouse_protocol_mode(),
+            mouse_encoding: screen.mouse_protocol_encoding(),
+            focus_events: queries.focus_events,
+            kitty: queries.kitty_flags(screen.alternate_screen()),
+        }
+    }
+
+    pub(crate) fn is_alternate(&self) -> bool {
+        self.screen.is_alternate()
+    }
+
+    /// The screen, or what is so many lines above it.
+    pub(crate) fn snapshot(&mut self, lines_back: usize) -> Screen {
+        let mut taken = None;
+        self.screen.guarded(|parser| {
+            parser.screen_mut().set_scrollback(lines_back);
+            taken = Some(snapshot(parser));
+            parser.screen_mut().set_scrollback(0);
+        });
+        taken.unwrap_or_else(|| snapshot(&self.screen.parser))
+    }
+
+    /// The text of the screen, line by line, without blanks at the ends.
+    pub(crate) fn text(&self) -> Vec<String> {
+        self.screen.text()
+    }
+}
+
+impl Guarded {
+    fn is_alternate(&self) -> bool {
+        self.parser.screen().alternate_screen()
+    }
+
+    fn feed(&mut self, bytes: &[u8]) {
+        self.guarded(|parser| parser.process(bytes));
+    }
+
+    /// Does something that may panic, since the emulator has had such faults. Then the screen begins anew, and the session
+    /// lives.
+    fn guarded(&mut self, work: impl FnOnce(&mut vt100::Parser<Queries>)) {
+        let parser_now = &mut self.parser;
+        if catch_unwind(AssertUnwindSafe(|| work(parser_now))).is_err() {
+            tracing::error!("the terminal's emulator failed; its screen begins anew");
+            self.parser = parser(self.size, self.colors);
+        }
+    }
+
+    fn text(&self) -> Vec<String> {
+        let mut lines: Vec<String> = self
+            .parser
+            .screen()
+            .rows(0, self.size.cols())
+            .map(|line| line.trim_end().to_owned())
+            .collect();
+        while lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
+        lines
+    }
+}
+
+impl Shown {
+    fn add(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        if let Some(last) = bytes.last() {
+            self.inside_line = *last != b'\n';
+        }
+    }
+
+    /// A screen on lines of its own.
+    fn add_screen(&mut self, lines: Option<Vec<String>>) {
+        let Some(lines) = lines.filter(|lines| !lines.is_empty()) else {
+            return;
+        };
+        if self.inside_line {
+            self.add(b"\r\n");
+        }
+        for line in lines {
+            self.add(line.as_bytes());
+            self.add(b"\r\n");
+        }
+    }
+}
+
+/// The emulator fails at one column; sizes are clamped far above, and here once more.
+fn at_least_two(length: u16) -> NonZeroU16 {
+    NonZeroU16::new(length.max(2)).unwrap_or(NonZeroU16::MAX)
+}
+
+fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<Queries> {
+    let (rows, cols) = (at_least_two(size.rows()), at_least_two(size.cols()));
+    vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK, Queries::new(colors))
+}
+
+/// The emulator knows the alternate screen by two of its three numbers.
+fn as_understood(sequence: &[u8]) -> &[u8] {
+    match sequence {
+        b"\x1b[?1047h" => b"\x1b[?47h",
+        b"\x1b[?1047l" => b"\x1b[?47l",
+        other => other,
+    }
+}
+
+fn snapshot(parser: &vt100::Parser<Queries>) -> Screen {
+    let screen = parser.screen();
+    let (rows, cols) = screen.size();
+    let (rows, cols) = (rows.get(), cols.get());
+    let cells = (0..rows)
+        .flat_map(|row| (0..cols).map(move |col| (row, col)))
+        .map(|(row, col)| screen.cell(row, col).map(plain_cell).unwrap_or_default())
+        .collect();
+    let (row, col) = screen.cursor_position();
+    Screen {
+        rows,
+        cols,
+        cells,
+        cursor: Cursor {
+            row,
+            col: col.min(cols - 1),
+            visible: !screen.hide_cursor() && screen.scrollback() == 0,
+        },
+        title: parser.callbacks().title.clone(),
+        modes: ScreenModes {
+            alternate_screen: screen.alternate_screen(),
+            application_cursor: screen.application_cursor(),
+            application_keypad: screen.application_keypad(),
+            bracketed_paste: screen.bracketed_paste(),
+            mouse: screen.mouse_protocol_mode() != MouseProtocolMode::None,
+            focus_events: parser.callbacks().focus_events,
+        },
+        scrollback: screen.scrollback_len(),
+    }
+}
+
+fn plain_cell(cell: &vt100::Cell) -> Cell {
+    Cell {
+        text: cell.contents().to_owned(),
+        wide: cell.is_wide(),
+        foreground: plain_color(cell.fgcolor()),
+        background: plain_color(cell.bgcolor()),
+        attributes: Attributes {
+            bold: cell.bold(),
+            dim: cell.dim(),
+            italic: cell.italic(),
+            underline: cell.underline(),
+            inverse: cell.inverse(),
+        },
+    }
+}
+
+fn plain_color(color: vt100::Color) -> CellColor {
+    match color {
+        vt100::Color::Default => CellColor::Default,
+        vt100::Color::Idx(index) => CellColor::Indexed(index),
+        vt100::Color::Rgb(r, g, b) => CellColor::Rgb(r, g, b),
+    }
+}
+
+#[cfg(test)]
+#[path = "emulator_tests.rs"]
+mod tests;

@@ -1,0 +1,228 @@
+//! Starting commands on terminals.
+
+use crate::call::{Parts, PtyRun, cancelled_before};
+use crate::colors::TerminalColors;
+use crate::recording::{Recording, RecordingWriter};
+use crate::script::{self, ScriptFile};
+use crate::session::{PtySession, Shared};
+use crate::terminal::Terminal;
+use crate::watchdog::{Watchdog, Watched};
+use crate::PtySize;
+use agent_bash_core::{Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
+use agent_bash_process::supervisor::{
+    ShellStart, StartError, Supervised, Supervisor, TerminalStart,
+};
+use async_trait::async_trait;
+use std::ffi::OsString;
+use std::fmt;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a [`PtyExecutor`] is made from.
+#[derive(Debug, Clone)]
+pub struct PtyOptions {
+    /// How supervisors are started.
+    pub supervisor: Supervisor,
+    /// Every wait and every measurement goes through it.
+    pub clock: Arc<dyn Clock>,
+    /// The size with which terminals begin.
+    pub size: PtySize,
+    /// What programs are told that ask for the terminal's colours.
+    pub colors: TerminalColors,
+    /// Bytes that adopted survivors may still write to their call's file.
+    pub survivor_quota: u64,
+}
+
+impl PtyOptions {
+    /// 120 × 40, light on dark, 100 MiB for survivors.
+    pub fn new(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            supervisor,
+            clock,
+            size: PtySize::default(),
+            colors: TerminalColors::default(),
+            survivor_quota: 100 << 20,
+        }
+    }
+}
+
+/// Called with a handle to every session that starts.
+type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
+
+/// Runs scripts, each on a terminal of its own, in a shell of its own. No shell is started ahead, and the snapshot of the
+/// user's shell is not loaded.
+///
+/// Build the call's environment for a terminal (`agent_bash_process::environment::Attendance::Terminal`): with
+/// `TERM=dumb` programs draw as without one. `LINES` and `COLUMNS` of the base are not passed on: the terminal knows its
+/// size.
+pub struct PtyExecutor {
+    options: PtyOptions,
+    on_start: Option<OnStart>,
+    recording: Mutex<Option<RecordingWriter>>,
+}
+
+impl PtyExecutor {
+    /// An executor; nothing is opened yet.
+    pub fn new(options: PtyOptions) -> Self {
+        Self {
+            options,
+            on_start: None,
+            recording: Mutex::new(None),
+        }
+    }
+
+    /// Has this called with a handle to every session that [`Executor::run`] starts, so that somebody can show it and type.
+    /// It is called before the first output; it must not block.
+    #[must_use]
+    pub fn on_start(mut self, call: impl Fn(PtySession) + Send + Sync + 'static) -> Self {
+        self.on_start = Some(Box::new(call));
+        self
+    }
+
+    /// Records the next call that starts, as asciicast v2. What is typed is not recorded.
+    pub fn record_next(&self, into: RecordingWriter) {
+        *self.recording() = Some(into);
+    }
+
+    /// Starts a script on a terminal. It goes on when [`PtyRun::finish`] is awaited.
+    ///
+    /// Of `spec`, a terminal has no use for `streams` (there is one), `stdin` (it is the terminal), `report_stages`,
+    /// `enter_cwd` and `snapshot`.
+    ///
+    /// # Errors
+    /// Nothing was started: `PTY error: …` with the reason.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O and time enabled.
+    pub async fn open(&self, spec: &RunSpec, cancel: &Cancel) -> Result<PtyRun, NotStarted> {
+        if let Some(name) = &spec.session {
+            return Err(failed(format!("the session {name:?} has no terminal")));
+        }
+        let options = self.options.clone();
+        let script = ScriptFile::new(spec).map_err(failed)?;
+        let (terminal, program_side) = Terminal::open(options.size).map_err(failed)?;
+        let terminal = Arc::new(terminal);
+        let mut supervised = self.supervisor(spec).await.map_err(failed)?;
+        let recording = self.recording().take().map(|out| {
+            Recording::start(out, Arc::clone(&options.clock), options.size)
+        });
+        let shared = Shared::new(
+            Arc::clone(&terminal),
+            options.size,
+            options.colors,
+            recording,
+        );
+        let started_at = options.clock.wall();
+        let started = options.clock.now();
+        supervised
+            .start_on_terminal(start(spec, &terminal), script.file().as_fd())
+            .await
+            .map_err(failed)?;
+        let watched = Watched {
+            timeout: spec.timeout,
+            grace: spec.grace,
+            cancel: cancel.clone(),
+            kill: shared.kill.clone(),
+        };
+        let watchdog = Watchdog::start(supervised.link(), Arc::clone(&options.clock), watched);
+        Ok(PtyRun::new(Parts {
+            spec: spec.clone(),
+            options,
+            supervised,
+            terminal,
+            program_side,
+            script,
+            watchdog,
+            shared,
+            started_at,
+            started,
+        }))
+    }
+
+    /// Starts a script on a terminal and follows it by a task of its own. [`PtySession::ended`] has its outcome.
+    ///
+    /// # Errors
+    /// As [`PtyExecutor::open`].
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O and time enabled.
+    pub async fn start(
+        &self,
+        spec: &RunSpec,
+        mut out: Box<dyn OutputConsumer>,
+        cancel: &Cancel,
+    ) -> Result<PtySession, NotStarted> {
+        let run = self.open(spec, cancel).await?;
+        let session = run.session();
+        tokio::spawn(async move { run.finish(&mut *out).await });
+        Ok(session)
+    }
+
+    async fn supervisor(&self, spec: &RunSpec) -> Result<Supervised, StartError> {
+        let PtyOptions {
+            supervisor, clock, ..
+        } = &self.options;
+        match supervisor.launch(&spec.env.base, &**clock).await {
+            // Its program may just have been replaced, or the system been out of processes for a moment.
+            Err(StartError::NoHello) => supervisor.launch(&spec.env.base, &**clock).await,
+            other => other,
+        }
+    }
+
+    fn recording(&self) -> std::sync::MutexGuard<'_, Option<RecordingWriter>> {
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for PtyExecutor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PtyExecutor")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Executor for PtyExecutor {
+    async fn run(
+        &self,
+        spec: &RunSpec,
+        out: &mut dyn OutputConsumer,
+        cancel: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        if cancel.is_cancelled() {
+            return Ok(cancelled_before(&*self.options.clock));
+        }
+        let run = self.open(spec, cancel).await?;
+        if let Some(on_start) = &self.on_start {
+            on_start(run.session());
+        }
+        run.finish(out).await
+    }
+}
+
+fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
+    let (args, commit) = script::boot(spec);
+    // A shell would believe these rather than the terminal.
+    let size = ["LINES", "COLUMNS"].map(|name| (OsString::from(name), None));
+    let program = spec.shell.path.clone();
+    TerminalStart {
+        start: ShellStart {
+            arg0: program.file_name().unwrap_or(program.as_os_str()).to_owned(),
+            program,
+            args,
+            env_changes: size
+                .into_iter()
+                .chain(spec.env.changes.clone())
+                .collect(),
+            inherits_stdin: false,
+        },
+        terminal: terminal.path().to_path_buf(),
+        commit: commit.to_owned(),
+    }
+}
+
+/// The line that the contract wants for whatever goes wrong on our side.
+fn failed(reason: impl fmt::Display) -> NotStarted {
+    NotStarted::new(format!("PTY error: {reason}"))
+}

@@ -1,0 +1,305 @@
+//! What stands before the emulator: cuts output into pieces, and keeps from it what it has no limits for.
+//!
+//! The emulator keeps an operating system command of any length in memory, and repeats a character as often as it is
+//! told to; a few bytes would cost it megabytes and seconds. So numbers in control sequences are clamped, control strings
+//! are cut, and sequences that are longer than any program sends are dropped. Everything else goes through byte for byte.
+//!
+//! It also tells apart the sequences at which the emulator's caller wants to look at the screen before and after: those
+//! that set and reset private modes (the alternate screen among them), and the full reset.
+
+/// Bytes of an operating system command that are passed on. Titles and links are shorter.
+const LONGEST_STRING: usize = 4096;
+
+/// Bytes of a control sequence. The longest in use (SGR with every attribute) has fewer than 200.
+const LONGEST_SEQUENCE: usize = 256;
+
+/// Numbers in cursor movements, insertions and the like are clamped to this: more than any screen has, and what programs
+/// use to mean "as far as it goes".
+const LARGEST: u32 = 999;
+
+/// A piece of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    /// Anything.
+    Bytes(&'a [u8]),
+    /// One whole sequence that sets (`true`) or resets private modes.
+    PrivateModes(&'a [u8], bool),
+    /// `ESC c`, a full reset.
+    Reset(&'a [u8]),
+}
+
+/// Where in a sequence the output is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ground,
+    /// After ESC, which is held back.
+    Escape,
+    /// After ESC and intermediate bytes.
+    Intermediate,
+    /// In a control sequence, which is held back.
+    Sequence,
+    /// In one that was too long.
+    Dropped,
+    /// In an operating system command of so many bytes.
+    Command(usize),
+    /// In one that was too long.
+    Cut,
+    /// In another control string; nothing keeps those.
+    Text,
+}
+
+/// The scanner. Its pieces do not depend on how the output was split into chunks.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    state: State,
+    /// A control sequence up to now, from its ESC.
+    sequence: Vec<u8>,
+    /// Bytes that wait for their piece to become complete.
+    bytes: Vec<u8>,
+}
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+const CAN: u8 = 0x18;
+const SUB: u8 = 0x1a;
+
+impl Guard {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: State::Ground,
+            sequence: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Cuts a chunk into pieces. `cols` is the width of the screen.
+    pub(crate) fn cut(&mut self, chunk: &[u8], cols: u16, mut piece: impl FnMut(Piece<'_>)) {
+        for byte in chunk {
+            self.step(*byte, cols, &mut piece);
+        }
+        self.flush(&mut piece);
+    }
+
+    fn flush(&mut self, piece: &mut impl FnMut(Piece<'_>)) {
+        if !self.bytes.is_empty() {
+            piece(Piece::Bytes(&self.bytes));
+            self.bytes.clear();
+        }
+    }
+
+    fn step(&mut self, byte: u8, cols: u16, piece: &mut impl FnMut(Piece<'_>)) {
+        match (self.state, byte) {
+            // Wherever it is, these end what was begun.
+            (State::Escape | State::Sequence | State::Dropped, CAN | SUB) => {
+                self.sequence.clear();
+                self.bytes.push(byte);
+                self.state = State::Ground;
+            }
+            (State::Sequence | State::Dropped, ESC) => {
+                self.sequence.clear();
+                self.state = State::Escape;
+            }
+            (_, ESC) => self.state = State::Escape,
+            (State::Ground, _) => self.bytes.push(byte),
+            // Control characters inside of a sequence take effect at once.
+            (State::Escape | State::Sequence, 0..0x20) => self.bytes.push(byte),
+            (State::Escape, _) => self.after_escape(byte, piece),
+            (State::Intermediate, _) => {
+                self.bytes.push(byte);
+                if matches!(byte, 0x30..=0x7e | CAN | SUB) {
+                    self.state = State::Ground;
+                }
+            }
+            (State::Sequence, 0x20..=0x3f) => {
+                self.sequence.push(byte);
+                if self.sequence.len() > LONGEST_SEQUENCE {
+                    self.sequence.clear();
+                    self.state = State::Dropped;
+                }
+            }
+            (State::Sequence, 0x40..=0x7e) => {
+                self.state = State::Ground;
+                self.sequence.push(byte);
+                self.end_of_sequence(cols, piece);
+            }
+            (State::Dropped, 0x40..=0x7e) => self.state = State::Ground,
+            // Not a byte of a sequence.
+            (State::Sequence | State::Dropped, _) => {}
+            (State::Command(_), BEL | CAN | SUB) | (State::Text, CAN | SUB) => {
+                self.bytes.push(byte);
+                self.state = State::Ground;
+            }
+            (State::Command(length), _) if length >= LONGEST_STRING => {
+                // Ends it for the emulator.
+                self.bytes.push(CAN);
+                self.state = State::Cut;
+            }
+            (State::Command(length), _) => {
+                self.bytes.push(byte);
+                self.state = State::Command(length + 1);
+            }
+            (State::Cut, BEL | CAN | SUB) => self.state = State::Ground,
+            (State::Cut, _) => {}
+            (State::Text, _) => self.bytes.push(byte),
+        }
+    }
+
+    fn after_escape(&mut self, byte: u8, piece: &mut impl FnMut(Piece<'_>)) {
+        if byte == b'[' {
+            self.sequence.extend_from_slice(&[ESC, byte]);
+            self.state = State::Sequence;
+            return;
+        }
+        if byte == b'c' {
+            self.flush(piece);
+            piece(Piece::Reset(&[ESC, byte]));
+            self.state = State::Ground;
+            return;
+        }
+        self.bytes.extend_from_slice(&[ESC, byte]);
+        self.state = match byte {
+            b']' => State::Command(0),
+            b'P' | b'X' | b'^' | b'_' => State::Text,
+            0x20..=0x2f => State::Intermediate,
+            // Nothing: the emulator waits on for what the escape means.
+            0x7f.. => {
+                self.bytes.truncate(self.bytes.len() - 2);
+                State::Escape
+            }
+            _ => State::Ground,
+        };
+    }
+
+    fn end_of_sequence(&mut self, cols: u16, piece: &mut impl FnMut(Piece<'_>)) {
+        let sequence = std::mem::take(&mut self.sequence);
+        let (Some(last), Some(first)) = (sequence.last(), sequence.get(2)) else {
+            return;
+        };
+        match (first, last) {
+            (b'?', b'h' | b'l') => {
+                self.flush(piece);
+                piece(Piece::PrivateModes(&sequence, *last == b'h'));
+            }
+            (_, b'b') => clamp(&sequence, u32::from(cols), &mut self.bytes),
+            (_, b'@'..=b'P' | b'S' | b'T' | b'X' | b'`' | b'a' | b'd' | b'e') => {
+                clamp(&sequence, LARGEST, &mut self.bytes);
+            }
+            _ => self.bytes.extend_from_slice(&sequence),
+        }
+        self.sequence = sequence;
+        self.sequence.clear();
+    }
+}
+
+/// Copies a sequence with every number in it at most `largest`.
+fn clamp(sequence: &[u8], largest: u32, out: &mut Vec<u8>) {
+    let mut rest = sequence;
+    while let Some(first) = rest.first() {
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if digits == 0 {
+            out.push(*first);
+            rest = &rest[1..];
+            continue;
+        }
+        let number = rest[..digits].iter().fold(0u32, |number, digit| {
+            number
+                .saturating_mul(10)
+                .saturating_add(u32::from(digit - b'0'))
+        });
+        if number > largest {
+            out.extend_from_slice(largest.to_string().as_bytes());
+        } else {
+            out.extend_from_slice(&rest[..digits]);
+        }
+        rest = &rest[digits..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What the emulator gets, in one piece, and how many pieces were told apart.
+    fn through(chunks: &[&[u8]]) -> (Vec<u8>, usize) {
+        let mut guard = Guard::new();
+        let (mut out, mut apart) = (Vec::new(), 0);
+        for chunk in chunks {
+            guard.cut(chunk, 80, |piece| match piece {
+                Piece::Bytes(bytes) => out.extend_from_slice(bytes),
+                Piece::PrivateModes(bytes, _) | Piece::Reset(bytes) => {
+                    out.extend_from_slice(bytes);
+                    apart += 1;
+                }
+            });
+        }
+        (out, apart)
+    }
+
+    #[test]
+    fn what_has_no_limit_gets_one() {
+        let title = |length| [b"\x1b]2;".to_vec(), vec![b'x'; length], b"\x07after".to_vec()].concat();
+        let cut = [b"\x1b]2;".to_vec(), vec![b'x'; LONGEST_STRING - 2], b"\x18after".to_vec()].concat();
+        let long = [b"\x1b[".to_vec(), vec![b'0'; 300], b"1bafter".to_vec()].concat();
+        for (given, wanted) in [
+            (b"x\x1b[65535b".to_vec(), b"x\x1b[80b".to_vec()),
+            (b"\x1b[3b".to_vec(), b"\x1b[3b".to_vec()),
+            (b"\x1b[99999;7H".to_vec(), b"\x1b[999;7H".to_vec()),
+            (b"\x1b[4294967296999L".to_vec(), b"\x1b[999L".to_vec()),
+            (b"\x1b[38;2;255;0;10000m".to_vec(), b"\x1b[38;2;255;0;10000m".to_vec()),
+            (b"\x1b[655\xff35b".to_vec(), b"\x1b[80b".to_vec()),
+            (b"\x1b\n[65535b".to_vec(), b"\n\x1b[80b".to_vec()),
+            (long, b"after".to_vec()),
+            (title(100), title(100)),
+            (title(100_000), cut),
+        ] {
+            assert_eq!(through(&[&given]).0, wanted, "{:?}", given.escape_ascii().to_string());
+        }
+    }
+
+    #[test]
+    fn modes_are_told_apart() {
+        for (given, wanted) in [
+            (&b"a\x1b[?1049hb\x1b[?1049lc"[..], 2),
+            (b"\x1bc", 1),
+            (b"\x1b[?25h", 1),
+            (b"\x1b[?6n\x1b[4h\x1b]2;\x1b[31m", 0),
+        ] {
+            assert_eq!(through(&[given]), (given.to_vec(), wanted), "{given:?}");
+        }
+    }
+
+    /// Bytes that make sequences likely.
+    fn output() -> impl Strategy<Value = Vec<u8>> {
+        let part = prop_oneof![
+            Just(b"\x1b[".to_vec()),
+            Just(b"\x1b]2;".to_vec()),
+            Just(b"\x1b[?1049".to_vec()),
+            Just(b"\x1bP".to_vec()),
+            Just(b"\x1b\\".to_vec()),
+            "[0-9]{1,2};?".prop_map(String::into_bytes),
+            "[hlmHJKLMbABCDSTX@rncu]".prop_map(String::into_bytes),
+            prop::collection::vec(any::<u8>(), 0..4),
+            "[a-zé漢😀\u{301}\r\n\t]{0,6}".prop_map(String::into_bytes),
+        ];
+        prop::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_do_not_matter(bytes in output(), at in 0usize..400) {
+            let at = at.min(bytes.len());
+            prop_assert_eq!(through(&[&bytes]), through(&[&bytes[..at], &bytes[at..]]));
+        }
+
+        #[test]
+        fn the_screen_is_the_same_as_without(bytes in output()) {
+            let (rows, cols) = (24.try_into().unwrap(), 80.try_into().unwrap());
+            let mut with = vt100::Parser::new(rows, cols, 10);
+            let mut without = vt100::Parser::new(rows, cols, 10);
+            with.process(&through(&[&bytes]).0);
+            without.process(&bytes);
+            prop_assert_eq!(with.screen().state_formatted(), without.screen().state_formatted());
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Keys in the Kitty keyboard protocol, for programs that asked for it. Only presses: releases are not passed on by
+//! hosts.
+
+use super::{InputModes, Special, legacy, parameter, shifted, special, without_controls};
+use agent_bash_core::{Key, KeyModifiers};
+
+/// Flag 1: keys that are ambiguous otherwise get sequences of their own.
+const DISAMBIGUATE: u8 = 1;
+/// Flag 8: all keys do, those that print too.
+const REPORT_ALL: u8 = 8;
+/// Flag 16: with the text they print.
+const WITH_TEXT: u8 = 16;
+
+/// The code of the keypad's `0`; the other digits follow.
+const KEYPAD_ZERO: u32 = 57399;
+
+pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> Vec<u8> {
+    let all = modes.kitty & REPORT_ALL != 0;
+    if !all && modes.kitty & DISAMBIGUATE == 0 {
+        return legacy(key, modifiers, modes);
+    }
+    let m = parameter(modifiers);
+    if let Some(special) = special(key) {
+        return match (special, m) {
+            // `CSI R` would be the answer to a question for the cursor's position.
+            (Special::First('R'), 1) => "\x1b[13~".to_owned(),
+            (Special::First('R'), m) => format!("\x1b[13;{m}~"),
+            (Special::Cursor(x) | Special::First(x), 1) => format!("\x1b[{x}"),
+            (Special::Cursor(x) | Special::First(x), m) => format!("\x1b[1;{m}{x}"),
+            (Special::Numbered(n), 1) => format!("\x1b[{n}~"),
+            (Special::Numbered(n), m) => format!("\x1b[{n};{m}~"),
+        }
+        .into_bytes();
+    }
+    let (code, text) = match key {
+        Key::Text(text) => return without_controls(text),
+        // Kept as they are, so that a program that crashed leaves a shell one can type into.
+        Key::Enter | Key::Tab | Key::Backspace if m == 1 && !all => {
+            return legacy(key, modifiers, modes);
+        }
+        Key::Enter => (13, None),
+        Key::Tab => (9, None),
+        Key::Backspace => (127, None),
+        Key::Escape => (27, None),
+        Key::Char(c) if !all && !modifiers.ctrl && !modifiers.alt => {
+            return legacy(&Key::Char(*c), modifiers, modes);
+        }
+        Key::Char(c) => {
+            let printed = if modifiers.shift { shifted(*c) } else { *c };
+            let text = (!modifiers.ctrl && !modifiers.alt).then_some(printed);
+            (u32::from(unshifted(*c)), text)
+        }
+        Key::Keypad(c) if !all && m == 1 => return legacy(&Key::Keypad(*c), modifiers, modes),
+        Key::Keypad(c) => match keypad_code(*c) {
+            Some(code) => (code, Some(*c).filter(|c| !c.is_control())),
+            None => return legacy(key, modifiers, modes),
+        },
+        _ => return Vec::new(),
+    };
+    let text = text.filter(|_| modes.kitty & WITH_TEXT != 0);
+    match (m, text) {
+        (1, None) => format!("\x1b[{code}u"),
+        (1, Some(text)) => format!("\x1b[{code};;{}u", u32::from(text)),
+        (m, None) => format!("\x1b[{code};{m}u"),
+        (m, Some(text)) => format!("\x1b[{code};{m};{}u", u32::from(text)),
+    }
+    .into_bytes()
+}
+
+/// The key's own character: codes are those of the key without shift.
+fn unshifted(c: char) -> char {
+    let mut lower = c.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(one), None) => one,
+        _ => c,
+    }
+}
+
+fn keypad_code(c: char) -> Option<u32> {
+    Some(match c {
+        '0'..='9' => KEYPAD_ZERO + u32::from(c) - u32::from('0'),
+        '.' => 57409,
+        '/' => 57410,
+        '*' => 57411,
+        '-' => 57412,
+        '+' => 57413,
+        '\r' | '\n' => 57414,
+        '=' => 57415,
+        ',' => 57416,
+        _ => return None,
+    })
+}

@@ -1,0 +1,79 @@
+//! The mouse, for programs that asked for it, in the form they asked for.
+
+use agent_bash_core::{MouseButton, MouseInput, MouseKind};
+use vt100::{MouseProtocolEncoding, MouseProtocolMode};
+
+/// Added to the button while it moves.
+const MOTION: u16 = 32;
+/// "No button", and in the old forms every release.
+const NONE: u16 = 3;
+/// The wheel.
+const WHEEL: u16 = 64;
+
+pub(super) fn encode(
+    mouse: MouseInput,
+    mode: MouseProtocolMode,
+    encoding: MouseProtocolEncoding,
+) -> Vec<u8> {
+    if !is_wanted(mouse.kind, mode) {
+        return Vec::new();
+    }
+    let released = matches!(mouse.kind, MouseKind::Release(_));
+    let sgr = encoding == MouseProtocolEncoding::Sgr;
+    let button = match mouse.kind {
+        MouseKind::Press(button) => number(button),
+        MouseKind::Release(button) if sgr => number(button),
+        MouseKind::Release(_) => NONE,
+        MouseKind::Drag(button) => number(button) + MOTION,
+        MouseKind::Move => NONE + MOTION,
+        MouseKind::WheelUp => WHEEL,
+        MouseKind::WheelDown => WHEEL + 1,
+    };
+    let held = mouse.modifiers;
+    let held = 4 * u16::from(held.shift) + 8 * u16::from(held.alt) + 16 * u16::from(held.ctrl);
+    // X10 tells of no modifiers.
+    let held = if mode == MouseProtocolMode::Press { 0 } else { held };
+    let button = button + held;
+    let (col, row) = (mouse.col.saturating_add(1), mouse.row.saturating_add(1));
+    match encoding {
+        MouseProtocolEncoding::Sgr => {
+            let last = if released { 'm' } else { 'M' };
+            format!("\x1b[<{button};{col};{row}{last}").into_bytes()
+        }
+        MouseProtocolEncoding::Default => {
+            // Further to the right or below there is no byte for it, so there is no event, as in xterm.
+            let bytes = [button, col, row].map(|number| u8::try_from(number + 32).ok());
+            match bytes {
+                [Some(button), Some(col), Some(row)] => vec![0x1b, b'[', b'M', button, col, row],
+                _ => Vec::new(),
+            }
+        }
+        MouseProtocolEncoding::Utf8 => {
+            let mut text = "\x1b[M".to_owned();
+            text.extend(
+                [button, col, row]
+                    .into_iter()
+                    .filter_map(|number| char::from_u32(u32::from(number) + 32)),
+            );
+            text.into_bytes()
+        }
+    }
+}
+
+fn is_wanted(kind: MouseKind, mode: MouseProtocolMode) -> bool {
+    match mode {
+        MouseProtocolMode::None => false,
+        MouseProtocolMode::Press => matches!(kind, MouseKind::Press(_)),
+        MouseProtocolMode::PressRelease => !matches!(kind, MouseKind::Drag(_) | MouseKind::Move),
+        MouseProtocolMode::ButtonMotion => kind != MouseKind::Move,
+        MouseProtocolMode::AnyMotion => true,
+    }
+}
+
+fn number(button: MouseButton) -> u16 {
+    match button {
+        MouseButton::Left => 0,
+        MouseButton::Middle => 1,
+        MouseButton::Right => 2,
+    }
+}

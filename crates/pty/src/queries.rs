@@ -1,0 +1,230 @@
+//! What the emulator asks of its host while it reads: answers to the questions that programs ask their terminal and wait
+//! for, and the modes that the emulator does not keep.
+//!
+//! The answers are only put together here. They are sent by the session's writer, never by whoever reads.
+
+use crate::colors::TerminalColors;
+use std::fmt::Write as _;
+use vt100::Screen;
+
+/// Bytes of answers that wait to be sent; a program that asks on without reading gets no more.
+const MOST: usize = 16 * 1024;
+
+/// Characters of a title that are kept.
+const LONGEST_TITLE: usize = 256;
+
+/// Entries of the Kitty keyboard stack, as its specification advises.
+const DEEPEST: usize = 16;
+
+/// Width and height of a cell in pixels, as answered to programs that want to know: nobody sees pixels here.
+const CELL: (u32, u32) = (8, 16);
+
+/// VT220 with colours (ECMA-48 DA1; xterm's `62;22`).
+const PRIMARY_ATTRIBUTES: &str = "\x1b[?62;22c";
+
+/// A VT100 without version, which no program has a special case for.
+const SECONDARY_ATTRIBUTES: &str = "\x1b[>0;0;0c";
+
+/// Answers and modes, beside the emulator's own.
+#[derive(Debug)]
+pub(crate) struct Queries {
+    colors: TerminalColors,
+    answers: String,
+    pub(crate) title: String,
+    pub(crate) focus_events: bool,
+    /// Flags of the Kitty keyboard protocol, for the main and the alternate screen: the last is in force.
+    kitty: [Vec<u8>; 2],
+}
+
+impl Queries {
+    pub(crate) fn new(colors: TerminalColors) -> Self {
+        Self {
+            colors,
+            answers: String::new(),
+            title: String::new(),
+            focus_events: false,
+            kitty: [Vec::new(), Vec::new()],
+        }
+    }
+
+    /// What is to be sent.
+    pub(crate) fn take_answers(&mut self) -> String {
+        std::mem::take(&mut self.answers)
+    }
+
+    /// As after a full reset.
+    pub(crate) fn reset(&mut self) {
+        self.focus_events = false;
+        self.kitty = [Vec::new(), Vec::new()];
+    }
+
+    /// Flags of the Kitty keyboard protocol that are in force; 0: it is not.
+    pub(crate) fn kitty_flags(&self, alternate_screen: bool) -> u8 {
+        let stack = &self.kitty[usize::from(alternate_screen)];
+        stack.last().copied().unwrap_or(0)
+    }
+
+    fn answer(&mut self, text: std::fmt::Arguments<'_>) {
+        if self.answers.len() < MOST {
+            // Writing to a string does not fail.
+            let _ = self.answers.write_fmt(text);
+        }
+    }
+
+    fn set_kitty(&mut self, alternate: bool, change: KittyChange) {
+        /// Bits that the protocol defines.
+        const DEFINED: u8 = 0b1_1111;
+        let current = self.kitty_flags(alternate);
+        let stack = &mut self.kitty[usize::from(alternate)];
+        match change {
+            KittyChange::Push(flags) => {
+                if stack.len() == DEEPEST {
+                    stack.remove(0);
+                }
+                stack.push(flags & DEFINED);
+            }
+            KittyChange::Pop(count) => {
+                stack.truncate(stack.len().saturating_sub(usize::from(count)));
+            }
+            KittyChange::Set(flags, mode) => {
+                let flags = flags & DEFINED;
+                let flags = match mode {
+                    2 => current | flags,
+                    3 => current & !flags,
+                    _ => flags,
+                };
+                stack.pop();
+                stack.push(flags);
+            }
+        }
+    }
+}
+
+/// A change to the flags of the Kitty keyboard protocol.
+#[derive(Debug, Clone, Copy)]
+enum KittyChange {
+    Push(u8),
+    Pop(u16),
+    Set(u8, u16),
+}
+
+impl vt100::Callbacks for Queries {
+    fn set_window_title(&mut self, _: &mut Screen, title: &[u8]) {
+        self.title = String::from_utf8_lossy(title)
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(LONGEST_TITLE)
+            .collect();
+    }
+
+    fn unhandled_csi(
+        &mut self,
+        screen: &mut Screen,
+        first: Option<u8>,
+        second: Option<u8>,
+        params: &[&[u16]],
+        last: char,
+    ) {
+        let number = |index: usize| {
+            let param = params.get(index).and_then(|param| param.first());
+            param.copied().unwrap_or(0)
+        };
+        let alternate = screen.alternate_screen();
+        let (rows, cols) = screen.size();
+        let (rows, cols) = (rows.get(), cols.get());
+        match (first, second, last, number(0)) {
+            (None, None, 'c', 0) => self.answer(format_args!("{PRIMARY_ATTRIBUTES}")),
+            (Some(b'>'), None, 'c', 0) => self.answer(format_args!("{SECONDARY_ATTRIBUTES}")),
+            (Some(b'='), None, 'c', 0) => self.answer(format_args!("\x1bP!|00000000\x1b\\")),
+            (None, None, 'n', 5) => self.answer(format_args!("\x1b[0n")),
+            (None | Some(b'?'), None, 'n', 6) => {
+                let mark = if first.is_some() { "?" } else { "" };
+                let (row, col) = screen.cursor_position();
+                // After the last column the cursor is still on it.
+                let (row, col) = (row + 1, (col + 1).min(cols));
+                self.answer(format_args!("\x1b[{mark}{row};{col}R"));
+            }
+            (None, None, 't', 14) => {
+                let (width, height) = (CELL.0 * u32::from(cols), CELL.1 * u32::from(rows));
+                self.answer(format_args!("\x1b[4;{height};{width}t"));
+            }
+            (None, None, 't', 16) => self.answer(format_args!("\x1b[6;{};{}t", CELL.1, CELL.0)),
+            (None, None, 't', 18) => self.answer(format_args!("\x1b[8;{rows};{cols}t")),
+            (None, None, 't', 19) => self.answer(format_args!("\x1b[9;{rows};{cols}t")),
+            (Some(b'?'), Some(b'$'), 'p', mode) => {
+                let state = mode_state(screen, self.focus_events, mode);
+                self.answer(format_args!("\x1b[?{mode};{state}$y"));
+            }
+            (Some(b'?'), None, 'u', _) => {
+                let flags = self.kitty_flags(alternate);
+                self.answer(format_args!("\x1b[?{flags}u"));
+            }
+            (Some(b'>'), None, 'u', flags) => {
+                self.set_kitty(alternate, KittyChange::Push(low_byte(flags)));
+            }
+            (Some(b'<'), None, 'u', count) => {
+                self.set_kitty(alternate, KittyChange::Pop(count.max(1)));
+            }
+            (Some(b'='), None, 'u', flags) => {
+                self.set_kitty(alternate, KittyChange::Set(low_byte(flags), number(1)));
+            }
+            (Some(b'>'), None, 'q', 0) => {
+                let version = env!("CARGO_PKG_VERSION");
+                self.answer(format_args!("\x1bP>|agent-bash({version})\x1b\\"));
+            }
+            (Some(b'?'), None, 'h' | 'l', _) if params.contains(&&[1004][..]) => {
+                self.focus_events = last == 'h';
+            }
+            _ => {}
+        }
+    }
+
+    fn unhandled_osc(&mut self, _: &mut Screen, params: &[&[u8]]) {
+        let [number, questions @ ..] = params else {
+            return;
+        };
+        let number = std::str::from_utf8(number).ok();
+        let Some(first) = number.and_then(|number| number.parse::<u8>().ok()) else {
+            return;
+        };
+        // `OSC 10;?;?` asks for 10 and 11.
+        for (number, _) in (first..=11)
+            .zip(questions)
+            .filter(|(number, question)| *number >= 10 && **question == b"?")
+        {
+            let color = if number == 10 {
+                self.colors.foreground
+            } else {
+                self.colors.background
+            };
+            let [r, g, b] = color;
+            self.answer(format_args!(
+                "\x1b]{number};rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}\x1b\\"
+            ));
+        }
+    }
+}
+
+/// State of a private mode as DECRPM tells it: 1 set, 2 reset, 0 not known.
+fn mode_state(screen: &Screen, focus_events: bool, mode: u16) -> u8 {
+    use vt100::{MouseProtocolEncoding as Encoding, MouseProtocolMode as Mouse};
+    let mouse = screen.mouse_protocol_mode();
+    let set = match mode {
+        1 => screen.application_cursor(),
+        9 => mouse == Mouse::Press,
+        25 => !screen.hide_cursor(),
+        47 | 1047 | 1049 => screen.alternate_screen(),
+        1000 => mouse == Mouse::PressRelease,
+        1002 => mouse == Mouse::ButtonMotion,
+        1003 => mouse == Mouse::AnyMotion,
+        1004 => focus_events,
+        1006 => screen.mouse_protocol_encoding() == Encoding::Sgr,
+        2004 => screen.bracketed_paste(),
+        _ => return 0,
+    };
+    if set { 1 } else { 2 }
+}
+
+fn low_byte(number: u16) -> u8 {
+    u8::try_from(number).unwrap_or(0)
+}

@@ -1,0 +1,115 @@
+//! Recording a session as asciicast v2, which asciinema and its players show: a line of JSON with the size, then one for
+//! every piece of output and every change of size.
+//!
+//! What is typed is not recorded at all: with echo it is part of the output, and without echo it is nobody's business.
+
+use crate::PtySize;
+use agent_bash_core::{Clock, Timestamp};
+use serde_json::json;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Where a recording goes: a file, as a rule. Written to as output comes, in whole lines.
+pub type RecordingWriter = Box<dyn Write + Send>;
+
+/// A recording that is being made.
+pub(crate) struct Recording {
+    out: RecordingWriter,
+    clock: Arc<dyn Clock>,
+    started: Duration,
+    /// The beginning of a character whose end has not come yet.
+    incomplete: Vec<u8>,
+    failed: bool,
+}
+
+impl Recording {
+    pub(crate) fn start(out: RecordingWriter, clock: Arc<dyn Clock>, size: PtySize) -> Self {
+        let Timestamp(millis) = clock.wall();
+        let mut recording = Self {
+            out,
+            started: clock.now(),
+            clock,
+            incomplete: Vec::new(),
+            failed: false,
+        };
+        recording.line(&json!({
+            "version": 2,
+            "width": size.cols(),
+            "height": size.rows(),
+            "timestamp": millis / 1000,
+            "env": {"TERM": "xterm-256color"},
+        }));
+        recording
+    }
+
+    /// Something was written to the terminal, split anywhere.
+    pub(crate) fn output(&mut self, bytes: &[u8]) {
+        self.incomplete.extend_from_slice(bytes);
+        let whole = whole_characters(&self.incomplete);
+        let text = String::from_utf8_lossy(&self.incomplete[..whole]).into_owned();
+        self.incomplete.drain(..whole);
+        if !text.is_empty() {
+            self.event("o", &text);
+        }
+    }
+
+    pub(crate) fn resized(&mut self, size: PtySize) {
+        self.event("r", &format!("{}x{}", size.cols(), size.rows()));
+    }
+
+    /// Writes what is left.
+    pub(crate) fn finish(&mut self) {
+        let text = String::from_utf8_lossy(&self.incomplete).into_owned();
+        self.incomplete.clear();
+        if !text.is_empty() {
+            self.event("o", &text);
+        }
+        let flushed = self.out.flush();
+        self.note(flushed);
+    }
+
+    fn event(&mut self, kind: &str, data: &str) {
+        let seconds = self.clock.now().saturating_sub(self.started).as_secs_f64();
+        // Microseconds, as the recorders write them.
+        let seconds = (seconds * 1e6).round() / 1e6;
+        self.line(&json!([seconds, kind, data]));
+    }
+
+    fn line(&mut self, value: &serde_json::Value) {
+        if !self.failed {
+            let written = self.out.write_all(format!("{value}\n").as_bytes());
+            self.note(written);
+        }
+    }
+
+    /// A recording that cannot be written ends; the command does not.
+    fn note(&mut self, result: io::Result<()>) {
+        if let Err(error) = result {
+            tracing::warn!(%error, "the recording of a terminal could not be written");
+            self.failed = true;
+        }
+    }
+}
+
+/// How much of this is whole characters, or can never become any.
+fn whole_characters(bytes: &[u8]) -> usize {
+    /// The longest character has four bytes.
+    const LONGEST: usize = 4;
+    for back in 1..LONGEST.min(bytes.len() + 1) {
+        let at = bytes.len() - back;
+        let needed = match bytes[at] {
+            0x80..=0xbf => continue,
+            0xc2..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf4 => 4,
+            _ => 1,
+        };
+        return if needed > back { at } else { bytes.len() };
+    }
+    bytes.len()
+}
+
+#[cfg(test)]
+#[path = "recording_tests.rs"]
+mod tests;

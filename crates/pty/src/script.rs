@@ -1,0 +1,173 @@
+//! The text by which a shell on a terminal takes its script: what it is started with, and the file it reads.
+//!
+//! As without a terminal the script travels by descriptor, byte for byte: no argument holds it, so neither `ps` nor a limit
+//! on arguments meets it. The file holds a record and the script, each ended by a NUL. The record changes into the
+//! call's directory, closes all that is ours and leaves the script in `BASH_EXECUTION_STRING`, where `bash -c` has it.
+//! Words of ours are escaped (`\builtin`) against functions that the environment may bring.
+
+use agent_bash_core::{Limits, RunSpec};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// What bash is started with. It waits until it is in the terminal's foreground; an end of file runs nothing.
+const BOOT: &str = concat!(
+    r"IFS= \builtin read -r -d '' -u {control_fd} __ab || \builtin exit 125; ",
+    r"\command exec {control_fd}<&-; ",
+    r"\builtin mapfile -d '' -n 2 -u {script_fd} __ab; __ab_fd={script_fd}; ",
+    r#"\builtin eval "${__ab[0]}"; : bash; \builtin eval -- "$BASH_EXECUTION_STRING""#,
+);
+
+/// What commits to bash.
+const COMMIT: &str = "\0";
+
+/// The same for a shell that cannot be relied on to have more than POSIX.
+const PLAIN_BOOT: &str = "read -r __ab <&{control_fd} || exit 125; . /dev/fd/{script_fd}";
+
+/// What commits to such a shell.
+const PLAIN_COMMIT: &str = "\n";
+
+/// What a record that fails adds to the file.
+const FAILURE: &str = "d";
+
+/// Arguments of the shell, and what commits its script.
+pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
+    let mut args: Vec<OsString> = spec.shell.args.iter().map(OsString::from).collect();
+    if spec.shell.is_bash {
+        args.extend(["--norc", "--noprofile", "-c", BOOT].map(OsString::from));
+        return (args, COMMIT);
+    }
+    args.extend(["-c", PLAIN_BOOT].map(OsString::from));
+    (args, PLAIN_COMMIT)
+}
+
+/// The file that a shell reads its script from, and into which a record that fails writes.
+#[derive(Debug)]
+pub(crate) struct ScriptFile {
+    file: File,
+    length: u64,
+}
+
+impl ScriptFile {
+    /// Writes the script of a call. The file has no name.
+    pub(crate) fn new(spec: &RunSpec) -> io::Result<Self> {
+        let content = if spec.shell.is_bash {
+            content(spec)
+        } else {
+            plain_content(spec)
+        };
+        let memory = rustix::fs::memfd_create("agent-bash-script", rustix::fs::MemfdFlags::CLOEXEC)?;
+        let mut file = File::from(memory);
+        file.write_all(&content)?;
+        file.rewind()?;
+        Ok(Self {
+            file,
+            length: content.len() as u64,
+        })
+    }
+
+    /// For the supervisor, which hands it on.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Whether the call's directory could not be entered. For when the shell has ended.
+    pub(crate) fn failed(&mut self) -> bool {
+        let mut added = String::new();
+        self.file
+            .seek(SeekFrom::Start(self.length))
+            .and_then(|_| self.file.read_to_string(&mut added))
+            .is_ok_and(|_| added == FAILURE)
+    }
+}
+
+fn content(spec: &RunSpec) -> Vec<u8> {
+    let mut text = Vec::with_capacity(spec.script.len() + 512);
+    let mut add = |part: &[u8]| text.extend_from_slice(part);
+    // `{script_fd}` is filled in where the shell's arguments are, not here: the record finds the number there.
+    add(b"\\builtin cd -- ");
+    add(&quoted(spec.cwd.as_os_str()));
+    add(b" 2>/dev/null || { \\builtin printf ");
+    add(FAILURE.as_bytes());
+    add(b" >&$__ab_fd; \\builtin exit 125; }; ");
+    add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD");
+    if let Some(oldpwd) = spec.env.get("OLDPWD").filter(|path| Path::new(path).is_dir()) {
+        add(b"=");
+        add(&quoted(oldpwd));
+    }
+    add(b"; ");
+    add(limits(spec.limits).as_bytes());
+    add(b"SECONDS=0; BASH_EXECUTION_STRING=${__ab[1]-}; ");
+    add(b"\\command exec {__ab_fd}<&-; \\builtin unset -v __ab __ab_fd\0");
+    add(spec.script.as_bytes());
+    text
+}
+
+fn plain_content(spec: &RunSpec) -> Vec<u8> {
+    let mut text = Vec::with_capacity(spec.script.len() + 256);
+    text.extend_from_slice(b"cd -- ");
+    text.extend_from_slice(&quoted(spec.cwd.as_os_str()));
+    text.extend_from_slice(b" || exit 125; unset __ab; ");
+    text.extend_from_slice(spec.script.as_bytes());
+    text
+}
+
+/// Limits as `ulimit` sets them. One that the system refuses stays as it is.
+fn limits(limits: Limits) -> String {
+    const MIB_IN_KIB: u64 = 1024;
+    let limit = |option, value: Option<u64>, unit: u64| {
+        value.map(|value| {
+            let value = value.saturating_mul(unit);
+            format!("\\builtin ulimit -{option} {value} 2>/dev/null; ")
+        })
+    };
+    [
+        limit('t', limits.cpu_s, 1),
+        limit('v', limits.memory_mb, MIB_IN_KIB),
+        limit('u', limits.processes, 1),
+        limit('f', limits.file_mb, MIB_IN_KIB),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// In single quotes, as every shell reads them, byte for byte.
+fn quoted(text: &OsStr) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() + 2);
+    out.push(b'\'');
+    for byte in text.as_bytes() {
+        match byte {
+            b'\'' => out.extend_from_slice(b"'\\''"),
+            other => out.push(*other),
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_leaves_its_quotes() {
+        assert_eq!(quoted(OsStr::new("/a b/it's$(x)")), b"'/a b/it'\\''s$(x)'");
+    }
+
+    #[test]
+    fn limits_are_in_the_units_of_ulimit() {
+        let some = Limits {
+            cpu_s: Some(3),
+            file_mb: Some(2),
+            ..Limits::default()
+        };
+        assert_eq!(
+            limits(some),
+            "\\builtin ulimit -t 3 2>/dev/null; \\builtin ulimit -f 2048 2>/dev/null; "
+        );
+        assert_eq!(limits(Limits::default()), "");
+    }
+}

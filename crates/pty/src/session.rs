@@ -1,0 +1,298 @@
+//! A terminal as its host sees it while a command runs on it: a handle that shows the screen, takes input, and says when
+//! something has changed. It never waits for the command, and it does not keep it alive.
+
+use crate::colors::TerminalColors;
+use crate::emulator::Emulator;
+use crate::keys;
+use crate::recording::Recording;
+use crate::terminal::Terminal;
+use crate::{PtySize, WaitingFor};
+use agent_bash_core::{Cancel, KeyInput, NotStarted, Outcome, Screen};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, watch};
+
+/// Bytes of input that wait for a program that does not read.
+const MOST_INPUT: usize = 1 << 20;
+
+/// Bytes of it beyond which answers to a program's questions are not added: it does not read them.
+const MOST_ANSWERED: usize = 64 << 10;
+
+/// A handle to a command on its terminal. Clones are handles to the same. Dropping it ends nothing; after the command's
+/// end it still shows the last screen, and holds no descriptor.
+#[derive(Clone)]
+pub struct PtySession {
+    shared: Arc<Shared>,
+    status: watch::Receiver<PtyStatus>,
+}
+
+/// Where a session is.
+#[derive(Debug, Clone, Default)]
+pub struct PtyStatus {
+    /// Grows with whatever may have changed the screen.
+    pub generation: u64,
+    /// What the command waits for, if it is known to wait. Noticed after two seconds of silence; gone with the next
+    /// output or input.
+    pub waiting: Option<WaitingFor>,
+    /// How it ended, once it has.
+    pub ended: Option<Arc<PtyEnd>>,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PtyEnd {
+    /// What the executor returned.
+    pub result: Result<Outcome, NotStarted>,
+    /// The person at the terminal ended it: [`PtySession::kill`].
+    pub killed: bool,
+}
+
+/// Input that was not taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InputRefused {
+    /// The command has ended.
+    #[error("the command has ended")]
+    Ended,
+    /// A mebibyte of input waits already: the program does not read.
+    #[error("the program does not read its input")]
+    Full,
+}
+
+impl PtySession {
+    /// The screen. Cheap: it is put together once for each change, and only if somebody looks.
+    pub fn screen(&self) -> Arc<Screen> {
+        let generation = self.status.borrow().generation;
+        let mut cache = lock(&self.shared.cache);
+        if let Some((of, screen)) = &*cache
+            && *of == generation
+        {
+            return Arc::clone(screen);
+        }
+        let screen = Arc::new(lock(&self.shared.emulator).snapshot(0));
+        *cache = Some((generation, Arc::clone(&screen)));
+        screen
+    }
+
+    /// What stands so many lines above the screen; at most [`Screen::scrollback`].
+    pub fn scrolled_back(&self, lines: usize) -> Screen {
+        lock(&self.shared.emulator).snapshot(lines)
+    }
+
+    /// The screen's text, line by line, without blanks at the ends and without empty lines at the bottom.
+    pub fn text(&self) -> Vec<String> {
+        lock(&self.shared.emulator).text()
+    }
+
+    /// Where it is now.
+    pub fn status(&self) -> PtyStatus {
+        self.status.borrow().clone()
+    }
+
+    /// Waits until something has changed since this handle last waited; at once if it has. Changes that come faster than
+    /// they are asked for are one. After the end it never returns. Cancel safe.
+    pub async fn changed(&mut self) -> PtyStatus {
+        if self.status.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        self.status.borrow_and_update().clone()
+    }
+
+    /// Waits until the command has ended. Cancel safe.
+    pub async fn ended(&self) -> Arc<PtyEnd> {
+        let mut status = self.status.clone();
+        if let Ok(status) = status.wait_for(|status| status.ended.is_some()).await
+            && let Some(end) = &status.ended
+        {
+            return Arc::clone(end);
+        }
+        // The sender lives as long as this handle.
+        std::future::pending().await
+    }
+
+    /// Sends what a person typed, as the program asked for it. Does not wait; empty where the program did not ask for
+    /// such events.
+    ///
+    /// # Errors
+    /// Nothing of it was sent.
+    pub fn send(&self, input: &KeyInput) -> Result<(), InputRefused> {
+        let modes = lock(&self.shared.emulator).input_modes();
+        self.send_bytes(&keys::encode(input, modes))
+    }
+
+    /// Sends bytes as they are.
+    ///
+    /// # Errors
+    /// Nothing of them was sent.
+    pub fn send_bytes(&self, bytes: &[u8]) -> Result<(), InputRefused> {
+        if lock(&self.shared.terminal).is_none() {
+            return Err(InputRefused::Ended);
+        }
+        let mut input = lock(&self.shared.input);
+        if input.len() + bytes.len() > MOST_INPUT {
+            return Err(InputRefused::Full);
+        }
+        input.extend(bytes);
+        drop(input);
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// Changes the size of screen and terminal; the program hears of it by SIGWINCH. Nothing happens after the end.
+    pub fn resize(&self, size: PtySize) {
+        let terminal = lock(&self.shared.terminal);
+        let Some(terminal) = &*terminal else { return };
+        // The emulator first: what the program draws upon the signal is for the new size.
+        {
+            let mut emulator = lock(&self.shared.emulator);
+            if emulator.size() == size {
+                return;
+            }
+            emulator.resize(size);
+        }
+        if let Err(error) = terminal.resize(size) {
+            tracing::debug!(%error, "a terminal could not be resized");
+        }
+        if let Some(recording) = &mut *lock(&self.shared.recording) {
+            recording.resized(size);
+        }
+        self.shared.changed(|_| {});
+    }
+
+    /// The size it has.
+    pub fn size(&self) -> PtySize {
+        lock(&self.shared.emulator).size()
+    }
+
+    /// Ends the command and everything it started: SIGHUP, SIGTERM, the call's grace, SIGKILL. Does not wait.
+    pub fn kill(&self) {
+        self.shared.kill.cancel();
+    }
+}
+
+impl fmt::Debug for PtySession {
+    /// Without what is on the screen, or was typed.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PtySession")
+            .field("status", &*self.status.borrow())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What handles and the running call have in common.
+pub(crate) struct Shared {
+    emulator: Mutex<Emulator>,
+    /// The screen of a generation.
+    cache: Mutex<Option<(u64, Arc<Screen>)>>,
+    /// Until the call's end.
+    terminal: Mutex<Option<Arc<Terminal>>>,
+    /// What waits to be written to the terminal.
+    pub(crate) input: Mutex<VecDeque<u8>>,
+    /// There is new input.
+    pub(crate) wake: Notify,
+    pub(crate) kill: Cancel,
+    recording: Mutex<Option<Recording>>,
+    status: watch::Sender<PtyStatus>,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        terminal: Arc<Terminal>,
+        size: PtySize,
+        colors: TerminalColors,
+        recording: Option<Recording>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            emulator: Mutex::new(Emulator::new(size, colors)),
+            cache: Mutex::new(None),
+            terminal: Mutex::new(Some(terminal)),
+            input: Mutex::new(VecDeque::new()),
+            wake: Notify::new(),
+            kill: Cancel::new(),
+            recording: Mutex::new(recording),
+            status: watch::Sender::new(PtyStatus::default()),
+        })
+    }
+
+    pub(crate) fn session(self: &Arc<Self>) -> PtySession {
+        PtySession {
+            shared: Arc::clone(self),
+            status: self.status.subscribe(),
+        }
+    }
+
+    /// Takes in what a program wrote; returns what of it is for reading.
+    pub(crate) fn process(&self, chunk: &[u8]) -> Vec<u8> {
+        let processed = lock(&self.emulator).process(chunk);
+        if !processed.answers.is_empty() {
+            let mut input = lock(&self.input);
+            if input.len() < MOST_ANSWERED {
+                input.extend(processed.answers.as_bytes());
+            }
+        }
+        if let Some(recording) = &mut *lock(&self.recording) {
+            recording.output(chunk);
+        }
+        self.changed(|status| status.waiting = None);
+        processed.shown
+    }
+
+    /// Whether input waits to be written.
+    pub(crate) fn has_input(&self) -> bool {
+        !lock(&self.input).is_empty()
+    }
+
+    /// Nobody will read it.
+    pub(crate) fn drop_input(&self) {
+        lock(&self.input).clear();
+    }
+
+    pub(crate) fn is_alternate(&self) -> bool {
+        lock(&self.emulator).is_alternate()
+    }
+
+    pub(crate) fn waiting(&self) -> Option<WaitingFor> {
+        self.status.borrow().waiting
+    }
+
+    pub(crate) fn set_waiting(&self, waiting: Option<WaitingFor>) {
+        self.status.send_if_modified(|status| {
+            let changes = status.waiting != waiting;
+            status.waiting = waiting;
+            changes
+        });
+    }
+
+    /// What is for reading after the last output: see [`Emulator::finish`].
+    pub(crate) fn last_screen(&self) -> Vec<u8> {
+        lock(&self.emulator).finish()
+    }
+
+    /// Lets go of the terminal, and says how it ended. Once.
+    pub(crate) fn end(&self, end: PtyEnd) {
+        if self.status.borrow().ended.is_some() {
+            return;
+        }
+        drop(lock(&self.terminal).take());
+        self.drop_input();
+        if let Some(mut recording) = lock(&self.recording).take() {
+            recording.finish();
+        }
+        self.changed(|status| {
+            status.waiting = None;
+            status.ended = Some(Arc::new(end));
+        });
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut PtyStatus)) {
+        self.status.send_modify(|status| {
+            status.generation += 1;
+            change(status);
+        });
+    }
+}
+
+/// What panicked under the lock was the emulator, which starts anew, or a recording's writer.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

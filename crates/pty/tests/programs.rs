@@ -1,0 +1,339 @@
+//! Real programs on real terminals: what they see, what they show, and what of it is for reading.
+
+mod support;
+
+use agent_bash_core::{Ending, NoticeKind};
+use agent_bash_pty::{Key, KeyInput, PtyExecutor, PtyOptions, PtySize};
+use std::time::Duration;
+use support::{attend, attend_with, is_installed, options, run, spec};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_finds_a_terminal() {
+    for (script, wanted) in [
+        ("echo hi", "hi\r\n"),
+        ("stty size", "40 120\r\n"),
+        ("tput cols; tput lines", "120\r\n40\r\n"),
+        ("[[ -t 0 && -t 1 && -t 2 ]] && echo all", "all\r\n"),
+        ("echo error >&2", "error\r\n"),
+        ("echo tty >/dev/tty", "tty\r\n"),
+        ("pwd; echo ${COLUMNS-none}", "/tmp\r\nnone\r\n"),
+        ("ps -o stat= -p $$ | grep -o + ", "+\r\n"),
+        ("ls /proc/self/fd | tr '\\n' ' '", "0 1 2 3 "),
+        ("compgen -v __ab; echo \"<$-> $0 $#\"", "<hBc> bash 0\r\n"),
+        ("printf '%s' \"$BASH_EXECUTION_STRING\" | wc -c", "46\r\n"),
+    ] {
+        let ran = run(&spec(script)).await.unwrap();
+        assert_eq!(ran.out, wanted, "{script}");
+        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn endings_are_the_shells_own() {
+    for (script, wanted) in [
+        ("exit 3", Ending::Exited { code: 3 }),
+        ("false", Ending::Exited { code: 1 }),
+        ("nonsense-command", Ending::Exited { code: 127 }),
+        (
+            "kill -KILL $$",
+            Ending::Signaled {
+                signal: "SIGKILL".into(),
+                number: 9,
+            },
+        ),
+    ] {
+        assert_eq!(run(&spec(script)).await.unwrap().outcome.ending, wanted, "{script}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_shells_work_too() {
+    let mut spec = spec("stty size; echo $0; pwd");
+    spec.shell.path = "/bin/sh".into();
+    spec.shell.is_bash = false;
+    assert_eq!(run(&spec).await.unwrap().out, "40 120\r\nsh\r\n/tmp\r\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_start_says_why() {
+    let mut nowhere = spec("echo ran");
+    nowhere.cwd = "/nonexistent/here".into();
+    let error = run(&nowhere).await.unwrap_err();
+    assert_eq!(error.reason, "`/nonexistent/here` could not be entered");
+    let mut shell = spec("echo ran");
+    shell.shell.path = "/nonexistent/bash".into();
+    let error = run(&shell).await.unwrap_err().reason;
+    assert!(error.starts_with("PTY error: ") && error.contains("/nonexistent/bash"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_size_reaches_program_and_screen() {
+    let attended = attend(&spec(
+        "trap 'stty size' WINCH; echo ready; while read -r line; do [[ $line == end ]] && break; done",
+    ))
+    .await;
+    attended.shows("ready").await;
+    attended.session.resize(PtySize::clamped(77, 11));
+    attended.enters("x");
+    attended.shows("11 77").await;
+    let screen = attended.session.screen();
+    assert_eq!((screen.cols, screen.rows), (77, 11));
+    attended.enters("end");
+    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn less_pages_and_its_last_screen_is_for_reading() {
+    if !is_installed("less") {
+        return;
+    }
+    let attended = attend(&spec("echo before; seq 1 500 | less; echo after")).await;
+    attended.shows("39\n:").await;
+    assert!(attended.session.screen().modes.alternate_screen);
+    attended.types(" ");
+    attended.shows("\n78\n:").await;
+    attended.types("q");
+    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+    let out = attended.collect.text();
+    assert!(out.starts_with("before\r\n"), "{out}");
+    assert!(out.ends_with("78\r\n:\r\nafter\r\n"), "{out:?}");
+    // The first page was drawn, too, and is not there.
+    assert!(!out.contains("\n12\r\n"), "{out:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn vim_edits_a_file() {
+    if !is_installed("vim") {
+        return;
+    }
+    let file = format!("/tmp/agent-bash-pty-{}.txt", std::process::id());
+    let attended = attend(&spec(&format!("vim -u NONE {file}; cat {file}; rm {file}"))).await;
+    attended
+        .until("vim has the screen", |attended, _| {
+            attended.session.screen().modes.alternate_screen
+                && attended.session.text().join("\n").contains("[New]")
+        })
+        .await;
+    attended.types("i");
+    attended.session.send(&KeyInput::Paste("two words\nand more".into())).unwrap();
+    attended.presses(Key::Escape);
+    attended.shows("two words").await;
+    // There is nobody who could let it go on: a stopped editor comes back at once.
+    attended.control('z');
+    attended.enters(":wq");
+    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+    let out = attended.collect.text();
+    assert!(out.ends_with("two words\r\nand more\r\n"), "{out:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn top_shows_processes() {
+    if !is_installed("top") {
+        return;
+    }
+    let ran = run(&spec("top -n1")).await.unwrap();
+    assert!(ran.out.contains("PID"), "{}", ran.out);
+    assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn python_talks() {
+    if !is_installed("python3") {
+        return;
+    }
+    let attended = attend(&spec("python3 -q")).await;
+    attended.shows(">>>").await;
+    attended.enters("print(6 * 7)");
+    attended.shows("\n42").await;
+    attended.control('d');
+    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn control_c_interrupts_what_floods() {
+    let attended = attend(&spec("trap 'echo caught; exit 9' INT; yes")).await;
+    attended.shows("y\ny").await;
+    attended.control('c');
+    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 9 });
+}
+
+/// Asks, and prints the answer with its control characters visible.
+fn ask(question: &str) -> String {
+    format!(
+        "stty raw -echo min 0 time 20; printf '{question}'; answer=; \
+         while IFS= read -rsN1 -t 5 c; do answer+=$c; \
+         [[ $answer == *[Rncuty]* || $answer == *'\\' ]] && break; done; \
+         stty sane; printf '%q' \"$answer\""
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn questions_are_answered() {
+    for (question, wanted) in [
+        ("\\033[c", "$'\\E[?62;22c'"),
+        ("\\033[>c", "$'\\E[>0;0;0c'"),
+        ("\\033[5n", "$'\\E[0n'"),
+        ("\\033[3;7H\\033[6n", "$'\\E[3;7R'"),
+        ("\\033[18t", "$'\\E[8;40;120t'"),
+        ("\\033[?u", "$'\\E[?0u'"),
+        ("\\033[>5u\\033[?u", "$'\\E[?5u'"),
+        ("\\033]10;?\\007", "$'\\E]10;rgb:d0d0/d0d0/d0d0\\E\\\\'"),
+        ("\\033]11;?\\033\\\\", "$'\\E]11;rgb:0000/0000/0000\\E\\\\'"),
+        ("\\033[>q", concat!("$'\\EP>|agent-bash(", env!("CARGO_PKG_VERSION"), ")\\E\\\\'")),
+        ("\\033[?2004h\\033[?2004$p", "$'\\E[?2004;1$y'"),
+    ] {
+        let out = run(&spec(&ask(question))).await.unwrap().out;
+        assert!(out.ends_with(wanted), "{question}: {out:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_who_asks_without_reading_stops_the_session() {
+    let script = "stty raw -echo; for i in {1..20000}; do printf '\\033[6n'; done; stty sane; echo done";
+    let ran = run(&spec(script)).await.unwrap();
+    assert!(ran.out.contains("done"), "{:?}", &ran.out[ran.out.len().saturating_sub(100)..]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_never_reads_stops_nobody() {
+    let attended = attend(&spec("stty raw -echo; echo ready; sleep 1000")).await;
+    attended.shows("ready").await;
+    for _ in 0..200 {
+        attended.session.send_bytes(&[b'x'; 4096]).unwrap();
+    }
+    assert!(attended.session.send_bytes(&vec![b'x'; 1 << 20]).is_err());
+    attended.session.kill();
+    assert_eq!(attended.outcome().await.ending, Ending::Cancelled);
+    assert!(attended.session.status().ended.unwrap().killed);
+}
+
+/// What a command is said to wait for, or nothing within the time.
+async fn waits(script: &str) -> Option<&'static str> {
+    let attended = attend(&spec(script)).await;
+    attended.shows("ready").await;
+    let found = tokio::time::timeout(
+        Duration::from_secs(5),
+        attended.until("it waits", |_, status| status.waiting.is_some()),
+    )
+    .await
+    .is_ok();
+    let waiting = attended.session.status().waiting;
+    assert_eq!(found, waiting.is_some());
+    attended.session.kill();
+    attended.outcome().await;
+    waiting.map(agent_bash_pty::WaitingFor::as_str)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn waiting_is_told_from_working() {
+    let cases = [
+        ("echo ready; read -r x", Some("line")),
+        ("echo ready; cat", Some("line")),
+        ("echo ready; cat < /dev/tty", Some("line")),
+        ("echo ready; cat | sort", Some("line")),
+        ("echo ready; read -rs x", Some("secret")),
+        ("echo ready; stty -echo; cat", Some("secret")),
+        ("echo ready; read -e x", Some("raw")),
+        ("echo ready; read -rn1 x", Some("raw")),
+        ("printf '\\033[?1049hready'; read -rn1 x", Some("full_screen")),
+        ("echo ready | less", Some("full_screen")),
+        ("echo ready; sleep 1000", None),
+        ("echo ready; tail -f /dev/null", None),
+        ("echo ready; while :; do :; done", None),
+        ("echo ready; stty -echo; sleep 1000", None),
+        ("echo ready; stty raw; sleep 1000", None),
+        ("echo ready; cat < <(sleep 1000)", None),
+    ];
+    let cases = cases
+        .into_iter()
+        .filter(|(script, _)| !script.contains("less") || is_installed("less"));
+    let running: Vec<_> = cases
+        .map(|(script, wanted)| (script, wanted, tokio::spawn(waits(script))))
+        .collect();
+    for (script, wanted, found) in running {
+        assert_eq!(found.await.unwrap(), wanted, "{script}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_result_of_a_timeout_says_what_was_waited_for() {
+    let mut asking = spec("read -r -p 'name? ' name");
+    asking.timeout = Some(Duration::from_secs(6));
+    let outcome = run(&asking).await.unwrap().outcome;
+    assert!(matches!(outcome.ending, Ending::TimedOut { .. }), "{outcome:?}");
+    let waited = NoticeKind::WaitingForInput {
+        state: "line".into(),
+    };
+    assert!(outcome.notices.iter().any(|notice| notice.kind == waited), "{outcome:?}");
+    let mut working = spec("sleep 1000");
+    working.timeout = Some(Duration::from_secs(4));
+    assert_eq!(run(&working).await.unwrap().outcome.notices, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn input_ends_the_waiting() {
+    let attended = attend(&spec("read -r a; read -rs b; echo \"got $a$b\"")).await;
+    let waits_for = async |name: &str| {
+        attended
+            .until(name, |_, status| {
+                status.waiting.map(agent_bash_pty::WaitingFor::as_str) == Some(name)
+            })
+            .await;
+    };
+    waits_for("line").await;
+    attended.enters("1");
+    waits_for("secret").await;
+    attended.enters("2");
+    assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
+    assert!(attended.collect.text().ends_with("got 12\r\n"));
+}
+
+/// A writer whose content a test can see.
+#[derive(Debug, Clone, Default)]
+struct Seen(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl std::io::Write for Seen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Everything in which something typed could be found: output, recording, screen, scrollback, the handle itself.
+async fn traces(script: &str, typed: &str) -> String {
+    let executor = PtyExecutor::new(PtyOptions {
+        size: PtySize::clamped(80, 24),
+        ..options()
+    });
+    let seen = Seen::default();
+    executor.record_next(Box::new(seen.clone()));
+    let attended = attend_with(&executor, &spec(script)).await;
+    attended.shows("secret?").await;
+    attended.enters(typed);
+    let outcome = attended.outcome().await;
+    assert_eq!(outcome.ending, Ending::Exited { code: 0 }, "{script}");
+    let recording = String::from_utf8(seen.0.lock().unwrap().clone()).unwrap();
+    assert!(recording.starts_with("{") && recording.contains("\"width\":80"), "{recording}");
+    assert!(recording.contains("secret?"), "{recording}");
+    let screen = format!("{:?}", attended.session.screen());
+    let text = attended.session.text().join("\n");
+    format!(
+        "{}{recording}{screen}{text}{outcome:?}{:?}{:?}",
+        attended.collect.text(),
+        attended.session,
+        attended.session.status(),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_secret_goes_to_the_program_and_nowhere_else() {
+    let check = "[[ $x == hunter2 ]]";
+    let hidden = format!("read -rs -p 'secret? ' x; {check}");
+    assert!(!traces(&hidden, "hunter2").await.contains("hunter2"));
+    let shown = format!("read -r -p 'secret? ' x; {check}");
+    assert!(traces(&shown, "hunter2").await.contains("hunter2"));
+}

@@ -1,0 +1,226 @@
+//! What the tests of this crate share: an executor over the test supervisor, a specification, a consumer that collects.
+
+#![allow(
+    dead_code,
+    clippy::allow_attributes,
+    reason = "each test file uses its part"
+)]
+
+use agent_bash_core::{
+    Cancel, Environment, Executor, Flow, Limits, NotStarted, Outcome, OutputConsumer, RunSpec,
+    Shell, StdinSource, StreamId, Streams, SurvivorPolicy,
+};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::Supervisor;
+use agent_bash_pty::{Key, KeyInput, KeyModifiers, PtyExecutor, PtyOptions, PtySession, PtyStatus};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Deadline for what must happen soon. Generous: the machine may be busy, and nothing passes by being fast.
+pub(crate) const SOON: Duration = Duration::from_secs(60);
+
+pub(crate) fn options() -> PtyOptions {
+    PtyOptions::new(
+        Supervisor::at(env!("CARGO_BIN_EXE_pty-test-supervisor")),
+        Arc::new(SystemClock::new()),
+    )
+}
+
+pub(crate) fn executor() -> PtyExecutor {
+    PtyExecutor::new(options())
+}
+
+/// The environment of every test: nothing of the machine but `PATH`.
+fn environment() -> BTreeMap<OsString, OsString> {
+    [
+        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+        ("HOME", "/nonexistent"),
+        ("LANG", "C.UTF-8"),
+        ("TERM", "xterm-256color"),
+        ("COLUMNS", "33"),
+    ]
+    .map(|(name, value)| (name.into(), value.into()))
+    .into()
+}
+
+pub(crate) fn spec(script: &str) -> RunSpec {
+    RunSpec {
+        script: script.to_owned(),
+        shell: Shell {
+            path: PathBuf::from("/bin/bash"),
+            is_bash: true,
+            args: Vec::new(),
+        },
+        cwd: PathBuf::from("/tmp"),
+        env: Environment {
+            base: Arc::new(environment()),
+            changes: BTreeMap::new(),
+        },
+        streams: Streams::Merged,
+        stdin: StdinSource::Null,
+        timeout: Some(SOON),
+        grace: Duration::from_secs(2),
+        survivors: SurvivorPolicy::Adopt,
+        session: None,
+        report_stages: false,
+        enter_cwd: false,
+        snapshot: false,
+        limits: Limits::default(),
+    }
+}
+
+/// Keeps what was printed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Collect {
+    pub(crate) bytes: Arc<Mutex<Vec<u8>>>,
+    pub(crate) stop_after: Option<usize>,
+    pub(crate) survivors_file: Option<Arc<std::fs::File>>,
+}
+
+impl Collect {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+}
+
+impl OutputConsumer for Collect {
+    fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
+        assert_eq!(stream, StreamId::Merged);
+        let mut kept = self.bytes.lock().unwrap();
+        kept.extend_from_slice(bytes);
+        match self.stop_after {
+            Some(enough) if kept.len() >= enough => Flow::Stop,
+            _ => Flow::Continue,
+        }
+    }
+
+    fn file_for_survivors(&mut self, _: StreamId) -> Option<std::fs::File> {
+        self.survivors_file.as_ref()?.try_clone().ok()
+    }
+}
+
+/// What a call printed and how it ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) out: String,
+    pub(crate) outcome: Outcome,
+}
+
+pub(crate) async fn run(spec: &RunSpec) -> Result<Ran, NotStarted> {
+    let mut collect = Collect::default();
+    let outcome = executor().run(spec, &mut collect, &Cancel::new()).await?;
+    Ok(Ran {
+        out: collect.text(),
+        outcome,
+    })
+}
+
+/// A session with somebody at it.
+pub(crate) struct Attended {
+    pub(crate) session: PtySession,
+    pub(crate) collect: Collect,
+}
+
+pub(crate) async fn attend(spec: &RunSpec) -> Attended {
+    attend_with(&executor(), spec).await
+}
+
+pub(crate) async fn attend_with(executor: &PtyExecutor, spec: &RunSpec) -> Attended {
+    let collect = Collect::default();
+    let session = executor
+        .start(spec, Box::new(collect.clone()), &Cancel::new())
+        .await
+        .unwrap();
+    Attended { session, collect }
+}
+
+impl Attended {
+    /// Waits until the screen shows this.
+    pub(crate) async fn shows(&self, text: &str) {
+        self.until(&format!("the screen shows {text:?}"), |attended, _| {
+            attended.session.text().join("\n").contains(text)
+        })
+        .await;
+    }
+
+    /// Waits for a state, and says what the screen was if it does not come.
+    pub(crate) async fn until(&self, what: &str, done: impl Fn(&Self, &PtyStatus) -> bool) {
+        let mut session = self.session.clone();
+        let wait = async {
+            while !done(self, &session.status()) {
+                // An end that was seen already is no change.
+                let _ = tokio::time::timeout(Duration::from_millis(200), session.changed()).await;
+            }
+        };
+        if tokio::time::timeout(SOON, wait).await.is_err() {
+            let screen = self.session.text().join("\n");
+            panic!("not in time: {what}; {:?}\n{screen}", self.session);
+        }
+    }
+
+    pub(crate) fn types(&self, text: &str) {
+        self.session
+            .send(&KeyInput::Key {
+                key: Key::Text(text.to_owned()),
+                modifiers: KeyModifiers::default(),
+            })
+            .unwrap();
+    }
+
+    pub(crate) fn presses(&self, key: Key) {
+        self.session
+            .send(&KeyInput::Key {
+                key,
+                modifiers: KeyModifiers::default(),
+            })
+            .unwrap();
+    }
+
+    pub(crate) fn enters(&self, text: &str) {
+        self.types(text);
+        self.presses(Key::Enter);
+    }
+
+    pub(crate) fn control(&self, letter: char) {
+        self.session
+            .send(&KeyInput::Key {
+                key: Key::Char(letter),
+                modifiers: KeyModifiers {
+                    ctrl: true,
+                    ..KeyModifiers::default()
+                },
+            })
+            .unwrap();
+    }
+
+    pub(crate) async fn outcome(&self) -> Outcome {
+        let end = tokio::time::timeout(SOON, self.session.ended())
+            .await
+            .expect("it ends in time");
+        end.result.clone().expect("it was started")
+    }
+}
+
+/// Whether a program is there. Says so if not; the test is then passed over.
+pub(crate) fn is_installed(program: &str) -> bool {
+    let found = ["/usr/local/bin", "/usr/bin", "/bin"]
+        .iter()
+        .any(|directory| Path::new(directory).join(program).is_file());
+    if !found {
+        eprintln!("passed over: `{program}` is not installed");
+    }
+    found
+}
+
+/// Looks again and again until `done`, at the longest until [`SOON`] has passed. Whether it was done.
+pub(crate) async fn soon(mut done: impl FnMut() -> bool) -> bool {
+    let look = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(SOON, look).await.is_ok()
+}
