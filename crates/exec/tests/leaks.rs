@@ -43,7 +43,14 @@ fn children() -> String {
     let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
     let lists =
         threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    lists.collect()
+    let pids: String = lists.collect();
+    pids.split_ascii_whitespace().map(name_and_state).collect()
+}
+
+fn name_and_state(pid: &str) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let lines: Vec<_> = status.lines().take(3).collect();
+    format!("{pid} {lines:?}; ")
 }
 
 /// Bytes of a long line.
