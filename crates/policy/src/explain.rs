@@ -146,8 +146,8 @@ fn read_command(ran: &Ran, base: &str) -> ReadCommand {
         text: words.join(" "),
         span: ran.span,
         cwd: match &ran.cwd {
-            Some(cwd) if cwd == base => None,
-            Some(cwd) => Some(cwd.clone()),
+            Some(cwd) if **cwd == *base => None,
+            Some(cwd) => Some(cwd.to_string()),
             None => Some("a directory that is not known".to_owned()),
         },
         through: ran.through.clone(),

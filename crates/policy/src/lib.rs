@@ -6,6 +6,7 @@
 //! file, reads no environment and no clock.
 
 mod context;
+mod document;
 mod explain;
 mod interceptor;
 mod last_pipeline;
@@ -17,6 +18,7 @@ mod syntax;
 mod verdict;
 
 pub use context::Context;
+pub use document::rules_page;
 pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,

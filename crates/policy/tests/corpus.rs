@@ -14,6 +14,15 @@ fn context() -> Context {
     Context::new("/home/u/project").with_home("/home/u")
 }
 
+/// Other places to be in: the verdicts of the measured cases do not depend on it.
+fn elsewhere() -> [Context; 3] {
+    [
+        Context::new("/tmp/w").with_home("/root"),
+        Context::new("/root").with_home("/root"),
+        Context::new("/srv").with_home("/home/agent"),
+    ]
+}
+
 struct Case {
     check: &'static str,
     group: Group,
@@ -103,6 +112,37 @@ fn the_interceptor_corpus_is_judged_as_measured() {
             "{:?}",
             case.script
         );
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_measured_cases_do_not_depend_on_the_place() {
+    let mut wrong = Vec::new();
+    let measured = CORPORA[0].lines().count() - 1;
+    for case in cases()
+        .iter()
+        .take(measured)
+        .filter(|case| case.check == "safety")
+    {
+        let mut rules = RuleSelection::default();
+        rules.switch(case.group.name(), true).unwrap();
+        for context in elsewhere() {
+            let verdict = check_safety(&case.script, &context, &rules);
+            if (verdict.name() == "block") != case.blocks {
+                wrong.push(format!(
+                    "line {} in {}: {:?}",
+                    case.line,
+                    context.cwd.display(),
+                    case.script
+                ));
+            }
+        }
     }
     assert!(
         wrong.is_empty(),

@@ -610,6 +610,10 @@ fn holds_a_home(field: &Field, context: &Context) -> bool {
         return false;
     };
     let path = resolved(field.value.prefix(), context);
+    // The working directory itself is what one is here for.
+    if Path::new(&path) == context.cwd {
+        return false;
+    }
     home.starts_with(&path) || matches!(path.as_str(), "/" | "/home" | "/root" | "/Users")
 }
 

@@ -135,8 +135,18 @@ pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
         return unanchored(&mut parts);
     }
     let cwd = place.cwd.map(components);
-    let base = components(place.base);
-    if !absolute {
+    let mut base = components(place.base);
+    if !absolute && base.is_empty() && place.cwd == Some(place.base) {
+        // The script begins in the root itself: what is relative is below the working directory like
+        // anywhere else, but for the system's own names.
+        if let [only] = parts.as_slice()
+            && only.literal().is_some_and(|name| SYSTEM.contains(&name))
+        {
+            return Some(Danger::TopLevel);
+        }
+        base = vec!["\0"];
+        parts.insert(0, Part::text("\0"));
+    } else if !absolute {
         match &cwd {
             Some(cwd) => {
                 parts = cwd
@@ -284,6 +294,10 @@ fn directory(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -
     let Some(first) = parts.first() else {
         return Some(Danger::Root);
     };
+    // Where the script begins, wherever that is: what stands in it is the caller's business.
+    if same(parts, base) {
+        return Some(Danger::Here);
+    }
     if let Some(home) = home {
         let home = components(home);
         if same(parts, &home) {

@@ -50,6 +50,16 @@ pub(crate) enum Command {
     Compound(Rc<Compound>),
 }
 
+impl Command {
+    /// A number that no other command of the same script has.
+    pub(crate) fn identity(&self) -> usize {
+        match self {
+            Command::Simple(simple) => Rc::as_ptr(simple).addr(),
+            Command::Compound(compound) => Rc::as_ptr(compound).addr(),
+        }
+    }
+}
+
 /// A simple command.
 #[derive(Debug, Clone)]
 pub(crate) struct Simple {

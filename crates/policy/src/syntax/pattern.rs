@@ -39,9 +39,17 @@ pub(crate) fn push_globbed(value: &mut Value, text: &str) {
     value.push_text(&text[plain..]);
 }
 
+/// Longest bracket expression (bytes) that is looked for; searching further for a closing bracket at each
+/// opening one would be quadratic.
+const MAX_BRACKET: usize = 256;
+
 /// Length of a bracket expression at the beginning of `text`.
 fn bracket_len(text: &str) -> Option<usize> {
     let body = text.strip_prefix('[')?;
+    let end = (0..=body.len().min(MAX_BRACKET))
+        .rev()
+        .find(|at| body.is_char_boundary(*at))?;
+    let body = &body[..end];
     let skip = usize::from(body.starts_with(['!', '^']));
     let from = skip + usize::from(body[skip..].starts_with(']'));
     let close = body[from..].find(']')?;

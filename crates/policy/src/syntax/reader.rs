@@ -29,6 +29,10 @@ pub(crate) const MAX_DEPTH: u16 = 48;
 /// Most words and commands that are read from one script, nested texts included.
 pub(crate) const MAX_NODES: u32 = 50_000;
 
+/// Most stages of one pipeline. A longer one is not written by anybody, and unfinished it is what costs a
+/// grammar most.
+const MAX_STAGES: usize = 500;
+
 /// Why a text could not be read to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
@@ -149,12 +153,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// What is left; nothing after a failure.
+    fn rest(&self) -> &'a [u8] {
+        self.bytes.get(self.pos..).unwrap_or(&[])
+    }
+
     fn byte(&self, ahead: usize) -> Option<u8> {
         self.bytes.get(self.pos + ahead).copied()
     }
 
     fn starts_with(&self, what: &str) -> bool {
-        self.bytes[self.pos..].starts_with(what.as_bytes())
+        self.rest().starts_with(what.as_bytes())
     }
 
     /// Takes `what` if it is next; a backslash-newline inside it vanishes as it does in bash.
@@ -208,7 +217,7 @@ impl<'a> Reader<'a> {
 
     /// The bare word at this place (only letters, digits and the keyword signs), without taking it.
     fn keyword(&self) -> &'a str {
-        let rest = &self.bytes[self.pos..];
+        let rest = self.rest();
         let len = rest
             .iter()
             .position(|b| b" \t\n|&;()<>".contains(b))
@@ -298,6 +307,9 @@ impl<'a> Reader<'a> {
             entry.prefixed |= self.pipeline_prefix();
             if let Some(stage) = self.command() {
                 entry.stages.push(stage);
+                if entry.stages.len() > MAX_STAGES {
+                    self.fail(Problem::Limit);
+                }
             } else if !entry.prefixed {
                 self.fail(Problem::Syntax);
             }
@@ -445,7 +457,7 @@ impl<'a> Reader<'a> {
 
     /// Digits or `{name}` directly in front of a redirection operator.
     fn redirection_fd(&mut self) -> Option<u32> {
-        let rest = &self.bytes[self.pos..];
+        let rest = self.rest();
         let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         let len = if digits > 0 {
             digits

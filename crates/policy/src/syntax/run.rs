@@ -26,7 +26,10 @@ use crate::{Context, Span};
 pub(crate) use launch::shell_name;
 
 /// Most commands the walk takes: loops, functions and nested scripts all count.
-const MAX_STEPS: u32 = 50_000;
+const MAX_STEPS: u32 = 25_000;
+
+/// Bytes that may be copied or read again for one step.
+const BYTES_PER_STEP: usize = 64;
 
 /// Deepest nesting of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB
 /// of stack in a build without optimisation.
@@ -49,9 +52,9 @@ pub struct Ran {
     /// only cut it, do not count.
     pub feeds: bool,
     /// The directory it runs in, where that is known.
-    pub cwd: Option<String>,
+    pub cwd: Option<Rc<str>>,
     /// The home directory at this point, where it is known.
-    pub home: Option<String>,
+    pub home: Option<Rc<str>>,
     /// The programs it is started through, outermost first (`sudo`, `xargs`, `bash -c`, …).
     pub through: Vec<String>,
     /// Where it stands in the script.
@@ -128,8 +131,10 @@ pub(crate) struct Machine<'c> {
     /// Which of several possible values is looked at in this round, and how many rounds there are.
     choice: usize,
     rounds: usize,
-    /// Functions and aliases being walked, so that one that calls itself is not followed for ever.
-    pub(super) calling: Vec<String>,
+    /// Functions being walked, so that one that calls itself is not followed for ever.
+    calling: Vec<usize>,
+    /// Aliases being expanded: bash does not expand one again within itself.
+    expanding: Vec<String>,
     called: BTreeSet<String>,
     /// Programs the current command is started through.
     pub(super) through: Vec<String>,
@@ -153,6 +158,7 @@ impl<'c> Machine<'c> {
             choice: 0,
             rounds: 1,
             calling: Vec::new(),
+            expanding: Vec::new(),
             called: BTreeSet::new(),
             through: Vec::new(),
             dormant: false,
@@ -186,7 +192,7 @@ impl<'c> Machine<'c> {
             piped: false,
             feeds: false,
             cwd: st.cwd.clone(),
-            home: st.home().map(ToOwned::to_owned),
+            home: st.home().map(Rc::from),
             through: Vec::new(),
             span: Span {
                 start: from,
@@ -224,6 +230,12 @@ impl<'c> Machine<'c> {
         let out = inner(self);
         self.depth -= 1;
         out
+    }
+
+    /// Takes the cost of handling so many bytes from the steps that are left.
+    pub(super) fn charge(&mut self, bytes: usize) {
+        let steps = u32::try_from(bytes / BYTES_PER_STEP).unwrap_or(u32::MAX);
+        self.steps = self.steps.saturating_sub(steps);
     }
 
     /// The slot of a variable that this round looks at.
@@ -277,9 +289,13 @@ impl<'c> Machine<'c> {
             [single] => self.command(single, st),
             several => {
                 let mut flowing: Option<Value> = None;
+                let cuts_from = several
+                    .iter()
+                    .rposition(|stage| !only_cuts(stage))
+                    .map_or(0, |at| at + 1);
                 for (index, stage) in several.iter().enumerate() {
                     let mut inner = st.clone();
-                    self.feeds = feeds || !several[index + 1..].iter().all(only_cuts);
+                    self.feeds = feeds || index + 1 < cuts_from;
                     if index > 0 {
                         inner.stdin = flowing.take().map(Rc::new);
                         self.piped = true;
@@ -481,6 +497,7 @@ impl<'c> Machine<'c> {
         self.nested(Value::unknown(Why::Limit), |machine| {
             let span = machine.origin.unwrap_or_default();
             let source = text.script();
+            machine.charge(source.len());
             let reading = reader::read(&source, Origin::Made(span), &machine.budget, 0);
             match reading.problem {
                 Some((reader::Problem::Limit, _)) => machine.incomplete = true,
@@ -579,6 +596,9 @@ impl<'c> Machine<'c> {
         let name = path.literal()?;
         if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
             return st.stdin.as_deref().cloned();
+        }
+        if name == "/dev/null" {
+            return Some(Value::default());
         }
         let name = name.replacen("/proc/self/fd/", "/dev/fd/", 1);
         st.files.get(&absolute(&name, st)).cloned()

@@ -29,9 +29,9 @@ const MAX_SLOTS: usize = 8;
 pub(crate) struct State {
     pub(crate) vars: Rc<BTreeMap<String, Var>>,
     /// The working directory, absolute; `None` where it is not known.
-    pub(crate) cwd: Option<String>,
-    pub(crate) previous: Option<String>,
-    pub(crate) pushed: Vec<Option<String>>,
+    pub(crate) cwd: Option<Rc<str>>,
+    pub(crate) previous: Option<Rc<str>>,
+    pub(crate) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
     pub(crate) aliases: Rc<BTreeMap<String, String>>,
     /// Names bound to another path by `hash -p`.
@@ -61,9 +61,9 @@ impl State {
         }
         State {
             vars: Rc::new(vars),
-            cwd: Some(cwd.to_string_lossy().into_owned()),
+            cwd: Some(Rc::from(cwd.to_string_lossy())),
             previous: None,
-            pushed: Vec::new(),
+            pushed: Rc::default(),
             functions: Rc::default(),
             aliases: Rc::default(),
             hashed: Rc::default(),
@@ -98,7 +98,7 @@ impl State {
     }
 
     /// Changes the directory; the old one becomes `~-`.
-    pub(crate) fn change_directory(&mut self, to: Option<String>) {
+    pub(crate) fn change_directory(&mut self, to: Option<Rc<str>>) {
         self.previous = std::mem::replace(&mut self.cwd, to);
     }
 

@@ -51,9 +51,11 @@ pub enum Piece {
 }
 
 /// One field: a sequence of pieces, neighbours of a kind joined.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Value {
     pieces: Vec<Piece>,
+    /// Bytes of known text in it.
+    len: usize,
 }
 
 /// Values longer than this (bytes) become unknown: enough for any command line people write, too
@@ -63,6 +65,15 @@ const MAX_BYTES: usize = 256 * 1024;
 /// Stands for an unknown piece where a value is read again as a script. A private-use character: a
 /// script that holds it itself is taken for unknown at that place.
 pub(crate) const HOLE: char = '\u{f8fe}';
+
+/// Values are equal if they stand for the same.
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        self.pieces == other.pieces
+    }
+}
+
+impl Eq for Value {}
 
 impl Value {
     /// Exactly this text.
@@ -76,6 +87,7 @@ impl Value {
     pub fn unknown(why: Why) -> Self {
         Value {
             pieces: vec![Piece::Unknown { why, splits: false }],
+            len: 0,
         }
     }
 
@@ -133,18 +145,46 @@ impl Value {
             }
             return;
         }
+        if !self.takes(text.len()) {
+            return;
+        }
         match self.pieces.last_mut() {
-            Some(Piece::Text(last)) if last.len() + text.len() <= MAX_BYTES => last.push_str(text),
-            Some(Piece::Text(_)) => self.push_unknown(Why::Limit, false),
+            Some(Piece::Text(last)) => last.push_str(text),
             _ => self.pieces.push(Piece::Text(text.to_owned())),
         }
     }
 
+    /// Makes room for so many bytes more; a value that grows too long becomes unknown as a whole.
+    fn takes(&mut self, bytes: usize) -> bool {
+        // Every piece counts for a little, so that many small ones do not add up either.
+        self.len = self.len.saturating_add(bytes).saturating_add(1);
+        if self.len > MAX_BYTES {
+            let splits = self.may_split();
+            self.pieces = vec![Piece::Unknown {
+                why: Why::Limit,
+                splits,
+            }];
+            return false;
+        }
+        true
+    }
+
+    /// How much there is to copy, roughly in bytes.
+    pub(crate) fn cost(&self) -> usize {
+        self.len
+    }
+
     pub(crate) fn push_glob(&mut self, glob: &str) {
+        if !self.takes(glob.len()) {
+            return;
+        }
         self.pieces.push(Piece::Glob(glob.to_owned()));
     }
 
     pub(crate) fn push_unknown(&mut self, why: Why, splits: bool) {
+        if self.len > MAX_BYTES || !self.takes(0) {
+            return;
+        }
         match self.pieces.last_mut() {
             Some(Piece::Unknown { splits: last, .. }) => *last |= splits,
             _ => self.pieces.push(Piece::Unknown { why, splits }),
@@ -202,7 +242,7 @@ impl Value {
         for piece in &self.pieces {
             let Piece::Text(text) = piece else {
                 if let Some(last) = out.last_mut() {
-                    last.pieces.push(piece.clone());
+                    last.extend(&Value::from(piece.clone()));
                 }
                 continue;
             };
@@ -241,6 +281,7 @@ impl From<Piece> for Value {
     fn from(piece: Piece) -> Self {
         Value {
             pieces: vec![piece],
+            len: 1,
         }
     }
 }

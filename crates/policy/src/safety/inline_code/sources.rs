@@ -77,6 +77,12 @@ static INTERPRETERS: [Interpreter; 9] = [
     },
 ];
 
+/// Other programs with something to run on their command line.
+const OTHERS: [&str; 24] = [
+    "awk", "gawk", "mawk", "nawk", "sed", "gsed", "tar", "bsdtar", "gtar", "make", "gmake", "vim",
+    "vi", "nvim", "ex", "ed", "gdb", "sqlite3", "psql", "mysql", "less", "emacs", "rsync", "git",
+];
+
 /// Variables whose value git and others run as a command.
 const RUN_FROM_ENVIRONMENT: [&str; 14] = [
     "GIT_SSH_COMMAND",
@@ -125,6 +131,9 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         for program in programs(ran, interpreter) {
             out.extend(calls::calls(&program, interpreter.backticks));
         }
+        return out;
+    }
+    if !OTHERS.contains(&name) {
         return out;
     }
     let words: Vec<String> = ran

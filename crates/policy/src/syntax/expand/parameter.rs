@@ -336,7 +336,9 @@ fn trimmed(text: &str, pattern: &str, operator: &str) -> Value {
             (tail, head)
         };
         if pattern::matches(pattern, tried) {
-            return Value::text(kept);
+            // `${HOME%/*}`: what is left of `/root` is what stands in front of the slash.
+            let root = kept.is_empty() && text.starts_with('/') && operator.starts_with('%');
+            return Value::text(if root { "/" } else { kept });
         }
     }
     Value::text(text)

@@ -76,7 +76,7 @@ impl Reader<'_> {
             Some(b'`') => self.backtick(parts, false),
             Some(b'$') => self.dollar(parts, false),
             _ => {
-                let rest = &self.bytes[self.pos..];
+                let rest = self.rest();
                 let stop: &[u8] = if braces {
                     b"\\'\"`$}[]"
                 } else {
@@ -142,7 +142,7 @@ impl Reader<'_> {
                 b'`' => self.backtick(parts, true),
                 b'$' => self.dollar(parts, true),
                 _ => {
-                    let rest = &self.bytes[self.pos..];
+                    let rest = self.rest();
                     let len = rest
                         .iter()
                         .position(|b| b"\\`$".contains(b) || Some(*b) == close)
@@ -219,6 +219,8 @@ impl Reader<'_> {
 
     /// The list of a `$( … )` or `<( … )` whose opening has been taken, up to and with the `)`.
     fn substitution(&mut self) -> Rc<List> {
+        // Heredocs waiting outside wait for a newline outside; those left over inside join them.
+        let waiting = std::mem::take(&mut self.pending);
         let list = self.deeper(|reader| {
             reader.substitutions += 1;
             let mut list = List::default();
@@ -227,6 +229,7 @@ impl Reader<'_> {
             reader.substitutions = reader.substitutions.saturating_sub(1);
             list
         });
+        self.pending.splice(0..0, waiting);
         Rc::new(list)
     }
 
@@ -290,7 +293,7 @@ impl Reader<'_> {
     }
 
     fn name(&mut self) -> String {
-        let rest = &self.bytes[self.pos..];
+        let rest = self.rest();
         let len = rest
             .iter()
             .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
@@ -545,7 +548,7 @@ impl Reader<'_> {
     /// How long the `[ … ]` here is; resets nothing.
     fn subscript_len(&mut self) -> Option<usize> {
         let mut open = 0_usize;
-        for (at, byte) in self.bytes[self.pos..].iter().enumerate() {
+        for (at, byte) in self.rest().iter().enumerate() {
             match byte {
                 b'[' => open += 1,
                 b']' => {

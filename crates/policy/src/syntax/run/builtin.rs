@@ -22,11 +22,12 @@ impl Machine<'_> {
         match name {
             "cd" | "chdir" => self.cd(call, st),
             "pushd" => {
-                st.pushed.push(st.cwd.clone());
+                let here = st.cwd.clone();
+                Rc::make_mut(&mut st.pushed).push(here);
                 self.cd(call, st);
             }
             "popd" => {
-                let to = st.pushed.pop().flatten();
+                let to = Rc::make_mut(&mut st.pushed).pop().flatten();
                 st.change_directory(to);
             }
             "declare" | "typeset" | "local" | "export" | "readonly" => self.declare(call, st),
@@ -104,12 +105,12 @@ impl Machine<'_> {
                 .is_some_and(|text| text.len() > 1 && text.starts_with('-'))
         });
         let to = match operands.first() {
-            None => st.home().map(ToOwned::to_owned),
+            None => st.home().map(Rc::from),
             Some(value) if value.literal() == Some("-") => st.previous.clone(),
             Some(value) => value
                 .literal()
                 .filter(|path| path.starts_with('/') || st.cwd.is_some())
-                .map(|path| lexical(&absolute(path, st))),
+                .map(|path| Rc::from(lexical(&absolute(path, st)))),
         };
         st.change_directory(to);
     }

@@ -13,6 +13,9 @@ const GUESSED: [&str; 9] = [
     "rm", "git", "find", "bash", "sh", "env", "sudo", "xargs", "unlink",
 ];
 
+/// How often a function is entered again from within itself.
+const MAX_RECURSION: usize = 3;
+
 /// A command whose words are resolved.
 #[derive(Clone)]
 pub(super) struct Call {
@@ -47,11 +50,15 @@ impl Machine<'_> {
     /// Walks a simple command, once for each value its variables may have.
     pub(super) fn simple(&mut self, simple: &Simple, st: &mut State) -> Value {
         let outer = (self.choice, self.rounds, self.origin);
-        let before = st.clone();
+        // Without a parameter there is nothing that could have several values.
+        let before = simple.words.iter().any(has_parameter)
+            || !simple.assigns.is_empty()
+            || !simple.redirs.is_empty();
+        let before = before.then(|| st.clone());
         (self.choice, self.rounds) = (0, 1);
         self.origin = Some(simple.span);
         let out = self.once(simple, st);
-        while self.choice + 1 < self.rounds {
+        while let (true, Some(before)) = (self.choice + 1 < self.rounds, &before) {
             self.choice += 1;
             let mut other = before.clone();
             self.once(simple, &mut other);
@@ -71,6 +78,7 @@ impl Machine<'_> {
                 });
             }
         }
+        self.charge(words.iter().map(|field| field.value.cost()).sum());
         let redirected = self.redirections(&simple.redirs, st);
         if words.is_empty() {
             for assign in &simple.assigns {
@@ -112,6 +120,7 @@ impl Machine<'_> {
         if call.words.is_empty() {
             return Value::default();
         }
+        self.charge(call.words.len() * 16);
         self.through.push(through.to_owned());
         let out = self.nested(Value::default(), |machine| {
             machine.call(call, &Redirected::default(), st)
@@ -141,7 +150,7 @@ impl Machine<'_> {
             piped: self.piped,
             feeds: self.feeds,
             cwd: st.cwd.clone(),
-            home: st.home().map(ToOwned::to_owned),
+            home: st.home().map(Rc::from),
             through: self.through.clone(),
             span: crate::Span {
                 start: from,
@@ -169,14 +178,23 @@ impl Machine<'_> {
             };
         };
         let word = word.to_owned();
-        if !self.calling.contains(&word) {
-            if let Some(text) = st.aliases.get(&word).cloned() {
-                self.alias(&word, &text, call, st);
+        if let Some(text) = st.aliases.get(&word).cloned()
+            && !self.expanding.contains(&word)
+        {
+            self.alias(&word, &text, call, st);
+        }
+        if let Some(body) = st.functions.get(&word).cloned() {
+            self.called.insert(word.clone());
+            // A function that calls itself is followed a few times, as its arguments may change.
+            let again = self
+                .calling
+                .iter()
+                .filter(|other| **other == body.identity())
+                .count();
+            if again >= MAX_RECURSION {
+                return Value::unknown(super::Why::Output);
             }
-            if let Some(body) = st.functions.get(&word).cloned() {
-                self.called.insert(word.clone());
-                return self.function(&word, &body, call, st);
-            }
+            return self.function(&word, &body, call, st);
         }
         if let Some(path) = st.hashed.get(&word).cloned() {
             let mut words = call.words.clone();
@@ -200,7 +218,7 @@ impl Machine<'_> {
         st: &mut State,
     ) -> Value {
         let outer = st.positional.replace(Rc::new(call.values(1)));
-        self.calling.push(name.to_owned());
+        self.calling.push(body.identity());
         self.through.push(name.to_owned());
         let out = self.nested(Value::default(), |machine| machine.command(body, st));
         self.through.pop();
@@ -217,9 +235,9 @@ impl Machine<'_> {
             script.push_text(" ");
             script.extend(&quote(&value));
         }
-        self.calling.push(name.to_owned());
+        self.expanding.push(name.to_owned());
         self.script(&script, st);
-        self.calling.pop();
+        self.expanding.pop();
     }
 
     /// Walks a text as a script of its own with these positional parameters.
@@ -256,6 +274,7 @@ impl Machine<'_> {
             return st.set(&assign.name, Slot::Array(values));
         }
         let value = self.single(&assign.value.parts, st);
+        self.charge(value.cost());
         self.set_variable(
             &assign.name,
             value,
@@ -318,6 +337,13 @@ impl Machine<'_> {
             st.set(name, Slot::Array(values));
         }
     }
+}
+
+fn has_parameter(word: &Word) -> bool {
+    !word
+        .parts
+        .iter()
+        .all(|part| matches!(part, Part::Bare(_) | Part::Quoted(_)))
 }
 
 /// A known program that a glob in command position can come to.

@@ -1,6 +1,9 @@
 //! Programs whose job is to run their arguments, as data: which options take a value, how many
 //! operands stand in front of the command, which options hold a script.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::Field;
 
 /// What follows the options and operands of a wrapper.
@@ -447,11 +450,17 @@ static WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// The entry for a program.
-pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
+/// The wrappers by name.
+static BY_NAME: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {
     WRAPPERS
         .iter()
-        .find(|wrapper| wrapper.names.contains(&name))
+        .flat_map(|wrapper| wrapper.names.iter().map(move |name| (*name, wrapper)))
+        .collect()
+});
+
+/// The entry for a program.
+pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
+    BY_NAME.get(name).copied()
 }
 
 /// A wrapper's command line taken apart.

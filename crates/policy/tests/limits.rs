@@ -1,0 +1,104 @@
+//! Inputs that are long, deep or of an absurd shape: they get an answer, and what is dangerous in them is
+//! still found. How fast, is measured by the benchmark.
+
+#[path = "limits/shapes.rs"]
+mod shapes;
+
+use agent_bash_policy::{
+    Context, Interceptor, Policy, RuleSelection, SafeMode, Verdict, check_safe_mode, check_safety,
+    explain, normalise,
+};
+use shapes::absurd;
+
+fn context() -> Context {
+    Context::new("/home/u/project").with_home("/home/u")
+}
+
+fn verdict(script: &str) -> &'static str {
+    check_safety(script, &context(), &RuleSelection::default()).name()
+}
+
+#[test]
+fn absurd_shapes_get_an_answer() {
+    let policy = Policy {
+        interceptor: Some(Interceptor::default()),
+        safety: Some(RuleSelection::all()),
+        safe_mode: Some(SafeMode::default()),
+    };
+    for (name, script) in absurd() {
+        let explanation = explain(&script, &context(), &policy);
+        check_safe_mode(&script, &context(), &SafeMode::default());
+        normalise(&script, false);
+        assert!(!explanation.to_string().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_dangerous_in_an_absurd_shape_is_found() {
+    for (name, script) in absurd() {
+        for dangerous in ["rm -rf /"] {
+            // Behind what a shell reads as one quoted or unfinished text nothing runs.
+            let front = format!("{dangerous}\n{script}");
+            assert_eq!(verdict(&front), "block", "{dangerous} in front of {name}");
+        }
+    }
+    for inside in [
+        "$(echo ",
+        "( ",
+        "{ ",
+        "if true; then ",
+        "echo \"$(",
+        "while ",
+    ] {
+        let deep = format!("{}rm -rf /", inside.repeat(1_000));
+        assert_eq!(verdict(&deep), "block", "{inside}");
+    }
+}
+
+#[test]
+fn deep_but_finished_nesting_is_read() {
+    for depth in [10, 100, 1_000] {
+        let script = format!(
+            "echo {}$(rm -rf /){}",
+            "$(echo ".repeat(depth),
+            ")".repeat(depth)
+        );
+        assert_eq!(verdict(&script), "block", "{depth}");
+        let script = format!("echo {}$(ls){}", "$(echo ".repeat(depth), ")".repeat(depth));
+        assert_ne!(verdict(&script), "block", "{depth}");
+    }
+    let long = format!("{}rm -rf /", "true && ".repeat(10_000));
+    assert_eq!(verdict(&long), "block");
+    let long = format!("{}true", "true && ".repeat(10_000));
+    assert_eq!(verdict(&long), "allow");
+}
+
+#[test]
+fn long_data_is_judged_by_what_stands_around_it() {
+    let body = "rm -rf /\n`git push -f`\n$(x) \"it's\n".repeat(7_000);
+    assert!(body.len() > 200_000);
+    assert_eq!(verdict(&format!("cat <<'EOF' > x\n{body}EOF\n")), "allow");
+    assert_eq!(verdict(&format!("cat <<'EOF' > x\n{body}EOF\nls")), "allow");
+    assert_eq!(
+        verdict(&format!("cat <<'EOF' > x\n{body}EOF\nrm -rf /")),
+        "block"
+    );
+    assert_eq!(
+        verdict(&format!("rm -rf /; cat <<'EOF' > x\n{body}EOF\n")),
+        "block"
+    );
+    let safe = check_safe_mode(
+        &format!("cat <<'EOF'\n{body}EOF\n"),
+        &context(),
+        &SafeMode::default(),
+    );
+    assert_eq!(safe, Verdict::Allow);
+}
+
+#[test]
+fn a_long_script_is_judged_to_its_end() {
+    let lines = "echo some words to make it long\n".repeat(100_000);
+    assert_ne!(verdict(&lines), "block");
+    assert_eq!(verdict(&format!("{lines}rm -rf /")), "block");
+    assert_eq!(verdict(&format!("{lines}git push -f\n{lines}")), "block");
+}

@@ -1,0 +1,92 @@
+//! Properties that hold for any script: no panic, and a verdict that does not depend on what means nothing.
+
+use agent_bash_policy::{
+    Context, Interceptor, Policy, RuleSelection, SafeMode, check_safety, explain, normalise, rules,
+};
+use proptest::prelude::*;
+
+fn context() -> Context {
+    Context::new("/home/u/project")
+        .with_home("/home/u")
+        .with_tools(["read", "grep"])
+}
+
+fn everything() -> Policy {
+    Policy {
+        interceptor: Some(Interceptor::default()),
+        safety: Some(RuleSelection::all()),
+        safe_mode: Some(SafeMode::default()),
+    }
+}
+
+/// Text made of what matters to a shell.
+fn shellish() -> impl Strategy<Value = String> {
+    let token = prop_oneof![
+        prop::sample::select(vec![
+            "rm", "-rf", "/", "git", "add", "-A", ".", "push", "-f", "$x", "${x", "}", "$(", ")",
+            "`", "'", "\"", "\\", "\n", " ", ";", "&&", "||", "|", "&", "<<E", "E\n", "<", ">",
+            "(", "{", "if", "then", "fi", "for", "in", "do", "done", "case", "esac", ";;", "[[",
+            "]]", "((", "))", "x=", "a[", "]", "*", "?", "~", "!", "#", "eval", "bash", "-c",
+            "xargs", "find", "-exec", "time", "coproc", "$'", "\\\n", "{a,b}", "é", "\u{0}",
+            "function", "f()",
+        ]),
+        prop::sample::select(vec![" ", " ", "\n"]),
+    ];
+    prop::collection::vec(token, 0..40).prop_map(|tokens| tokens.concat())
+}
+
+/// A script that means something: one of the rules' examples.
+fn example() -> impl Strategy<Value = &'static str> {
+    let scripts: Vec<&str> = rules()
+        .iter()
+        .flat_map(|rule| rule.fires.iter().chain(rule.spares))
+        .copied()
+        .collect();
+    prop::sample::select(scripts)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_it_panic(script in shellish()) {
+        let explanation = explain(&script, &context(), &everything());
+        prop_assert!(!explanation.to_string().is_empty());
+        for command in &explanation.commands {
+            prop_assert!(command.span.start <= command.span.end && command.span.end <= script.len(), "{:?}", command);
+        }
+        normalise(&script, false);
+    }
+
+    #[test]
+    fn no_unicode_text_makes_it_panic(script in "\\PC{0,80}") {
+        explain(&script, &context(), &everything());
+        normalise(&script, false);
+    }
+
+    #[test]
+    fn what_means_nothing_changes_nothing(script in example(), blank in "[ \t\n]{0,4}") {
+        let rules = RuleSelection::all();
+        let name = |script: &str| check_safety(script, &context(), &rules).name();
+        let plain = name(script);
+        for same in [
+            format!("{blank}{script}"),
+            format!("true && {script}"),
+            format!("true; {script}"),
+            format!("# a comment\n{script}"),
+            format!("{script}\n{blank}"),
+            format!("{script}\n# a comment"),
+            format!("{{ {script}\n}}"),
+            format!("if true; then {script}\nfi"),
+        ] {
+            prop_assert_eq!(name(&same), plain, "{}", same);
+        }
+    }
+
+    #[test]
+    fn a_dangerous_command_is_found_behind_any_finished_script(script in example()) {
+        let rules = RuleSelection::default();
+        let both = format!("{script}\nrm -rf /");
+        prop_assert_eq!(check_safety(&both, &context(), &rules).name(), "block", "{}", both);
+    }
+}
