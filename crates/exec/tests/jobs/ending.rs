@@ -46,8 +46,15 @@ async fn the_last_line_says_how_it_ended() {
     ] {
         let world = World::new();
         let job = world.start(script).await;
-        assert_eq!(world.end(&job.id).await.ending, ending, "{script}");
+        let end = world.end(&job.id).await;
+        assert_eq!(end.ending, ending, "{script}");
         assert_eq!(all_of(&job), text, "{script}");
+        // What it printed itself can be told from what we added.
+        let printed = usize::try_from(end.length).unwrap();
+        assert!(
+            text[printed..].starts_with("\n\n[background process "),
+            "{script}"
+        );
         world.census.assert_empty_soon(script).await;
     }
 }

@@ -194,6 +194,7 @@ impl Job {
             ended_at: wall(),
             dropped_bytes: seen.dropped,
             left: !seen.empty,
+            length: self.output.as_ref().map_or(0, length),
         };
         if let Some(output) = &mut self.output {
             // A full disk: the end is told all the same.
@@ -305,6 +306,10 @@ impl Visitor {
     }
 }
 
+fn length(file: &File) -> u64 {
+    file.metadata().map_or(0, |meta| meta.len())
+}
+
 /// What stands at the end of a job's output: a blank line, and how it ended (seed 001's texts).
 fn completion(end: &JobEnd) -> String {
     let dropped = match end.dropped_bytes {
@@ -384,6 +389,7 @@ mod tests {
                 ended_at: Timestamp(0),
                 dropped_bytes: dropped,
                 left: false,
+                length: 0,
             };
             assert_eq!(completion(&end), text);
         }

@@ -46,6 +46,8 @@ pub struct JobEnd {
     pub dropped_bytes: u64,
     /// Processes that had let go of its output lived on.
     pub left: bool,
+    /// Length of its output file before the lines about its end; 0 for survivors, whose file is their call's.
+    pub length: u64,
 }
 
 /// How a job ended.
@@ -152,6 +154,7 @@ mod tests {
             ended_at: Timestamp(u64::MAX),
             dropped_bytes: u64::MAX,
             left: true,
+            length: u64::MAX,
         };
         assert!(!path.join(END).exists());
         directory.end(&mut reserved, &end).unwrap();
