@@ -36,7 +36,8 @@ fn absurd_shapes_get_an_answer() {
 #[test]
 fn what_is_dangerous_in_an_absurd_shape_is_found() {
     for (name, script) in absurd() {
-        for dangerous in ["rm -rf /"] {
+        {
+            let dangerous = "rm -rf /";
             // Behind what a shell reads as one quoted or unfinished text nothing runs.
             let front = format!("{dangerous}\n{script}");
             assert_eq!(verdict(&front), "block", "{dangerous} in front of {name}");

@@ -24,6 +24,10 @@ pub struct SafeRun {
 ///
 /// # Errors
 /// The verdict, if safe mode does not allow the script.
+#[expect(
+    clippy::result_large_err,
+    reason = "the verdict is what the caller asked for, once per call"
+)]
 pub fn safe_run(script: &str, context: &Context, mode: &SafeMode) -> Result<SafeRun, Verdict> {
     let read = syntax::read(script, context);
     let verdict = judge(&read, context, mode);
@@ -75,12 +79,9 @@ pub fn safe_run(script: &str, context: &Context, mode: &SafeMode) -> Result<Safe
             matches!(git.subcommand(), Some("stash" | "reflog"))
                 && field.value.literal() == Some("show")
         });
-        let word = match named {
-            Some(field) => Some(field.span),
-            None => {
-                let at = ran.words.len() - git.arguments.len() - 1;
-                ran.words.get(at).map(|field| field.span)
-            }
+        let word = if let Some(field) = named { Some(field.span) } else {
+            let at = ran.words.len() - git.arguments.len() - 1;
+            ran.words.get(at).map(|field| field.span)
         };
         if let Some(span) = word.filter(|span| out.is_char_boundary(span.end)) {
             out.insert_str(span.end, added);

@@ -153,7 +153,7 @@ pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
                     .iter()
                     .map(|name| Part::text(name))
                     .chain(parts)
-                    .collect()
+                    .collect();
             }
             None => return relative_to_nowhere(&mut parts),
         }

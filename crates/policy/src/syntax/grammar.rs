@@ -172,7 +172,7 @@ fn command_words(node: Node<'_>, mended: &Mended) -> Vec<Span> {
             "file_redirect" => words.extend(extra_words(child, mended)),
             "herestring_redirect" | "variable_assignment" => {}
             _ if child.is_named() => {
-                words.push(mended.original(child.start_byte(), child.end_byte()))
+                words.push(mended.original(child.start_byte(), child.end_byte()));
             }
             _ => {}
         }

@@ -13,20 +13,14 @@ pub(crate) fn push_globbed(value: &mut Value, text: &str) {
             let close = text[start..]
                 .find(')')
                 .filter(|_| text[start + 1..].starts_with('('));
-            match close {
-                Some(len) => start + len + 1,
-                None => {
-                    at = start + 1;
-                    continue;
-                }
+            if let Some(len) = close { start + len + 1 } else {
+                at = start + 1;
+                continue;
             }
         } else if text[start..].starts_with('[') {
-            match bracket_len(&text[start..]) {
-                Some(len) => start + len,
-                None => {
-                    at = start + 1;
-                    continue;
-                }
+            if let Some(len) = bracket_len(&text[start..]) { start + len } else {
+                at = start + 1;
+                continue;
             }
         } else {
             start + 1

@@ -37,7 +37,7 @@ const MAX_DEPTH: u16 = 80;
 
 /// One command as it would run.
 #[derive(Debug, Clone)]
-pub struct Ran {
+pub(crate) struct Ran {
     /// The command word and its arguments.
     pub words: Vec<Field>,
     /// `NAME=value` in front of it, and what `env` adds.
@@ -66,7 +66,7 @@ pub struct Ran {
 
 /// A resolved word and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub(crate) struct Field {
     /// What it comes to.
     pub value: Value,
     /// The word it was made from.
@@ -75,7 +75,7 @@ pub struct Field {
 
 /// A resolved redirection.
 #[derive(Debug, Clone)]
-pub struct Redirection {
+pub(crate) struct Redirection {
     /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`).
     pub operator: &'static str,
     /// The descriptor written in front of it.
@@ -88,13 +88,13 @@ pub struct Redirection {
 
 impl Ran {
     /// The command's name: without directory, where it is known.
-    pub fn name(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         let word = self.words.first()?.value.literal()?;
         Some(word.rsplit('/').next().unwrap_or(word))
     }
 
     /// What a file holds that the script has written, or that stands behind `<( … )`.
-    pub fn file(&self, path: &Value) -> Option<&Value> {
+    pub(crate) fn file(&self, path: &Value) -> Option<&Value> {
         let name = path.literal()?;
         if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
             return self.stdin.as_ref();
@@ -107,17 +107,20 @@ impl Ran {
     }
 
     /// The arguments.
-    pub fn arguments(&self) -> &[Field] {
+    pub(crate) fn arguments(&self) -> &[Field] {
         self.words.get(1..).unwrap_or(&[])
     }
 }
+
+/// Standard input as a redirection sets it: its text, if that is known.
+struct Input(Option<Value>);
 
 /// What redirections of a command come to.
 #[derive(Default)]
 struct Redirected {
     list: Vec<Redirection>,
     /// What stands on standard input, if they set it.
-    stdin: Option<Option<Value>>,
+    stdin: Option<Input>,
     /// The file standard output goes to, if they set it.
     stdout: Option<Value>,
 }
@@ -322,7 +325,7 @@ impl<'c> Machine<'c> {
     fn compound(&mut self, compound: &Compound, st: &mut State) -> Value {
         let redirected = self.redirections(&compound.redirs, st);
         let outer = (st.stdin.clone(), self.piped);
-        if let Some(stdin) = &redirected.stdin {
+        if let Some(Input(stdin)) = &redirected.stdin {
             st.stdin = stdin.clone().map(Rc::new);
             self.piped = false;
         }
@@ -450,7 +453,7 @@ impl<'c> Machine<'c> {
             && simple.assigns.is_empty()
         {
             let redirected = self.redirections(&simple.redirs, st);
-            let text = redirected.stdin.flatten();
+            let text = redirected.stdin.and_then(|Input(text)| text);
             return text
                 .unwrap_or_else(|| Value::unknown(Why::Input))
                 .without_final_newlines();
@@ -541,7 +544,7 @@ impl<'c> Machine<'c> {
                 _ => self.single(&redir.target.parts, st),
             };
             if reads && redir.fd.unwrap_or(0) == 0 {
-                out.stdin = Some(match redir.op {
+                let text = match redir.op {
                     RedirOp::Heredoc => {
                         let parts = redir.body.as_ref().and_then(|body| body.get());
                         parts.map(|parts| self.body(parts, st))
@@ -555,7 +558,8 @@ impl<'c> Machine<'c> {
                         .literal()
                         .and_then(|fd| st.files.get(&format!("/dev/fd/{fd}")).cloned()),
                     _ => self.file(&target, st),
-                });
+                };
+                out.stdin = Some(Input(text));
             } else if let (Some(fd), RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read) =
                 (redir.fd, redir.op)
             {

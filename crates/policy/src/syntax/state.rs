@@ -78,10 +78,6 @@ impl State {
         Rc::make_mut(&mut self.vars).insert(name.to_owned(), vec![slot]);
     }
 
-    pub(crate) fn set_text(&mut self, name: &str, text: &str) {
-        self.set(name, Slot::Scalar(Value::text(text)));
-    }
-
     /// Sets a variable that may have any of these values.
     pub(crate) fn set_any(&mut self, name: &str, values: impl IntoIterator<Item = Value>) {
         let mut slots: Var = Vec::new();

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Why a part of a word cannot be known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Why {
+pub(crate) enum Why {
     /// A variable nobody set in this script.
     Variable(String),
     /// The output of a command.
@@ -36,7 +36,7 @@ impl fmt::Display for Why {
 
 /// A stretch of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub(crate) enum Piece {
     /// Exactly this text.
     Text(String),
     /// A glob character or bracket expression that is alive, such as `*` or `[a-z]`.
@@ -52,7 +52,7 @@ pub enum Piece {
 
 /// One field: a sequence of pieces, neighbours of a kind joined.
 #[derive(Debug, Clone, Default)]
-pub struct Value {
+pub(crate) struct Value {
     pieces: Vec<Piece>,
     /// Bytes of known text in it.
     len: usize,
@@ -77,14 +77,14 @@ impl Eq for Value {}
 
 impl Value {
     /// Exactly this text.
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         let mut value = Value::default();
         value.push_text(&text.into());
         value
     }
 
     /// Nothing known about it.
-    pub fn unknown(why: Why) -> Self {
+    pub(crate) fn unknown(why: Why) -> Self {
         Value {
             pieces: vec![Piece::Unknown { why, splits: false }],
             len: 0,
@@ -92,12 +92,12 @@ impl Value {
     }
 
     /// The pieces in order.
-    pub fn pieces(&self) -> &[Piece] {
+    pub(crate) fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
     /// The text, if all of it is known and no glob is alive in it.
-    pub fn literal(&self) -> Option<&str> {
+    pub(crate) fn literal(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [] => Some(""),
             [Piece::Text(text)] => Some(text),
@@ -106,26 +106,26 @@ impl Value {
     }
 
     /// Whether the field is known to be empty.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
     /// Whether a part of it is not known.
-    pub fn has_unknown(&self) -> bool {
+    pub(crate) fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Unknown { .. }))
     }
 
     /// Whether the unknown part may become several fields, options among them.
-    pub fn may_split(&self) -> bool {
+    pub(crate) fn may_split(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Unknown { splits: true, .. }))
     }
 
     /// The known text at the beginning.
-    pub fn prefix(&self) -> &str {
+    pub(crate) fn prefix(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Text(text)) => text,
             _ => "",

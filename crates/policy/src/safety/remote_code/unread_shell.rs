@@ -1,6 +1,6 @@
 //! `no_unread_code`: running text that nobody has read.
 
-use super::super::{Group, Hit, Rule, Scene, is_git};
+use super::super::{Group, Hit, Rule, Scene};
 use crate::syntax::run::{Field, Ran, shell_name};
 use crate::syntax::value::Value;
 

@@ -216,15 +216,12 @@ impl Reader<'_> {
 
     fn function_body(&mut self, name: &str) -> Kind {
         self.skip_newlines();
-        match self.command() {
-            Some(body) => Kind::Function {
-                name: name.to_owned(),
-                body,
-            },
-            None => {
-                self.fail(Problem::Syntax);
-                Kind::Group(List::default())
-            }
+        if let Some(body) = self.command() { Kind::Function {
+            name: name.to_owned(),
+            body,
+        } } else {
+            self.fail(Problem::Syntax);
+            Kind::Group(List::default())
         }
     }
 
@@ -330,12 +327,9 @@ impl Reader<'_> {
                 self.pos = start;
             }
         }
-        match self.command() {
-            Some(command) => Kind::Coprocess(command),
-            None => {
-                self.fail(Problem::Syntax);
-                Kind::Group(List::default())
-            }
+        if let Some(command) = self.command() { Kind::Coprocess(command) } else {
+            self.fail(Problem::Syntax);
+            Kind::Group(List::default())
         }
     }
 }

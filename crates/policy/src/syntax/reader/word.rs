@@ -479,15 +479,12 @@ impl Reader<'_> {
                 self.pos += 1;
                 return words;
             }
-            match self.word() {
-                Some(word) => {
-                    self.spend();
-                    words.push(word);
-                }
-                None => {
-                    self.fail(Problem::Syntax);
-                    return words;
-                }
+            if let Some(word) = self.word() {
+                self.spend();
+                words.push(word);
+            } else {
+                self.fail(Problem::Syntax);
+                return words;
             }
         }
     }

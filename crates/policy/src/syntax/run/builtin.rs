@@ -178,7 +178,7 @@ impl Machine<'_> {
                 "-a" => {
                     array = words
                         .next()
-                        .and_then(|name| name.literal().map(ToOwned::to_owned))
+                        .and_then(|name| name.literal().map(ToOwned::to_owned));
                 }
                 "-d" | "-i" | "-n" | "-N" | "-p" | "-t" | "-u" => {
                     words.next();
@@ -279,18 +279,15 @@ fn set(call: &Call, st: &mut State) {
     let start = values
         .iter()
         .position(|value| value.literal() == Some("--"));
-    let operands = match start {
-        Some(at) => &values[at + 1..],
-        None => {
-            let plain = values
-                .iter()
-                .position(|value| !value.prefix().starts_with(['-', '+']));
-            match plain {
-                // `set -o name`
-                Some(at) if at > 0 && values[at - 1].prefix().ends_with('o') => return,
-                Some(at) => &values[at..],
-                None => return,
-            }
+    let operands = if let Some(at) = start { &values[at + 1..] } else {
+        let plain = values
+            .iter()
+            .position(|value| !value.prefix().starts_with(['-', '+']));
+        match plain {
+            // `set -o name`
+            Some(at) if at > 0 && values[at - 1].prefix().ends_with('o') => return,
+            Some(at) => &values[at..],
+            None => return,
         }
     };
     st.positional = Some(Rc::new(operands.to_vec()));

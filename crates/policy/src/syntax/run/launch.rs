@@ -38,7 +38,7 @@ impl Machine<'_> {
             "find" | "gfind" | "bfs" => return self.find(call, st),
             "parallel" => return self.parallel(call, st),
             "fd" | "fdfind" => {
-                self.after_option(&["-x", "--exec", "-X", "--exec-batch"], "fd", call, st)
+                self.after_option(&["-x", "--exec", "-X", "--exec-batch"], "fd", call, st);
             }
             "git" => self.git(call, st),
             _ => {}

@@ -99,7 +99,7 @@ impl Machine<'_> {
         let Some(variable) = variable else { return out };
         self.subscripts(std::slice::from_ref(variable), st);
         if let Some(name) = variable.literal() {
-            self.set_variable(&name.to_owned(), out, false, false, st);
+            self.set_variable(name, out, false, false, st);
         }
         Value::default()
     }

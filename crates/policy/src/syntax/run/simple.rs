@@ -6,7 +6,7 @@ use super::super::ast::{Assign, Part, Simple, Word};
 use super::super::pattern;
 use super::super::state::{Slot, State};
 use super::super::value::{Piece, Value};
-use super::{Field, Machine, Ran, Redirected, builtin};
+use super::{Field, Input, Machine, Ran, Redirected, builtin};
 
 /// Programs whose names a glob in command position is tried against.
 const GUESSED: [&str; 9] = [
@@ -99,7 +99,7 @@ impl Machine<'_> {
             }
         }
         let outer = (st.stdin.clone(), self.piped);
-        if let Some(stdin) = &redirected.stdin {
+        if let Some(Input(stdin)) = &redirected.stdin {
             st.stdin = stdin.clone().map(Rc::new);
             self.piped = false;
         }

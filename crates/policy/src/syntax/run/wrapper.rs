@@ -489,12 +489,9 @@ impl Wrapper {
                     None => (&text[2..], None),
                 };
                 if abbreviates(name, self.long_text) {
-                    match value {
-                        Some(skip) => taken.scripts.push((at, skip)),
-                        None => {
-                            at += 1;
-                            taken.scripts.push((at, 0));
-                        }
+                    if let Some(skip) = value { taken.scripts.push((at, skip)) } else {
+                        at += 1;
+                        taken.scripts.push((at, 0));
                     }
                 } else if value.is_none() && abbreviates(name, self.long) {
                     at += 1;
