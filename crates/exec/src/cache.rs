@@ -251,14 +251,6 @@ impl Executor for ShellCache {
         if cancel.is_cancelled() {
             return Ok(call::cancelled_before(&*options.clock));
         }
-        if let Some(name) = &spec.session {
-            let kind = Kind::of(spec, None);
-            return self
-                .inner
-                .sessions
-                .run(name, &kind, spec, options, out, cancel)
-                .await;
-        }
         let snapshots = &self.inner.snapshots;
         let Given { snapshot, notice } = tokio::select! {
             biased;
@@ -266,6 +258,14 @@ impl Executor for ShellCache {
             given = snapshots.for_call(spec, &options.supervisor, &*options.clock) => given,
         };
         let kind = Kind::of(spec, snapshot);
+        if let Some(name) = &spec.session {
+            let sessions = &self.inner.sessions;
+            let mut outcome = sessions
+                .run(name, &kind, spec, options, out, cancel)
+                .await?;
+            outcome.notices.extend(notice);
+            return Ok(outcome);
+        }
         let mut handover = self.shell(spec, &kind).await.map_err(not_started)?;
         loop {
             if cancel.is_cancelled() {

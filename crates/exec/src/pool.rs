@@ -42,13 +42,21 @@ impl Kind {
     }
 }
 
-impl PartialEq for Kind {
-    fn eq(&self, other: &Self) -> bool {
+impl Kind {
+    /// Whether all is the same, except perhaps what was loaded: a session keeps what it has, even when the
+    /// configuration changes.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         // The same environment is nearly always the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
             && self.shell == other.shell
-            && self.snapshot.as_ref().map(Arc::as_ptr) == other.snapshot.as_ref().map(Arc::as_ptr)
             && self.inherited == other.inherited
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_like(other)
+            && self.snapshot.as_ref().map(Arc::as_ptr) == other.snapshot.as_ref().map(Arc::as_ptr)
     }
 }
 

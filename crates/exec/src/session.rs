@@ -14,6 +14,7 @@ use crate::cache::ShellCacheOptions;
 use crate::call::cancelled_before;
 use crate::exports;
 use crate::pool::Kind;
+use crate::snapshot::Snapshot;
 use agent_bash_core::{
     Cancel, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, SessionName,
 };
@@ -33,6 +34,8 @@ pub(crate) struct Sessions {
 struct Named {
     name: SessionName,
     kind: Kind,
+    /// It was opened by a call that wanted a snapshot.
+    snapshot: bool,
     session: Arc<AsyncMutex<Session>>,
 }
 
@@ -74,20 +77,21 @@ impl Sessions {
             let reason = "a running session cannot take a variable of this name from `env`; set it in the command, or leave `session` out";
             return Err(NotStarted::new(reason));
         }
-        let session = self.session(name, kind);
+        let session = self.session(name, kind, spec.snapshot);
         let mut session = tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
             session = session.lock() => session,
         };
-        session.run(spec, options, out, cancel).await
+        let snapshot = kind.snapshot.as_ref();
+        session.run(spec, snapshot, options, out, cancel).await
     }
 
-    fn session(&self, name: &SessionName, kind: &Kind) -> Arc<AsyncMutex<Session>> {
+    fn session(&self, name: &SessionName, kind: &Kind, snapshot: bool) -> Arc<AsyncMutex<Session>> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all
-            .iter()
-            .find(|named| named.name == *name && named.kind == *kind);
+        let known = all.iter().find(|named| {
+            named.name == *name && named.snapshot == snapshot && named.kind.is_like(kind)
+        });
         if let Some(known) = known {
             return Arc::clone(&known.session);
         }
@@ -95,6 +99,7 @@ impl Sessions {
         all.push(Named {
             name: name.clone(),
             kind: kind.clone(),
+            snapshot,
             session: Arc::clone(&session),
         });
         session
@@ -108,6 +113,7 @@ impl Session {
     async fn run(
         &mut self,
         spec: &RunSpec,
+        snapshot: Option<&Arc<Snapshot>>,
         options: &ShellCacheOptions,
         out: &mut dyn OutputConsumer,
         cancel: &Cancel,
@@ -118,7 +124,7 @@ impl Session {
             // Taken out: if this future is dropped the shell, in an unknown state, is dropped with it.
             let shell = match self.shell.take() {
                 Some(shell) => shell,
-                None => LiveShell::start(spec, options, remembered).await?,
+                None => LiveShell::start(spec, options, remembered, snapshot.cloned()).await?,
             };
             let call = SessionCall::hand_over(spec, shell, remembered, options, cancel).await;
             let after = match call {

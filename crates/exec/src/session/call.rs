@@ -88,6 +88,7 @@ impl<'a> SessionCall<'a> {
             script: &spec.script,
             cwd: enters.then_some(&*spec.cwd),
             remembered,
+            snapshot: shell.snapshot.as_deref().filter(|_| shell.fresh),
             variables: &spec.env.changes,
             streams: spec.streams,
             stdout: &fifos.stdout_path,

@@ -3,6 +3,7 @@
 use super::Remembered;
 use super::record;
 use crate::cache::ShellCacheOptions;
+use crate::snapshot::Snapshot;
 use crate::start;
 use agent_bash_core::{NotStarted, RunSpec};
 use agent_bash_process::supervisor::{ShellStart, Supervised};
@@ -12,6 +13,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tokio::net::unix::pipe::Receiver;
 
 /// A living shell.
@@ -27,6 +29,8 @@ pub(super) struct LiveShell {
     directory: tempfile::TempDir,
     /// It has run nothing yet.
     pub(super) fresh: bool,
+    /// What it has loaded.
+    pub(super) snapshot: Option<Arc<Snapshot>>,
     /// `$!` after the last call.
     pub(super) background: Vec<u8>,
     calls: u64,
@@ -47,6 +51,7 @@ impl LiveShell {
         spec: &RunSpec,
         options: &ShellCacheOptions,
         remembered: Option<&Remembered>,
+        snapshot: Option<Arc<Snapshot>>,
     ) -> Result<Self, NotStarted> {
         let failed = |error: &dyn std::fmt::Display| {
             NotStarted::new(format!("the session's shell could not be started: {error}"))
@@ -63,7 +68,7 @@ impl LiveShell {
         let start = ShellStart {
             program: spec.shell.path.clone(),
             arg0: OsString::from("bash"),
-            args: record::boot().into(),
+            args: record::boot(snapshot.as_deref()),
             env_changes: Vec::new(),
             inherits_stdin: false,
         };
@@ -84,6 +89,7 @@ impl LiveShell {
             status,
             directory,
             fresh: true,
+            snapshot,
             background: Vec::new(),
             calls: 0,
         })

@@ -3,10 +3,11 @@
 use super::Remembered;
 use crate::exports;
 use crate::quote::quoted;
+use crate::snapshot::Snapshot;
 use agent_bash_core::Streams;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// The descriptor of the control pipe inside the shell: high, so that no script has a use for it; closed for each script.
@@ -14,11 +15,15 @@ const CONTROL: i32 = 99;
 
 /// What the shell runs: every record that ends on the control pipe is evaluated. A `while read` loop would make `break`
 /// and line numbers go wrong. What the loop itself prints (a trace, a trap between two calls) is nobody's.
-pub(super) fn boot() -> [OsString; 4] {
-    let loop_text = format!(
-        r"\command exec {CONTROL}<&0 {{script_fd}}<&- </dev/null >/dev/null 2>&1; \builtin mapfile -d '' -u {CONTROL} -c 1 -C '\builtin eval :' __ab"
-    );
-    ["--norc", "--noprofile", "-c", &loop_text].map(OsString::from)
+pub(super) fn boot(snapshot: Option<&Snapshot>) -> Vec<OsString> {
+    let begin =
+        format!(r"\command exec {CONTROL}<&0 {{script_fd}}<&- </dev/null >/dev/null 2>&1; ");
+    let follow = format!(r"\builtin mapfile -d '' -u {CONTROL} -c 1 -C '\builtin eval :' __ab");
+    let load = snapshot.map(Snapshot::load_command).unwrap_or_default();
+    let text = [begin.into_bytes(), load, follow.into_bytes()].concat();
+    let mut words = ["--norc", "--noprofile", "-c"].map(OsString::from).to_vec();
+    words.push(OsString::from_vec(text));
+    words
 }
 
 /// A record took the call's script, and runs it next.
@@ -35,6 +40,8 @@ pub(super) struct Record<'a> {
     pub(super) cwd: Option<&'a Path>,
     /// Restored first, in a shell that is new.
     pub(super) remembered: Option<&'a Remembered>,
+    /// What the shell has loaded, in a shell that is new: options and search path are set with its first script.
+    pub(super) snapshot: Option<&'a Snapshot>,
     /// Variables for this call only.
     pub(super) variables: &'a BTreeMap<OsString, Option<OsString>>,
     pub(super) streams: Streams,
@@ -50,6 +57,11 @@ impl Record<'_> {
         let mut add = |part: &[u8]| text.extend_from_slice(part);
         let status = quoted(self.status.as_os_str());
         add(b";__ab=(); ");
+        if let Some(path) = self.snapshot.and_then(Snapshot::path) {
+            add(b"\\builtin export PATH=");
+            add(&quoted(path));
+            add(b"; ");
+        }
         if let Some(remembered) = self.remembered {
             add(&remembered.exports);
             add(b"\n\\builtin cd -- ");
@@ -67,6 +79,12 @@ impl Record<'_> {
         // Said from inside the redirections: whoever hears it can read the FIFOs.
         add(format!("{{ \\builtin printf {} >", char::from(READY)).as_bytes());
         add(&status);
+        let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
+        if !options.is_empty() {
+            add(b"; { ");
+            add(options);
+            add(b"} >/dev/null 2>&1");
+        }
         add(b"; \\builtin eval -- ");
         add(&quoted(OsStr::new(self.script)));
         add(b"; } >");

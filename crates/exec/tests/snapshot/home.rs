@@ -89,7 +89,7 @@ impl Home {
     }
 
     /// One that reads no configuration.
-    pub(crate) fn bare_cache(&self) -> ShellCache {
+    pub(crate) fn bare_cache() -> ShellCache {
         ShellCache::new(options())
     }
 
