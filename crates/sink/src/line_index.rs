@@ -77,6 +77,10 @@ mod tests {
             let next = &next[..next.len().min(BLOCK as usize)];
             assert!(lines + scan::newlines(next) >= ended.min(40_000), "{ended}");
         }
+        for ended in 1..=40_000 {
+            // An entry with that very count may lie in the middle of the line.
+            assert!(at_once.before(ended).1 < ended, "{ended}");
+        }
         at_once.push(b"x");
         assert_eq!(at_once.lines(), 40_001);
     }

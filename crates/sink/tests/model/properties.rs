@@ -4,7 +4,7 @@ use crate::clean::{clean, clean_with_raw};
 use crate::fixtures::{MemoryStore, options, policy, run, split, stream, text_stream, whole};
 use crate::policies::{self, head_tail};
 use agent_bash_core::TruncatedBy;
-use agent_bash_sink::{CarriageReturn, Shown, SinkOptions, SinkReport};
+use agent_bash_sink::{CarriageReturn, Piece, Shown, SinkOptions, SinkReport};
 use proptest::prelude::*;
 
 /// Cases per property; `AGENT_BASH_FUZZ_CASES` makes a fuzz run of it.
@@ -201,12 +201,15 @@ fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
             before(at)
         }
     };
+    let tail = |piece: &Piece| match piece.text.len() {
+        // Nothing is shown, so nothing belongs to it.
+        0 => 0,
+        len => end(all) - before(all - len),
+    };
     let shown = match &report.shown {
         Shown::Whole(piece) | Shown::Head(piece) => end(piece.text.len()),
-        Shown::Tail(piece) => end(all) - before(all - piece.text.len()),
-        Shown::Ends { head, tail } => {
-            before(head.text.len()) + end(all) - before(all - tail.text.len())
-        }
+        Shown::Tail(piece) => tail(piece),
+        Shown::Ends { head, tail: last } => before(head.text.len()) + tail(last),
         Shown::Binary { .. } => 0,
     };
     (bytes.len() - shown) as u64

@@ -252,3 +252,23 @@ fn strays_go_by_age_and_strangers_stay() {
     ArtifactDir::sweep(root.path(), Naming::Numbered, tomorrow());
     assert_eq!(tree(root.path()), ["other", "other/jobs"]);
 }
+
+#[test]
+fn a_sidecar_leads_nowhere_else() {
+    let root = tempfile::tempdir().unwrap();
+    let victim = root.path().join("s/victim");
+    let dir = ArtifactDir::new(ArtifactDirOptions {
+        lifetime: Lifetime::Day,
+        ..options(root.path())
+    })
+    .unwrap();
+    let kept = keep(&dir, b"x").unwrap();
+    fs::write(&victim, "precious").unwrap();
+    let sidecar = root.path().join("s/artifacts/0.json");
+    let json = fs::read_to_string(&sidecar).unwrap();
+    fs::write(&sidecar, json.replace("0.log", "../victim")).unwrap();
+    assert!(dir.open(kept.id).is_err());
+    assert!(dir.list().is_empty());
+    ArtifactDir::sweep(root.path(), Naming::Numbered, tomorrow());
+    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+}
