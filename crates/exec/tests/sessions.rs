@@ -1,6 +1,10 @@
 //! Persistent shells: what persists, what is undone, what survives their end.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails may stop"
+)]
 
 mod support;
 

@@ -219,9 +219,10 @@ impl<'a> SessionCall<'a> {
                             return Observed::End(end);
                         }
                     }
-                    Ok((Event::Empty | Event::Stuck { .. }, _)) => return Observed::End(end),
+                    Ok((Event::Empty | Event::Stuck { .. }, _)) | Err(Gone) => {
+                        return Observed::End(end);
+                    }
                     Ok(_) => {}
-                    Err(Gone) => return Observed::End(end),
                 },
                 _ = watchdog::fired(&mut self.watchdog), if give_up.is_none() => {
                     self.shell.supervised.wake();
@@ -299,9 +300,10 @@ impl<'a> SessionCall<'a> {
             .filter_map(|(stream, _)| out.file_for_survivors(*stream))
             .collect();
         let pipes: Vec<BorrowedFd<'_>> = open.iter().map(|(_, pipe)| *pipe).collect();
-        let files: Vec<BorrowedFd<'_>> = match files.len() == pipes.len() {
-            true => files.iter().map(AsFd::as_fd).collect(),
-            false => Vec::new(),
+        let files: Vec<BorrowedFd<'_>> = if files.len() == pipes.len() {
+            files.iter().map(AsFd::as_fd).collect()
+        } else {
+            Vec::new()
         };
         let quota = self.options.survivor_quota;
         if !pipes.is_empty() {
