@@ -178,9 +178,10 @@ fn functions(count: usize) -> String {
         fi
         while read -r line; do printf '%s\n' "$line"; done </etc/passwd
     "#;
-    (0..count)
-        .map(|number| format!("function_{number}() {{ {body} }}\n"))
-        .collect()
+    let functions: Vec<String> = (0..count)
+        .map(|number| format!("function_{number}() {{ {body} }}"))
+        .collect();
+    functions.join("\n")
 }
 
 fn cache(

@@ -170,6 +170,11 @@ async fn what_is_left_out_would_be_there() {
     for (rc, script, there) in [
         ("shadows", "type -t rm builtin", "function\nfunction"),
         ("keywords", "alias if", "alias if="),
+        (
+            "unreadable",
+            "text=$(declare -f unreadable); eval \"$text\" 2>&1",
+            "syntax error",
+        ),
         ("secrets", "alias db; declare -f deploy", "hunter2"),
     ] {
         let home = Home::with(rc);

@@ -397,6 +397,15 @@ pub(crate) const CASES: &[Case] = &[
         ..NOTHING
     },
     Case {
+        rc: "unreadable",
+        functions: "before hard 12 subshell",
+        scripts: &[(
+            "x=v; hard x; subshell; 12",
+            "first\nSECOND\n0\n1\na\tb'c $x 'v'\nsub\nsub\nnumber\n",
+        )],
+        ..NOTHING
+    },
+    Case {
         rc: "binary",
         functions: "early late",
         scripts: &[("early", "early\n")],
