@@ -246,9 +246,8 @@ impl fmt::Display for Explanation {
                 for answer in &self.rules {
                     let said = match (answer.asked, answer.blocks.is_some()) {
                         (true, true) => "blocks",
-                        (true, false) => continue,
                         (false, true) => "would block, but is off",
-                        (false, false) => continue,
+                        (_, false) => continue,
                     };
                     writeln!(out, "    {:<28} {said}", answer.rule)?;
                 }

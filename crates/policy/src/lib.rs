@@ -1,9 +1,16 @@
 //! Reads a bash script as bash would and judges it before it runs.
 //!
 //! Three questions about the same script, answered from one reading of it: would it do harm nobody
-//! meant ([`check_safety`]), is it on the list of what may run at all, is there a better tool for it.
+//! meant ([`check_safety`]), is it on the list of what may run at all ([`check_safe_mode`]), is there a
+//! better tool for it ([`Interceptor`]). [`Policy`] asks several at once, [`explain`] says what was read
+//! and why. [`normalise`] takes trailing `| head` and `| tail` off.
+//!
 //! The crate is pure: text and a [`Context`] in, a [`Verdict`] out. It starts no process, opens no
 //! file, reads no environment and no clock.
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
 
 mod context;
 mod document;

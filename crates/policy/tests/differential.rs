@@ -81,11 +81,8 @@ fn what_bash_runs_the_policy_has_seen() {
 fn shown(lines: &[String]) -> String {
     let mut lines: Vec<&String> = lines.iter().collect();
     lines.sort_by_key(|line| line.len());
-    lines
-        .into_iter()
-        .take(25)
-        .map(|line| format!("  {line}\n"))
-        .collect()
+    let first: Vec<&str> = lines.into_iter().take(25).map(String::as_str).collect();
+    first.join("\n")
 }
 
 #[test]

@@ -516,7 +516,6 @@ pub(super) fn read_only(ran: &Ran, entry: &[&str], context: &Context) -> Result<
     let refused = operands.all.iter().find(|field| match entry {
         // Reading a whole home would read the credentials in it.
         ["grep" | "rg"] => recursive && holds_a_home(field, context),
-        ["npm", "test"] => false,
         // Code from elsewhere.
         ["pytest"] => leaves(field, context),
         _ => false,

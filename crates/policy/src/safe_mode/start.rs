@@ -79,7 +79,9 @@ pub fn safe_run(script: &str, context: &Context, mode: &SafeMode) -> Result<Safe
             matches!(git.subcommand(), Some("stash" | "reflog"))
                 && field.value.literal() == Some("show")
         });
-        let word = if let Some(field) = named { Some(field.span) } else {
+        let word = if let Some(field) = named {
+            Some(field.span)
+        } else {
             let at = ran.words.len() - git.arguments.len() - 1;
             ran.words.get(at).map(|field| field.span)
         };

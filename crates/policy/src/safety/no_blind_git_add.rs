@@ -200,8 +200,8 @@ fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unknown: bool) 
         return true;
     }
     let mut kept = Vec::new();
-    let bare = wildless(&letters);
-    for component in bare.split('/') {
+    let written = wildless(&letters);
+    for component in written.split('/') {
         match component {
             "" | "." => {}
             ".." => {

@@ -126,7 +126,6 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                     .any(|value| danger(value, &place).is_some()))
             .then(|| Hit::on(ran, ran.arguments()))
         }
-        Some(_) => None,
         // An unknown program: only what nothing else would be called with.
         None if ran
             .words
@@ -151,6 +150,6 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                 .flatten()
                 .map(|field| Hit::on(ran, [*field]))
         }
-        None => None,
+        _ => None,
     }
 }

@@ -158,8 +158,8 @@ fn forced<'f>(options: &Options, arguments: &'f [Field]) -> Option<&'f Field> {
 fn forces(name: &str, value: &Value) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("remote.")
-        && ((name.ends_with(".push") && value.prefix().starts_with('+'))
-            || (name.ends_with(".mirror")
+        && ((name.rsplit('.').next() == Some("push") && value.prefix().starts_with('+'))
+            || (name.rsplit('.').next() == Some("mirror")
                 && value
                     .literal()
                     .is_none_or(|text| !matches!(text, "false" | "no" | "0"))))

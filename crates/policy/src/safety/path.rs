@@ -132,7 +132,7 @@ pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
     // `$DIR`, `$DIR/…`: whatever stands in front is unknown.
     let floating = matches!(operand.pieces().first(), Some(Piece::Unknown { .. }));
     if floating {
-        return unanchored(&mut parts);
+        return unanchored(&parts);
     }
     let cwd = place.cwd.map(components);
     let mut base = components(place.base);
@@ -155,10 +155,10 @@ pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
                     .chain(parts)
                     .collect();
             }
-            None => return relative_to_nowhere(&mut parts),
+            None => return relative_to_nowhere(&parts),
         }
     }
-    let resolved = resolve(&parts)?;
+    let resolved = resolve(&parts);
     let anchored_low = absolute || place.cwd != Some(place.base);
     anchored(&resolved, &base, place.home, anchored_low)
 }
@@ -189,8 +189,8 @@ fn components(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !name.is_empty()).collect()
 }
 
-/// Takes `.` and `..` out. `None` never happens for a path with a beginning: above the root is the root.
-fn resolve(parts: &[Part]) -> Option<Vec<Part>> {
+/// Takes `.` and `..` out; above the root is the root.
+fn resolve(parts: &[Part]) -> Vec<Part> {
     let mut out: Vec<Part> = Vec::new();
     for part in parts {
         match part.literal() {
@@ -201,12 +201,12 @@ fn resolve(parts: &[Part]) -> Option<Vec<Part>> {
             _ => out.push(part.clone()),
         }
     }
-    Some(out)
+    out
 }
 
 /// A path with an unknown beginning: dangerous if nothing known stands at its end.
-fn unanchored(parts: &mut Vec<Part>) -> Option<Danger> {
-    let parts = resolve(parts)?;
+fn unanchored(parts: &[Part]) -> Option<Danger> {
+    let parts = resolve(parts);
     if ends_in_git(&parts) {
         return Some(Danger::Git);
     }
@@ -222,9 +222,9 @@ fn unanchored(parts: &mut Vec<Part>) -> Option<Danger> {
 }
 
 /// A relative path where the working directory is not known.
-fn relative_to_nowhere(parts: &mut Vec<Part>) -> Option<Danger> {
+fn relative_to_nowhere(parts: &[Part]) -> Option<Danger> {
     let climbs = parts.first().and_then(Part::literal) == Some("..");
-    let parts = resolve(parts)?;
+    let parts = resolve(parts);
     if ends_in_git(&parts) {
         return Some(Danger::Git);
     }

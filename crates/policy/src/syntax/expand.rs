@@ -75,7 +75,7 @@ impl Machine<'_> {
     }
 
     fn split_fields(&mut self, parts: &[Part], st: &mut State) -> Vec<Value> {
-        let separators = self.separators(st);
+        let separators = Self::separators(st);
         let mut fields = Fields {
             separators: &separators,
             done: Vec::new(),
@@ -86,7 +86,7 @@ impl Machine<'_> {
             match part {
                 Part::Bare(text) => {
                     let text = if index == 0 {
-                        self.tilde(text, st, &mut fields.current)
+                        Self::tilde(text, st, &mut fields.current)
                     } else {
                         text
                     };
@@ -139,7 +139,7 @@ impl Machine<'_> {
         fields.done
     }
 
-    fn separators(&self, st: &State) -> String {
+    fn separators(st: &State) -> String {
         match st.vars.get("IFS").and_then(|slots| slots.last()) {
             Some(Slot::Scalar(value)) => value.literal().unwrap_or(" \t\n").to_owned(),
             _ => " \t\n".to_owned(),
@@ -147,7 +147,7 @@ impl Machine<'_> {
     }
 
     /// Expands a tilde at the beginning of `text` into `into`; returns what is left of the text.
-    fn tilde<'t>(&self, text: &'t str, st: &State, into: &mut Value) -> &'t str {
+    fn tilde<'t>(text: &'t str, st: &State, into: &mut Value) -> &'t str {
         let Some(rest) = text.strip_prefix('~') else {
             return text;
         };
@@ -179,7 +179,7 @@ impl Machine<'_> {
         let mut value = Value::default();
         for (index, part) in parts.iter().enumerate() {
             if let (0, Part::Bare(text)) = (index, part) {
-                let rest = self.tilde(text, st, &mut value);
+                let rest = Self::tilde(text, st, &mut value);
                 value.push_text(rest);
             } else {
                 let next = self.single_part(part, st);

@@ -13,12 +13,16 @@ pub(crate) fn push_globbed(value: &mut Value, text: &str) {
             let close = text[start..]
                 .find(')')
                 .filter(|_| text[start + 1..].starts_with('('));
-            if let Some(len) = close { start + len + 1 } else {
+            if let Some(len) = close {
+                start + len + 1
+            } else {
                 at = start + 1;
                 continue;
             }
         } else if text[start..].starts_with('[') {
-            if let Some(len) = bracket_len(&text[start..]) { start + len } else {
+            if let Some(len) = bracket_len(&text[start..]) {
+                start + len
+            } else {
                 at = start + 1;
                 continue;
             }

@@ -331,9 +331,10 @@ impl<'c> Machine<'c> {
         }
         let out = self.kind(&compound.kind, st);
         (st.stdin, self.piped) = outer;
-        self.deliver(out, &redirected, st)
+        Self::deliver(out, &redirected, st)
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of command")]
     fn kind(&mut self, kind: &Kind, st: &mut State) -> Value {
         match kind {
             Kind::Group(list) => self.list(list, st),
@@ -557,7 +558,7 @@ impl<'c> Machine<'c> {
                     RedirOp::DupRead => target
                         .literal()
                         .and_then(|fd| st.files.get(&format!("/dev/fd/{fd}")).cloned()),
-                    _ => self.file(&target, st),
+                    _ => Self::file(&target, st),
                 };
                 out.stdin = Some(Input(text));
             } else if let (Some(fd), RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read) =
@@ -567,7 +568,7 @@ impl<'c> Machine<'c> {
                 let text = match (redir.op, &redir.body) {
                     (RedirOp::Heredoc, Some(body)) => body.get().map(|parts| self.body(parts, st)),
                     (RedirOp::HereString, _) => Some(target.clone()),
-                    _ => self.file(&target, st),
+                    _ => Self::file(&target, st),
                 };
                 if let Some(text) = text {
                     Rc::make_mut(&mut st.files).insert(format!("/dev/fd/{fd}"), text);
@@ -596,7 +597,7 @@ impl<'c> Machine<'c> {
     }
 
     /// What a file holds, where this script has written it.
-    pub(super) fn file(&self, path: &Value, st: &State) -> Option<Value> {
+    pub(super) fn file(path: &Value, st: &State) -> Option<Value> {
         let name = path.literal()?;
         if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
             return st.stdin.as_deref().cloned();
@@ -609,7 +610,7 @@ impl<'c> Machine<'c> {
     }
 
     /// Where a command's output goes: into a file of the script, away, or to whoever listens.
-    fn deliver(&mut self, out: Value, redirected: &Redirected, st: &mut State) -> Value {
+    fn deliver(out: Value, redirected: &Redirected, st: &mut State) -> Value {
         let Some(target) = &redirected.stdout else {
             return out;
         };

@@ -247,8 +247,8 @@ impl Generator {
         let mut out: Vec<String> = Vec::new();
         let mut before = String::new();
         match self.below(8) {
-            0 => before = "X=1 ".to_owned(),
-            1 => before = "A=b B=\"c d\" ".to_owned(),
+            0 => before.push_str("X=1 "),
+            1 => before.push_str("A=b B=\"c d\" "),
             2 => out.push(self.pick(&WRAPPERS).to_owned()),
             _ => {}
         }
@@ -259,7 +259,7 @@ impl Generator {
             }
             if self.one_in(12) {
                 let name = format!("v{index}");
-                assignments.push_str(&format!("{name}={}; ", quoted(word)));
+                assignments.extend([&name, "=", &quoted(word), "; "]);
                 out.push(if self.one_in(2) {
                     format!("\"${name}\"")
                 } else {
@@ -315,11 +315,12 @@ impl Generator {
             3 => format!("{}''{}", &word[..middle], &word[middle..]),
             4 => format!("{}\"{}\"", &word[..middle], &word[middle..]),
             5 => format!("'{}'{}", &word[..middle], &word[middle..]),
-            6 => word.chars().map(|c| format!("\\{c}")).collect(),
+            6 => word.chars().flat_map(|c| ['\\', c]).collect(),
             7 => format!("{}\\\n{}", &word[..middle], &word[middle..]),
             8 => {
-                let codes: String = word.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
-                format!("$'{codes}'")
+                let codes: Vec<String> =
+                    word.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+                format!("$'{}'", codes.concat())
             }
             _ => word.to_owned(),
         }

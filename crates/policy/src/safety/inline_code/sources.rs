@@ -115,6 +115,10 @@ const RUN_FROM_CONFIG: [&str; 9] = [
 ];
 
 /// Everything on this command line that would be run or removed by a program in it.
+#[expect(
+    clippy::too_many_lines,
+    reason = "one arm for each program, none of them long"
+)]
 pub(super) fn calls(ran: &Ran) -> Vec<Call> {
     let mut out = Vec::new();
     for (name, value) in &ran.env {
@@ -215,9 +219,8 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         "git" => {
             let git = crate::syntax::git::Git::read(&ran.words);
             for (name, value) in &git.config {
-                let filter = name.starts_with("filter.")
-                    || name.ends_with(".textconv")
-                    || name.ends_with(".cmd");
+                let last = name.rsplit('.').next().unwrap_or(name);
+                let filter = name.starts_with("filter.") || matches!(last, "textconv" | "cmd");
                 if filter || RUN_FROM_CONFIG.contains(&name.as_str()) {
                     out.push(Call::Script(
                         value.script().trim_start_matches('!').to_owned(),

@@ -153,7 +153,7 @@ fn range(inside: &[Atom]) -> Option<Vec<Vec<Atom>>> {
         let count = (from.abs_diff(to) / step).min(MAX_WORDS as u64 - 1);
         (0..=count)
             .map(|index| {
-                let offset = (index * step) as i64;
+                let offset = (index * step).cast_signed();
                 (if from <= to {
                     from.wrapping_add(offset)
                 } else {

@@ -247,7 +247,7 @@ fn substring(text: &str, bounds: &str) -> Value {
         return Value::unknown(Why::Expansion);
     };
     let chars: Vec<char> = text.chars().collect();
-    let total = chars.len() as i64;
+    let total = chars.len().cast_signed() as i64;
     let from = if from < 0 {
         (total + from).max(0)
     } else {

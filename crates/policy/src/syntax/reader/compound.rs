@@ -216,10 +216,12 @@ impl Reader<'_> {
 
     fn function_body(&mut self, name: &str) -> Kind {
         self.skip_newlines();
-        if let Some(body) = self.command() { Kind::Function {
-            name: name.to_owned(),
-            body,
-        } } else {
+        if let Some(body) = self.command() {
+            Kind::Function {
+                name: name.to_owned(),
+                body,
+            }
+        } else {
             self.fail(Problem::Syntax);
             Kind::Group(List::default())
         }
@@ -327,7 +329,9 @@ impl Reader<'_> {
                 self.pos = start;
             }
         }
-        if let Some(command) = self.command() { Kind::Coprocess(command) } else {
+        if let Some(command) = self.command() {
+            Kind::Coprocess(command)
+        } else {
             self.fail(Problem::Syntax);
             Kind::Group(List::default())
         }

@@ -21,7 +21,6 @@ impl Reader<'_> {
             self.skip_continuations();
             let Some(byte) = self.byte(0) else { break };
             match byte {
-                b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b')' => break,
                 b'<' | b'>' if self.byte(1) == Some(b'(') => {
                     self.pos += 2;
                     let list = self.substitution();
@@ -30,7 +29,7 @@ impl Reader<'_> {
                         reads: byte == b'<',
                     });
                 }
-                b'<' | b'>' => break,
+                b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b')' | b'<' | b'>' => break,
                 b'(' => {
                     if parts.ends_with_extglob() {
                         self.extglob(&mut parts);
@@ -249,7 +248,7 @@ impl Reader<'_> {
             }
             Some(b'{') => {
                 self.pos += 2;
-                if let Some(part) = self.deeper(|reader| reader.braced(quoted)) {
+                if let Some(part) = self.deeper(|reader| Some(reader.braced(quoted))) {
                     parts.push(part);
                 }
             }
@@ -308,17 +307,17 @@ impl Reader<'_> {
     }
 
     /// `${ … }`, the opening taken.
-    fn braced(&mut self, quoted: bool) -> Option<Part> {
+    fn braced(&mut self, quoted: bool) -> Part {
         // `${ command; }` of bash 5.3.
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
             self.pos += 1;
             let mut list = List::default();
             self.list(&mut list);
             self.expect_keyword("}");
-            return Some(Part::Command {
+            return Part::Command {
                 list: Rc::new(list),
                 quoted,
-            });
+            };
         }
         let mut param = Param {
             name: String::new(),
@@ -356,10 +355,10 @@ impl Reader<'_> {
                 "-" | "=" | "?" | "+"
             );
         param.operand = self.braced_operand(quoted, keeps_single_quotes);
-        Some(Part::Param {
+        Part::Param {
             param: Rc::new(param),
             quoted,
-        })
+        }
     }
 
     /// Everything up to and with the closing brace.
@@ -502,7 +501,7 @@ impl Reader<'_> {
         let name = self.name();
         let mut ahead = 0;
         if self.byte(0) == Some(b'[') {
-            ahead = self.subscript_len()?;
+            ahead = self.subscript_len();
         }
         let append = self.byte(ahead) == Some(b'+');
         if self.byte(ahead + usize::from(append)) != Some(b'=') {
@@ -542,8 +541,8 @@ impl Reader<'_> {
         })
     }
 
-    /// How long the `[ … ]` here is; resets nothing.
-    fn subscript_len(&mut self) -> Option<usize> {
+    /// How long the `[ … ]` here is; 0 if it has no end on this line.
+    fn subscript_len(&self) -> usize {
         let mut open = 0_usize;
         for (at, byte) in self.rest().iter().enumerate() {
             match byte {
@@ -551,14 +550,14 @@ impl Reader<'_> {
                 b']' => {
                     open -= 1;
                     if open == 0 {
-                        return Some(at + 1);
+                        return at + 1;
                     }
                 }
                 b'\n' => break,
                 _ => {}
             }
         }
-        Some(0)
+        0
     }
 }
 

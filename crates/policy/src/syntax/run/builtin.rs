@@ -20,11 +20,11 @@ impl Machine<'_> {
     /// Runs a builtin; `None` if `name` is none that matters here.
     pub(super) fn builtin(&mut self, name: &str, call: &Call, st: &mut State) -> Option<Value> {
         match name {
-            "cd" | "chdir" => self.cd(call, st),
+            "cd" | "chdir" => Self::cd(call, st),
             "pushd" => {
                 let here = st.cwd.clone();
                 Rc::make_mut(&mut st.pushed).push(here);
-                self.cd(call, st);
+                Self::cd(call, st);
             }
             "popd" => {
                 let to = Rc::make_mut(&mut st.pushed).pop().flatten();
@@ -67,7 +67,7 @@ impl Machine<'_> {
             "source" | "." => {
                 let at = 1 + usize::from(call.literal(1) == Some("--"));
                 let file = call.words.get(at)?;
-                let text = self.file(&file.value, st)?;
+                let text = Self::file(&file.value, st)?;
                 self.through.push("source".to_owned());
                 let out = self.script(&text, st);
                 self.through.pop();
@@ -82,7 +82,7 @@ impl Machine<'_> {
                 }
             }
             "read" => self.read_builtin(call, st),
-            "mapfile" | "readarray" => self.mapfile(call, st),
+            "mapfile" | "readarray" => Self::mapfile(call, st),
             "let" => {
                 for value in call.values(1) {
                     self.evaluate_text(&value, st);
@@ -97,7 +97,7 @@ impl Machine<'_> {
         Some(Value::default())
     }
 
-    fn cd(&mut self, call: &Call, st: &mut State) {
+    fn cd(call: &Call, st: &mut State) {
         let mut operands = call.values(1);
         operands.retain(|value| {
             !value
@@ -225,7 +225,7 @@ impl Machine<'_> {
         }
     }
 
-    fn mapfile(&mut self, call: &Call, st: &mut State) {
+    fn mapfile(call: &Call, st: &mut State) {
         let name = call
             .words
             .last()
@@ -279,7 +279,9 @@ fn set(call: &Call, st: &mut State) {
     let start = values
         .iter()
         .position(|value| value.literal() == Some("--"));
-    let operands = if let Some(at) = start { &values[at + 1..] } else {
+    let operands = if let Some(at) = start {
+        &values[at + 1..]
+    } else {
         let plain = values
             .iter()
             .position(|value| !value.prefix().starts_with(['-', '+']));

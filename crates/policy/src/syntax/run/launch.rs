@@ -128,7 +128,7 @@ impl Machine<'_> {
     fn shell(&mut self, name: &str, call: &Call, st: &mut State) -> Value {
         for (variable, value) in &call.env {
             if matches!(variable.as_str(), "BASH_ENV" | "ENV")
-                && let Some(text) = self.file(value, st)
+                && let Some(text) = Self::file(value, st)
             {
                 self.script_with(&text, Vec::new(), name, st);
             }
@@ -138,7 +138,7 @@ impl Machine<'_> {
                 Some(super::super::state::Slot::Scalar(value)) => value.clone(),
                 _ => continue,
             };
-            if let Some(text) = self.file(&value, st) {
+            if let Some(text) = Self::file(&value, st) {
                 self.script_with(&text, Vec::new(), name, st);
             }
         }
@@ -152,7 +152,7 @@ impl Machine<'_> {
                 if matches!(text, "--rcfile" | "--init-file") {
                     at += 1;
                     if let Some(file) = call.words.get(at)
-                        && let Some(text) = self.file(&file.value, st)
+                        && let Some(text) = Self::file(&file.value, st)
                     {
                         self.script_with(&text, Vec::new(), name, st);
                     }
@@ -176,7 +176,7 @@ impl Machine<'_> {
             return self.script_with(&text.value.clone(), call.values(at + 2), name, st);
         }
         let script = match call.words.get(at) {
-            Some(file) if !stdin => self.file(&file.value, st),
+            Some(file) if !stdin => Self::file(&file.value, st),
             _ => st.stdin.as_deref().cloned(),
         };
         match script {
@@ -320,10 +320,10 @@ impl Machine<'_> {
             if !text.starts_with('-') {
                 break;
             }
-            let valued = text.len() == 2
+            let takes_value = text.len() == 2
                 && text.ends_with(['j', 'P', 'I', 'a', 'd', 'C', 'n', 'N', 'L', 'S']);
             at += 1 + usize::from(
-                valued
+                takes_value
                     || matches!(
                         text,
                         "--jobs" | "--delay" | "--timeout" | "--joblog" | "--colsep"

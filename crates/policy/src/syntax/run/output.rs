@@ -41,7 +41,7 @@ impl Machine<'_> {
                 mktemp(&values)
             }
             "cat" | "tac" | "sort" | "uniq" | "head" | "tail" | "grep" | "tee" => {
-                self.pass_on(name, &values, st)
+                Self::pass_on(name, &values, st)
             }
             "realpath" | "readlink" => match values.last() {
                 Some(value) => match value.literal() {
@@ -105,7 +105,7 @@ impl Machine<'_> {
     }
 
     /// Filters: the text of the files named, or standard input.
-    fn pass_on(&mut self, name: &str, values: &[Value], st: &mut State) -> Value {
+    fn pass_on(name: &str, values: &[Value], st: &mut State) -> Value {
         let stdin = || {
             st.stdin
                 .as_deref()
@@ -120,10 +120,7 @@ impl Machine<'_> {
                 }
                 let texts: Vec<Value> = files
                     .into_iter()
-                    .map(|file| {
-                        self.file(file, st)
-                            .unwrap_or_else(|| Value::unknown(Why::Input))
-                    })
+                    .map(|file| Self::file(file, st).unwrap_or_else(|| Value::unknown(Why::Input)))
                     .collect();
                 join(&texts, "")
             }

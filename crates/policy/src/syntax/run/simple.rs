@@ -106,7 +106,7 @@ impl Machine<'_> {
         let call = Call { words, env };
         let out = self.call(&call, &redirected, st);
         (st.stdin, self.piped) = outer;
-        self.deliver(out, &redirected, st)
+        Self::deliver(out, &redirected, st)
     }
 
     /// Writes the command down and follows what it starts; returns what it prints.
@@ -202,7 +202,7 @@ impl Machine<'_> {
             return self.start(&call.with_words(words), "hash", st);
         }
         if word.contains('/')
-            && let Some(text) = self.file(&call.words[0].value, st)
+            && let Some(text) = Self::file(&call.words[0].value, st)
         {
             return self.script_with(&text, call.values(1), &word, st);
         }

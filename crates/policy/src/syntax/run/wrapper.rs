@@ -489,7 +489,9 @@ impl Wrapper {
                     None => (&text[2..], None),
                 };
                 if abbreviates(name, self.long_text) {
-                    if let Some(skip) = value { taken.scripts.push((at, skip)) } else {
+                    if let Some(skip) = value {
+                        taken.scripts.push((at, skip));
+                    } else {
                         at += 1;
                         taken.scripts.push((at, 0));
                     }
