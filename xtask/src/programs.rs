@@ -32,6 +32,31 @@ const PROGRAMS: &[Program] = &[
         why: "the safety rules are compared with it",
     },
     Program {
+        name: "less",
+        package: "less",
+        why: "a pager on a terminal",
+    },
+    Program {
+        name: "python3",
+        package: "python3",
+        why: "a prompt on a terminal",
+    },
+    Program {
+        name: "top",
+        package: "procps",
+        why: "redraws a terminal",
+    },
+    Program {
+        name: "tput",
+        package: "ncurses-bin",
+        why: "asks a terminal what it is",
+    },
+    Program {
+        name: "vim",
+        package: "vim",
+        why: "an editor on a terminal",
+    },
+    Program {
         name: "unshare",
         package: "util-linux",
         why: "dangerous scripts run in namespaces of their own",
