@@ -22,6 +22,7 @@ mod stage;
 mod tool;
 
 pub use agent_bash_core as core;
+pub use agent_bash_exec as exec;
 pub use agent_bash_policy as policy;
 pub use agent_bash_process as process;
 pub use agent_bash_sink as sink;
@@ -29,6 +30,7 @@ pub use agent_bash_sink as sink;
 pub use host::HostContext;
 pub use refusal::{APPROVAL_RULE, Refusal, RuleRefusal};
 pub use stage::approve::{AllowAll, Approval, Approver, Denied, Proposal};
+pub use stage::background::JobStarter;
 pub use stage::parse_input::Input;
 pub use stage::working_directory::DirectoryError;
 pub use tool::{BashTool, BashToolBuilder, CallOptions};

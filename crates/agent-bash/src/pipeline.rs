@@ -8,11 +8,12 @@ use crate::refusal::Refusal;
 use crate::stage::last_pipeline;
 use crate::stage::parse_input::Input;
 use crate::stage::{
-    approve, artifact, intercept, normalise, offer, parse_input, run, safe_mode, safety, shape,
-    timeout, working_directory,
+    approve, artifact, background, intercept, normalise, offer, parse_input, run, safe_mode,
+    safety, shape, timeout, working_directory,
 };
 use crate::tool::{CallOptions, Wiring};
-use agent_bash_core::{Cancel, Notice, Outcome, ToolResult};
+use agent_bash_core::{Cancel, Mode, Notice, Outcome, ToolResult};
+use agent_bash_exec::Job;
 use agent_bash_sink::CallOutput;
 use std::path::PathBuf;
 
@@ -24,6 +25,14 @@ pub(crate) struct Call {
     pub(crate) cwd: PathBuf,
     /// What the stages noticed.
     pub(crate) notices: Vec<Notice>,
+}
+
+/// What became of a call that was started.
+pub(crate) enum Ended {
+    /// It has ended.
+    Ran(Box<Ran>),
+    /// It goes on without its caller.
+    Detached(Job),
 }
 
 /// A call that was started and has ended.
@@ -60,7 +69,7 @@ async fn stages(
     options: CallOptions<'_>,
     cancel: &Cancel,
     call: &mut Call,
-) -> Result<Ran, Refusal> {
+) -> Result<Ended, Refusal> {
     let parsed = parse_input::parse(input)?;
     let mut request = parsed.request;
     call.command.clone_from(&request.command);
@@ -92,12 +101,15 @@ async fn stages(
         hardened,
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
+    if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
+        return background::start(&**jobs, &spec, request.stdin, output, cancel).await;
+    }
     let outcome = run::run(tool, &spec, &mut output, options.live, cancel).await?;
     let lifted_from = is_lifted.then_some(request.command);
-    Ok(Ran {
+    Ok(Ended::Ran(Box::new(Ran {
         outcome,
         output,
         lifted_from,
         last_pipeline,
-    })
+    })))
 }

@@ -5,6 +5,7 @@ use crate::HostContext;
 use crate::pipeline;
 use crate::schema::{self, ToolSchema};
 use crate::stage::approve::{AllowAll, Approver};
+use crate::stage::background::JobStarter;
 use crate::stage::parse_input::Input;
 use agent_bash_core::{
     ArtifactStore, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer, Profile,
@@ -44,6 +45,7 @@ pub(crate) struct Wiring {
     pub(crate) prefix: Option<String>,
     /// Whether the executor has persistent shells.
     pub(crate) sessions: bool,
+    pub(crate) jobs: Option<Arc<dyn JobStarter>>,
 }
 
 /// Rules about commands for which the model has a better tool, and what follows from a match.
@@ -94,6 +96,7 @@ impl BashTool {
             limits: Limits::default(),
             prefix: None,
             sessions: false,
+            jobs: None,
         }
     }
 
@@ -197,6 +200,7 @@ pub struct BashToolBuilder {
     limits: Limits,
     prefix: Option<String>,
     sessions: bool,
+    jobs: Option<Arc<dyn JobStarter>>,
 }
 
 impl BashToolBuilder {
@@ -271,6 +275,13 @@ impl BashToolBuilder {
         self
     }
 
+    /// Starts background jobs. Without it a call in that mode is refused.
+    #[must_use]
+    pub fn jobs(mut self, starter: Arc<dyn JobStarter>) -> Self {
+        self.jobs = Some(starter);
+        self
+    }
+
     /// Resource limits of each call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -304,6 +315,7 @@ impl BashToolBuilder {
                 limits: self.limits,
                 prefix: self.prefix,
                 sessions: self.sessions,
+                jobs: self.jobs,
             }),
         }
     }

@@ -4,6 +4,7 @@ pub(crate) mod artifact;
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod env;
+pub(crate) mod jobs;
 pub(crate) mod run;
 pub(crate) mod schema;
 mod script;

@@ -56,6 +56,7 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
         Command::Explain(args) => commands::check::explanation(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),
         Command::Artifact(args) => commands::artifact::artifact(&args, &start),
+        Command::Jobs(args) => commands::jobs::jobs(&args, &start),
         Command::Env(args) => commands::env::env(&args, &start),
         Command::Settings(args) => commands::settings::settings(&args, &start),
         Command::Doctor(_) => commands::doctor::doctor(&start),

@@ -22,6 +22,16 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     but_for_lost_readers(written).context("cannot write the result to stdout")
 }
 
+/// Writes bytes as they are.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    but_for_lost_readers(written).context("cannot write to stdout")
+}
+
 /// Writes a line to stderr, for a person; nobody to read it is no error.
 pub(crate) fn say(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");

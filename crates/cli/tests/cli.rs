@@ -369,3 +369,50 @@ fn a_projects_file_tightens_and_a_wrong_one_is_a_usage_error() {
     let (code, text) = run(&["run", "touch x"], "");
     assert_eq!(code, Some(0), "the control: {text}");
 }
+
+#[test]
+fn a_job_goes_on_without_us_and_can_be_read_awaited_and_ended() {
+    let state = tempfile::tempdir().expect("a directory");
+    let run = |words: &[&str]| agent_bash(state.path(), words, "");
+    let start = |script| run(&["run", "--mode", "background", script]);
+    let started = start("echo one; sleep 0.5; echo two");
+    assert_eq!(
+        started.code,
+        Some(0),
+        "{}{}",
+        started.stdout,
+        started.stderr
+    );
+    let told = &started.stdout;
+    assert!(
+        told.starts_with("Started in the background as job 1 (pid "),
+        "{told}"
+    );
+    assert_eq!(
+        run(&["jobs", "wait", "1", "--timeout", "20s"]).stdout,
+        "exited with code 0\n"
+    );
+    let output = run(&["jobs", "output", "1"]).stdout;
+    assert!(output.starts_with("one\ntwo\n\n"), "{output}");
+    assert!(
+        output.ends_with("\n[background process completed]\n"),
+        "{output}"
+    );
+    assert_eq!(
+        run(&["jobs", "output", "1", "--tail", "1"]).stdout,
+        "[background process completed]\n"
+    );
+
+    start("echo up; sleep 300");
+    assert_eq!(
+        run(&["jobs", "wait", "2", "--timeout", "0"]).code,
+        Some(124)
+    );
+    assert_eq!(run(&["jobs", "kill", "2"]).stdout, "ended by SIGTERM\n");
+    let list = run(&["jobs", "list"]).stdout;
+    assert!(list.contains("ended by SIGTERM  echo up"), "{list}");
+    assert_eq!(run(&["jobs", "show", "9"]).code, Some(1));
+
+    let died = start("echo no; exit 3");
+    assert_eq!(died.code, Some(3), "{}", died.stdout);
+}

@@ -2,13 +2,14 @@
 //! is `agent-bash-policy`'s to say; what the limits do is `agent-bash-sink`'s.
 
 use crate::tool::Wiring;
-use agent_bash_core::{Notice, NoticeKind, Request};
+use agent_bash_core::{Mode, Notice, NoticeKind, Request};
 use agent_bash_policy::normalise;
 use std::num::NonZeroU64;
 
 /// Changes the request, where its profile wants that, and says what was lifted.
 pub(crate) fn lift(tool: &Wiring, request: &mut Request) -> Option<Notice> {
-    if !tool.profile.normalise {
+    // A background job's output goes into a file as the command writes it.
+    if !tool.profile.normalise || request.mode == Some(Mode::Background) {
         return None;
     }
     let explicit = request.head.is_some() || request.tail.is_some();

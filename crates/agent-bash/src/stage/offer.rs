@@ -5,16 +5,22 @@ use crate::tool::Wiring;
 use agent_bash_core::{Mode, Request, StdinMode};
 
 pub(crate) fn check(tool: &Wiring, request: &Request) -> Result<(), Refusal> {
-    check_request(request, tool.sessions)
+    check_request(request, tool.sessions, tool.jobs.is_some())
 }
 
-fn check_request(request: &Request, sessions: bool) -> Result<(), Refusal> {
-    let missing = if request.mode == Some(Mode::Background) {
+fn check_request(request: &Request, sessions: bool, jobs: bool) -> Result<(), Refusal> {
+    let background = request.mode == Some(Mode::Background);
+    let limited = request.head.is_some() || request.tail.is_some();
+    let missing = if background && !jobs {
         "background jobs are not offered here; run it in the foreground, with mode `slow` if it takes long"
+    } else if background && limited {
+        "the output of a background job goes into a file whole; leave out `head` and `tail`, and read the part you need"
+    } else if background && request.session.is_some() {
+        "a background job has a shell of its own; leave out `session`"
     } else if request.session.is_some() && !sessions {
         "persistent shells are not offered here; leave out `session`, and put `cd` and variables into the command"
-    } else if request.stdin == StdinMode::Pipe {
-        "there is nothing here that writes to a command later; leave out `stdin`"
+    } else if request.stdin == StdinMode::Pipe && !background {
+        "only a background job has an input that is written later; leave out `stdin`"
     } else {
         return Ok(());
     };
@@ -46,16 +52,27 @@ mod tests {
             stdin: StdinMode::Pipe,
             ..plain.clone()
         };
-        for (request, sessions, passes) in [
-            (&plain, false, true),
-            (&slow, false, true),
-            (&background, true, false),
-            (&session, false, false),
-            (&session, true, true),
-            (&pipe, true, false),
+        let limited = Request {
+            head: std::num::NonZeroU64::new(3),
+            ..background.clone()
+        };
+        let fed = Request {
+            stdin: StdinMode::Pipe,
+            ..background.clone()
+        };
+        for (request, sessions, jobs, passes) in [
+            (&plain, false, false, true),
+            (&slow, false, false, true),
+            (&background, true, false, false),
+            (&background, false, true, true),
+            (&limited, false, true, false),
+            (&fed, false, true, true),
+            (&session, false, true, false),
+            (&session, true, false, true),
+            (&pipe, true, true, false),
         ] {
             assert_eq!(
-                check_request(request, sessions).is_ok(),
+                check_request(request, sessions, jobs).is_ok(),
                 passes,
                 "{request:?}"
             );

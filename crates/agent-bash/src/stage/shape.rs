@@ -1,7 +1,7 @@
 //! From what happened to the result: status, counts, notices, and the text that is made from them.
 
 use crate::layout::{self, End, Facts};
-use crate::pipeline::{Call, Ran};
+use crate::pipeline::{Call, Ended, Ran};
 use crate::refusal::Refusal;
 use crate::stage::benign;
 use crate::stage::last_pipeline::failed_stage;
@@ -11,6 +11,7 @@ use crate::tool::Wiring;
 use agent_bash_core::{
     ArtifactEnd, Ending, Notice, NoticeKind, Outcome, OutputSummary, Status, ToolResult,
 };
+use agent_bash_exec::Job;
 use agent_bash_sink::{CallReport, SinkReport};
 use std::iter;
 use std::path::Path;
@@ -19,9 +20,10 @@ use std::time::Duration;
 /// SIGPIPE: what a producer meets whose reader has what it wanted.
 const BROKEN_PIPE: i32 = 13;
 
-pub(crate) fn result(tool: &Wiring, call: Call, ended: Result<Ran, Refusal>) -> ToolResult {
+pub(crate) fn result(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> ToolResult {
     match ended {
-        Ok(ran) => finished(tool, call, ran),
+        Ok(Ended::Ran(ran)) => finished(tool, call, *ran),
+        Ok(Ended::Detached(job)) => detached(tool, call, job),
         Err(refusal) => refused(tool, call, &refusal),
     }
 }
@@ -46,10 +48,7 @@ fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
         text: layout::write(tool.profile.layout, &facts),
         is_error: status.is_error(),
         status,
-        output: OutputSummary {
-            direction: tool.profile.output.truncation.direction(),
-            ..OutputSummary::default()
-        },
+        output: nothing_printed(tool),
         duration_ms: 0.0,
         cwd: shown(&call.cwd),
         stages: Vec::new(),
@@ -59,6 +58,45 @@ fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
         suggested_tool,
         rule,
         started_at: tool.clock.wall(),
+    }
+}
+
+fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
+    let output = job.output.as_deref().map(shown).unwrap_or_default();
+    let status = Status::MovedToBackground {
+        job: job.id,
+        pid: job.pid,
+        pgid: job.pgid,
+        output,
+    };
+    let facts = Facts {
+        end: End::Ran(&status),
+        command: &call.command,
+        printed: &[],
+        notices: &call.notices,
+        limits: tool.profile.output,
+    };
+    ToolResult {
+        text: layout::write(tool.profile.layout, &facts),
+        is_error: status.is_error(),
+        status,
+        output: nothing_printed(tool),
+        duration_ms: 0.0,
+        cwd: shown(&call.cwd),
+        stages: Vec::new(),
+        survivors: Vec::new(),
+        notices: call.notices,
+        artifacts: Vec::new(),
+        suggested_tool: None,
+        rule: None,
+        started_at: job.started_at,
+    }
+}
+
+fn nothing_printed(tool: &Wiring) -> OutputSummary {
+    OutputSummary {
+        direction: tool.profile.output.truncation.direction(),
+        ..OutputSummary::default()
     }
 }
 

@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod background;
 mod limits;
 mod reading;
 mod refusals;

@@ -1,0 +1,139 @@
+//! Starts a command that goes on without its caller. What keeps it, and how it is seen and ended later, is
+//! `agent-bash-exec`'s.
+
+use crate::pipeline::{Ended, Ran};
+use crate::refusal::Refusal;
+use agent_bash_core::{
+    Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StdinMode, StreamId,
+};
+use agent_bash_exec::{Job, JobError, JobState, JobStdin, ShellCache};
+use agent_bash_process::supervisor::JobEnding;
+use agent_bash_sink::CallOutput;
+use async_trait::async_trait;
+use std::fs::File;
+use std::io::{self, Read};
+use std::time::Duration;
+
+/// Starts background jobs. Implemented by [`ShellCache`], and by hosts that keep jobs elsewhere.
+#[async_trait]
+pub trait JobStarter: Send + Sync {
+    /// Starts a job, and says what became of it in its first 250 ms.
+    ///
+    /// # Errors
+    /// [`JobError`]: nothing of the script has run.
+    async fn start_job(
+        &self,
+        spec: &RunSpec,
+        stdin: JobStdin,
+        cancel: &Cancel,
+    ) -> Result<Job, JobError>;
+}
+
+#[async_trait]
+impl JobStarter for ShellCache {
+    async fn start_job(
+        &self,
+        spec: &RunSpec,
+        stdin: JobStdin,
+        cancel: &Cancel,
+    ) -> Result<Job, JobError> {
+        Self::start_job(self, spec, stdin, cancel).await
+    }
+}
+
+/// Starts the job. One that has ended before this could answer is reported as a call that has ended.
+pub(crate) async fn start(
+    jobs: &dyn JobStarter,
+    spec: &RunSpec,
+    stdin: StdinMode,
+    output: CallOutput,
+    cancel: &Cancel,
+) -> Result<Ended, Refusal> {
+    let stdin = match stdin {
+        StdinMode::Null => JobStdin::Null,
+        StdinMode::Pipe => JobStdin::Pipe,
+    };
+    let job = jobs
+        .start_job(spec, stdin, cancel)
+        .await
+        .map_err(|error| match error {
+            JobError::Cancelled => Refusal::Cancelled,
+            JobError::NotStarted(reason) => Refusal::NotStarted(reason),
+            other => Refusal::NotStarted(NotStarted::new(other.to_string())),
+        })?;
+    let (ending, after, length) = match &job.state {
+        JobState::Running => return Ok(Ended::Detached(job)),
+        JobState::Ended(end) => {
+            let after = end.ended_at.0.saturating_sub(job.started_at.0);
+            (
+                ending(&end.ending),
+                Duration::from_millis(after),
+                end.length,
+            )
+        }
+        JobState::Lost { reason } => {
+            let reason = reason.clone();
+            (Ending::Lost { reason }, Duration::ZERO, u64::MAX)
+        }
+    };
+    let ran = ended_at_once(&job, ending, after, output, length);
+    Ok(Ended::Ran(Box::new(ran)))
+}
+
+fn ending(ending: &JobEnding) -> Ending {
+    match ending {
+        JobEnding::Exited { code } => Ending::Exited { code: *code },
+        JobEnding::Signaled { signal, number } => Ending::Signaled {
+            signal: signal.clone(),
+            number: *number,
+        },
+        JobEnding::TimedOut { after_ms } => Ending::TimedOut {
+            after: Duration::from_millis(*after_ms),
+        },
+        JobEnding::Gone => Ending::Lost {
+            reason: "nobody saw how it ended".to_owned(),
+        },
+    }
+}
+
+/// As a call in the foreground that has printed the first `length` bytes of the job's file; its last lines say how it
+/// ended, and so does the result.
+fn ended_at_once(
+    job: &Job,
+    ending: Ending,
+    duration: Duration,
+    mut output: CallOutput,
+    length: u64,
+) -> Ran {
+    if let Some(path) = &job.output
+        && let Err(error) = File::open(path).and_then(|file| copy(file.take(length), &mut output))
+    {
+        tracing::warn!(%error, job = %job.id, "the output of a job that ended at once cannot be read");
+    }
+    Ran {
+        outcome: Outcome {
+            ending,
+            started_at: job.started_at,
+            duration,
+            stages: None,
+            final_cwd: None,
+            survivors: Vec::new(),
+            closed_early: false,
+            notices: Vec::new(),
+        },
+        output,
+        lifted_from: None,
+        last_pipeline: None,
+    }
+}
+
+fn copy(mut file: impl Read, output: &mut CallOutput) -> io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        let length = file.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(());
+        }
+        output.chunk(StreamId::Merged, &buffer[..length]);
+    }
+}
