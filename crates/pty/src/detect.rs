@@ -40,11 +40,13 @@ fn classify(modes: LineModes, alternate: bool, doing: &[Doing]) -> Option<Waitin
     match (modes.canonical, modes.echo) {
         (true, true) => any(&[Doing::Reading]).then_some(WaitingFor::Line),
         (true, false) => any(&[Doing::Reading, Doing::Hidden]).then_some(WaitingFor::Secret),
-        (false, _) => any(&[Doing::Reading, Doing::Polling, Doing::Hidden]).then_some(if alternate {
-            WaitingFor::FullScreen
-        } else {
-            WaitingFor::Raw
-        }),
+        (false, _) => {
+            any(&[Doing::Reading, Doing::Polling, Doing::Hidden]).then_some(if alternate {
+                WaitingFor::FullScreen
+            } else {
+                WaitingFor::Raw
+            })
+        }
     }
 }
 
@@ -173,7 +175,11 @@ mod tests {
                 canonical: modes.0,
                 echo: modes.1,
             };
-            assert_eq!(classify(modes, alternate, doing), wanted, "{modes:?} {doing:?}");
+            assert_eq!(
+                classify(modes, alternate, doing),
+                wanted,
+                "{modes:?} {doing:?}"
+            );
         }
     }
 

@@ -1,0 +1,201 @@
+use super::*;
+use agent_bash_core::{Key, KeyInput, KeyModifiers};
+use proptest::prelude::*;
+
+fn emulator() -> Emulator {
+    Emulator::new(PtySize::clamped(20, 5), TerminalColors::DARK)
+}
+
+fn shown(emulator: &mut Emulator, bytes: &[u8]) -> String {
+    String::from_utf8(emulator.process(bytes).shown).unwrap()
+}
+
+#[test]
+fn what_is_written_is_on_the_screen() {
+    let mut emulator = emulator();
+    emulator.process("a\x1b[1;31mb\x1b[0m漢e\u{301}\x1b]2;a \x1b]2;title\x07\x1b[?25l".as_bytes());
+    let screen = emulator.snapshot(0);
+    assert_eq!((screen.cols, screen.rows, screen.cells.len()), (20, 5, 100));
+    let cell = |col| screen.cell(0, col).unwrap();
+    assert_eq!(cell(0).text, "a");
+    assert_eq!(cell(1).foreground, CellColor::Indexed(1));
+    assert!(cell(1).attributes.bold && !cell(0).attributes.bold);
+    assert!(cell(2).wide && cell(3).text.is_empty());
+    assert_eq!(cell(4).text, "e\u{301}");
+    assert_eq!((screen.cursor.col, screen.cursor.visible), (5, false));
+    assert_eq!(screen.title, "title");
+    assert_eq!(emulator.text(), ["ab漢e\u{301}"]);
+}
+
+#[test]
+fn the_alternate_screen_is_shown_as_it_was_last() {
+    for (writes, finish, wanted) in [
+        ("plain\r\n", "", "plain\r\n"),
+        (
+            "a\x1b[?1049h\x1b[Hone\x1b[Htwo\x1b[?1049lb",
+            "",
+            "a\r\ntwo\r\nb",
+        ),
+        (
+            "a\r\n\x1b[?1049h\x1b[2;1Hx\x1b[?1049lb",
+            "",
+            "a\r\n\r\nx\r\nb",
+        ),
+        ("\x1b[?47hx\x1b[?47l", "", "x\r\n"),
+        ("\x1b[?1047hx\x1b[?1047l", "", "x\r\n"),
+        ("a\r\n\x1b[?1049h\x1b[Hlast", "last\r\n", "a\r\n"),
+        ("\x1b[?1049hx\x1bcb", "", "x\r\nb"),
+        // Left empty, there is nothing to show.
+        ("a\x1b[?1049hx\x1b[2J\x1b[?1049lb", "", "ab"),
+        ("a\x1b[?1h\x1b[?2004h", "", "a\x1b[?1h\x1b[?2004h"),
+    ] {
+        let mut whole = emulator();
+        assert_eq!(shown(&mut whole, writes.as_bytes()), wanted, "{writes:?}");
+        assert_eq!(
+            String::from_utf8(whole.finish()).unwrap(),
+            finish,
+            "{writes:?}"
+        );
+        let mut bytewise = emulator();
+        let parts: String = writes
+            .as_bytes()
+            .iter()
+            .map(|byte| shown(&mut bytewise, &[*byte]))
+            .collect();
+        assert_eq!(parts, wanted, "{writes:?} byte by byte");
+    }
+}
+
+#[test]
+fn what_scrolled_away_can_be_seen() {
+    let mut emulator = emulator();
+    for line in 0..20 {
+        emulator.process(format!("{line}\r\n").as_bytes());
+    }
+    let first = |screen: &Screen| screen.cells[0].text.clone();
+    let now = emulator.snapshot(0);
+    assert_eq!((now.scrollback, first(&now)), (16, "1".into()));
+    let back = emulator.snapshot(16);
+    assert_eq!((first(&back), back.cursor.visible), ("0".into(), false));
+    assert_eq!(emulator.snapshot(10_000), back);
+    assert_eq!(emulator.snapshot(0), now);
+}
+
+#[test]
+fn a_fault_of_the_emulator_ends_nothing() {
+    let mut emulator = emulator();
+    emulator.process(b"before");
+    emulator
+        .screen
+        .guarded(|_| panic!("as the emulator did at one column"));
+    assert_eq!(emulator.text(), Vec::<String>::new());
+    emulator.process(b"after");
+    assert_eq!(emulator.text(), ["after"]);
+}
+
+#[test]
+fn modes_of_input_follow_the_program() {
+    let mut emulator = emulator();
+    let up = KeyInput::Key {
+        key: Key::Up,
+        modifiers: KeyModifiers::default(),
+    };
+    for (writes, wanted) in [
+        ("", "\x1b[A"),
+        ("\x1b[?1h", "\x1bOA"),
+        ("\x1bc", "\x1b[A"),
+        ("\x1b[?1h\x1b[>1u", "\x1b[A"),
+        // The alternate screen has a stack of its own.
+        ("\x1b[?1049h", "\x1bOA"),
+        ("\x1b[?1049l", "\x1b[A"),
+        ("\x1b[<u", "\x1bOA"),
+    ] {
+        emulator.process(writes.as_bytes());
+        let sent = crate::keys::encode(&up, emulator.input_modes());
+        assert_eq!(String::from_utf8(sent).unwrap(), wanted, "{writes:?}");
+    }
+    assert!(!emulator.input_modes().focus_events);
+    emulator.process(b"\x1b[?1004h");
+    assert!(emulator.input_modes().focus_events);
+}
+
+#[test]
+fn answers_are_bounded() {
+    let mut emulator = emulator();
+    let answers = emulator.process(&b"\x1b[6n".repeat(100_000)).answers;
+    assert!(
+        answers.len() < 20_000 && answers.starts_with("\x1b[1;1R"),
+        "{}",
+        answers.len()
+    );
+    let pushes = b"\x1b[>3u".repeat(1000);
+    emulator.process(&pushes);
+    assert_eq!(emulator.process(b"\x1b[<15u\x1b[?u").answers, "\x1b[?3u");
+    assert_eq!(emulator.process(b"\x1b[<9u\x1b[?u").answers, "\x1b[?0u");
+}
+
+#[test]
+fn colours_and_states_are_told() {
+    let mut emulator = Emulator::new(PtySize::default(), TerminalColors::LIGHT);
+    for (question, wanted) in [
+        ("\x1b]10;?\x07", "\x1b]10;rgb:0000/0000/0000\x1b\\"),
+        (
+            "\x1b]10;?;?\x07",
+            "\x1b]10;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:ffff/ffff/ffff\x1b\\",
+        ),
+        ("\x1b]4;1;?\x07", ""),
+        ("\x1b[?6n", "\x1b[?1;1R"),
+        ("\x1b[14t", "\x1b[4;640;960t"),
+        ("\x1b[?25$p", "\x1b[?25;1$y"),
+        ("\x1b[?1006$p", "\x1b[?1006;2$y"),
+        ("\x1b[?12345$p", "\x1b[?12345;0$y"),
+        ("\x1b[=c", "\x1bP!|00000000\x1b\\"),
+        ("\x1b[0c", "\x1b[?62;22c"),
+        ("\x1b[1c\x1b[7n\x1b[21t", ""),
+    ] {
+        assert_eq!(
+            emulator.process(question.as_bytes()).answers,
+            wanted,
+            "{question:?}"
+        );
+    }
+}
+
+/// Bytes that make sequences likely.
+fn output() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        3 => Just(b"\x1b[".to_vec()),
+        1 => Just(b"\x1b]".to_vec()),
+        1 => Just(b"\x1b[?1049h".to_vec()),
+        1 => Just(b"\x1b[?1049l".to_vec()),
+        3 => "[0-9]{1,5};?".prop_map(String::into_bytes),
+        3 => "[a-zA-Z@`]".prop_map(String::into_bytes),
+        2 => prop::collection::vec(any::<u8>(), 0..8),
+        2 => "[a-z漢😀\u{301}\u{fe0f}\r\n\t\u{8}]{0,9}".prop_map(String::into_bytes),
+    ];
+    prop::collection::vec(part, 0..80).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn any_bytes_at_any_size(
+        steps in prop::collection::vec((output(), 0u16..500, 0u16..300), 1..4)
+    ) {
+        let mut emulator = emulator();
+        for (bytes, cols, rows) in steps {
+            emulator.process(&bytes);
+            emulator.resize(PtySize::clamped(cols, rows));
+            let screen = emulator.snapshot(usize::from(rows));
+            prop_assert_eq!(screen.cells.len(), usize::from(screen.cols) * usize::from(screen.rows));
+            prop_assert!(screen.cursor.row < screen.rows && screen.cursor.col < screen.cols);
+            // Nothing on a screen can control the terminal that it is drawn on.
+            prop_assert!(!screen.title.chars().any(char::is_control));
+            for cell in &screen.cells {
+                prop_assert!(!cell.text.chars().any(char::is_control), "{:?}", cell.text);
+            }
+        }
+        emulator.finish();
+    }
+}

@@ -1,5 +1,6 @@
 //! Starting commands on terminals.
 
+use crate::PtySize;
 use crate::call::{Parts, PtyRun, cancelled_before};
 use crate::colors::TerminalColors;
 use crate::recording::{Recording, RecordingWriter};
@@ -7,7 +8,6 @@ use crate::script::{self, ScriptFile};
 use crate::session::{PtySession, Shared};
 use crate::terminal::Terminal;
 use crate::watchdog::{Watchdog, Watched};
-use crate::PtySize;
 use agent_bash_core::{Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
 use agent_bash_process::supervisor::{
     ShellStart, StartError, Supervised, Supervisor, TerminalStart,
@@ -103,9 +103,10 @@ impl PtyExecutor {
         let (terminal, program_side) = Terminal::open(options.size).map_err(failed)?;
         let terminal = Arc::new(terminal);
         let mut supervised = self.supervisor(spec).await.map_err(failed)?;
-        let recording = self.recording().take().map(|out| {
-            Recording::start(out, Arc::clone(&options.clock), options.size)
-        });
+        let recording = self
+            .recording()
+            .take()
+            .map(|out| Recording::start(out, Arc::clone(&options.clock), options.size));
         let shared = Shared::new(
             Arc::clone(&terminal),
             options.size,
@@ -170,7 +171,9 @@ impl PtyExecutor {
     }
 
     fn recording(&self) -> std::sync::MutexGuard<'_, Option<RecordingWriter>> {
-        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
+        self.recording
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -208,13 +211,13 @@ fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
     let program = spec.shell.path.clone();
     TerminalStart {
         start: ShellStart {
-            arg0: program.file_name().unwrap_or(program.as_os_str()).to_owned(),
+            arg0: program
+                .file_name()
+                .unwrap_or(program.as_os_str())
+                .to_owned(),
             program,
             args,
-            env_changes: size
-                .into_iter()
-                .chain(spec.env.changes.clone())
-                .collect(),
+            env_changes: size.into_iter().chain(spec.env.changes.clone()).collect(),
             inherits_stdin: false,
         },
         terminal: terminal.path().to_path_buf(),

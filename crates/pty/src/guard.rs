@@ -32,8 +32,10 @@ pub(crate) enum Piece<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ground,
-    /// After ESC, which is held back.
-    Escape,
+    /// After ESC, which is held back, or was `sent` since it ended a string.
+    Escape {
+        sent: bool,
+    },
     /// After ESC and intermediate bytes.
     Intermediate,
     /// In a control sequence, which is held back.
@@ -90,20 +92,25 @@ impl Guard {
     fn step(&mut self, byte: u8, cols: u16, piece: &mut impl FnMut(Piece<'_>)) {
         match (self.state, byte) {
             // Wherever it is, these end what was begun.
-            (State::Escape | State::Sequence | State::Dropped, CAN | SUB) => {
+            (State::Escape { .. } | State::Sequence | State::Dropped, CAN | SUB) => {
                 self.sequence.clear();
                 self.bytes.push(byte);
                 self.state = State::Ground;
             }
             (State::Sequence | State::Dropped, ESC) => {
                 self.sequence.clear();
-                self.state = State::Escape;
+                self.state = State::Escape { sent: false };
             }
-            (_, ESC) => self.state = State::Escape,
+            (State::Command(_) | State::Text, ESC) => {
+                self.bytes.push(byte);
+                self.state = State::Escape { sent: true };
+            }
+            (State::Escape { .. }, ESC) => {}
+            (_, ESC) => self.state = State::Escape { sent: false },
             (State::Ground, _) => self.bytes.push(byte),
             // Control characters inside of a sequence take effect at once.
-            (State::Escape | State::Sequence, 0..0x20) => self.bytes.push(byte),
-            (State::Escape, _) => self.after_escape(byte, piece),
+            (State::Escape { .. } | State::Sequence, 0..0x20) => self.bytes.push(byte),
+            (State::Escape { sent }, _) => self.after_escape(byte, sent, piece),
             (State::Intermediate, _) => {
                 self.bytes.push(byte);
                 if matches!(byte, 0x30..=0x7e | CAN | SUB) {
@@ -144,7 +151,11 @@ impl Guard {
         }
     }
 
-    fn after_escape(&mut self, byte: u8, piece: &mut impl FnMut(Piece<'_>)) {
+    fn after_escape(&mut self, byte: u8, sent: bool, piece: &mut impl FnMut(Piece<'_>)) {
+        // Not a byte that can follow: the emulator waits on for what the escape means.
+        if byte >= 0x7f {
+            return;
+        }
         if byte == b'[' {
             self.sequence.extend_from_slice(&[ESC, byte]);
             self.state = State::Sequence;
@@ -156,16 +167,14 @@ impl Guard {
             self.state = State::Ground;
             return;
         }
-        self.bytes.extend_from_slice(&[ESC, byte]);
+        if !sent {
+            self.bytes.push(ESC);
+        }
+        self.bytes.push(byte);
         self.state = match byte {
             b']' => State::Command(0),
             b'P' | b'X' | b'^' | b'_' => State::Text,
             0x20..=0x2f => State::Intermediate,
-            // Nothing: the emulator waits on for what the escape means.
-            0x7f.. => {
-                self.bytes.truncate(self.bytes.len() - 2);
-                State::Escape
-            }
             _ => State::Ground,
         };
     }
@@ -238,22 +247,44 @@ mod tests {
 
     #[test]
     fn what_has_no_limit_gets_one() {
-        let title = |length| [b"\x1b]2;".to_vec(), vec![b'x'; length], b"\x07after".to_vec()].concat();
-        let cut = [b"\x1b]2;".to_vec(), vec![b'x'; LONGEST_STRING - 2], b"\x18after".to_vec()].concat();
+        let title = |length| {
+            [
+                b"\x1b]2;".to_vec(),
+                vec![b'x'; length],
+                b"\x07after".to_vec(),
+            ]
+            .concat()
+        };
+        let cut = [
+            b"\x1b]2;".to_vec(),
+            vec![b'x'; LONGEST_STRING - 2],
+            b"\x18after".to_vec(),
+        ]
+        .concat();
         let long = [b"\x1b[".to_vec(), vec![b'0'; 300], b"1bafter".to_vec()].concat();
         for (given, wanted) in [
             (b"x\x1b[65535b".to_vec(), b"x\x1b[80b".to_vec()),
             (b"\x1b[3b".to_vec(), b"\x1b[3b".to_vec()),
             (b"\x1b[99999;7H".to_vec(), b"\x1b[999;7H".to_vec()),
             (b"\x1b[4294967296999L".to_vec(), b"\x1b[999L".to_vec()),
-            (b"\x1b[38;2;255;0;10000m".to_vec(), b"\x1b[38;2;255;0;10000m".to_vec()),
+            (
+                b"\x1b[38;2;255;0;10000m".to_vec(),
+                b"\x1b[38;2;255;0;10000m".to_vec(),
+            ),
             (b"\x1b[655\xff35b".to_vec(), b"\x1b[80b".to_vec()),
             (b"\x1b\n[65535b".to_vec(), b"\n\x1b[80b".to_vec()),
             (long, b"after".to_vec()),
             (title(100), title(100)),
             (title(100_000), cut),
+            (b"\x1b]8;;u\x1b\\a".to_vec(), b"\x1b]8;;u\x1b\\a".to_vec()),
+            (b"\x1b]2;\x1b[\rm".to_vec(), b"\x1b]2;\x1b\r\x1b[m".to_vec()),
         ] {
-            assert_eq!(through(&[&given]).0, wanted, "{:?}", given.escape_ascii().to_string());
+            assert_eq!(
+                through(&[&given]).0,
+                wanted,
+                "{:?}",
+                given.escape_ascii().to_string()
+            );
         }
     }
 
@@ -263,7 +294,7 @@ mod tests {
             (&b"a\x1b[?1049hb\x1b[?1049lc"[..], 2),
             (b"\x1bc", 1),
             (b"\x1b[?25h", 1),
-            (b"\x1b[?6n\x1b[4h\x1b]2;\x1b[31m", 0),
+            (b"\x1b[?6n\x1b[4h\x1b]2;\x07\x1b[31m", 0),
         ] {
             assert_eq!(through(&[given]), (given.to_vec(), wanted), "{given:?}");
         }

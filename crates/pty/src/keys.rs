@@ -30,7 +30,9 @@ pub(crate) struct InputModes {
 /// The bytes of an input. Empty for one that has none, such as the mouse where the program did not ask for it.
 pub(crate) fn encode(input: &KeyInput, modes: InputModes) -> Vec<u8> {
     match input {
-        KeyInput::Key { key, modifiers } if modes.kitty != 0 => kitty::encode(key, *modifiers, modes),
+        KeyInput::Key { key, modifiers } if modes.kitty != 0 => {
+            kitty::encode(key, *modifiers, modes)
+        }
         KeyInput::Key { key, modifiers } => legacy(key, *modifiers, modes),
         KeyInput::Paste(text) => paste(text, modes.bracketed_paste),
         KeyInput::Mouse(mouse) => mouse::encode(*mouse, modes.mouse, modes.mouse_encoding),

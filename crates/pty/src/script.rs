@@ -23,8 +23,8 @@ const BOOT: &str = concat!(
 /// What commits to bash.
 const COMMIT: &str = "\0";
 
-/// The same for a shell that cannot be relied on to have more than POSIX.
-const PLAIN_BOOT: &str = "read -r __ab <&{control_fd} || exit 125; . /dev/fd/{script_fd}";
+/// The same for a shell that cannot be relied on to have more than POSIX, nor to know descriptors beyond 9.
+const PLAIN_BOOT: &str = "read -r __ab </dev/fd/{control_fd} || exit 125; . /dev/fd/{script_fd}";
 
 /// What commits to such a shell.
 const PLAIN_COMMIT: &str = "\n";
@@ -58,7 +58,8 @@ impl ScriptFile {
         } else {
             plain_content(spec)
         };
-        let memory = rustix::fs::memfd_create("agent-bash-script", rustix::fs::MemfdFlags::CLOEXEC)?;
+        let memory =
+            rustix::fs::memfd_create("agent-bash-script", rustix::fs::MemfdFlags::CLOEXEC)?;
         let mut file = File::from(memory);
         file.write_all(&content)?;
         file.rewind()?;
@@ -93,7 +94,11 @@ fn content(spec: &RunSpec) -> Vec<u8> {
     add(FAILURE.as_bytes());
     add(b" >&$__ab_fd; \\builtin exit 125; }; ");
     add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD");
-    if let Some(oldpwd) = spec.env.get("OLDPWD").filter(|path| Path::new(path).is_dir()) {
+    if let Some(oldpwd) = spec
+        .env
+        .get("OLDPWD")
+        .filter(|path| Path::new(path).is_dir())
+    {
         add(b"=");
         add(&quoted(oldpwd));
     }

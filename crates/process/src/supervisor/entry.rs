@@ -5,7 +5,7 @@ use super::NAME;
 use super::serve::Server;
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
-use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
 use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -19,8 +19,9 @@ pub struct Token(());
 
 /// Signals that must not end a supervisor: those that a person or a script sends around. It has handlers for them
 /// that do nothing, since handlers, unlike ignoring, are not inherited by the shells it starts.
-const WITHSTOOD: [i32; 10] = [
+const WITHSTOOD: [i32; 12] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
+    SIGXCPU, SIGXFSZ,
 ];
 
 /// To be called first of all in `main`, before any thread is started.

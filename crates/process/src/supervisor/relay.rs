@@ -92,17 +92,30 @@ impl Pair {
         let Some(file) = &mut self.file else { return 0 };
         let room = usize::try_from(*quota).unwrap_or(usize::MAX);
         let part = &bytes[..bytes.len().min(room)];
-        if file.write_all(part).is_err() {
+        let written = write_what_fits(file, part);
+        *quota -= written as u64;
+        if written < part.len() {
             self.file = None;
-            return 0;
-        }
-        *quota -= part.len() as u64;
-        if part.len() < bytes.len() {
+        } else if part.len() < bytes.len() {
             let _ = file.write_all(MARK);
             self.file = None;
         }
-        part.len()
+        written
     }
+}
+
+/// How much was written until all was, or no more could be.
+fn write_what_fits(file: &mut File, bytes: &[u8]) -> usize {
+    let mut written = 0;
+    while written < bytes.len() {
+        match file.write(&bytes[written..]) {
+            Ok(0) => break,
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    written
 }
 
 #[cfg(test)]

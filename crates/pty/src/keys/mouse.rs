@@ -32,7 +32,11 @@ pub(super) fn encode(
     let held = mouse.modifiers;
     let held = 4 * u16::from(held.shift) + 8 * u16::from(held.alt) + 16 * u16::from(held.ctrl);
     // X10 tells of no modifiers.
-    let held = if mode == MouseProtocolMode::Press { 0 } else { held };
+    let held = if mode == MouseProtocolMode::Press {
+        0
+    } else {
+        held
+    };
     let button = button + held;
     let (col, row) = (mouse.col.saturating_add(1), mouse.row.saturating_add(1));
     match encoding {

@@ -1,0 +1,82 @@
+//! Sessions leave no descriptor, thread or process. One test, since whatever else ran here would be counted, too.
+
+mod support;
+
+use agent_bash_core::Ending;
+use std::collections::BTreeSet;
+use std::fs;
+use support::{attend, soon, spec};
+
+/// Descriptors, threads and children of this process.
+fn census() -> (BTreeSet<String>, usize, BTreeSet<i32>) {
+    let names = |path: &str| -> BTreeSet<String> {
+        let entries = fs::read_dir(path).unwrap().flatten();
+        entries
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect()
+    };
+    let descriptors: BTreeSet<String> = names("/proc/self/fd")
+        .into_iter()
+        .filter_map(|number| {
+            let target = fs::read_link(format!("/proc/self/fd/{number}")).ok()?;
+            Some(format!("{number} {}", target.display()))
+        })
+        .collect();
+    let threads = names("/proc/self/task");
+    let children = threads
+        .iter()
+        .filter_map(|thread| fs::read_to_string(format!("/proc/self/task/{thread}/children")).ok())
+        .flat_map(|list| {
+            let pids = list
+                .split_ascii_whitespace()
+                .map(|pid| pid.parse().unwrap());
+            pids.collect::<Vec<i32>>()
+        })
+        .collect();
+    (descriptors, threads.len(), children)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_hundred_sessions_leave_nothing() {
+    const SESSIONS: usize = 200;
+    // The runtime's own threads and descriptors are there after the first.
+    let first = attend(&spec("echo ready; sleep 1000")).await;
+    first.shows("ready").await;
+    let (busy_descriptors, _, busy_children) = census();
+    first.session.kill();
+    first.outcome().await;
+    assert!(soon(|| census().2.is_empty()).await);
+    let (descriptors, threads, _) = census();
+    // The census sees what a session has.
+    assert!(!busy_children.is_empty() && busy_descriptors.len() > descriptors.len() + 2);
+    // Handles are kept, as a history of calls keeps them: they hold nothing.
+    let mut kept = Vec::new();
+    for index in 0..SESSIONS {
+        let attended = attend(&spec(
+            ["read -r x", "sleep 1000 & echo $!", "exit 3"][index % 3],
+        ))
+        .await;
+        match index % 3 {
+            0 => attended.enters("x"),
+            1 => attended.session.kill(),
+            _ => {}
+        }
+        let ending = attended.outcome().await.ending;
+        assert!(
+            index % 3 != 2 || ending == Ending::Exited { code: 3 },
+            "{ending:?}"
+        );
+        kept.push(attended.session);
+    }
+    // A killed session's outcome is told a moment before its supervisor is reaped.
+    let same = || {
+        let (now, count, children) = census();
+        children.is_empty() && now.len() <= descriptors.len() && count <= threads
+    };
+    assert!(
+        soon(same).await,
+        "before: {descriptors:?} {threads}; after: {:?}",
+        census()
+    );
+    assert_eq!(kept.len(), SESSIONS);
+}
