@@ -75,13 +75,12 @@ pub(crate) struct Snapshot {
 
 impl Snapshot {
     /// What a shell does at its start, ended by `; `. On the same line as all that follows, so that none of it knows the
-    /// aliases. By `eval` and not by `.`, so that errors in functions name no file of ours.
+    /// aliases. By `.` and not by `eval`, which costs a fifth more: it expands the text as a word first. With `command` a
+    /// file that is gone ends no shell that is in POSIX mode.
     pub(crate) fn load_command(&self) -> Vec<u8> {
-        let mut text = br"{ \builtin mapfile -d '' -n 1 __ab <".to_vec();
+        let mut text = br"{ \command . ".to_vec();
         text.extend(quoted(self.file.path().as_os_str()));
-        text.extend_from_slice(
-            br#" && \builtin eval "${__ab[0]}"; \builtin unset -v __ab; } 2>/dev/null; "#,
-        );
+        text.extend_from_slice(b"; } >/dev/null 2>&1; ");
         text
     }
 
