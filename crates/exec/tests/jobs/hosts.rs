@@ -192,3 +192,33 @@ async fn hosts_at_the_same_time_share_numbers_and_room() {
     }
     world.census.assert_empty_soon("all were killed").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nothing_more_can_be_written_the_end_is_told_all_the_same() {
+    // What a full disk is to others, a limit on the size of files is to this host and whoever it starts: 8 KiB.
+    let world = World::new();
+    let script = "ulimit -f 8; exec \"$@\"";
+    let mut host = command("bash")
+        .args(["-c", script, "-", env!("CARGO_BIN_EXE_exec-test-jobs")])
+        .arg(world.registry())
+        .args(["1", "head -c 100000 /dev/zero | tr '\\0' x; exit 6"])
+        .envs([world.census.variable()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = lines(&mut host, 1);
+    assert!(said[0].starts_with("job 1 "), "{said:?}");
+    let end = world.end(&JobId("1".into())).await;
+    assert_eq!(end.ending, JobEnding::Exited { code: 6 });
+    let job = world.jobs.show(&JobId("1".into())).unwrap();
+    let kept = std::fs::read(job.output.unwrap()).unwrap();
+    assert_eq!(kept, vec![b'x'; 8 << 10]);
+    assert_eq!(end.dropped_bytes, 100_000 - (8 << 10));
+    host.kill().unwrap();
+    host.wait().unwrap();
+    world
+        .census
+        .assert_empty_soon("the end of job and host")
+        .await;
+}

@@ -17,8 +17,9 @@ use std::sync::atomic::AtomicBool;
 #[derive(Debug, Clone)]
 pub struct Token(());
 
-/// Signals that must not end a supervisor: those that a person or a script sends around. It has handlers for them
-/// that do nothing, since handlers, unlike ignoring, are not inherited by the shells it starts.
+/// Signals that must not end a supervisor: those that a person or a script sends around, and those by which the host's
+/// resource limits speak (a write beyond one fails then, as on a full disk). It has handlers for them that do nothing,
+/// since handlers, unlike ignoring, are not inherited by the shells it starts.
 const WITHSTOOD: [i32; 12] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
     SIGXCPU, SIGXFSZ,
