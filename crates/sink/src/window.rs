@@ -86,7 +86,7 @@ impl Window {
         if room > 0 {
             self.head.push_run(run);
             self.head.buffer.extend_from_slice(&text[..room]);
-            self.head.raw_end = raw + raw_len.min(room as u64);
+            self.head.raw_end = self.raw_end;
             if raw_len != text.len() as u64 {
                 self.head.runs.push_back(Run {
                     text: run.text + room as u64,
@@ -221,10 +221,9 @@ impl Part {
         }
         self.runs.extend(runs);
         let bytes = other.bytes();
-        let count = count.min(bytes.len());
-        self.buffer.extend_from_slice(&bytes[..count]);
-        let end = other.start + count as u64;
-        self.raw_end = other.raw_before(end).unwrap_or(other.raw_end);
+        self.buffer
+            .extend_from_slice(&bytes[..count.min(bytes.len())]);
+        self.raw_end = other.raw_end;
         for clamp in &other.clamps {
             let text = clamp.text + shift;
             self.clamps.push_back(Clamp { text, ..*clamp });
