@@ -201,13 +201,16 @@ async fn whoever_has_its_number_now_is_not_the_job() {
 
     // A session of somebody else, under the number that the supervisor had.
     let mut other = crate::support::command("setsid")
-        .args(["sleep", "1000"])
+        .args(["bash", "-c", "sleep 1000 & wait"])
         .envs([world.census.variable()])
         .spawn()
         .unwrap();
-    let stranger = world.census.wait_for("sleep").await;
+    // Its leader has the number, and its member is in the session of that number.
+    let member = world.census.wait_for("sleep").await;
+    let session = ProcessInfo::read(member.pid).unwrap().session;
+    let stranger = world.census.wait_for("bash").await;
     let info = ProcessInfo::read(stranger.pid).unwrap();
-    assert_eq!(info.session, stranger.pid);
+    assert_eq!((info.session, info.pid), (session, session));
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     let identity = |start_time: u64, boot: &str| json!({"pid": stranger.pid, "start_time": start_time, "boot": boot.trim()});
     for (forged, state) in [
@@ -222,7 +225,7 @@ async fn whoever_has_its_number_now_is_not_the_job() {
         assert!(reason.contains(state), "{reason}");
         assert_eq!(world.jobs.processes(&job.id).await.unwrap(), []);
         world.jobs.kill(&job.id, Duration::ZERO).await.unwrap();
-        assert!(stranger.lives());
+        assert!(stranger.lives() && member.lives());
     }
     // With number, start and boot the same it is the one: that is all that tells them apart.
     forge(&directory, |supervisor| {
@@ -234,8 +237,9 @@ async fn whoever_has_its_number_now_is_not_the_job() {
         matches!(unreachable, Err(JobError::Unreachable { .. })),
         "{unreachable:?}"
     );
-    assert!(stranger.lives());
+    assert!(stranger.lives() && member.lives());
     stranger.end();
+    member.end();
     other.wait().unwrap();
 }
 
