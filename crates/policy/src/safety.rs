@@ -113,8 +113,13 @@ pub(crate) fn judge(script: &Script, context: &Context, selection: &RuleSelectio
         all: &script.ran,
         depth: 0,
     };
+    let asked: Vec<&Rule> = rules()
+        .iter()
+        .copied()
+        .filter(|rule| selection.includes(rule))
+        .collect();
     for ran in script.ran.iter().chain(&script.doubtful) {
-        for rule in rules().iter().filter(|rule| selection.includes(rule)) {
+        for rule in &asked {
             if let Some(hit) = (rule.check)(ran, &scene) {
                 return Verdict::Block(finding(rule, hit));
             }

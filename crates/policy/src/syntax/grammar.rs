@@ -129,11 +129,13 @@ impl Tree {
                 // A redirection behind a command hangs on the node around it.
                 let mut cursor = node.walk();
                 let body = node.child_by_field_name("body").map(|body| body.id());
-                for child in node
-                    .children(&mut cursor)
-                    .filter(|child| child.kind() == "file_redirect")
-                {
-                    behind.push((body, extra_words(child, mended)));
+                for child in node.children(&mut cursor) {
+                    if child.kind() == "file_redirect" {
+                        let extra = extra_words(child, mended);
+                        if !extra.is_empty() {
+                            behind.push((body, extra));
+                        }
+                    }
                 }
             }
             if node.kind() == "command" {
