@@ -25,7 +25,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 /// Writes bytes as they are.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());
