@@ -64,9 +64,16 @@ const AT_START: &[&str] = &[
     "LANG",
 ];
 
+/// Names that bash gives a value at its start if its environment has none: to unset one of these is not what a start
+/// without it gives.
+const DEFAULTED: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
+
 /// Whether all changes can be made by a record.
 pub(crate) fn can_be_exported(changes: &BTreeMap<OsString, Option<OsString>>) -> bool {
-    changes.keys().all(|name| is_plain_name(name.as_bytes()))
+    changes.iter().all(|(name, value)| {
+        let defaulted = DEFAULTED.iter().any(|other| *name == **other);
+        is_plain_name(name.as_bytes()) && (value.is_some() || !defaulted)
+    })
 }
 
 fn is_plain_name(name: &[u8]) -> bool {
@@ -137,5 +144,18 @@ mod tests {
             commands(&changes),
             b"\\builtin export A='it'\\''s'; \\builtin unset -v B; "
         );
+    }
+
+    #[test]
+    fn to_take_away_what_bash_would_replace_needs_a_start() {
+        for (name, value, want) in [
+            ("PATH", Some("/bin"), true),
+            ("PATH", None, false),
+            ("TERM", None, false),
+            ("FOO", None, true),
+        ] {
+            let changes = [(name.into(), value.map(Into::into))].into();
+            assert_eq!(can_be_exported(&changes), want, "{name} {value:?}");
+        }
     }
 }
