@@ -27,6 +27,9 @@ const QUIET: Duration = Duration::from_millis(100);
 /// … or this long altogether.
 const DRAIN: Duration = Duration::from_millis(300);
 
+/// More than the system keeps of a terminal's output. Who is still writing then is not the shell.
+const MOST_AT_ONCE: usize = 1 << 20;
+
 /// Processes that let go of the terminal and are not gone yet get this long to go, before they are called survivors.
 const SETTLE: Duration = Duration::from_millis(50);
 
@@ -395,9 +398,18 @@ impl PtyRun {
         }
     }
 
-    /// Reads on until the terminal ends, or quiet, or the limit; then lets the last processes go. Returns whether nobody is
+    /// Reads what was written up to now, whatever the time is: on a busy machine all limits may have passed before this task
+    /// is looked at again. Then reads on until the terminal ends, or quiet, or the limit; then lets the last processes go. Returns whether nobody is
     /// left.
     async fn drain(&mut self, out: &mut dyn OutputConsumer, mut empty: bool) -> bool {
+        let mut read = 0;
+        while !self.reader.ended
+            && read < MOST_AT_ONCE
+            && let Some(chunk) = self.terminal.read_now(&mut self.reader.buffer)
+        {
+            read += chunk.as_ref().map_or(0, |count| *count);
+            self.take(chunk, out);
+        }
         let clock = Arc::clone(&self.options.clock);
         let mut limit = clock.sleep(DRAIN);
         let mut quiet = clock.sleep(QUIET);

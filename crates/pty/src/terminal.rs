@@ -15,6 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
+/// So Linux says that nobody has the programs' side open, once everything was read.
+const OTHER_SIDE_CLOSED: Errno = Errno::IO;
+
 /// A terminal, from the side of its emulator.
 #[derive(Debug)]
 pub(crate) struct Terminal {
@@ -91,12 +94,24 @@ impl Terminal {
             self.output.readable().await?;
             match self.output.try_read(buffer) {
                 Err(error) if is_to_be_repeated(&error) => {}
-                // So Linux says that the other side is closed.
-                Err(error) if error.raw_os_error() == Some(Errno::IO.raw_os_error()) => {
+                Err(error) if error.raw_os_error() == Some(OTHER_SIDE_CLOSED.raw_os_error()) => {
                     return Ok(0);
                 }
                 result => return result,
             }
+        }
+    }
+
+    /// Reads what is there now: as [`Terminal::read`], or `None` if that is nothing. It asks the system itself, which first
+    /// moves on what was written a moment ago; the runtime may not have heard of that yet.
+    pub(crate) fn read_now(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
+        loop {
+            return match rustix::io::read(&self.output, &mut *buffer) {
+                Err(Errno::INTR) => continue,
+                Err(Errno::WOULDBLOCK) => None,
+                Err(OTHER_SIDE_CLOSED) => Some(Ok(0)),
+                result => Some(result.map_err(io::Error::from)),
+            };
         }
     }
 

@@ -75,7 +75,7 @@ impl Watchdog {
     /// Waits for a reason. Cancel safe.
     pub(crate) async fn fired(&mut self) {
         if self.reason.wait_for(Option::is_some).await.is_err() {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }

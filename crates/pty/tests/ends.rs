@@ -1,5 +1,10 @@
 //! How calls end, and what they leave: nothing, or what they say.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "test code, also outside of the test functions"
+)]
+
 mod support;
 
 use agent_bash_core::{Cancel, Ending, Executor, SurvivorPolicy};
@@ -223,7 +228,8 @@ async fn nothing_that_was_printed_is_lost() {
                     .await
                     .unwrap();
                 assert_eq!(outcome.ending, Ending::Exited { code: 0 });
-                let wanted: String = (1..=lines).map(|line| format!("{line}\r\n")).collect();
+                let wanted: Vec<String> = (1..=lines).map(|line| line.to_string()).collect();
+                let wanted = wanted.join("\r\n") + "\r\n";
                 assert!(
                     collect.text() == wanted,
                     "of {lines} lines {}",

@@ -1,5 +1,10 @@
 //! Sessions leave no descriptor, thread or process. One test, since whatever else ran here would be counted, too.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "test code, also outside of the test functions"
+)]
+
 mod support;
 
 use agent_bash_core::Ending;

@@ -112,12 +112,11 @@ impl Ladder {
     /// When [`Ladder::step`] has something to do.
     pub(super) fn next(&self) -> Instant {
         match self {
-            Self::HungUp { next, .. } => *next,
             Self::Grace { until, stopped } => match stopped {
                 Some(stopped) => stopped.look.min(*until),
                 None => *until,
             },
-            Self::Killing { next, .. } => *next,
+            Self::HungUp { next, .. } | Self::Killing { next, .. } => *next,
         }
     }
 

@@ -3,7 +3,11 @@
 #![allow(
     dead_code,
     clippy::allow_attributes,
-    reason = "each test file uses its part"
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "each test file uses its part, and all of it is test code"
 )]
 
 use agent_bash_core::{
