@@ -174,30 +174,35 @@ impl Sanitiser {
         bytes.len()
     }
 
-    /// A run that begins beyond ASCII; takes ASCII on the way along, since the two are mixed in most texts.
+    /// A run that begins beyond ASCII; takes ASCII on the way along, since the two are mixed in most texts. The whole run
+    /// at once: it would be searched for its end anew behind every byte that is no text.
     fn beyond_ascii(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let run = scan::uncontrolled_len(bytes);
-        match std::str::from_utf8(&bytes[..run]) {
-            Ok(text) => {
-                self.decoded(text, out);
-                run
+        let mut at = 0;
+        while at < run {
+            let raw = self.raw + at as u64;
+            let error = match std::str::from_utf8(&bytes[at..run]) {
+                Ok(text) => {
+                    self.decoded_at(text, raw, out);
+                    break;
+                }
+                Err(error) => error,
+            };
+            let valid = error.valid_up_to();
+            if let Ok(text) = std::str::from_utf8(&bytes[at..at + valid]) {
+                self.decoded_at(text, raw, out);
             }
-            Err(error) => {
-                let valid = error.valid_up_to();
-                if let Ok(text) = std::str::from_utf8(&bytes[..valid]) {
-                    self.decoded(text, out);
-                }
-                if let Some(len) = error.error_len() {
-                    self.undecodable(self.raw + valid as u64, len, out);
-                    return valid + len;
-                }
+            let Some(len) = error.error_len() else {
                 // Whatever comes next, in this chunk or another, decides.
-                let len = run - valid;
-                self.partial.bytes[..len].copy_from_slice(&bytes[valid..run]);
-                self.partial.len = len;
-                run
-            }
+                let left = &bytes[at + valid..run];
+                self.partial.bytes[..left.len()].copy_from_slice(left);
+                self.partial.len = left.len();
+                break;
+            };
+            self.undecodable(raw + valid as u64, len, out);
+            at += valid + len;
         }
+        run
     }
 
     /// Goes on with a character that an earlier chunk began. Takes a byte, or none where it does not belong to it.
@@ -237,10 +242,6 @@ impl Sanitiser {
         self.not_text += len as u64;
         self.before_text(b'.', out);
         out.stand_in(REPLACEMENT, raw, len as u64);
-    }
-
-    fn decoded(&mut self, text: &str, out: &mut impl TextSink) {
-        self.decoded_at(text, self.raw, out);
     }
 
     /// Emits valid text of which only C1 controls and invisible characters need care.
