@@ -113,6 +113,7 @@ pub(crate) const CRATES: &[Crate] = &[
         package: "agent-bash",
         workspace: &[
             "agent-bash-core",
+            "agent-bash-exec",
             "agent-bash-policy",
             "agent-bash-process",
             "agent-bash-sink",
@@ -125,8 +126,9 @@ pub(crate) const CRATES: &[Crate] = &[
             "thiserror",
             "tokio",
             "toml",
+            "tracing",
         ],
-        dev_workspace: &["agent-bash-exec"],
+        dev_workspace: &[],
     },
     Crate {
         package: "agent-bash-server",
@@ -136,7 +138,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-cli",
-        workspace: &["agent-bash", "agent-bash-exec"],
+        workspace: &["agent-bash"],
         third_party: &[
             "anyhow",
             "clap",
