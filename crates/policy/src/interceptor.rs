@@ -223,8 +223,22 @@ impl Interceptor {
 
 /// Whether a tool could take the command's place where it stands.
 fn replaceable(ran: &Ran) -> bool {
-    // On another machine the caller's tools see nothing.
-    !ran.piped && !ran.feeds && !ran.dormant && !ran.through.iter().any(|through| through == "ssh")
+    // `./cat` is a program of the project, not the one the rules mean.
+    let program = ran
+        .words
+        .first()
+        .and_then(|field| field.value.literal())
+        .unwrap_or("");
+    let own = program.contains('/') && !program.starts_with('/');
+    // On another machine the caller's tools see nothing; and for a list of files made by a program there
+    // is no single call of a tool.
+    let elsewhere = |through: &String| {
+        matches!(
+            through.as_str(),
+            "ssh" | "xargs" | "find" | "fd" | "parallel"
+        )
+    };
+    !own && !ran.piped && !ran.feeds && !ran.dormant && !ran.through.iter().any(elsewhere)
 }
 
 /// A command on one line, as patterns see it.

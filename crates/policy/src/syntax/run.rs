@@ -482,9 +482,11 @@ impl<'c> Machine<'c> {
         if !reads {
             inner.stdin = None;
         }
+        let feeds = std::mem::replace(&mut self.feeds, true);
         let out = self.nested(Value::unknown(Why::Limit), |machine| {
             machine.list(list, &mut inner)
         });
+        self.feeds = feeds;
         let path = format!("/dev/fd/{}", self.next_fd);
         self.next_fd = self.next_fd.saturating_sub(1).max(10);
         if reads {
