@@ -51,7 +51,7 @@ fn through(c: &mut Criterion) {
         max: 128 * 1024,
         ends: 4 * 1024,
     };
-    let cases: [(&str, Vec<u8>, Truncation, Option<usize>); 11] = [
+    let cases: [(&str, Vec<u8>, Truncation, Option<usize>); 12] = [
         ("text/tail", text(), TAIL, None),
         ("text/tail, clamp 4000", text(), TAIL, Some(4000)),
         ("text/middle", text(), middle, None),
@@ -74,6 +74,12 @@ fn through(c: &mut Criterion) {
         (
             "CJK",
             filled(|_| "日本語のテキストを表示する試験です。\n".to_owned()),
+            TAIL,
+            None,
+        ),
+        (
+            "Latin-1",
+            b"donn\xe9es re\xe7ues, \xe0 v\xe9rifier d\xe8s que possible ".repeat(100_000),
             TAIL,
             None,
         ),
