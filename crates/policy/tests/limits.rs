@@ -26,22 +26,55 @@ fn absurd_shapes_get_an_answer() {
         safe_mode: Some(SafeMode::default()),
     };
     for (name, script) in absurd() {
-        let explanation = explain(&script, &context(), &policy);
-        check_safe_mode(&script, &context(), &SafeMode::default());
+        let verdict = policy.decide(&script, &context());
+        // What is no more than blanks or a heredoc nobody reads may pass; nothing here is dangerous.
+        let core = verdict.finding().and_then(|finding| finding.group);
+        assert_eq!(core, None, "{name}: {verdict:?}");
         normalise(&script, false);
-        assert!(!explanation.to_string().is_empty(), "{name}");
+    }
+}
+
+#[test]
+fn an_explanation_of_a_long_script_is_short() {
+    let script = "echo a\n".repeat(10_000);
+    let explanation = explain(&script, &context(), &Policy::standard());
+    assert!(explanation.to_string().lines().count() < 200);
+    assert!(
+        explanation
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("not listed"))
+    );
+}
+
+#[test]
+fn a_deep_text_in_a_deep_script_does_not_exhaust_the_stack() {
+    let inner = format!("{}ls{}", "$(echo ".repeat(45), ")".repeat(45));
+    let nested = |text: &str, depth: usize| {
+        format!("echo {}{text}{}", "$(".repeat(depth), ")".repeat(depth))
+    };
+    for depth in [10, 30, 45] {
+        for run in [
+            "eval \"$x\"",
+            "bash -c \"$x\"",
+            "f() { eval \"$x\"; f; }; f",
+        ] {
+            let script = format!("x='echo {inner}'; {}", nested(run, depth));
+            assert_ne!(verdict(&script), "block", "{depth} {run}");
+            assert_eq!(
+                verdict(&format!("{script}; rm -rf /")),
+                "block",
+                "{depth} {run}"
+            );
+        }
     }
 }
 
 #[test]
 fn what_is_dangerous_in_an_absurd_shape_is_found() {
     for (name, script) in absurd() {
-        {
-            let dangerous = "rm -rf /";
-            // Behind what a shell reads as one quoted or unfinished text nothing runs.
-            let front = format!("{dangerous}\n{script}");
-            assert_eq!(verdict(&front), "block", "{dangerous} in front of {name}");
-        }
+        let front = format!("rm -rf /\n{script}");
+        assert_eq!(verdict(&front), "block", "in front of {name}");
     }
     for inside in [
         "$(echo ",
@@ -98,7 +131,7 @@ fn long_data_is_judged_by_what_stands_around_it() {
 
 #[test]
 fn a_long_script_is_judged_to_its_end() {
-    let lines = "echo some words to make it long\n".repeat(100_000);
+    let lines = "echo some words to make it long\n".repeat(20_000);
     assert_ne!(verdict(&lines), "block");
     assert_eq!(verdict(&format!("{lines}rm -rf /")), "block");
     assert_eq!(verdict(&format!("{lines}git push -f\n{lines}")), "block");

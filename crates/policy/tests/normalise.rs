@@ -1,0 +1,91 @@
+//! Real bash as the judge of normalisation: the script as written and the script with its limits taken off,
+//! then applied to the full output, must show the same.
+
+#![expect(clippy::disallowed_methods, reason = "a test runs real bash")]
+#![expect(
+    clippy::unwrap_used,
+    reason = "a bash that cannot be started fails the test"
+)]
+
+use std::process::{Command, Stdio};
+
+use agent_bash_policy::{Normalised, normalise};
+
+/// Standard output and standard error of a script.
+fn run(script: &str) -> (String, String) {
+    let output = Command::new("bash")
+        .args(["-c", script])
+        .current_dir("/")
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (text(output.stdout), text(output.stderr))
+}
+
+/// The lines that the limits leave.
+fn view(output: &str, limits: &Normalised) -> String {
+    let mut lines: Vec<&str> = output.split_inclusive('\n').collect();
+    if let Some(head) = limits.head {
+        lines.truncate(usize::try_from(head).unwrap());
+    }
+    if let Some(tail) = limits.tail {
+        let skip = lines.len().saturating_sub(usize::try_from(tail).unwrap());
+        lines.drain(..skip);
+    }
+    lines.concat()
+}
+
+const PRODUCERS: [&str; 14] = [
+    "seq 9",
+    "seq 1000",
+    "true",
+    "false",
+    "printf 'a\\nb\\nc'",
+    "printf 'a'",
+    "echo",
+    "printf '\\n\\n\\n'",
+    "{ echo a; echo e >&2; echo b; }",
+    "(seq 3; seq 4) 2>&1",
+    "for i in 1 2 3; do echo $i; echo e$i >&2; done",
+    "seq 20 | sort -r",
+    "seq 20 | grep 1 | cat",
+    "echo 'x | head -1'",
+];
+
+const CUTS: [&str; 14] = [
+    "| head -3",
+    "| head -n 3",
+    "| tail -n2",
+    "| tail --lines=2",
+    "| head -n 5 | tail -n 2",
+    "| tail -n 5 | head -n 2",
+    "| head -1 | head -2",
+    "| tail -1 | tail -2",
+    "| head -3 | tail -2 | tail -1",
+    "| tail -n +2",
+    "| head -n -1",
+    "| head -3; echo after",
+    "|| head -3",
+    "|head -3 ",
+];
+
+#[test]
+fn what_is_shown_is_the_same() {
+    let mut lifted = 0;
+    for producer in PRODUCERS {
+        for cut in CUTS {
+            let script = format!("{producer} {cut}");
+            let limits = normalise(&script, false);
+            lifted += usize::from(!limits.lifted.is_empty());
+            let (stdout, stderr) = run(&script);
+            let (full, full_stderr) = run(&limits.command);
+            assert_eq!(view(&full, &limits), stdout, "{script}");
+            assert_eq!(full_stderr, stderr, "{script}");
+        }
+    }
+    // The negative control: limits are taken off in a good part of them.
+    assert!(lifted >= PRODUCERS.len() * 5, "{lifted}");
+}
