@@ -319,7 +319,11 @@ async fn orphans_are_reaped(supervisor: Supervisor) {
 
 async fn a_stopped_supervisor_is_woken(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
-    let fds = start(&mut supervised, "echo $$; read; kill -STOP $PPID; sleep 1000; :").await;
+    let fds = start(
+        &mut supervised,
+        "echo $$; read; kill -STOP $PPID; sleep 1000; :",
+    )
+    .await;
     let pids = [printed_pids(&fds, 1).await[0], supervised.pid()];
     drop(fds.control);
     let state = || fs::read_to_string(format!("/proc/{}/status", pids[1])).unwrap_or_default();
