@@ -1,4 +1,6 @@
-//! One call on a terminal: output is read, input is written, the end is awaited, what is left is drained and named.
+//! One call on a terminal: output is read, input is written, the end is awaited. What comes after the end is in `clear_up`.
+
+mod clear_up;
 
 use crate::detect;
 use crate::executor::PtyOptions;
@@ -8,30 +10,17 @@ use crate::terminal::{ProgramSide, Terminal};
 use crate::watchdog::{Reason, Watchdog};
 use agent_bash_core::{
     Clock, Ending, Flow, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
-    StreamId, Survivor, SurvivorPolicy, Timestamp,
+    StreamId, Survivor, Timestamp,
 };
 use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, Supervised};
-use std::fs::File;
+use clear_up::Left;
 use std::future::Future;
-use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes read at once. A terminal gives 4096 at the most.
 const BUFFER: usize = 16 * 1024;
-
-/// After the shell's end its output is drained until it ends, or is quiet for this long …
-const QUIET: Duration = Duration::from_millis(100);
-
-/// … or this long altogether.
-const DRAIN: Duration = Duration::from_millis(300);
-
-/// More than the system keeps of a terminal's output. Who is still writing then is not the shell.
-const MOST_AT_ONCE: usize = 1 << 20;
-
-/// Processes that let go of the terminal and are not gone yet get this long to go, before they are called survivors.
-const SETTLE: Duration = Duration::from_millis(50);
 
 /// The caller has its answer at the latest this long after the grace, whatever the processes do.
 const AFTER_GRACE: Duration = Duration::from_secs(1);
@@ -45,7 +34,10 @@ const AFTER_STOP_BYTES: usize = 1 << 20;
 /// Silence after which it is looked whether the command waits for input.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The longest pause between two looks while the command does something else in silence.
+/// The first pause between two looks while the command does something else in silence; each is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest.
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 /// A command on its terminal, started. It goes on only while [`PtyRun::finish`] is awaited; dropping it ends the command
@@ -113,14 +105,6 @@ struct End {
     waited_for: Option<crate::WaitingFor>,
     /// It was hung up since its consumer had enough.
     closed_early: bool,
-}
-
-/// What is left of a call.
-#[derive(Debug)]
-struct Left {
-    survivors: Vec<Survivor>,
-    /// Nobody: the supervisor ends when it is let go of.
-    empty: bool,
 }
 
 impl PtyRun {
@@ -235,7 +219,7 @@ impl PtyRun {
         let mut end = End::default();
         let mut give_up = None;
         let mut close_stopped = None;
-        let mut pause = SILENCE;
+        let mut pause = FIRST_PAUSE;
         let mut look = Some(clock.sleep(SILENCE));
         loop {
             let has_input = self.shared.has_input();
@@ -278,8 +262,9 @@ impl PtyRun {
                         Some(SILENCE.saturating_sub(silent))
                     } else {
                         self.look();
+                        let next = pause;
                         pause = (pause * 2).min(LONGEST_PAUSE);
-                        self.shared.waiting().is_none().then_some(pause)
+                        self.shared.waiting().is_none().then_some(next)
                     };
                     look = next.map(|next| clock.sleep(next));
                     continue;
@@ -297,9 +282,9 @@ impl PtyRun {
                     }
                 }
             }
-            // Something happened: if the command was known to wait, that has to be found out again.
-            if look.is_none() && self.shared.waiting().is_none() {
-                pause = SILENCE;
+            // Something happened: what the command waits for has to be found out again, and soon.
+            if self.shared.waiting().is_none() && (look.is_none() || pause > FIRST_PAUSE) {
+                pause = FIRST_PAUSE;
                 look = Some(clock.sleep(SILENCE));
             }
             let being_ended = self.watchdog.reason().is_some();
@@ -359,154 +344,6 @@ impl PtyRun {
         if !end.closed_early {
             end.closed_early = true;
             let _ = self.supervised.link().terminate(self.spec.grace);
-        }
-    }
-
-    /// Drains what was written, shows the last screen, and deals with whoever is left.
-    async fn clear_up(
-        &mut self,
-        end: &End,
-        reason: Option<Reason>,
-        ending: &Ending,
-        out: &mut dyn OutputConsumer,
-    ) -> Left {
-        if end.shell.is_none() && reason.is_none() {
-            let ended = self.supervised.sweep(&[]);
-            tracing::warn!(ended, "the supervisor is gone; its session was swept");
-        }
-        let empty = self.drain(out, end.empty || end.shell.is_none()).await;
-        let last = self.shared.last_screen();
-        self.push(&last, out);
-        if let Ending::Lost { reason } = ending {
-            let line = format!("\r\nPTY error: {reason}\r\n");
-            self.push(line.as_bytes(), out);
-        }
-        if empty || reason.is_some() || end.shell.is_none() {
-            return Left {
-                survivors: end.stuck.clone(),
-                empty,
-            };
-        }
-        let survivors = match self.spec.survivors {
-            SurvivorPolicy::Adopt => self.adopt(out).await,
-            SurvivorPolicy::Kill => self.end_survivors(out, Duration::ZERO).await,
-            SurvivorPolicy::Wait => self.wait_for_survivors(out).await,
-        };
-        Left {
-            empty: survivors.is_empty(),
-            survivors,
-        }
-    }
-
-    /// Reads what was written up to now, whatever the time is: on a busy machine all limits may have passed before this task
-    /// is looked at again. Then reads on until the terminal ends, or quiet, or the limit; then lets the last processes go. Returns whether nobody is
-    /// left.
-    async fn drain(&mut self, out: &mut dyn OutputConsumer, mut empty: bool) -> bool {
-        let mut read = 0;
-        while !self.reader.ended
-            && read < MOST_AT_ONCE
-            && let Some(chunk) = self.terminal.read_now(&mut self.reader.buffer)
-        {
-            read += chunk.as_ref().map_or(0, |count| *count);
-            self.take(chunk, out);
-        }
-        let clock = Arc::clone(&self.options.clock);
-        let mut limit = clock.sleep(DRAIN);
-        let mut quiet = clock.sleep(QUIET);
-        while !self.reader.ended {
-            tokio::select! {
-                biased;
-                () = &mut limit => break,
-                chunk = self.terminal.read(&mut self.reader.buffer) => {
-                    self.take(chunk, out);
-                    quiet = clock.sleep(QUIET);
-                }
-                event = self.supervised.event(), if !empty => {
-                    empty = matches!(event, Ok((Event::Empty, _)) | Err(Gone));
-                }
-                () = &mut quiet => break,
-            }
-        }
-        let mut settle = clock.sleep(SETTLE);
-        while !empty && self.reader.ended {
-            tokio::select! {
-                biased;
-                event = self.supervised.event() => {
-                    empty = matches!(event, Ok((Event::Empty, _)) | Err(Gone));
-                }
-                () = &mut settle => break,
-            }
-        }
-        empty
-    }
-
-    /// Names the survivors and leaves them to the supervisor, their terminal included.
-    async fn adopt(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
-        let Ok(survivors) = self.supervised.survivors().await else {
-            return Vec::new();
-        };
-        if survivors.is_empty() {
-            return survivors;
-        }
-        // The host's last read is done; what comes from now on is the supervisor's.
-        let master = [self.terminal.master()];
-        let file: Option<File> = out.file_for_survivors(StreamId::Merged);
-        let files: Vec<_> = file.iter().map(AsFd::as_fd).collect();
-        let quota = self.options.survivor_quota;
-        let adopted = self.supervised.adopt(&master, &files, true, quota).await;
-        match adopted {
-            // Gone: it was killed in this moment. Nobody reads on for them, but they live.
-            Ok(()) | Err(Gone) => survivors,
-        }
-    }
-
-    /// Ends whoever is left.
-    async fn end_survivors(
-        &mut self,
-        out: &mut dyn OutputConsumer,
-        grace: Duration,
-    ) -> Vec<Survivor> {
-        if self.supervised.link().terminate(grace).is_err() {
-            return Vec::new();
-        }
-        let clock = Arc::clone(&self.options.clock);
-        let mut give_up = clock.sleep(grace + AFTER_GRACE);
-        loop {
-            tokio::select! {
-                biased;
-                event = self.supervised.event() => match event {
-                    Ok((Event::Empty, _)) | Err(Gone) => break,
-                    Ok((Event::Stuck { survivors }, _)) => return survivors,
-                    Ok(_) => {}
-                },
-                chunk = self.terminal.read(&mut self.reader.buffer), if !self.reader.ended => {
-                    self.take(chunk, out);
-                }
-                () = &mut give_up => break,
-            }
-        }
-        self.drain(out, true).await;
-        Vec::new()
-    }
-
-    /// Waits until nobody is left, within the call's time.
-    async fn wait_for_survivors(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
-        loop {
-            tokio::select! {
-                biased;
-                event = self.supervised.event() => {
-                    if matches!(event, Ok((Event::Empty, _)) | Err(Gone)) {
-                        self.drain(out, true).await;
-                        return Vec::new();
-                    }
-                }
-                () = self.watchdog.fired() => {
-                    return self.end_survivors(out, self.spec.grace).await;
-                }
-                chunk = self.terminal.read(&mut self.reader.buffer), if !self.reader.ended => {
-                    self.take(chunk, out);
-                }
-            }
         }
     }
 

@@ -96,7 +96,7 @@ impl PtyExecutor {
     /// Outside of a tokio runtime with I/O and time enabled.
     pub async fn open(&self, spec: &RunSpec, cancel: &Cancel) -> Result<PtyRun, NotStarted> {
         if let Some(name) = &spec.session {
-            return Err(failed(format!("the session {name:?} has no terminal")));
+            return Err(failed(format!("the session `{name}` has no terminal")));
         }
         let options = self.options.clone();
         let script = ScriptFile::new(spec).map_err(failed)?;

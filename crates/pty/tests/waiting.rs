@@ -7,18 +7,18 @@ use agent_bash_pty::WaitingFor;
 use std::time::Duration;
 use support::{attend, is_installed, run, spec};
 
-/// What a command is said to wait for, or nothing within the time.
-async fn waits(script: &str) -> Option<&'static str> {
+/// What a command is said to wait for. Where nothing is expected it is watched for long enough for three looks.
+async fn waits(script: &str, expected: bool) -> Option<&'static str> {
+    const LOOKS: Duration = Duration::from_secs(6);
     let attended = attend(&spec(script)).await;
     attended.shows("ready").await;
-    let found = tokio::time::timeout(
-        Duration::from_secs(5),
-        attended.until("it waits", |_, status| status.waiting.is_some()),
-    )
-    .await
-    .is_ok();
+    let told = attended.until("it waits", |_, status| status.waiting.is_some());
+    if expected {
+        told.await;
+    } else {
+        let _ = tokio::time::timeout(LOOKS, told).await;
+    }
     let waiting = attended.session.status().waiting;
-    assert_eq!(found, waiting.is_some());
     attended.session.kill();
     attended.outcome().await;
     waiting.map(WaitingFor::as_str)
@@ -51,7 +51,13 @@ async fn waiting_is_told_from_working() {
         .into_iter()
         .filter(|(script, _)| !script.contains("less") || is_installed("less"));
     let running: Vec<_> = cases
-        .map(|(script, wanted)| (script, wanted, tokio::spawn(waits(script))))
+        .map(|(script, wanted)| {
+            (
+                script,
+                wanted,
+                tokio::spawn(waits(script, wanted.is_some())),
+            )
+        })
         .collect();
     for (script, wanted, found) in running {
         assert_eq!(found.await.unwrap(), wanted, "{script}");
