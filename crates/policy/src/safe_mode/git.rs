@@ -1,21 +1,13 @@
 //! What git may be given: subcommands that read, and their options.
 
-use super::options::{Allowed, Operands};
+use super::options::{Allowed, Operands, listed_in};
 use crate::syntax::git::Git;
 use crate::syntax::run::{Field, Ran};
 
 /// Global options that change nothing but the display.
-const GLOBALS: [&str; 9] = [
-    "--no-pager",
-    "-P",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "--glob-pathspecs",
-    "--noglob-pathspecs",
-    "--icase-pathspecs",
-    "--no-replace-objects",
-    "--no-lazy-fetch",
-];
+const GLOBALS: &str = "\
+    --no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs \
+    --noglob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch";
 
 /// A subcommand that reads.
 struct Reading {
@@ -23,9 +15,9 @@ struct Reading {
     flags: &'static str,
     valued: &'static str,
     /// Its own long options; those of the shared lists come on top.
-    long: &'static [&'static str],
+    long: &'static str,
     /// The lists of long options it shares with others.
-    shared: &'static [&'static [&'static str]],
+    shared: &'static [&'static str],
     /// What its operands must be.
     operands: Expect,
 }
@@ -45,207 +37,39 @@ enum Expect {
     With(&'static str),
 }
 
-const DIFF: &[&str] = &[
-    "patch",
-    "no-patch",
-    "unified=",
-    "raw",
-    "patch-with-raw",
-    "indent-heuristic",
-    "no-indent-heuristic",
-    "minimal",
-    "patience",
-    "histogram",
-    "anchored=",
-    "diff-algorithm=",
-    "stat?",
-    "compact-summary",
-    "numstat",
-    "shortstat",
-    "dirstat?",
-    "cumulative",
-    "summary",
-    "patch-with-stat",
-    "name-only",
-    "name-status",
-    "submodule?",
-    "color?",
-    "no-color",
-    "color-moved?",
-    "no-color-moved",
-    "color-moved-ws=",
-    "word-diff?",
-    "word-diff-regex=",
-    "color-words?",
-    "no-renames",
-    "rename-empty",
-    "no-rename-empty",
-    "check",
-    "ws-error-highlight=",
-    "full-index",
-    "binary",
-    "abbrev?",
-    "break-rewrites?",
-    "find-renames?",
-    "find-copies?",
-    "find-copies-harder",
-    "irreversible-delete",
-    "diff-filter=",
-    "pickaxe-all",
-    "pickaxe-regex",
-    "relative?",
-    "no-relative",
-    "text",
-    "ignore-cr-at-eol",
-    "ignore-space-at-eol",
-    "ignore-space-change",
-    "ignore-all-space",
-    "ignore-blank-lines",
-    "ignore-matching-lines=",
-    "inter-hunk-context=",
-    "function-context",
-    "exit-code",
-    "quiet",
-    "no-ext-diff",
-    "no-textconv",
-    "ignore-submodules?",
-    "src-prefix=",
-    "dst-prefix=",
-    "no-prefix",
-    "default-prefix",
-    "line-prefix=",
-    "ita-invisible-in-index",
-    "cached",
-    "staged",
-    "merge-base",
-    "no-index",
-    "stat-width=",
-    "stat-name-width=",
-    "stat-count=",
-    "stat-graph-width=",
-    "cc",
-    "combined-all-paths",
-    "diff-merges=",
-    "no-diff-merges",
-    "remerge-diff",
-    "dd",
-    "rotate-to=",
-    "skip-to=",
-];
+const DIFF: &str = "\
+    patch no-patch unified= raw patch-with-raw indent-heuristic no-indent-heuristic minimal \
+    patience histogram anchored= diff-algorithm= stat? compact-summary numstat shortstat \
+    dirstat? cumulative summary patch-with-stat name-only name-status submodule? color? \
+    no-color color-moved? no-color-moved color-moved-ws= word-diff? word-diff-regex= \
+    color-words? no-renames rename-empty no-rename-empty check ws-error-highlight= \
+    full-index binary abbrev? break-rewrites? find-renames? find-copies? find-copies-harder \
+    irreversible-delete diff-filter= pickaxe-all pickaxe-regex relative? no-relative text \
+    ignore-cr-at-eol ignore-space-at-eol ignore-space-change ignore-all-space \
+    ignore-blank-lines ignore-matching-lines= inter-hunk-context= function-context exit-code \
+    quiet no-ext-diff no-textconv ignore-submodules? src-prefix= dst-prefix= no-prefix \
+    default-prefix line-prefix= ita-invisible-in-index cached staged merge-base no-index \
+    stat-width= stat-name-width= stat-count= stat-graph-width= cc combined-all-paths \
+    diff-merges= no-diff-merges remerge-diff dd rotate-to= skip-to=";
 
-const LOG: &[&str] = &[
-    "follow",
-    "no-decorate",
-    "decorate?",
-    "decorate-refs=",
-    "decorate-refs-exclude=",
-    "source",
-    "log-size",
-    "oneline",
-    "pretty?",
-    "format=",
-    "abbrev-commit",
-    "no-abbrev-commit",
-    "graph",
-    "no-graph",
-    "all",
-    "branches?",
-    "tags?",
-    "remotes?",
-    "glob=",
-    "exclude=",
-    "exclude-hidden=",
-    "max-count=",
-    "skip=",
-    "since=",
-    "after=",
-    "until=",
-    "before=",
-    "author=",
-    "committer=",
-    "grep=",
-    "grep-reflog=",
-    "all-match",
-    "invert-grep",
-    "regexp-ignore-case",
-    "basic-regexp",
-    "extended-regexp",
-    "fixed-strings",
-    "perl-regexp",
-    "remove-empty",
-    "merges",
-    "no-merges",
-    "min-parents=",
-    "max-parents=",
-    "first-parent",
-    "not",
-    "reflog",
-    "walk-reflogs",
-    "merge",
-    "boundary",
-    "use-bitmap-index",
-    "simplify-by-decoration",
-    "simplify-merges",
-    "full-history",
-    "dense",
-    "sparse",
-    "ancestry-path?",
-    "date-order",
-    "author-date-order",
-    "topo-order",
-    "reverse",
-    "no-walk?",
-    "do-walk",
-    "date=",
-    "relative-date",
-    "parents",
-    "children",
-    "left-right",
-    "left-only",
-    "right-only",
-    "cherry",
-    "cherry-mark",
-    "cherry-pick",
-    "count",
-    "no-notes",
-    "notes?",
-    "show-notes?",
-    "encoding=",
-    "expand-tabs?",
-    "no-expand-tabs",
-    "no-mailmap",
-    "mailmap",
-    "use-mailmap",
-    "clear-decorations",
-    "stdin",
-    "objects",
-    "timestamp",
-    "header",
-    "show-linear-break?",
-    "full-diff",
-    "mailmap-file=",
-    "end-of-options",
-    "disk-usage?",
-    "ignore-missing",
-    "since-as-filter=",
-];
+const LOG: &str = "\
+    follow no-decorate decorate? decorate-refs= decorate-refs-exclude= source log-size \
+    oneline pretty? format= abbrev-commit no-abbrev-commit graph no-graph all branches? \
+    tags? remotes? glob= exclude= exclude-hidden= max-count= skip= since= after= until= \
+    before= author= committer= grep= grep-reflog= all-match invert-grep regexp-ignore-case \
+    basic-regexp extended-regexp fixed-strings perl-regexp remove-empty merges no-merges \
+    min-parents= max-parents= first-parent not reflog walk-reflogs merge boundary \
+    use-bitmap-index simplify-by-decoration simplify-merges full-history dense sparse \
+    ancestry-path? date-order author-date-order topo-order reverse no-walk? do-walk date= \
+    relative-date parents children left-right left-only right-only cherry cherry-mark \
+    cherry-pick count no-notes notes? show-notes? encoding= expand-tabs? no-expand-tabs \
+    no-mailmap mailmap use-mailmap clear-decorations stdin objects timestamp header \
+    show-linear-break? full-diff mailmap-file= end-of-options disk-usage? ignore-missing \
+    since-as-filter=";
 
-const REFS: &[&str] = &[
-    "list",
-    "contains=",
-    "no-contains=",
-    "merged?",
-    "no-merged?",
-    "points-at=",
-    "sort=",
-    "format=",
-    "column?",
-    "no-column",
-    "color?",
-    "no-color",
-    "ignore-case",
-    "omit-empty",
-];
+const REFS: &str = "\
+    list contains= no-contains= merged? no-merged? points-at= sort= format= column? \
+    no-column color? no-color ignore-case omit-empty";
 
 const FLAGS_LOG: &str = "pusabcgimqrtvwzDEFMRW0123456789";
 const VALUED_LOG: &str = "nULSGOBCXl";
@@ -255,25 +79,10 @@ static READING: [Reading; 36] = [
         names: &["status"],
         flags: "sbvuz",
         valued: "",
-        long: &[
-            "short",
-            "branch",
-            "show-stash",
-            "porcelain?",
-            "long",
-            "verbose",
-            "untracked-files?",
-            "ignored?",
-            "null",
-            "column?",
-            "no-column",
-            "ahead-behind",
-            "no-ahead-behind",
-            "renames",
-            "no-renames",
-            "find-renames?",
-            "ignore-submodules?",
-        ],
+        long: "\
+                short branch show-stash porcelain? long verbose untracked-files? ignored? null column? \
+                no-column ahead-behind no-ahead-behind renames no-renames find-renames? \
+                ignore-submodules?",
         shared: &[],
         operands: Expect::Any,
     },
@@ -281,7 +90,7 @@ static READING: [Reading; 36] = [
         names: &["log", "whatchanged", "show", "rev-list"],
         flags: FLAGS_LOG,
         valued: VALUED_LOG,
-        long: &[],
+        long: "",
         shared: &[DIFF, LOG],
         operands: Expect::Any,
     },
@@ -289,17 +98,7 @@ static READING: [Reading; 36] = [
         names: &["diff", "diff-tree", "diff-index", "diff-files"],
         flags: "pusabcmqrtvwzDMRWN0123456789",
         valued: "ULSGOBCXlI",
-        long: &[
-            "root",
-            "no-commit-id",
-            "pretty?",
-            "oneline",
-            "always",
-            "stdin",
-            "ours",
-            "theirs",
-            "base",
-        ],
+        long: "root no-commit-id pretty? oneline always stdin ours theirs base",
         shared: &[DIFF],
         operands: Expect::Any,
     },
@@ -307,13 +106,7 @@ static READING: [Reading; 36] = [
         names: &["range-diff"],
         flags: "ps",
         valued: "U",
-        long: &[
-            "creation-factor=",
-            "no-dual-color",
-            "left-only",
-            "right-only",
-            "no-notes",
-        ],
+        long: "creation-factor= no-dual-color left-only right-only no-notes",
         shared: &[DIFF],
         operands: Expect::Any,
     },
@@ -321,30 +114,10 @@ static READING: [Reading; 36] = [
         names: &["blame", "annotate"],
         flags: "bcefhklnpstwM0123456789",
         valued: "LSC",
-        long: &[
-            "root",
-            "show-stats",
-            "porcelain",
-            "line-porcelain",
-            "incremental",
-            "encoding=",
-            "date=",
-            "progress",
-            "no-progress",
-            "score-debug",
-            "show-name",
-            "show-number",
-            "show-email",
-            "abbrev=",
-            "minimal",
-            "ignore-rev=",
-            "color-lines",
-            "color-by-age",
-            "reverse",
-            "first-parent",
-            "no-textconv",
-            "since=",
-        ],
+        long: "\
+                root show-stats porcelain line-porcelain incremental encoding= date= progress \
+                no-progress score-debug show-name show-number show-email abbrev= minimal ignore-rev= \
+                color-lines color-by-age reverse first-parent no-textconv since=",
         shared: &[],
         operands: Expect::Any,
     },
@@ -352,14 +125,7 @@ static READING: [Reading; 36] = [
         names: &["branch"],
         flags: "arvli0",
         valued: "",
-        long: &[
-            "all",
-            "remotes",
-            "verbose",
-            "show-current",
-            "abbrev=",
-            "no-abbrev",
-        ],
+        long: "all remotes verbose show-current abbrev= no-abbrev",
         shared: &[REFS],
         operands: Expect::NoneUnless(&["--list", "-l", "--merged", "--no-merged"]),
     },
@@ -367,7 +133,7 @@ static READING: [Reading; 36] = [
         names: &["tag"],
         flags: "li0123456789n",
         valued: "",
-        long: &[],
+        long: "",
         shared: &[REFS],
         operands: Expect::NoneUnless(&["--list", "-l", "-n", "--merged", "--no-merged"]),
     },
@@ -375,21 +141,9 @@ static READING: [Reading; 36] = [
         names: &["for-each-ref", "show-ref"],
         flags: "dhqs",
         valued: "",
-        long: &[
-            "count=",
-            "head",
-            "heads",
-            "branches",
-            "tags",
-            "dereference",
-            "hash?",
-            "verify",
-            "abbrev?",
-            "quiet",
-            "exists",
-            "exclude=",
-            "include-root-refs",
-        ],
+        long: "\
+                count= head heads branches tags dereference hash? verify abbrev? quiet exists exclude= \
+                include-root-refs",
         shared: &[REFS],
         operands: Expect::Any,
     },
@@ -397,7 +151,7 @@ static READING: [Reading; 36] = [
         names: &["remote"],
         flags: "vn",
         valued: "",
-        long: &["verbose", "all", "push"],
+        long: "verbose all push",
         shared: &[],
         operands: Expect::FirstOf(&["get-url"], true),
     },
@@ -405,7 +159,7 @@ static READING: [Reading; 36] = [
         names: &["stash"],
         flags: FLAGS_LOG,
         valued: VALUED_LOG,
-        long: &["include-untracked", "only-untracked"],
+        long: "include-untracked only-untracked",
         shared: &[DIFF, LOG],
         operands: Expect::FirstOf(&["list", "show"], false),
     },
@@ -413,7 +167,7 @@ static READING: [Reading; 36] = [
         names: &["worktree"],
         flags: "vz",
         valued: "",
-        long: &["porcelain", "verbose"],
+        long: "porcelain verbose",
         shared: &[],
         operands: Expect::FirstOf(&["list"], false),
     },
@@ -421,7 +175,7 @@ static READING: [Reading; 36] = [
         names: &["reflog"],
         flags: FLAGS_LOG,
         valued: VALUED_LOG,
-        long: &[],
+        long: "",
         shared: &[DIFF, LOG],
         operands: Expect::FirstOf(&["show", "exists", "list"], true),
     },
@@ -429,7 +183,7 @@ static READING: [Reading; 36] = [
         names: &["notes"],
         flags: "",
         valued: "",
-        long: &["ref="],
+        long: "ref=",
         shared: &[],
         operands: Expect::FirstOf(&["list", "show"], true),
     },
@@ -437,7 +191,7 @@ static READING: [Reading; 36] = [
         names: &["bisect"],
         flags: "",
         valued: "",
-        long: &[],
+        long: "",
         shared: &[],
         operands: Expect::FirstOf(&["log"], false),
     },
@@ -445,7 +199,7 @@ static READING: [Reading; 36] = [
         names: &["sparse-checkout"],
         flags: "",
         valued: "",
-        long: &[],
+        long: "",
         shared: &[],
         operands: Expect::FirstOf(&["list"], false),
     },
@@ -453,7 +207,7 @@ static READING: [Reading; 36] = [
         names: &["symbolic-ref"],
         flags: "q",
         valued: "",
-        long: &["quiet", "short", "recurse", "no-recurse"],
+        long: "quiet short recurse no-recurse",
         shared: &[],
         operands: Expect::One,
     },
@@ -461,50 +215,13 @@ static READING: [Reading; 36] = [
         names: &["rev-parse"],
         flags: "q",
         valued: "",
-        long: &[
-            "abbrev-ref?",
-            "short?",
-            "verify",
-            "quiet",
-            "symbolic",
-            "symbolic-full-name",
-            "all",
-            "branches?",
-            "tags?",
-            "remotes?",
-            "glob=",
-            "exclude=",
-            "show-toplevel",
-            "show-prefix",
-            "show-cdup",
-            "git-dir",
-            "git-common-dir",
-            "absolute-git-dir",
-            "is-inside-git-dir",
-            "is-inside-work-tree",
-            "is-bare-repository",
-            "is-shallow-repository",
-            "git-path=",
-            "show-superproject-working-tree",
-            "show-object-format?",
-            "show-ref-format",
-            "path-format=",
-            "not",
-            "default=",
-            "sq",
-            "revs-only",
-            "no-revs",
-            "flags",
-            "no-flags",
-            "since=",
-            "until=",
-            "after=",
-            "before=",
-            "end-of-options",
-            "local-env-vars",
-            "shared-index-path",
-            "disambiguate=",
-        ],
+        long: "\
+                abbrev-ref? short? verify quiet symbolic symbolic-full-name all branches? tags? remotes? \
+                glob= exclude= show-toplevel show-prefix show-cdup git-dir git-common-dir \
+                absolute-git-dir is-inside-git-dir is-inside-work-tree is-bare-repository \
+                is-shallow-repository git-path= show-superproject-working-tree show-object-format? \
+                show-ref-format path-format= not default= sq revs-only no-revs flags no-flags since= \
+                until= after= before= end-of-options local-env-vars shared-index-path disambiguate=",
         shared: &[],
         operands: Expect::Any,
     },
@@ -512,22 +229,9 @@ static READING: [Reading; 36] = [
         names: &["describe"],
         flags: "",
         valued: "",
-        long: &[
-            "all",
-            "tags",
-            "contains",
-            "abbrev=",
-            "candidates=",
-            "exact-match",
-            "debug",
-            "long",
-            "match=",
-            "exclude=",
-            "always",
-            "first-parent",
-            "dirty?",
-            "broken?",
-        ],
+        long: "\
+                all tags contains abbrev= candidates= exact-match debug long match= exclude= always \
+                first-parent dirty? broken?",
         shared: &[],
         operands: Expect::Any,
     },
@@ -535,7 +239,7 @@ static READING: [Reading; 36] = [
         names: &["shortlog"],
         flags: "nsecw",
         valued: "",
-        long: &["numbered", "summary", "email", "committer", "group="],
+        long: "numbered summary email committer group=",
         shared: &[LOG],
         operands: Expect::Any,
     },
@@ -543,34 +247,11 @@ static READING: [Reading; 36] = [
         names: &["ls-files"],
         flags: "cdmosiukztvfx",
         valued: "xX",
-        long: &[
-            "cached",
-            "deleted",
-            "modified",
-            "others",
-            "ignored",
-            "stage",
-            "unmerged",
-            "killed",
-            "directory",
-            "no-empty-directory",
-            "empty-directory",
-            "eol",
-            "deduplicate",
-            "exclude=",
-            "exclude-from=",
-            "exclude-per-directory=",
-            "exclude-standard",
-            "error-unmatch",
-            "with-tree=",
-            "full-name",
-            "recurse-submodules",
-            "abbrev?",
-            "debug",
-            "sparse",
-            "format=",
-            "resolve-undo",
-        ],
+        long: "\
+                cached deleted modified others ignored stage unmerged killed directory \
+                no-empty-directory empty-directory eol deduplicate exclude= exclude-from= \
+                exclude-per-directory= exclude-standard error-unmatch with-tree= full-name \
+                recurse-submodules abbrev? debug sparse format= resolve-undo",
         shared: &[],
         operands: Expect::Any,
     },
@@ -578,16 +259,7 @@ static READING: [Reading; 36] = [
         names: &["ls-tree"],
         flags: "drtlz",
         valued: "",
-        long: &[
-            "long",
-            "name-only",
-            "name-status",
-            "object-only",
-            "abbrev?",
-            "full-name",
-            "full-tree",
-            "format=",
-        ],
+        long: "long name-only name-status object-only abbrev? full-name full-tree format=",
         shared: &[],
         operands: Expect::Any,
     },
@@ -595,17 +267,9 @@ static READING: [Reading; 36] = [
         names: &["cat-file"],
         flags: "tsep",
         valued: "",
-        long: &[
-            "batch?",
-            "batch-check?",
-            "batch-all-objects",
-            "buffer",
-            "unordered",
-            "allow-unknown-type",
-            "mailmap",
-            "use-mailmap",
-            "no-mailmap",
-        ],
+        long: "\
+                batch? batch-check? batch-all-objects buffer unordered allow-unknown-type mailmap \
+                use-mailmap no-mailmap",
         shared: &[],
         operands: Expect::Any,
     },
@@ -613,51 +277,13 @@ static READING: [Reading; 36] = [
         names: &["grep"],
         flags: "aIrivwEPGFnlLzochWpq0123456789H",
         valued: "efmABC",
-        long: &[
-            "cached",
-            "untracked",
-            "no-index",
-            "exclude-standard",
-            "no-exclude-standard",
-            "recurse-submodules",
-            "text",
-            "ignore-case",
-            "max-depth=",
-            "recursive",
-            "no-recursive",
-            "word-regexp",
-            "invert-match",
-            "full-name",
-            "extended-regexp",
-            "basic-regexp",
-            "perl-regexp",
-            "fixed-strings",
-            "line-number",
-            "column",
-            "files-with-matches",
-            "name-only",
-            "files-without-match",
-            "null",
-            "only-matching",
-            "count",
-            "color?",
-            "no-color",
-            "break",
-            "heading",
-            "show-function",
-            "context=",
-            "after-context=",
-            "before-context=",
-            "function-context",
-            "max-count=",
-            "threads=",
-            "and",
-            "or",
-            "not",
-            "all-match",
-            "quiet",
-            "no-textconv",
-        ],
+        long: "\
+                cached untracked no-index exclude-standard no-exclude-standard recurse-submodules text \
+                ignore-case max-depth= recursive no-recursive word-regexp invert-match full-name \
+                extended-regexp basic-regexp perl-regexp fixed-strings line-number column \
+                files-with-matches name-only files-without-match null only-matching count color? \
+                no-color break heading show-function context= after-context= before-context= \
+                function-context max-count= threads= and or not all-match quiet no-textconv",
         shared: &[],
         operands: Expect::Any,
     },
@@ -665,36 +291,10 @@ static READING: [Reading; 36] = [
         names: &["config"],
         flags: "lz",
         valued: "",
-        long: &[
-            "list",
-            "get",
-            "get-all",
-            "get-regexp",
-            "get-urlmatch",
-            "get-color",
-            "global",
-            "system",
-            "local",
-            "worktree",
-            "type=",
-            "bool",
-            "int",
-            "bool-or-int",
-            "path",
-            "expiry-date",
-            "null",
-            "name-only",
-            "show-origin",
-            "show-scope",
-            "includes",
-            "no-includes",
-            "default=",
-            "all",
-            "regexp",
-            "value=",
-            "fixed-value",
-            "url=",
-        ],
+        long: "\
+                list get get-all get-regexp get-urlmatch get-color global system local worktree type= \
+                bool int bool-or-int path expiry-date null name-only show-origin show-scope includes \
+                no-includes default= all regexp value= fixed-value url=",
         shared: &[],
         operands: Expect::Any,
     },
@@ -702,7 +302,7 @@ static READING: [Reading; 36] = [
         names: &["merge-base"],
         flags: "a",
         valued: "",
-        long: &["all", "octopus", "independent", "is-ancestor", "fork-point"],
+        long: "all octopus independent is-ancestor fork-point",
         shared: &[],
         operands: Expect::Any,
     },
@@ -710,16 +310,7 @@ static READING: [Reading; 36] = [
         names: &["name-rev"],
         flags: "",
         valued: "",
-        long: &[
-            "tags",
-            "refs=",
-            "exclude=",
-            "all",
-            "name-only",
-            "no-undefined",
-            "always",
-            "annotate-stdin",
-        ],
+        long: "tags refs= exclude= all name-only no-undefined always annotate-stdin",
         shared: &[],
         operands: Expect::Any,
     },
@@ -727,7 +318,7 @@ static READING: [Reading; 36] = [
         names: &["cherry"],
         flags: "v",
         valued: "",
-        long: &["abbrev?"],
+        long: "abbrev?",
         shared: &[],
         operands: Expect::Any,
     },
@@ -735,7 +326,7 @@ static READING: [Reading; 36] = [
         names: &["count-objects"],
         flags: "vH",
         valued: "",
-        long: &["verbose", "human-readable"],
+        long: "verbose human-readable",
         shared: &[],
         operands: Expect::Any,
     },
@@ -743,7 +334,7 @@ static READING: [Reading; 36] = [
         names: &["check-ignore"],
         flags: "qvnz",
         valued: "",
-        long: &["quiet", "verbose", "stdin", "non-matching", "no-index"],
+        long: "quiet verbose stdin non-matching no-index",
         shared: &[],
         operands: Expect::Any,
     },
@@ -751,7 +342,7 @@ static READING: [Reading; 36] = [
         names: &["check-attr"],
         flags: "az",
         valued: "",
-        long: &["all", "cached", "stdin"],
+        long: "all cached stdin",
         shared: &[],
         operands: Expect::Any,
     },
@@ -765,15 +356,7 @@ static READING: [Reading; 36] = [
         ],
         flags: "z",
         valued: "",
-        long: &[
-            "branch",
-            "name-only",
-            "messages",
-            "no-messages",
-            "stable",
-            "unstable",
-            "verbatim",
-        ],
+        long: "branch name-only messages no-messages stable unstable verbatim",
         shared: &[],
         operands: Expect::Any,
     },
@@ -781,7 +364,7 @@ static READING: [Reading; 36] = [
         names: &["var"],
         flags: "l",
         valued: "",
-        long: &[],
+        long: "",
         shared: &[],
         operands: Expect::Any,
     },
@@ -789,7 +372,7 @@ static READING: [Reading; 36] = [
         names: &["version"],
         flags: "",
         valued: "",
-        long: &["build-options"],
+        long: "build-options",
         shared: &[],
         operands: Expect::Any,
     },
@@ -797,18 +380,9 @@ static READING: [Reading; 36] = [
         names: &["format-patch"],
         flags: "pnNks0123456789",
         valued: "U",
-        long: &[
-            "stdout",
-            "numbered",
-            "no-numbered",
-            "keep-subject",
-            "cover-letter",
-            "signoff",
-            "no-signature",
-            "zero-commit",
-            "root",
-            "subject-prefix=",
-        ],
+        long: "\
+                stdout numbered no-numbered keep-subject cover-letter signoff no-signature zero-commit \
+                root subject-prefix=",
         shared: &[DIFF],
         operands: Expect::With("--stdout"),
     },
@@ -816,23 +390,9 @@ static READING: [Reading; 36] = [
         names: &["show-branch"],
         flags: "ra",
         valued: "",
-        long: &[
-            "all",
-            "remotes",
-            "current",
-            "topo-order",
-            "date-order",
-            "sparse",
-            "more=",
-            "list",
-            "merge-base",
-            "independent",
-            "sha1-name",
-            "no-name",
-            "topics",
-            "color?",
-            "no-color",
-        ],
+        long: "\
+                all remotes current topo-order date-order sparse more= list merge-base independent \
+                sha1-name no-name topics color? no-color",
         shared: &[],
         operands: Expect::Any,
     },
@@ -840,7 +400,7 @@ static READING: [Reading; 36] = [
         names: &["submodule"],
         flags: "q",
         valued: "",
-        long: &["quiet", "cached"],
+        long: "quiet cached",
         shared: &[],
         operands: Expect::FirstOf(&[], false),
     },
@@ -858,11 +418,9 @@ pub(super) fn read_only(ran: &Ran) -> Result<(), String> {
         .iter()
         .find(|reading| reading.names.contains(&name))
         .ok_or_else(|| name.to_owned())?;
-    let long: Vec<&'static str> = reading
-        .long
-        .iter()
-        .chain(reading.shared.iter().copied().flatten())
-        .copied()
+    let long: Vec<&str> = [reading.long]
+        .into_iter()
+        .chain(reading.shared.iter().copied())
         .collect();
     let operands = read(reading, &long, git.arguments)?;
     // `%G?` in a format runs gpg.
@@ -881,7 +439,7 @@ pub(super) fn read_only(ran: &Ran) -> Result<(), String> {
 
 fn read<'w>(
     reading: &Reading,
-    long: &[&'static str],
+    long: &[&str],
     arguments: &'w [Field],
 ) -> Result<Operands<'w>, String> {
     let mut flags = String::from(reading.flags);
@@ -950,7 +508,7 @@ fn globals(git: &Git<'_>) -> Result<(), String> {
         !field
             .value
             .literal()
-            .is_some_and(|text| GLOBALS.contains(&text))
+            .is_some_and(|text| listed_in(GLOBALS, text))
     });
     match refused {
         Some(field) => Err(field.value.to_string()),
@@ -959,43 +517,16 @@ fn globals(git: &Git<'_>) -> Result<(), String> {
 }
 
 /// Subcommands with which git runs a program of the caller's choosing.
-const RUNNERS: [&str; 18] = [
-    "difftool",
-    "mergetool",
-    "filter-branch",
-    "credential",
-    "credential-cache",
-    "credential-store",
-    "daemon",
-    "instaweb",
-    "hook",
-    "shell",
-    "send-email",
-    "imap-send",
-    "web--browse",
-    "help",
-    "gui",
-    "citool",
-    "remote-ext",
-    "remote-fd",
-];
+const RUNNERS: &str = "\
+    difftool mergetool filter-branch credential credential-cache credential-store daemon \
+    instaweb hook shell send-email imap-send web--browse help gui citool remote-ext \
+    remote-fd";
 
 /// Beginnings of options that run a program or write a file, in any subcommand; git takes every
 /// unambiguous beginning of them.
-const REFUSED: [&str; 12] = [
-    "--upload-pack",
-    "--receive-pack",
-    "--exec",
-    "--output",
-    "--output-directory",
-    "--open-files-in-pager",
-    "--ext-diff",
-    "--textconv",
-    "--show-signature",
-    "--tool",
-    "--extcmd",
-    "--config",
-];
+const REFUSED: &str = "\
+    --upload-pack --receive-pack --exec --output --output-directory --open-files-in-pager \
+    --ext-diff --textconv --show-signature --tool --extcmd --config";
 
 /// The level `listed`: any git command, but nothing that runs another program or writes a file of
 /// the caller's choosing.
@@ -1007,7 +538,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
     globals(&git)?;
     let name = git.subcommand().ok_or_else(|| "git".to_owned())?;
     // What git does not know itself is an alias, and an alias may run anything.
-    if RUNNERS.contains(&name) || !KNOWN.contains(&name) {
+    if listed_in(RUNNERS, name) || !listed_in(KNOWN, name) {
         return Err(name.to_owned());
     }
     let first = git
@@ -1032,7 +563,9 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
         let long = text.split('=').next().unwrap_or(text);
         let shortened = long.len() > 3
             && long.starts_with("--")
-            && REFUSED.iter().any(|option| option.starts_with(long));
+            && REFUSED
+                .split_whitespace()
+                .any(|option| option.starts_with(long));
         let short = text.starts_with('-')
             && !text.starts_with("--")
             && match name {
@@ -1050,93 +583,13 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
 }
 
 /// Subcommands that git knows itself.
-const KNOWN: [&str; 88] = [
-    "add",
-    "am",
-    "annotate",
-    "apply",
-    "archive",
-    "bisect",
-    "blame",
-    "branch",
-    "bundle",
-    "cat-file",
-    "check-attr",
-    "check-ignore",
-    "check-mailmap",
-    "check-ref-format",
-    "checkout",
-    "cherry",
-    "cherry-pick",
-    "clean",
-    "clone",
-    "commit",
-    "commit-graph",
-    "commit-tree",
-    "config",
-    "count-objects",
-    "describe",
-    "diff",
-    "diff-files",
-    "diff-index",
-    "diff-tree",
-    "fetch",
-    "for-each-ref",
-    "format-patch",
-    "fsck",
-    "gc",
-    "grep",
-    "hash-object",
-    "index-pack",
-    "init",
-    "log",
-    "ls-files",
-    "ls-remote",
-    "ls-tree",
-    "maintenance",
-    "merge",
-    "merge-base",
-    "merge-file",
-    "merge-tree",
-    "mv",
-    "name-rev",
-    "notes",
-    "pack-objects",
-    "pack-refs",
-    "patch-id",
-    "prune",
-    "pull",
-    "push",
-    "range-diff",
-    "read-tree",
-    "rebase",
-    "reflog",
-    "remote",
-    "repack",
-    "replace",
-    "rerere",
-    "reset",
-    "restore",
-    "rev-list",
-    "rev-parse",
-    "revert",
-    "rm",
-    "shortlog",
-    "show",
-    "show-branch",
-    "show-ref",
-    "sparse-checkout",
-    "stage",
-    "stash",
-    "status",
-    "submodule",
-    "switch",
-    "symbolic-ref",
-    "tag",
-    "update-index",
-    "update-ref",
-    "var",
-    "verify-commit",
-    "version",
-    "worktree",
-];
+const KNOWN: &str = "\
+    add am annotate apply archive bisect blame branch bundle cat-file check-attr \
+    check-ignore check-mailmap check-ref-format checkout cherry cherry-pick clean clone \
+    commit commit-graph commit-tree config count-objects describe diff diff-files diff-index \
+    diff-tree fetch for-each-ref format-patch fsck gc grep hash-object index-pack init log \
+    ls-files ls-remote ls-tree maintenance merge merge-base merge-file merge-tree mv \
+    name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree \
+    rebase reflog remote repack replace rerere reset restore rev-list rev-parse revert rm \
+    shortlog show show-branch show-ref sparse-checkout stage stash status submodule switch \
+    symbolic-ref tag update-index update-ref var verify-commit version worktree";

@@ -13,9 +13,9 @@ pub(super) struct Allowed<'a> {
     pub(super) flags: &'a str,
     /// Letters that take a value, attached or as the next word.
     pub(super) valued: &'a str,
-    /// Long options without dashes; those that end in `=` take a value attached or as the next word,
+    /// Long options without dashes, as lists with blanks between the names; those that end in `=` take a value attached or as the next word,
     /// those that end in `?` may have one attached.
-    pub(super) long: &'a [&'static str],
+    pub(super) long: &'a [&'a str],
     /// A `*` at the beginning of an unquoted word may come to an option; here that can do no harm.
     pub(super) globs: bool,
 }
@@ -63,6 +63,7 @@ impl Allowed<'_> {
                 let entry = self
                     .long
                     .iter()
+                    .flat_map(|names| names.split_whitespace())
                     .find(|entry| entry.trim_end_matches(['=', '?']) == name);
                 let Some(entry) = entry else { return refuse() };
                 if attached && !entry.ends_with(['=', '?']) {
@@ -92,4 +93,9 @@ impl Allowed<'_> {
         }
         Ok(out)
     }
+}
+
+/// Whether a list with blanks between its words holds this one.
+pub(super) fn listed_in(list: &str, word: &str) -> bool {
+    list.split_whitespace().any(|listed| listed == word)
 }

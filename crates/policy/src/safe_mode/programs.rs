@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::options::Allowed;
+use super::options::{Allowed, listed_in};
 use crate::Context;
 use crate::syntax::run::{Field, Ran};
 
@@ -19,56 +19,14 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "EFGPivwxcLlqsobHhnTZzaIrRUyV0123456789",
             valued: "efABCmdD",
-            long: &[
-                "extended-regexp",
-                "fixed-strings",
-                "basic-regexp",
-                "perl-regexp",
-                "regexp=",
-                "file=",
-                "ignore-case",
-                "no-ignore-case",
-                "word-regexp",
-                "line-regexp",
-                "null-data",
-                "no-messages",
-                "invert-match",
-                "version",
-                "help",
-                "max-count=",
-                "byte-offset",
-                "line-number",
-                "line-buffered",
-                "with-filename",
-                "no-filename",
-                "label=",
-                "only-matching",
-                "quiet",
-                "silent",
-                "binary-files=",
-                "text",
-                "directories=",
-                "devices=",
-                "recursive",
-                "dereference-recursive",
-                "include=",
-                "exclude=",
-                "exclude-from=",
-                "exclude-dir=",
-                "files-without-match",
-                "files-with-matches",
-                "count",
-                "initial-tab",
-                "null",
-                "before-context=",
-                "after-context=",
-                "context=",
-                "group-separator=",
-                "no-group-separator",
-                "color?",
-                "colour?",
-                "binary",
-            ],
+            long: &["\
+                extended-regexp fixed-strings basic-regexp perl-regexp regexp= file= ignore-case \
+                no-ignore-case word-regexp line-regexp null-data no-messages invert-match version help \
+                max-count= byte-offset line-number line-buffered with-filename no-filename label= \
+                only-matching quiet silent binary-files= text directories= devices= recursive \
+                dereference-recursive include= exclude= exclude-from= exclude-dir= files-without-match \
+                files-with-matches count initial-tab null before-context= after-context= context= \
+                group-separator= no-group-separator color? colour? binary"],
             globs: true,
         },
     },
@@ -77,106 +35,21 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "abchilLnNopqsuUvwxFHPSIV0.",
             valued: "ABCEefgjmMrtTd",
-            long: &[
-                "after-context=",
-                "before-context=",
-                "context=",
-                "context-separator=",
-                "color=",
-                "colors=",
-                "column",
-                "no-column",
-                "count",
-                "count-matches",
-                "crlf",
-                "debug",
-                "trace",
-                "encoding=",
-                "engine=",
-                "regexp=",
-                "file=",
-                "files",
-                "files-with-matches",
-                "files-without-match",
-                "fixed-strings",
-                "follow",
-                "no-follow",
-                "glob=",
-                "iglob=",
-                "glob-case-insensitive",
-                "heading",
-                "no-heading",
-                "help",
-                "hidden",
-                "no-hidden",
-                "ignore-case",
-                "ignore-file=",
-                "include-zero",
-                "invert-match",
-                "json",
-                "line-buffered",
-                "line-number",
-                "no-line-number",
-                "line-regexp",
-                "max-columns=",
-                "max-columns-preview",
-                "max-count=",
-                "max-depth=",
-                "maxdepth=",
-                "max-filesize=",
-                "mmap",
-                "no-mmap",
-                "multiline",
-                "multiline-dotall",
-                "no-config",
-                "no-filename",
-                "with-filename",
-                "no-ignore",
-                "no-ignore-dot",
-                "no-ignore-exclude",
-                "no-ignore-files",
-                "no-ignore-global",
-                "no-ignore-parent",
-                "no-ignore-vcs",
-                "no-messages",
-                "no-require-git",
-                "null",
-                "null-data",
-                "one-file-system",
-                "only-matching",
-                "passthru",
-                "path-separator=",
-                "pcre2",
-                "pcre2-version",
-                "pretty",
-                "quiet",
-                "replace=",
-                "smart-case",
-                "case-sensitive",
-                "sort=",
-                "sortr=",
-                "stats",
-                "text",
-                "threads=",
-                "trim",
-                "type=",
-                "type-not=",
-                "type-add=",
-                "type-clear=",
-                "type-list",
-                "unrestricted",
-                "version",
-                "vimgrep",
-                "word-regexp",
-                "binary",
-                "auto-hybrid-regex",
-                "dfa-size-limit=",
-                "regex-size-limit=",
-                "field-context-separator=",
-                "field-match-separator=",
-                "no-unicode",
-                "stop-on-nonmatch",
-            ],
+            long: &["\
+                after-context= before-context= context= context-separator= color= colors= column \
+                no-column count count-matches crlf debug trace encoding= engine= regexp= file= files \
+                files-with-matches files-without-match fixed-strings follow no-follow glob= iglob= \
+                glob-case-insensitive heading no-heading help hidden no-hidden ignore-case ignore-file= \
+                include-zero invert-match json line-buffered line-number no-line-number line-regexp \
+                max-columns= max-columns-preview max-count= max-depth= maxdepth= max-filesize= mmap \
+                no-mmap multiline multiline-dotall no-config no-filename with-filename no-ignore \
+                no-ignore-dot no-ignore-exclude no-ignore-files no-ignore-global no-ignore-parent \
+                no-ignore-vcs no-messages no-require-git null null-data one-file-system only-matching \
+                passthru path-separator= pcre2 pcre2-version pretty quiet replace= smart-case \
+                case-sensitive sort= sortr= stats text threads= trim type= type-not= type-add= \
+                type-clear= type-list unrestricted version vimgrep word-regexp binary auto-hybrid-regex \
+                dfa-size-limit= regex-size-limit= field-context-separator= field-match-separator= \
+                no-unicode stop-on-nonmatch"],
             globs: false,
         },
     },
@@ -185,52 +58,13 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1@eOWT",
             valued: "Iw",
-            long: &[
-                "all",
-                "almost-all",
-                "author",
-                "escape",
-                "block-size=",
-                "ignore-backups",
-                "color?",
-                "directory",
-                "dired",
-                "classify?",
-                "file-type",
-                "format=",
-                "full-time",
-                "group-directories-first",
-                "no-group",
-                "human-readable",
-                "si",
-                "dereference-command-line",
-                "dereference-command-line-symlink-to-dir",
-                "hide=",
-                "hyperlink?",
-                "indicator-style=",
-                "inode",
-                "ignore=",
-                "kibibytes",
-                "dereference",
-                "numeric-uid-gid",
-                "literal",
-                "hide-control-chars",
-                "show-control-chars",
-                "quote-name",
-                "quoting-style=",
-                "reverse",
-                "recursive",
-                "size",
-                "sort=",
-                "time=",
-                "time-style=",
-                "tabsize=",
-                "width=",
-                "context",
-                "zero",
-                "help",
-                "version",
-            ],
+            long: &["\
+                all almost-all author escape block-size= ignore-backups color? directory dired classify? \
+                file-type format= full-time group-directories-first no-group human-readable si \
+                dereference-command-line dereference-command-line-symlink-to-dir hide= hyperlink? \
+                indicator-style= inode ignore= kibibytes dereference numeric-uid-gid literal \
+                hide-control-chars show-control-chars quote-name quoting-style= reverse recursive size \
+                sort= time= time-style= tabsize= width= context zero help version"],
             globs: true,
         },
     },
@@ -239,17 +73,9 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "AbeEnstTuv",
             valued: "",
-            long: &[
-                "show-all",
-                "number-nonblank",
-                "show-ends",
-                "number",
-                "squeeze-blank",
-                "show-tabs",
-                "show-nonprinting",
-                "help",
-                "version",
-            ],
+            long: &["\
+                show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting help \
+                version"],
             globs: true,
         },
     },
@@ -258,16 +84,7 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "qvz0123456789",
             valued: "cn",
-            long: &[
-                "bytes=",
-                "lines=",
-                "quiet",
-                "silent",
-                "verbose",
-                "zero-terminated",
-                "help",
-                "version",
-            ],
+            long: &["bytes= lines= quiet silent verbose zero-terminated help version"],
             globs: true,
         },
     },
@@ -277,16 +94,7 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "qvz0123456789",
             valued: "cn",
-            long: &[
-                "bytes=",
-                "lines=",
-                "quiet",
-                "silent",
-                "verbose",
-                "zero-terminated",
-                "help",
-                "version",
-            ],
+            long: &["bytes= lines= quiet silent verbose zero-terminated help version"],
             globs: false,
         },
     },
@@ -295,16 +103,7 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "cmlLw",
             valued: "",
-            long: &[
-                "bytes",
-                "chars",
-                "lines",
-                "words",
-                "max-line-length",
-                "total=",
-                "help",
-                "version",
-            ],
+            long: &["bytes chars lines words max-line-length total= help version"],
             globs: true,
         },
     },
@@ -313,14 +112,7 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "s",
             valued: "",
-            long: &[
-                "silent",
-                "if-present",
-                "ignore-scripts",
-                "no-color",
-                "workspaces",
-                "include-workspace-root",
-            ],
+            long: &["silent if-present ignore-scripts no-color workspaces include-workspace-root"],
             globs: false,
         },
     },
@@ -329,47 +121,12 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "qvxslhV0123456789",
             valued: "kmrW",
-            long: &[
-                "quiet",
-                "verbose",
-                "exitfirst",
-                "maxfail=",
-                "last-failed",
-                "lf",
-                "failed-first",
-                "ff",
-                "new-first",
-                "nf",
-                "stepwise",
-                "sw",
-                "tb=",
-                "showlocals",
-                "no-header",
-                "no-summary",
-                "color=",
-                "durations=",
-                "durations-min=",
-                "collect-only",
-                "co",
-                "disable-warnings",
-                "disable-pytest-warnings",
-                "capture=",
-                "strict-markers",
-                "strict-config",
-                "strict",
-                "runxfail",
-                "deselect=",
-                "markers",
-                "fixtures",
-                "version",
-                "help",
-                "show-capture=",
-                "full-trace",
-                "doctest-modules",
-                "numprocesses=",
-                "cov?",
-                "cov-report=",
-            ],
+            long: &["\
+                quiet verbose exitfirst maxfail= last-failed lf failed-first ff new-first nf stepwise sw \
+                tb= showlocals no-header no-summary color= durations= durations-min= collect-only co \
+                disable-warnings disable-pytest-warnings capture= strict-markers strict-config strict \
+                runxfail deselect= markers fixtures version help show-capture= full-trace \
+                doctest-modules numprocesses= cov? cov-report="],
             globs: false,
         },
     },
@@ -378,122 +135,31 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "qv",
             valued: "c",
-            long: &[
-                "filter=",
-                "skip=",
-                "parallel",
-                "no-parallel",
-                "list-tests",
-                "verbose",
-                "quiet",
-                "configuration=",
-                "enable-code-coverage",
-                "num-workers=",
-                "skip-build",
-                "very-verbose",
-            ],
+            long: &["\
+                filter= skip= parallel no-parallel list-tests verbose quiet configuration= \
+                enable-code-coverage num-workers= skip-build very-verbose"],
             globs: false,
         },
     },
 ];
 
 /// Options of `xcodebuild test`, which have one dash and take the next word as their value.
-const XCODE_VALUED: [&str; 10] = [
-    "-scheme",
-    "-project",
-    "-workspace",
-    "-destination",
-    "-configuration",
-    "-sdk",
-    "-testPlan",
-    "-arch",
-    "-parallel-testing-enabled",
-    "-parallel-testing-worker-count",
-];
+const XCODE_VALUED: &str = "\
+    -scheme -project -workspace -destination -configuration -sdk -testPlan -arch \
+    -parallel-testing-enabled -parallel-testing-worker-count";
 
 /// `find`'s tests and actions without an argument.
-const FIND_FLAGS: [&str; 36] = [
-    "-H",
-    "-L",
-    "-P",
-    "(",
-    ")",
-    "!",
-    "-not",
-    "-a",
-    "-and",
-    "-o",
-    "-or",
-    ",",
-    "-print",
-    "-print0",
-    "-ls",
-    "-prune",
-    "-quit",
-    "-depth",
-    "-d",
-    "-mount",
-    "-xdev",
-    "-follow",
-    "-empty",
-    "-readable",
-    "-writable",
-    "-executable",
-    "-daystart",
-    "-noleaf",
-    "-ignore_readdir_race",
-    "-noignore_readdir_race",
-    "-warn",
-    "-nowarn",
-    "-nouser",
-    "-nogroup",
-    "-true",
-    "-false",
-];
+const FIND_FLAGS: &str = "\
+    -H -L -P ( ) ! -not -a -and -o -or , -print -print0 -ls -prune -quit -depth -d -mount \
+    -xdev -follow -empty -readable -writable -executable -daystart -noleaf \
+    -ignore_readdir_race -noignore_readdir_race -warn -nowarn -nouser -nogroup -true -false";
 
 /// `find`'s tests and actions with one argument.
-const FIND_VALUED: [&str; 40] = [
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-regextype",
-    "-type",
-    "-xtype",
-    "-maxdepth",
-    "-mindepth",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-amin",
-    "-ctime",
-    "-cmin",
-    "-newer",
-    "-anewer",
-    "-cnewer",
-    "-size",
-    "-perm",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-links",
-    "-inum",
-    "-samefile",
-    "-fstype",
-    "-lname",
-    "-ilname",
-    "-used",
-    "-printf",
-    "-context",
-    "-newermt",
-    "-newerat",
-    "-newerct",
-];
+const FIND_VALUED: &str = "\
+    -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype \
+    -maxdepth -mindepth -mtime -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer -size \
+    -perm -user -group -uid -gid -links -inum -samefile -fstype -lname -ilname -used -printf \
+    -context -newermt -newerat -newerct";
 
 /// The level `read_only`: every option known.
 pub(super) fn read_only(ran: &Ran, entry: &[&str], context: &Context) -> Result<(), String> {
@@ -559,7 +225,7 @@ fn find_actions(arguments: &[Field]) -> Result<(), String> {
     let mut words = arguments.iter();
     while let Some(field) = words.next() {
         let text = field.value.prefix();
-        if FIND_VALUED.contains(&text) {
+        if listed_in(FIND_VALUED, text) {
             words.next();
         } else if field.value.has_unknown()
             || ["-exec", "-execdir", "-ok", "-okdir", "-delete", "-fls"].contains(&text)
@@ -576,9 +242,9 @@ fn find(arguments: &[Field]) -> Result<(), String> {
     while let Some(field) = words.next() {
         let text = field.value.prefix();
         let whole = field.value.literal().is_some();
-        if !field.value.has_unknown() && whole && FIND_VALUED.contains(&text) {
+        if !field.value.has_unknown() && whole && listed_in(FIND_VALUED, text) {
             words.next();
-        } else if whole && FIND_FLAGS.contains(&text) {
+        } else if whole && listed_in(FIND_FLAGS, text) {
         } else if field.value.has_unknown() || text.starts_with('-') || (text.is_empty() && !whole)
         {
             return Err(field.value.to_string());
@@ -591,7 +257,7 @@ fn xcodebuild(arguments: &[Field]) -> Result<(), String> {
     let mut words = arguments.iter();
     while let Some(field) = words.next() {
         let text = field.value.literal().unwrap_or("");
-        if XCODE_VALUED.contains(&text) {
+        if listed_in(XCODE_VALUED, text) {
             words.next();
         } else if text != "-quiet"
             && !text.starts_with("-only-testing:")

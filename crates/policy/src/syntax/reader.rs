@@ -10,6 +10,7 @@
 
 mod compound;
 mod heredoc;
+mod parts;
 mod word;
 
 use std::cell::Cell;

@@ -10,20 +10,24 @@
 mod builtin;
 mod launch;
 mod output;
+mod ran;
+mod redirect;
 mod simple;
 mod wrapper;
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::ast::{Command, Compound, Kind, Link, List, Redir, RedirOp};
+use super::ast::{Command, Compound, Kind, Link, List};
 use super::reader::{self, MAX_NODES, Origin};
 use super::state::{Slot, State, Var};
 use super::value::{Value, Why};
 use crate::{Context, Span};
 
 pub(crate) use launch::shell_name;
+pub(crate) use ran::{Field, Ran, Redirection};
+use redirect::{Input, Redirected};
 
 /// Most commands the walk takes: loops, functions and nested scripts all count.
 const MAX_STEPS: u32 = 25_000;
@@ -34,96 +38,6 @@ const BYTES_PER_STEP: usize = 64;
 /// Deepest nesting of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB
 /// of stack in a build without optimisation.
 const MAX_DEPTH: u16 = 80;
-
-/// One command as it would run.
-#[derive(Debug, Clone)]
-pub(crate) struct Ran {
-    /// The command word and its arguments.
-    pub words: Vec<Field>,
-    /// `NAME=value` in front of it, and what `env` adds.
-    pub env: Vec<(String, Value)>,
-    /// Its redirections.
-    pub redirections: Vec<Redirection>,
-    /// What it reads on standard input, where the script itself says so.
-    pub stdin: Option<Value>,
-    /// Whether it is fed by a pipe.
-    pub piped: bool,
-    /// Whether its output goes to another program or back into the script; `| head` and `| tail`, which
-    /// only cut it, do not count.
-    pub feeds: bool,
-    /// The directory it runs in, where that is known.
-    pub cwd: Option<Rc<str>>,
-    /// The home directory at this point, where it is known.
-    pub home: Option<Rc<str>>,
-    /// The programs it is started through, outermost first (`sudo`, `xargs`, `bash -c`, …).
-    pub through: Vec<String>,
-    /// Where it stands in the script.
-    pub span: Span,
-    /// It stands in a function nobody calls: what is unknown in it decides nothing.
-    pub dormant: bool,
-    files: Rc<BTreeMap<String, Value>>,
-}
-
-/// A resolved word and where it comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Field {
-    /// What it comes to.
-    pub value: Value,
-    /// The word it was made from.
-    pub span: Span,
-}
-
-/// A resolved redirection.
-#[derive(Debug, Clone)]
-pub(crate) struct Redirection {
-    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`).
-    pub operator: &'static str,
-    /// The descriptor written in front of it.
-    pub fd: Option<u32>,
-    /// The file, descriptor or delimiter behind it.
-    pub target: Value,
-    /// Where the target stands.
-    pub span: Span,
-}
-
-impl Ran {
-    /// The command's name: without directory, where it is known.
-    pub(crate) fn name(&self) -> Option<&str> {
-        let word = self.words.first()?.value.literal()?;
-        Some(word.rsplit('/').next().unwrap_or(word))
-    }
-
-    /// What a file holds that the script has written, or that stands behind `<( … )`.
-    pub(crate) fn file(&self, path: &Value) -> Option<&Value> {
-        let name = path.literal()?;
-        if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
-            return self.stdin.as_ref();
-        }
-        let path = match (name.starts_with('/'), &self.cwd) {
-            (false, Some(cwd)) => format!("{cwd}/{}", name.strip_prefix("./").unwrap_or(name)),
-            _ => name.to_owned(),
-        };
-        self.files.get(&path)
-    }
-
-    /// The arguments.
-    pub(crate) fn arguments(&self) -> &[Field] {
-        self.words.get(1..).unwrap_or(&[])
-    }
-}
-
-/// Standard input as a redirection sets it: its text, if that is known.
-struct Input(Option<Value>);
-
-/// What redirections of a command come to.
-#[derive(Default)]
-struct Redirected {
-    list: Vec<Redirection>,
-    /// What stands on standard input, if they set it.
-    stdin: Option<Input>,
-    /// The file standard output goes to, if they set it.
-    stdout: Option<Value>,
-}
 
 /// The walk and what it has found so far.
 pub(crate) struct Machine<'c> {
@@ -525,112 +439,6 @@ impl<'c> Machine<'c> {
             let parts = reader::read_text(&source, Origin::Made(span), &machine.budget);
             machine.single(&parts, st)
         })
-    }
-
-    /// Resolves redirections.
-    fn redirections(&mut self, redirs: &[Redir], st: &mut State) -> Redirected {
-        let mut out = Redirected::default();
-        for redir in redirs {
-            let (operator, reads) = match redir.op {
-                RedirOp::Read => ("<", true),
-                RedirOp::Write => (">", false),
-                RedirOp::Append => (">>", false),
-                RedirOp::ReadWrite => ("<>", true),
-                RedirOp::DupRead => ("<&", true),
-                RedirOp::DupWrite => (">&", false),
-                RedirOp::WriteBoth => ("&>", false),
-                RedirOp::Heredoc => ("<<", true),
-                RedirOp::HereString => ("<<<", true),
-            };
-            let target = match (redir.op, &redir.body) {
-                (RedirOp::Heredoc, _) => Value::default(),
-                _ => self.single(&redir.target.parts, st),
-            };
-            if reads && redir.fd.unwrap_or(0) == 0 {
-                let text = match redir.op {
-                    RedirOp::Heredoc => {
-                        let parts = redir.body.as_ref().and_then(|body| body.get());
-                        parts.map(|parts| self.body(parts, st))
-                    }
-                    RedirOp::HereString => {
-                        let mut text = target.clone();
-                        text.push_text("\n");
-                        Some(text)
-                    }
-                    RedirOp::DupRead => target
-                        .literal()
-                        .and_then(|fd| st.files.get(&format!("/dev/fd/{fd}")).cloned()),
-                    _ => Self::file(&target, st),
-                };
-                out.stdin = Some(Input(text));
-            } else if let (Some(fd), RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read) =
-                (redir.fd, redir.op)
-            {
-                // `3<<< text`: readable later as /dev/fd/3.
-                let text = match (redir.op, &redir.body) {
-                    (RedirOp::Heredoc, Some(body)) => body.get().map(|parts| self.body(parts, st)),
-                    (RedirOp::HereString, _) => Some(target.clone()),
-                    _ => Self::file(&target, st),
-                };
-                if let Some(text) = text {
-                    Rc::make_mut(&mut st.files).insert(format!("/dev/fd/{fd}"), text);
-                }
-            } else if !reads && matches!(redir.fd, None | Some(1)) {
-                out.stdout = Some(target.clone());
-            }
-            out.list.push(Redirection {
-                operator,
-                fd: redir.fd,
-                target,
-                span: redir.target.span,
-            });
-        }
-        out
-    }
-
-    /// A heredoc's body: nothing is split or globbed in it.
-    fn body(&mut self, parts: &[super::ast::Part], st: &mut State) -> Value {
-        let mut value = Value::default();
-        for part in parts {
-            let next = self.single_part(part, st);
-            value.extend(&next);
-        }
-        value
-    }
-
-    /// What a file holds, where this script has written it.
-    pub(super) fn file(path: &Value, st: &State) -> Option<Value> {
-        let name = path.literal()?;
-        if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
-            return st.stdin.as_deref().cloned();
-        }
-        if name == "/dev/null" {
-            return Some(Value::default());
-        }
-        let name = name.replacen("/proc/self/fd/", "/dev/fd/", 1);
-        st.files.get(&absolute(&name, st)).cloned()
-    }
-
-    /// Where a command's output goes: into a file of the script, away, or to whoever listens.
-    fn deliver(out: Value, redirected: &Redirected, st: &mut State) -> Value {
-        let Some(target) = &redirected.stdout else {
-            return out;
-        };
-        if let Some(name) = target.literal() {
-            let path = absolute(name, st);
-            let files = Rc::make_mut(&mut st.files);
-            let appends = redirected
-                .list
-                .iter()
-                .any(|redirection| redirection.operator == ">>");
-            match files.get_mut(&path) {
-                Some(before) if appends => before.extend(&out),
-                _ => {
-                    files.insert(path, out);
-                }
-            }
-        }
-        Value::default()
     }
 }
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Assign, List, Param, Part, Word};
 use super::super::escape;
+use super::parts::{Parts, plain_param};
 use super::{Origin, Problem, Reader};
 
 /// Operators behind a parameter's name, longest first.
@@ -558,66 +559,5 @@ impl Reader<'_> {
             }
         }
         0
-    }
-}
-
-fn plain_param(name: String, quoted: bool) -> Part {
-    Part::Param {
-        param: Rc::new(Param {
-            name,
-            indirect: false,
-            length: false,
-            index: None,
-            operator: String::new(),
-            operand: Vec::new(),
-        }),
-        quoted,
-    }
-}
-
-/// Collects parts, joining neighbours of the same kind.
-#[derive(Default)]
-struct Parts(Vec<Part>);
-
-impl Parts {
-    fn push(&mut self, part: Part) {
-        self.0.push(part);
-    }
-
-    fn bare(&mut self, text: &str) {
-        match self.0.last_mut() {
-            Some(Part::Bare(last)) => last.push_str(text),
-            _ => self.0.push(Part::Bare(text.to_owned())),
-        }
-    }
-
-    fn quoted(&mut self, text: &str) {
-        match self.0.last_mut() {
-            Some(Part::Quoted(last)) => last.push_str(text),
-            _ => self.0.push(Part::Quoted(text.to_owned())),
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn ends_with_extglob(&self) -> bool {
-        matches!(self.0.last(), Some(Part::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
-    }
-
-    /// `name=` or `name+=` and nothing else so far, as an argument of `declare`.
-    fn is_array_assignment(&self) -> bool {
-        match self.0.as_slice() {
-            [Part::Bare(text)] => text.strip_suffix('=').is_some_and(|name| {
-                let name = name.strip_suffix('+').unwrap_or(name);
-                !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            }),
-            _ => false,
-        }
-    }
-
-    fn finish(self) -> Vec<Part> {
-        self.0
     }
 }

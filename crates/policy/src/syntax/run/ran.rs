@@ -1,0 +1,84 @@
+//! What the walk writes down: commands with their words resolved.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::super::value::Value;
+use crate::Span;
+
+/// One command as it would run.
+#[derive(Debug, Clone)]
+pub(crate) struct Ran {
+    /// The command word and its arguments.
+    pub words: Vec<Field>,
+    /// `NAME=value` in front of it, and what `env` adds.
+    pub env: Vec<(String, Value)>,
+    /// Its redirections.
+    pub redirections: Vec<Redirection>,
+    /// What it reads on standard input, where the script itself says so.
+    pub stdin: Option<Value>,
+    /// Whether it is fed by a pipe.
+    pub piped: bool,
+    /// Whether its output goes to another program or back into the script; `| head` and `| tail`, which
+    /// only cut it, do not count.
+    pub feeds: bool,
+    /// The directory it runs in, where that is known.
+    pub cwd: Option<Rc<str>>,
+    /// The home directory at this point, where it is known.
+    pub home: Option<Rc<str>>,
+    /// The programs it is started through, outermost first (`sudo`, `xargs`, `bash -c`, …).
+    pub through: Vec<String>,
+    /// Where it stands in the script.
+    pub span: Span,
+    /// It stands in a function nobody calls: what is unknown in it decides nothing.
+    pub dormant: bool,
+    pub(super) files: Rc<BTreeMap<String, Value>>,
+}
+
+/// A resolved word and where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// What it comes to.
+    pub value: Value,
+    /// The word it was made from.
+    pub span: Span,
+}
+
+/// A resolved redirection.
+#[derive(Debug, Clone)]
+pub(crate) struct Redirection {
+    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`).
+    pub operator: &'static str,
+    /// The descriptor written in front of it.
+    pub fd: Option<u32>,
+    /// The file, descriptor or delimiter behind it.
+    pub target: Value,
+    /// Where the target stands.
+    pub span: Span,
+}
+
+impl Ran {
+    /// The command's name: without directory, where it is known.
+    pub(crate) fn name(&self) -> Option<&str> {
+        let word = self.words.first()?.value.literal()?;
+        Some(word.rsplit('/').next().unwrap_or(word))
+    }
+
+    /// What a file holds that the script has written, or that stands behind `<( … )`.
+    pub(crate) fn file(&self, path: &Value) -> Option<&Value> {
+        let name = path.literal()?;
+        if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
+            return self.stdin.as_ref();
+        }
+        let path = match (name.starts_with('/'), &self.cwd) {
+            (false, Some(cwd)) => format!("{cwd}/{}", name.strip_prefix("./").unwrap_or(name)),
+            _ => name.to_owned(),
+        };
+        self.files.get(&path)
+    }
+
+    /// The arguments.
+    pub(crate) fn arguments(&self) -> &[Field] {
+        self.words.get(1..).unwrap_or(&[])
+    }
+}

@@ -1,0 +1,129 @@
+//! Redirections: where they lead, what a command reads through them, what a file of the script holds.
+
+use std::rc::Rc;
+
+use super::super::ast::{Part, Redir, RedirOp};
+use super::super::state::State;
+use super::super::value::Value;
+use super::{Machine, Redirection, absolute};
+
+/// Standard input as a redirection sets it: its text, if that is known.
+pub(super) struct Input(pub(super) Option<Value>);
+
+/// What redirections of a command come to.
+#[derive(Default)]
+pub(super) struct Redirected {
+    pub(super) list: Vec<Redirection>,
+    /// What stands on standard input, if they set it.
+    pub(super) stdin: Option<Input>,
+    /// The file standard output goes to, if they set it.
+    pub(super) stdout: Option<Value>,
+}
+
+impl Machine<'_> {
+    /// Resolves redirections.
+    pub(super) fn redirections(&mut self, redirs: &[Redir], st: &mut State) -> Redirected {
+        let mut out = Redirected::default();
+        for redir in redirs {
+            let (operator, reads) = match redir.op {
+                RedirOp::Read => ("<", true),
+                RedirOp::Write => (">", false),
+                RedirOp::Append => (">>", false),
+                RedirOp::ReadWrite => ("<>", true),
+                RedirOp::DupRead => ("<&", true),
+                RedirOp::DupWrite => (">&", false),
+                RedirOp::WriteBoth => ("&>", false),
+                RedirOp::Heredoc => ("<<", true),
+                RedirOp::HereString => ("<<<", true),
+            };
+            let target = match (redir.op, &redir.body) {
+                (RedirOp::Heredoc, _) => Value::default(),
+                _ => self.single(&redir.target.parts, st),
+            };
+            if reads && redir.fd.unwrap_or(0) == 0 {
+                let text = match redir.op {
+                    RedirOp::Heredoc => {
+                        let parts = redir.body.as_ref().and_then(|body| body.get());
+                        parts.map(|parts| self.body(parts, st))
+                    }
+                    RedirOp::HereString => {
+                        let mut text = target.clone();
+                        text.push_text("\n");
+                        Some(text)
+                    }
+                    RedirOp::DupRead => target
+                        .literal()
+                        .and_then(|fd| st.files.get(&format!("/dev/fd/{fd}")).cloned()),
+                    _ => Self::file(&target, st),
+                };
+                out.stdin = Some(Input(text));
+            } else if let (Some(fd), RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read) =
+                (redir.fd, redir.op)
+            {
+                // `3<<< text`: readable later as /dev/fd/3.
+                let text = match (redir.op, &redir.body) {
+                    (RedirOp::Heredoc, Some(body)) => body.get().map(|parts| self.body(parts, st)),
+                    (RedirOp::HereString, _) => Some(target.clone()),
+                    _ => Self::file(&target, st),
+                };
+                if let Some(text) = text {
+                    Rc::make_mut(&mut st.files).insert(format!("/dev/fd/{fd}"), text);
+                }
+            } else if !reads && matches!(redir.fd, None | Some(1)) {
+                out.stdout = Some(target.clone());
+            }
+            out.list.push(Redirection {
+                operator,
+                fd: redir.fd,
+                target,
+                span: redir.target.span,
+            });
+        }
+        out
+    }
+
+    /// A heredoc's body: nothing is split or globbed in it.
+    fn body(&mut self, parts: &[Part], st: &mut State) -> Value {
+        let mut value = Value::default();
+        for part in parts {
+            let next = self.single_part(part, st);
+            value.extend(&next);
+        }
+        value
+    }
+
+    /// What a file holds, where this script has written it.
+    pub(super) fn file(path: &Value, st: &State) -> Option<Value> {
+        let name = path.literal()?;
+        if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
+            return st.stdin.as_deref().cloned();
+        }
+        if name == "/dev/null" {
+            return Some(Value::default());
+        }
+        let name = name.replacen("/proc/self/fd/", "/dev/fd/", 1);
+        st.files.get(&absolute(&name, st)).cloned()
+    }
+
+    /// Where a command's output goes: into a file of the script, away, or to whoever listens.
+    pub(super) fn deliver(out: Value, redirected: &Redirected, st: &mut State) -> Value {
+        let Some(target) = &redirected.stdout else {
+            return out;
+        };
+        if let Some(name) = target.literal() {
+            let path = absolute(name, st);
+            let files = Rc::make_mut(&mut st.files);
+            let appends = redirected
+                .list
+                .iter()
+                .any(|redirection| redirection.operator == ">>");
+            match files.get_mut(&path) {
+                Some(before) if appends => before.extend(&out),
+                _ => {
+                    files.insert(path, out);
+                }
+            }
+        }
+        Value::default()
+    }
+}
