@@ -82,7 +82,10 @@ impl Machine<'_> {
                 }
             }
             "read" => self.read_builtin(call, st),
-            "mapfile" | "readarray" => Self::mapfile(call, st),
+            "mapfile" | "readarray" => {
+                self.text_option(call, st);
+                Self::mapfile(call, st);
+            }
             "let" => {
                 for value in call.values(1) {
                     self.evaluate_text(&value, st);
@@ -243,7 +246,7 @@ impl Machine<'_> {
         st.set(name, Slot::Array(values));
     }
 
-    /// `compgen -C 'command'`, `complete -C 'command'`, `bind -x '"key":command'`.
+    /// `compgen -C 'command'`, `mapfile -C 'command'`, `complete -C 'command'`, `bind -x '"key":command'`.
     fn text_option(&mut self, call: &Call, st: &mut State) {
         let values = call.values(1);
         for pair in values.windows(2) {

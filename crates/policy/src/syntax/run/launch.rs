@@ -41,6 +41,13 @@ impl Machine<'_> {
                 self.after_option(&["-x", "--exec", "-X", "--exec-batch"], "fd", call, st);
             }
             "git" => self.git(call, st),
+            "at" | "batch" | "crontab" => self.later(name, st),
+            "ssh"
+                if wrapper::find(name)
+                    .is_some_and(|wrapper| wrapper.take(&call.words).command.is_none()) =>
+            {
+                self.later(name, st);
+            }
             _ => {}
         }
         if let Some(wrapper) = wrapper::find(name)
@@ -87,9 +94,9 @@ impl Machine<'_> {
                     {
                         let prefix = value.prefix();
                         let cut = prefix.find('=').unwrap_or(0);
-                        inner
-                            .env
-                            .push((prefix[..cut].to_owned(), without_prefix(value, cut + 1)));
+                        let set = without_prefix(value, cut + 1);
+                        self.run_by_the_shell(&prefix[..cut], &set, st);
+                        inner.env.push((prefix[..cut].to_owned(), set));
                     }
                 }
                 Some(self.start(&inner, name, st))
@@ -121,6 +128,30 @@ impl Machine<'_> {
                 let words = call.words.get(found?..)?.to_vec();
                 Some(self.start(&call.with_words(words), name, st))
             }
+        }
+    }
+
+    /// Programs that run later, or elsewhere, what stands on their standard input.
+    fn later(&mut self, name: &str, st: &State) {
+        let Some(text) = st.stdin.as_deref().cloned() else {
+            return;
+        };
+        if name != "crontab" {
+            self.script_with(&text, Vec::new(), name, st);
+            return;
+        }
+        for line in text.split(&['\n']) {
+            let Some(line) = line.literal() else { continue };
+            // Five fields of time, or one such as `@daily`.
+            let fields = if line.starts_with('@') { 1 } else { 5 };
+            let mut rest = line;
+            for _ in 0..fields {
+                rest = rest
+                    .trim_start()
+                    .split_once([' ', '\t'])
+                    .map_or("", |(_, rest)| rest);
+            }
+            self.script_with(&Value::text(rest), Vec::new(), name, st);
         }
     }
 

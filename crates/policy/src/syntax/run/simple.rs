@@ -314,7 +314,7 @@ impl Machine<'_> {
     }
 
     /// Variables whose value an interactive or tracing shell runs or expands.
-    fn run_by_the_shell(&mut self, name: &str, value: &Value, st: &State) {
+    pub(super) fn run_by_the_shell(&mut self, name: &str, value: &Value, st: &State) {
         match name {
             "PROMPT_COMMAND" => {
                 self.script(value, &mut st.clone());
