@@ -13,9 +13,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use support::{command, environment, options, run_with, soon, spec};
 
+/// A variable, and what it becomes: a value, or none.
+type Change = (&'static str, Option<&'static [u8]>);
+
 /// Changes of one call: a name, and its value; `None` unsets. Bash itself says what must come of each. Two names are not
 /// here, since the record uses them: `SECONDS` starts at 0, and `__ab` is unset.
-const CHANGES: &[&[(&str, Option<&[u8]>)]] = &[
+const CHANGES: &[&[Change]] = &[
     &[],
     &[("PLAIN", Some(b"value")), ("EMPTY", Some(b""))],
     &[("HOME", None), ("LANG", None), ("NOT_THERE", None)],

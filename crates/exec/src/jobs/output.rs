@@ -279,7 +279,8 @@ mod tests {
 
     #[test]
     fn tails_and_lines_go_across_buffers() {
-        let content: String = (1..=50_000).map(|n| format!("{n}\n")).collect();
+        let lines: Vec<String> = (1..=50_000).map(|n| n.to_string()).collect();
+        let content = lines.join("\n") + "\n";
         let tail = OutputRange::Tail {
             lines: 40_000,
             max_bytes: usize::MAX,
