@@ -347,6 +347,7 @@ impl<'a> Call<'a> {
     /// Reads on until the end of all streams, or quiet, or the limit; then lets the last processes go. Returns whether
     /// nobody is left.
     async fn drain(&mut self, out: &mut dyn OutputConsumer, mut empty: bool) -> bool {
+        self.streams.read_now(out);
         let clock = &self.options.clock;
         let mut limit = clock.sleep(DRAIN);
         let mut quiet = clock.sleep(QUIET);

@@ -10,6 +10,9 @@ use tokio::net::unix::pipe::Receiver;
 /// Bytes read at once: the size of a pipe. Larger buffers and pipes gained nothing.
 const BUFFER: usize = 64 * 1024;
 
+/// The most that a pipe holds for a user without privileges: `/proc/sys/fs/pipe-max-size` as Linux has it.
+const MAX_PIPE: usize = 1 << 20;
+
 /// A stream whose consumer has enough is read on for at most this long …
 pub(crate) const AFTER_STOP: Duration = Duration::from_secs(1);
 
@@ -91,6 +94,37 @@ impl OutputStreams {
             .map(|pipe| (pipe.stream, pipe.receiver.as_fd()))
     }
 
+    /// Pushes what is in the pipes at this moment, by direct reads. What a shell printed before it ended is among that, and
+    /// no time limit, however late this task gets its turn, must come before it.
+    pub(crate) fn read_now(&mut self, out: &mut dyn OutputConsumer) {
+        for index in (0..self.pipes.len()).rev() {
+            let mut left = MAX_PIPE;
+            while left > 0 {
+                let pipe = &mut self.pipes[index];
+                match rustix::io::read(&pipe.receiver, &mut *self.buffer) {
+                    Ok(count) if count > 0 => {
+                        left = left.saturating_sub(count);
+                        if pipe.push(&self.buffer[..count], out) != Progress::Ended {
+                            continue;
+                        }
+                    }
+                    Err(rustix::io::Errno::INTR) => continue,
+                    Err(rustix::io::Errno::WOULDBLOCK) => break,
+                    Ok(_) | Err(_) => {}
+                }
+                self.end(index);
+                break;
+            }
+        }
+    }
+
+    fn end(&mut self, index: usize) {
+        let pipe = self.pipes.remove(index);
+        self.closed_early |= pipe
+            .after_stop
+            .is_some_and(|bytes| bytes > AFTER_STOP_BYTES);
+    }
+
     /// Waits for output of any stream and pushes one chunk. Never returns once all have ended. Cancel safe: a chunk is
     /// read and pushed without a wait in between.
     pub(crate) async fn pump(&mut self, out: &mut dyn OutputConsumer) -> Progress {
@@ -119,10 +153,7 @@ impl OutputStreams {
                 }
             };
             if progress == Progress::Ended {
-                let pipe = self.pipes.remove(ready);
-                self.closed_early |= pipe
-                    .after_stop
-                    .is_some_and(|bytes| bytes > AFTER_STOP_BYTES);
+                self.end(ready);
             }
             return progress;
         }
@@ -174,5 +205,47 @@ pub(crate) async fn optional<F: Future<Output = ()> + Unpin>(wait: &mut Option<F
     match wait {
         Some(wait) => wait.await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[derive(Default)]
+    struct Bytes(usize);
+
+    impl OutputConsumer for Bytes {
+        fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+            self.0 += bytes.len();
+            Flow::Continue
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_there_is_read_without_a_wait() {
+        let (out, mut writer) = io::pipe().unwrap();
+        let (err, held) = io::pipe().unwrap();
+        writer.write_all(&vec![b'x'; 60_000]).unwrap();
+        let mut streams = OutputStreams::new(Streams::Split, out.into(), err.into()).unwrap();
+        let mut bytes = Bytes::default();
+        streams.read_now(&mut bytes);
+        assert_eq!(
+            (bytes.0, streams.pipes.len()),
+            (60_000, 2),
+            "nobody has closed a pipe yet"
+        );
+        writer.write_all(b"end").unwrap();
+        drop(writer);
+        streams.read_now(&mut bytes);
+        assert_eq!(
+            (bytes.0, streams.pipes.len()),
+            (60_003, 1),
+            "the first has ended"
+        );
+        drop(held);
+        streams.read_now(&mut bytes);
+        assert!(streams.ended());
     }
 }

@@ -250,6 +250,7 @@ impl<'a> SessionCall<'a> {
 
     /// Until the end of all streams, or quiet, or the limit.
     async fn drain(&mut self, out: &mut dyn OutputConsumer) {
+        self.streams.read_now(out);
         let clock = &self.options.clock;
         let mut limit = clock.sleep(DRAIN);
         let mut quiet = clock.sleep(QUIET);
