@@ -31,19 +31,17 @@ const TREE: &str = "sleep 1000 & echo pid $!; \
     setsid sleep 1000 & echo pid $!; \
     (setsid bash -c 'echo pid $$; exec sleep 1000' &) ; \
     bash -c 'trap \"\" HUP TERM; echo pid $$; while :; do sleep 1; done' & \
-    sleep 0.3; echo pid $$; echo ready; ";
+    echo pid $$; ";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_ends_the_whole_tree() {
     let mut tree = spec(&format!("{TREE} wait"));
     tree.grace = Duration::from_millis(500);
     let attended = attend(&tree).await;
-    attended.shows("ready").await;
-    let pids = pids(&attended.collect.text());
-    assert!(
-        pids.len() == 5 && pids.iter().all(|pid| lives(*pid)),
-        "{pids:?}"
-    );
+    let text = || attended.collect.text();
+    assert!(soon(|| pids(&text()).len() == 5).await, "{}", text());
+    let pids = pids(&text());
+    assert!(pids.iter().all(|pid| lives(*pid)), "{pids:?}");
     attended.session.kill();
     assert_eq!(attended.outcome().await.ending, Ending::Cancelled);
     assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
@@ -79,10 +77,9 @@ async fn the_end_of_the_future_is_the_end_of_the_command() {
     let run = executor.run(&running, &mut collect, &cancel);
     tokio::select! {
         _ = run => panic!("it ended by itself"),
-        ready = soon(|| seen.text().contains("ready")) => assert!(ready),
+        there = soon(|| pids(&seen.text()).len() == 5) => assert!(there),
     }
     let pids = pids(&seen.text());
-    assert_eq!(pids.len(), 5);
     assert!(soon(|| !pids.iter().any(|pid| lives(*pid))).await);
 }
 

@@ -63,13 +63,14 @@ impl Sandbox {
     fn worker(&self, worker: usize, count: usize) -> std::process::Child {
         let bin = self.root.path().join(format!("bin{worker}"));
         fs::create_dir_all(&bin).unwrap();
-        // The stand-ins find here where to write.
+        // The stand-ins find in their environment where to write, so that what a script left in the background does not write
+        // into the next one's log; here they find it where the script has cleared that.
         let current = bin.join("current");
         for name in ["rm", "git"] {
             let mut text = String::from("#!/bin/sh\n");
             writeln!(
                 text,
-                "read -r log < '{}'\n{{ printf '%s\\000' {name} \"$@\"; printf '\\001\\000'; }} >> \"$log\"",
+                "read -r log < '{}'\nlog=${{DIFFERENTIAL_LOG:-$log}}\n{{ printf '%s\\000' {name} \"$@\"; printf '\\001\\000'; }} >> \"$log\"",
                 current.display()
             )
             .unwrap();
@@ -84,7 +85,7 @@ impl Sandbox {
             "cd '{root}/work' || exit 1\n\
              for ((i = {worker}; i < {count}; i += {WORKERS})); do\n\
              echo '{root}/logs/'$i > '{current}'; : > '{root}/logs/'$i\n\
-             timeout -k 1 10 bash -c \"$(< '{root}/scripts/'$i)\" < /dev/null > /dev/null 2>&1\n\
+             DIFFERENTIAL_LOG='{root}/logs/'$i timeout -k 1 10 bash -c \"$(< '{root}/scripts/'$i)\" < /dev/null > /dev/null 2>&1\n\
              done\n\
              exit 0\n",
             current = current.display(),
