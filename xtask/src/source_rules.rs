@@ -14,9 +14,6 @@ use xshell::cmd;
 /// Lines of a source file, without its tests, above which it must be split.
 const MAX_LINES: usize = 600;
 
-/// Files that may be longer, each with its reason. One that no longer is, is a fault.
-const LONGER: &[(&str, &str)] = &[];
-
 /// What must not stand in the code, where, and why.
 struct Rule {
     pattern: &'static str,
@@ -176,17 +173,11 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
     }
     for source in sources {
         let lines = text_without_tests(source).lines().count();
-        let may_be_longer = LONGER.iter().any(|(path, _)| *path == source.path);
-        match (lines > MAX_LINES, may_be_longer) {
-            (true, false) => faults.push(format!(
+        if lines > MAX_LINES {
+            faults.push(format!(
                 "{}: {lines} lines without its tests; split it by {MAX_LINES}",
                 source.path
-            )),
-            (false, true) => faults.push(format!(
-                "xtask/src/source_rules.rs: `{}` no longer needs to be longer than others",
-                source.path
-            )),
-            _ => {}
+            ));
         }
         let stem = Path::new(&source.path)
             .file_stem()
@@ -279,8 +270,6 @@ mod tests {
             ("crates/sink/src/helpers.rs", "", true),
             ("crates/sink/tests/support/mod.rs", "", false),
             ("crates/sink/src/a.rs", long.as_str(), true),
-            (LONGER[0].0, long.as_str(), false),
-            (LONGER[0].0, "fn f() {}", true),
         ];
         for (path, text, found) in cases {
             let faults = faults(path, text);
