@@ -59,7 +59,7 @@ mod tests {
     use crate::profiles;
 
     fn bash(profile: &Profile) -> ToolSchema {
-        tool(profile, Path::new("/work/project"))
+        tool(profile, Path::new("/src/project"))
     }
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         for profile in [&profiles::STANDARD, &profiles::PAGED, &profiles::WORKSPACE] {
             let text = bash(profile).description;
             for needed in [
-                "/work/project",
+                "/src/project",
                 "do not persist between calls",
                 "seconds",
                 "kept",

@@ -82,20 +82,20 @@ mod tests {
     fn a_path_becomes_absolute_as_cd_would_take_it() {
         let host = HostContext {
             home: Some("/home/u".into()),
-            ..HostContext::for_tests("/work")
+            ..HostContext::for_tests("/src")
         };
         for (asked, want) in [
-            (None, "/work"),
-            (Some(""), "/work"),
-            (Some("."), "/work"),
-            (Some("src"), "/work/src"),
-            (Some("./src/../lib/"), "/work/lib"),
+            (None, "/src"),
+            (Some(""), "/src"),
+            (Some("."), "/src"),
+            (Some("src"), "/src/src"),
+            (Some("./src/../lib/"), "/src/lib"),
             (Some("../../.."), "/"),
             (Some("/etc"), "/etc"),
             (Some("~"), "/home/u"),
             (Some("~/x"), "/home/u/x"),
             (Some("~//x"), "/home/u/x"),
-            (Some("~other"), "/work/~other"),
+            (Some("~other"), "/src/~other"),
         ] {
             assert_eq!(resolve(&host, asked), Path::new(want), "{asked:?}");
         }

@@ -67,7 +67,7 @@ pub(crate) fn limited(root: &Path, limits: ArtifactLimits) -> ArtifactDir {
 pub(crate) fn meta() -> ArtifactMeta {
     ArtifactMeta {
         command: "seq 9".into(),
-        cwd: "/work".into(),
+        cwd: "/src".into(),
         started_at: Timestamp(1_700_000_000_123),
     }
 }
