@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// How long what a call started may take to be gone after it.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Plays `case` on `surface` in a world of its own, with `misbehave` (the program's path) to be called there.
 ///
