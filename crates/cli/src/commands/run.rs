@@ -28,7 +28,9 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let (result, code) = runtime.block_on(call(args, input, start))?;
     // Whatever still waits in there (a blocked write to a reader that does not read) is not waited for.
     runtime.shutdown_background();
-    if code != BROKEN_PIPE {
+    // A command may well end with that code by itself; only where we gave it is nobody left to read.
+    let nobody_reads = code == BROKEN_PIPE && matches!(result.status, Status::Cancelled);
+    if !nobody_reads {
         print(args, &result)?;
     }
     Ok(code)
