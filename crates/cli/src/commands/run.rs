@@ -1,7 +1,7 @@
 //! `agent-bash run`: one call through the pipeline.
 
 use crate::Usage;
-use crate::args::RunArgs;
+use crate::args::{RunArgs, SafeLevelArg};
 use crate::commands::{script, session};
 use crate::output::{self, Live};
 use crate::signals::CalledOff;
@@ -9,6 +9,7 @@ use crate::start::Start;
 use agent_bash::core::{Request, Status, StdinSource, ToolResult, short_duration};
 use agent_bash::{CallOptions, Input};
 use anyhow::Context;
+use clap::ValueEnum;
 use std::time::Duration;
 
 /// What a shell reports of a program that wrote to a reader who went away: 128 + SIGPIPE.
@@ -38,7 +39,8 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
 
 async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(ToolResult, u8)> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
-    let loaded = start.settings(args.profile, args.safe_mode)?;
+    let (safe_mode, _) = level_and_words(args);
+    let loaded = start.settings(args.profile, safe_mode)?;
     let tool = session::tool(&loaded.settings, start, &args.state)?.build();
     let mut live = Live {
         all_to_stderr: args.json,
@@ -89,8 +91,21 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
             .iter()
             .map(|(name, value)| (name.clone(), Some(value.clone())))
             .collect(),
-        ..Request::new(script::script(&args.script)?)
+        ..Request::new(script::script(level_and_words(args).1)?)
     }))
+}
+
+/// The level of safe mode and the words of the script. The level is optional and so has its own `=`; who writes it
+/// apart, as for `check`, means the same: no command is called so.
+fn level_and_words(args: &RunArgs) -> (Option<SafeLevelArg>, &[String]) {
+    if args.safe_mode.is_some()
+        && let [first, rest @ ..] = &args.script[..]
+        && !rest.is_empty()
+        && let Ok(level) = SafeLevelArg::from_str(first, false)
+    {
+        return (Some(level), rest);
+    }
+    (args.safe_mode, &args.script)
 }
 
 fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
@@ -129,5 +144,34 @@ fn ending(status: &Status) -> Option<String> {
             job, pid, output, ..
         } => Some(format!("job {job} (pid {pid}), output: {output}")),
         Status::Exited { .. } | Status::Blocked { .. } | Status::NotStarted { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    #[test]
+    fn the_level_of_safe_mode_may_stand_apart() {
+        for (words, level, script) in [
+            (&["--safe-mode", "ls"][..], Some("read_only"), "ls"),
+            (&["--safe-mode", "listed", "ls"], Some("listed"), "ls"),
+            (&["--safe-mode=listed", "ls"], Some("listed"), "ls"),
+            (&["--safe-mode", "listed"], Some("read_only"), "listed"),
+            (&["listed"], None, "listed"),
+        ] {
+            let cli = Cli::try_parse_from(["agent-bash", "run"].iter().chain(words));
+            let Ok(Cli {
+                command: Command::Run(args),
+            }) = cli
+            else {
+                panic!("{words:?}: {cli:?}");
+            };
+            let (found, rest) = level_and_words(&args);
+            assert_eq!(found.map(SafeLevelArg::name), level, "{words:?}");
+            assert_eq!(rest, [script], "{words:?}");
+        }
     }
 }
