@@ -5,7 +5,6 @@ use agent_bash_core::{Clock, TextLayout};
 use agent_bash_sink::{
     ArtifactDir, ArtifactDirOptions, ArtifactLimits, Lifetime, Naming, SessionNameError,
 };
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,11 +21,7 @@ pub fn naming(layout: TextLayout) -> Naming {
 pub fn root(host: &HostContext, naming: Naming) -> Option<PathBuf> {
     match naming {
         Naming::Numbered => host.state_dir(),
-        Naming::Paged => {
-            let named = host.env.get(&OsString::from("TMPDIR")).map(PathBuf::from);
-            let named = named.filter(|path| path.is_absolute());
-            Some(named.unwrap_or_else(|| PathBuf::from("/tmp")))
-        }
+        Naming::Paged => Some(host.temp_dir()),
     }
 }
 

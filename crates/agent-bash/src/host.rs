@@ -50,6 +50,13 @@ impl HostContext {
             .or_else(|| Some(self.home.as_ref()?.join(".local/state/agent-bash")))
     }
 
+    /// Where temporary files go: `$TMPDIR` if that is an absolute path, else `/tmp`.
+    pub fn temp_dir(&self) -> PathBuf {
+        let named = self.env.get(&OsString::from("TMPDIR")).map(PathBuf::from);
+        let named = named.filter(|path| path.is_absolute());
+        named.unwrap_or_else(|| PathBuf::from("/tmp"))
+    }
+
     #[cfg(test)]
     pub(crate) fn for_tests(cwd: impl Into<PathBuf>) -> Self {
         Self {

@@ -4,11 +4,14 @@
 //! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace writes such texts:
 //! the truncation itself is `agent-bash-sink`'s, the sentences of notices are core's, those of rules the policy's.
 
+mod bang;
 mod modes;
 mod paged;
 mod standard;
 mod wording;
 mod workspace;
+
+pub use bang::{annotated_bang_output, bang};
 
 use crate::refusal::Refusal;
 use agent_bash_core::{Notice, OutputLimits, Status, TextLayout};
@@ -46,6 +49,13 @@ pub fn write(layout: TextLayout, facts: &Facts<'_>) -> String {
         TextLayout::Paged => paged::write(facts),
         TextLayout::Workspace => workspace::write(facts),
     }
+}
+
+/// What is shown of the streams, as the default profile shows it; nothing around it.
+pub fn output_text(printed: &[SinkReport]) -> String {
+    let mut text = String::new();
+    standard::output(&mut text, printed);
+    text
 }
 
 #[cfg(test)]

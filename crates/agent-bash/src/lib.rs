@@ -5,6 +5,8 @@
 //! `pipeline.rs` and gives a [`ToolResult`](agent_bash_core::ToolResult); it never fails, since a refusal, a missing
 //! directory or a timeout are results too.
 //!
+//! A host that also runs what its user types, or keeps shells, jobs and outputs over many calls, has a [`Session`] of it.
+//!
 //! This crate is wiring and holds no mechanism. What reads a script is `agent-bash-policy`, what runs it
 //! `agent-bash-exec`, what bounds and keeps its output `agent-bash-sink`, what builds its environment
 //! `agent-bash-process`. Two things are made here and nowhere else: the texts that a model reads ([`layout`],
@@ -17,6 +19,7 @@ mod pipeline;
 pub mod profiles;
 mod refusal;
 pub mod schema;
+pub mod session;
 pub mod settings;
 mod stage;
 mod tool;
@@ -29,11 +32,12 @@ pub use agent_bash_sink as sink;
 
 pub use host::HostContext;
 pub use refusal::{APPROVAL_RULE, Refusal, RuleRefusal};
+pub use session::Session;
 pub use stage::approve::{AllowAll, Approval, Approver, Denied, Proposal};
 pub use stage::background::JobStarter;
 pub use stage::parse_input::Input;
 pub use stage::working_directory::DirectoryError;
-pub use tool::{BashTool, BashToolBuilder, CallOptions};
+pub use tool::{BashTool, BashToolBuilder, CallOptions, LiveFeed};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

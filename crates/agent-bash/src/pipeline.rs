@@ -95,7 +95,7 @@ async fn stages(
     let last_pipeline = last_pipeline::read(&request);
     let decisions = run::Decisions {
         report_stages: last_pipeline.is_some(),
-        limit,
+        limit: Some(limit),
         streams,
         stdin: options.stdin,
         hardened,

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// The tool. Cheap to clone; all clones are the same tool.
 #[derive(Clone)]
 pub struct BashTool {
-    wiring: Arc<Wiring>,
+    pub(crate) wiring: Arc<Wiring>,
 }
 
 /// What the stages read: every decision of the host, and nothing that a call changes.
@@ -127,7 +127,7 @@ impl BashTool {
         cancel: &Cancel,
     ) -> ToolResult {
         // Ends the updates on every way out, a dropped future included: a watcher must not wait for ever.
-        let mut feed = Feed(live);
+        let mut feed = LiveFeed(live);
         let options = CallOptions {
             live: Some(&mut feed),
             ..CallOptions::default()
@@ -159,17 +159,18 @@ impl BashTool {
     }
 }
 
-/// Both streams into one feed, in the order in which they come.
-struct Feed<'a>(&'a LiveUpdates);
+/// Takes all output into [`LiveUpdates`], both streams in the order in which they come, and ends them when it is dropped.
+#[derive(Debug)]
+pub struct LiveFeed<'a>(pub &'a LiveUpdates);
 
-impl OutputConsumer for Feed<'_> {
+impl OutputConsumer for LiveFeed<'_> {
     fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
         self.0.push(bytes);
         Flow::Continue
     }
 }
 
-impl Drop for Feed<'_> {
+impl Drop for LiveFeed<'_> {
     fn drop(&mut self) {
         self.0.end();
     }

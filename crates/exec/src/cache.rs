@@ -6,11 +6,11 @@ use crate::call::{self, Call, Finished, Unstarted};
 use crate::exports;
 use crate::jobs::Jobs;
 use crate::pool::{Kind, Pool, WaitingShell};
-use crate::session::Sessions;
+use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{Given, SnapshotOptions, Snapshots};
 use crate::start;
 use agent_bash_core::{
-    Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, StdinSource,
+    Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName, StdinSource,
 };
 use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
 use async_trait::async_trait;
@@ -107,6 +107,17 @@ impl ShellCache {
     /// How many shells wait for a script at this moment.
     pub fn warm(&self) -> usize {
         self.inner.pool.waiting()
+    }
+
+    /// The persistent shells that calls have named, in the order in which they did.
+    pub fn named_shells(&self) -> Vec<ShellInfo> {
+        self.inner.sessions.list()
+    }
+
+    /// Forgets the persistent shell of that name, with all that it remembers: the next call that names it gets a new one.
+    /// A call that runs in it goes on to its end. Returns whether there was one.
+    pub fn reset_named_shell(&self, name: &SessionName) -> bool {
+        self.inner.sessions.reset(name)
     }
 
     /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be there at a

@@ -29,6 +29,7 @@ pub use jobs::{
     Job, JobError, JobKind, JobOutput, JobState, JobStdin, Jobs, JobsOptions, Killed, OutputRange,
     Waited,
 };
+pub use session::ShellInfo;
 pub use snapshot::SnapshotOptions;
 
 #[cfg(doctest)]

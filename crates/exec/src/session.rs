@@ -20,6 +20,9 @@ use agent_bash_core::{
 };
 use call::{After, SessionCall};
 use live::LiveShell;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
 
@@ -37,6 +40,32 @@ struct Named {
     /// It was opened by a call that wanted a snapshot.
     snapshot: bool,
     session: Arc<AsyncMutex<Session>>,
+}
+
+/// A persistent shell, as it is listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellInfo {
+    /// Its name.
+    pub name: SessionName,
+    /// A call runs in it, or is about to.
+    pub busy: bool,
+    /// The directory that it is in; `None` while it is busy, and before its first call has ended.
+    pub cwd: Option<PathBuf>,
+}
+
+impl Named {
+    fn info(&self) -> ShellInfo {
+        let session = self.session.try_lock();
+        let cwd = session.as_ref().ok().and_then(|session| {
+            let remembered = session.remembered.as_ref()?;
+            Some(PathBuf::from(OsStr::from_bytes(&remembered.cwd)))
+        });
+        ShellInfo {
+            name: self.name.clone(),
+            busy: session.is_err(),
+            cwd,
+        }
+    }
 }
 
 /// One session: its shell, if it has one at this moment, and what a new one starts with.
@@ -85,6 +114,21 @@ impl Sessions {
         };
         let snapshot = kind.snapshot.as_ref();
         session.run(spec, snapshot, options, out, cancel).await
+    }
+
+    /// Those that were named so far, in the order in which they were.
+    pub(crate) fn list(&self) -> Vec<ShellInfo> {
+        let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.iter().map(Named::info).collect()
+    }
+
+    /// Forgets all sessions of that name: the next call starts anew. A call that runs goes on to its end. Returns
+    /// whether there was one.
+    pub(crate) fn reset(&self, name: &SessionName) -> bool {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = all.len();
+        all.retain(|named| named.name != *name);
+        all.len() < before
     }
 
     fn session(&self, name: &SessionName, kind: &Kind, snapshot: bool) -> Arc<AsyncMutex<Session>> {

@@ -233,6 +233,7 @@ fn every_way_of_being_cut() {
             report.shown = Shown::Binary {
                 description: "binary".into(),
             };
+            report.summary.binary = true;
             report.summary.total_bytes = 12_595;
             vec![report]
         };

@@ -6,10 +6,12 @@ use super::wording::{
 };
 use super::{End, Facts};
 use crate::refusal::Refusal;
-use agent_bash_core::{OutputLimits, Status, StreamId, TruncatedBy, Truncation};
+use agent_bash_core::{
+    ArtifactRef, OutputLimits, OutputSummary, Status, StreamId, TruncatedBy, Truncation,
+};
 use agent_bash_sink::SinkReport;
 
-const NOTHING: &str = "(no output)";
+pub(super) const NOTHING: &str = "(no output)";
 
 pub(super) fn write(facts: &Facts<'_>) -> String {
     match facts.end {
@@ -34,7 +36,10 @@ fn ran(facts: &Facts<'_>, status: &Status) -> String {
     let mut notes: Vec<String> = facts
         .printed
         .iter()
-        .filter_map(|printed| truncation_notice(printed, facts.limits))
+        .filter_map(|printed| {
+            let artifact = printed.artifact.as_ref();
+            truncation_notice(printed.stream, &printed.summary, artifact, facts.limits)
+        })
         .collect();
     let for_model = facts.notices.iter().filter(|n| n.kind.is_for_model());
     notes.extend(for_model.map(|notice| format!("[{}]", notice.text)));
@@ -54,7 +59,7 @@ fn annotated(line: &str, rest: &str) -> String {
 }
 
 /// The first line of a call that was ended from outside.
-fn annotation(status: &Status) -> Option<String> {
+pub(super) fn annotation(status: &Status) -> Option<String> {
     match status {
         Status::TimedOut { after_ms } => Some(format!(
             "[Command timed out after {} seconds]",
@@ -66,7 +71,7 @@ fn annotation(status: &Status) -> Option<String> {
 }
 
 /// The last line of a call that did not succeed.
-fn exit_line(status: &Status) -> Option<String> {
+pub(super) fn exit_line(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code: 0 } => None,
         Status::Exited { code } => Some(format!("Command exited with code {code}")),
@@ -76,8 +81,17 @@ fn exit_line(status: &Status) -> Option<String> {
     }
 }
 
-/// Stdout, then stderr (spec 1.4); a binary stream as one line that says so.
+/// Stdout, then stderr (spec 1.4), or `(no output)`.
 fn body(text: &mut String, printed: &[SinkReport]) {
+    let before = text.len();
+    output(text, printed);
+    if text.len() == before {
+        text.push_str(NOTHING);
+    }
+}
+
+/// Stdout, then stderr; a binary stream as one line that says so.
+pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
     let before = text.len();
     for printed in printed.iter().filter(|printed| !printed.shown.is_empty()) {
         if text.len() > before {
@@ -89,26 +103,24 @@ fn body(text: &mut String, printed: &[SinkReport]) {
             text.push_str(&marked(printed));
         }
     }
-    if text.len() == before {
-        text.push_str(NOTHING);
-    }
 }
 
 /// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named where it is the limit that cut:
 /// lines that `head` or `tail` left out were not asked for.
-fn truncation_notice(printed: &SinkReport, limits: OutputLimits) -> Option<String> {
-    let summary = &printed.summary;
-    if !summary.truncated && !is_binary(printed) {
+pub(super) fn truncation_notice(
+    stream: StreamId,
+    summary: &OutputSummary,
+    artifact: Option<&ArtifactRef>,
+    limits: OutputLimits,
+) -> Option<String> {
+    if !summary.truncated && !summary.binary {
         return None;
     }
-    let full = printed
-        .artifact
-        .as_ref()
-        .map(|artifact| format!("Full: {}", artifact.uri));
-    if is_binary(printed) {
+    let full = artifact.map(|artifact| format!("Full: {}", artifact.uri));
+    if summary.binary {
         return full.map(|full| format!("[{full}]"));
     }
-    let (subject, verb) = match printed.stream {
+    let (subject, verb) = match stream {
         StreamId::Merged | StreamId::Stdout => ("", "Showing"),
         StreamId::Stderr => ("stderr: ", "showing"),
     };

@@ -16,7 +16,8 @@ use std::time::Duration;
 pub(crate) struct Decisions {
     /// Ask for the exit status of each stage of the last pipeline.
     pub(crate) report_stages: bool,
-    pub(crate) limit: Duration,
+    /// `None`: it may take for ever.
+    pub(crate) limit: Option<Duration>,
     pub(crate) streams: Streams,
     pub(crate) stdin: StdinSource,
     /// What safe mode changes of the environment.
@@ -46,7 +47,7 @@ pub(crate) fn spec(
         env,
         streams: decisions.streams,
         stdin: decisions.stdin,
-        timeout: Some(decisions.limit),
+        timeout: decisions.limit,
         grace: tool.profile.grace,
         survivors: tool.profile.survivors,
         session: request.session.clone(),

@@ -148,7 +148,11 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
 }
 
 /// What is worth knowing, in the order in which it came up.
-fn notices(mut notices: Vec<Notice>, outcome: &Outcome, report: &CallReport) -> Vec<Notice> {
+pub(crate) fn notices(
+    mut notices: Vec<Notice>,
+    outcome: &Outcome,
+    report: &CallReport,
+) -> Vec<Notice> {
     for stream in report.reports() {
         notices.extend(stream.artifact_failed.clone().map(|reason| {
             let kind = NoticeKind::ArtifactFailed { reason };
@@ -183,7 +187,12 @@ fn status_of(tool: &Wiring, call: &Call, outcome: &Outcome, lifted_from: Option<
     {
         return Status::Exited { code: 0 };
     }
-    match &outcome.ending {
+    observed(&outcome.ending)
+}
+
+/// An ending as a status.
+pub(crate) fn observed(ending: &Ending) -> Status {
+    match ending {
         Ending::Exited { code } => Status::Exited { code: *code },
         Ending::Signaled { signal, number } => Status::Signaled {
             signal: signal.clone(),
@@ -200,10 +209,10 @@ fn status_of(tool: &Wiring, call: &Call, outcome: &Outcome, lifted_from: Option<
 }
 
 /// Milliseconds to the microsecond.
-fn to_millis(duration: Duration) -> f64 {
+pub(crate) fn to_millis(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1000.0
 }
 
-fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }

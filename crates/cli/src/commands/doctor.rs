@@ -3,15 +3,13 @@
 use crate::commands::session;
 use crate::output;
 use crate::start::Start;
-use agent_bash::core::{ArtifactStore, Cancel, Clock, NoticeKind, Status, ToolResult};
+use agent_bash::BashTool;
+use agent_bash::core::{Cancel, NoticeKind, Status, ToolResult};
 use agent_bash::policy::Interceptor;
-use agent_bash::process::SystemClock;
-use agent_bash::sink::{Lifetime, Naming};
-use agent_bash::{BashTool, artifacts};
+use agent_bash::sink::Lifetime;
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::fs;
-use std::sync::Arc;
 
 /// The session in which the trial's artifact is kept, and removed at the end.
 const SESSION: &str = "doctor";
@@ -46,22 +44,10 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
 async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     let settings = start.settings(None, None)?.settings;
     let invalid = Interceptor::new(settings.interceptor_rules.iter().cloned());
-    let builder = session::tool(&settings, start, SESSION)?;
-    // Its own store, whose files go when this is done.
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let store = artifacts::of_session(
-        &start.host,
-        SESSION,
-        Naming::Numbered,
-        Lifetime::Session,
-        clock,
-    )?;
-    let state = store.as_ref().map(agent_bash::sink::ArtifactDir::path);
-    let tool = match store {
-        Some(store) => builder.artifacts(Arc::new(store) as Arc<dyn ArtifactStore>),
-        None => builder,
-    }
-    .build();
+    // Its artifact goes when this is done.
+    let session = session::open(&settings, start, SESSION, Lifetime::Session)?;
+    let state = session.artifacts().map(|artifacts| artifacts.path());
+    let tool = session.tool().clone();
 
     let canary = run(&tool, "echo \"bash $BASH_VERSION\"").await;
     let left_behind = run(&tool, "setsid sleep 60 >/dev/null 2>&1 & echo $!").await;

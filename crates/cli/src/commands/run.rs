@@ -7,6 +7,7 @@ use crate::output::{self, Live};
 use crate::signals::CalledOff;
 use crate::start::Start;
 use agent_bash::core::{Request, Status, StdinSource, ToolResult, short_duration};
+use agent_bash::sink::Lifetime;
 use agent_bash::{CallOptions, Input};
 use anyhow::Context;
 use clap::ValueEnum;
@@ -41,7 +42,7 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let (safe_mode, _) = level_and_words(args);
     let loaded = start.settings(args.profile, safe_mode)?;
-    let tool = session::tool(&loaded.settings, start, &args.state)?.build();
+    let session = session::open(&loaded.settings, start, &args.state, Lifetime::Day)?;
     let mut live = Live {
         all_to_stderr: args.json,
         cancel: called_off.cancel().clone(),
@@ -55,6 +56,7 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
             StdinSource::Null
         },
     };
+    let tool = session.tool();
     let result = tool.execute_with(input, options, called_off.cancel()).await;
     let code = match (&result.status, called_off.exit_code()) {
         (Status::Cancelled, Some(code)) => code,

@@ -2,13 +2,14 @@
 
 use crate::Usage;
 use crate::start::Start;
-use agent_bash::core::{ArtifactStore, Clock, Executor};
-use agent_bash::exec::{Jobs, JobsOptions, ShellCache, ShellCacheOptions};
+use agent_bash::artifacts;
+use agent_bash::core::Clock;
+use agent_bash::exec::Jobs;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
+use agent_bash::session::{OpenError, Session, SessionOptions, jobs_of_session};
 use agent_bash::settings::Settings;
 use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
-use agent_bash::{BashTool, BashToolBuilder, artifacts};
 use std::sync::Arc;
 
 /// The artifacts of the session `name`; `None` where neither a state directory nor a home is known. What is past its
@@ -28,37 +29,24 @@ pub(crate) fn artifact_dir(
 
 /// The background jobs of the session `name`; `None` where neither a state directory nor a home is known.
 pub(crate) fn jobs(start: &Start, name: &str) -> Option<Arc<Jobs>> {
-    let directory = start.host.state_dir()?.join(name).join("jobs");
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    Some(Arc::new(Jobs::new(JobsOptions::new(directory, clock))))
+    jobs_of_session(&start.host, name, &clock)
 }
 
-/// A tool with these settings that runs commands here and keeps their artifacts in the session `name`.
-pub(crate) fn tool(
+/// The session `name` with these settings, for a call or a few; its artifacts stay for `lifetime`.
+pub(crate) fn open(
     settings: &Settings,
     start: &Start,
     name: &str,
-) -> anyhow::Result<BashToolBuilder> {
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    lifetime: Lifetime,
+) -> anyhow::Result<Session> {
     let supervisor = Supervisor::this_program(&start.token);
-    let jobs = jobs(start, name);
-    let shells = Arc::new(ShellCache::new(ShellCacheOptions {
-        jobs: jobs.clone(),
-        ..ShellCacheOptions::one_call(supervisor, Arc::clone(&clock))
-    }));
-    let executor: Arc<dyn Executor> = shells.clone();
-    let profile = settings.profile();
-    let naming = artifacts::naming(profile.layout);
-    let builder = BashTool::builder(profile, start.host.clone(), executor, clock);
-    let mut builder = settings.configure(builder)?;
-    if jobs.is_some() {
-        builder = builder.jobs(shells);
-    }
-    Ok(match artifact_dir(start, name, naming)? {
-        Some(dir) => {
-            let store: Arc<dyn ArtifactStore> = Arc::new(dir);
-            builder.artifacts(store)
-        }
-        None => builder,
+    let options = SessionOptions {
+        lifetime,
+        ..SessionOptions::one_call(name, supervisor)
+    };
+    Session::open(settings, start.host.clone(), options).map_err(|error| match error {
+        OpenError::Name(error) => Usage(format!("--state: {error}")).into(),
+        OpenError::Rule(error) => error.into(),
     })
 }

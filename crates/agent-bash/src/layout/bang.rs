@@ -1,0 +1,82 @@
+//! What the model reads of a command that the user has run.
+
+use super::standard::{NOTHING, annotation, exit_line, truncation_notice};
+use super::wording::{blank_line, end_line};
+use crate::profiles;
+use crate::session::BangMessage;
+use agent_bash_core::{NoticeKind, Status, StreamId};
+
+/// Shortest fence that Markdown knows.
+const FENCE: usize = 3;
+
+/// ``Ran `cmd` ``, the output in a fence, and what is unusual, in the words of the default profile.
+pub fn bang(message: &BangMessage) -> String {
+    let mut text = format!("Ran `{}`\n", message.command);
+    if message.output.is_empty() {
+        text.push_str(NOTHING);
+    } else {
+        let fence = "`".repeat(fence_length(&message.output));
+        text.push_str(&fence);
+        text.push('\n');
+        text.push_str(&message.output);
+        end_line(&mut text);
+        text.push_str(&fence);
+    }
+    let truncated = truncation_notice(
+        StreamId::Merged,
+        &message.summary,
+        message.artifact.as_ref(),
+        profiles::STANDARD.output,
+    );
+    // What became of the user's own shell is of no use to a model that never runs in it.
+    let concerns_model =
+        |kind: &NoticeKind| kind.is_for_model() && !matches!(kind, NoticeKind::SessionReset { .. });
+    let for_model = message.notices.iter().filter(|n| concerns_model(&n.kind));
+    let notes: Vec<String> = truncated
+        .into_iter()
+        .chain(for_model.map(|notice| format!("[{}]", notice.text)))
+        .collect();
+    let reason = match &message.status {
+        Status::NotStarted { reason } => Some(format!("[Command not started: {reason}]")),
+        status => annotation(status).or_else(|| exit_line(status)),
+    };
+    for part in [notes.join("\n"), reason.unwrap_or_default()] {
+        if !part.is_empty() {
+            blank_line(&mut text);
+            text.push_str(&part);
+        }
+    }
+    text
+}
+
+/// The output, with the annotation line of one that was ended from outside before it.
+pub fn annotated_bang_output(message: &BangMessage) -> String {
+    match annotation(&message.status) {
+        Some(line) => format!("{line}\n{}", message.output),
+        None => message.output.clone(),
+    }
+}
+
+/// One more than the longest run of backticks, so that nothing inside ends the fence.
+fn fence_length(output: &str) -> usize {
+    let runs = output.split(|c| c != '`').map(str::len);
+    runs.max().map_or(FENCE, |longest| FENCE.max(longest + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fence_is_longer_than_any_inside() {
+        for (output, want) in [
+            ("", 3),
+            ("plain", 3),
+            ("`a` ``b``", 3),
+            ("```\nx\n```", 4),
+            ("a `````` b", 7),
+        ] {
+            assert_eq!(fence_length(output), want, "{output}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Running a user's command: the way of a tool call without its checks. Nothing is normalised, intercepted or judged (the
+//! user typed it), there is no time limit, and it runs in the session's own persistent shell.
+
+use crate::layout;
+use crate::pipeline::Call;
+use crate::profiles;
+use crate::session::BangMessage;
+use crate::stage::{parse_input, run, shape};
+use crate::tool::Wiring;
+use agent_bash_core::{
+    ArtifactEnd, ArtifactMeta, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits, Request,
+    RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
+};
+use agent_bash_process::resolve_shell;
+use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The name of the shell in which the user's commands run.
+pub const USER_SHELL: &str = "!";
+
+/// What is shown of an output, in every profile: the command is the user's, not the model's.
+const SHOWN: OutputLimits = profiles::STANDARD.output;
+
+/// What a caller adds to a user's command.
+#[derive(Default)]
+pub struct BangOptions<'a> {
+    /// `!!`: the model does not get to see it.
+    pub excluded_from_context: bool,
+    /// Gets the output as it comes, raw. As [`crate::CallOptions::live`].
+    pub live: Option<&'a mut dyn OutputConsumer>,
+    /// Variables for this command; `None` unsets.
+    pub env: BTreeMap<String, Option<String>>,
+    /// How long it may take; `None` is for ever.
+    pub timeout: Option<Duration>,
+}
+
+impl std::fmt::Debug for BangOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BangOptions")
+            .field("excluded_from_context", &self.excluded_from_context)
+            .field("live", &self.live.is_some())
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Runs it to its end.
+///
+/// # Errors
+/// It is empty or has a NUL, or a name in `env` is none; nothing was started.
+pub(super) async fn run(
+    tool: &Wiring,
+    command: &str,
+    options: BangOptions<'_>,
+    cancel: &Cancel,
+) -> Result<BangMessage, RequestError> {
+    let request = Request {
+        env: options.env,
+        ..Request::new(command)
+    };
+    let parsed = parse_input::parse(request.into())?;
+    let request = Request {
+        session: tool.sessions.then(|| SessionName(USER_SHELL.to_owned())),
+        ..parsed.request
+    };
+    let call = Call {
+        command: request.command.clone(),
+        cwd: tool.host.cwd.clone(),
+        notices: parsed.notices,
+    };
+    let mut output = output(tool, &call);
+    let decisions = run::Decisions {
+        report_stages: false,
+        limit: options.timeout,
+        streams: Streams::Merged,
+        stdin: StdinSource::Null,
+        hardened: None,
+    };
+    let outcome = match run::spec(tool, &call, &request, &decisions) {
+        Ok(mut spec) => match shell(tool) {
+            Ok(shell) => {
+                spec.shell = shell;
+                run::run(tool, &spec, &mut output, options.live, cancel).await
+            }
+            Err(error) => Err(error),
+        },
+        Err(error) => Err(error),
+    };
+    let excluded = options.excluded_from_context;
+    Ok(message(tool, call, output, outcome, excluded))
+}
+
+/// Persistent shells are bash's: a profile's zsh gives way to it.
+fn shell(tool: &Wiring) -> Result<Shell, NotStarted> {
+    match &tool.shell {
+        Ok(shell) if shell.is_bash || !tool.sessions => Ok(shell.clone()),
+        _ => resolve_shell(None, ShellChoice::Bash, &tool.environment.variables),
+    }
+}
+
+fn output(tool: &Wiring, call: &Call) -> CallOutput {
+    let options = CallOptions {
+        streams: Streams::Merged,
+        limits: SHOWN,
+        head: None,
+        tail: None,
+        carriage_return: CarriageReturn::Overwrite,
+        share_window: true,
+    };
+    let meta = ArtifactMeta {
+        command: call.command.clone(),
+        cwd: call.cwd.to_string_lossy().into_owned(),
+        started_at: tool.clock.wall(),
+    };
+    CallOutput::new(options, tool.artifacts.clone(), meta)
+}
+
+fn message(
+    tool: &Wiring,
+    call: Call,
+    output: CallOutput,
+    outcome: Result<Outcome, NotStarted>,
+    excluded_from_context: bool,
+) -> BangMessage {
+    let (status, duration) = match &outcome {
+        Ok(outcome) => (shape::observed(&outcome.ending), outcome.duration),
+        Err(NotStarted { reason }) => {
+            let reason = reason.clone();
+            (Status::NotStarted { reason }, Duration::ZERO)
+        }
+    };
+    let report = output.finish(&ArtifactEnd {
+        status: status.clone(),
+        duration,
+    });
+    let started = call.cwd.to_string_lossy().into_owned();
+    let (time, cwd, survivors, notices) = match outcome {
+        Ok(outcome) => {
+            let notices = shape::notices(call.notices, &outcome, &report);
+            let cwd = outcome.final_cwd.as_deref().map(shape::shown);
+            (outcome.started_at, cwd, outcome.survivors, notices)
+        }
+        Err(_) => (tool.clock.wall(), None, Vec::new(), call.notices),
+    };
+    let CallReport { first, .. } = report;
+    BangMessage {
+        command: call.command,
+        output: layout::output_text(std::slice::from_ref(&first)),
+        exit_code: match status {
+            Status::Exited { code } => Some(code),
+            Status::Signaled { number, .. } => Some(128 + number),
+            _ => None,
+        },
+        cancelled: matches!(status, Status::Cancelled | Status::TimedOut { .. }),
+        truncated: first.summary.truncated,
+        artifact: first.artifact,
+        time,
+        excluded_from_context,
+        status,
+        summary: first.summary,
+        duration_ms: shape::to_millis(duration),
+        cwd: cwd.unwrap_or(started),
+        survivors,
+        notices,
+    }
+}

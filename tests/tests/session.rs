@@ -1,0 +1,309 @@
+//! A session in this process: the user's own commands beside the model's calls, with real shells, jobs and artifacts.
+
+use agent_bash::HostContext;
+use agent_bash::core::{Cancel, Flow, OutputConsumer, SessionName, Status, StreamId};
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::session::{
+    BangError, BangMessage, BangOptions, Session, SessionOptions, USER_SHELL,
+};
+use agent_bash::settings::Settings;
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::{Context as _, Result};
+use serde_json::json;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn open(world: &World) -> Result<Session> {
+    // This program's `main` is the test harness's, so the supervisor is the product's own binary.
+    let supervisor = Supervisor::at(product::agent_bash()?);
+    let environment = world.environment().into_iter();
+    let host = HostContext {
+        cwd: world.cwd(),
+        home: Some(world.home()),
+        env: Arc::new(environment.map(|(k, v)| (k.into(), v.into())).collect()),
+        tools: None,
+    };
+    let options = SessionOptions::many_calls("conversation", supervisor);
+    Ok(Session::open(&Settings::default(), host, options)?)
+}
+
+/// Runs `test` on a session, and looks for what is left of it.
+fn with_session<F: Future<Output = Result<()>>>(
+    test: impl FnOnce(Arc<Session>) -> F,
+) -> Result<()> {
+    let world = World::new()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let session = Arc::new(open(&world)?);
+        test(session).await
+    })?;
+    drop(runtime);
+    let left = world.end(PATIENCE);
+    anyhow::ensure!(left.is_empty(), "left behind:\n{left}");
+    Ok(())
+}
+
+async fn bang(session: &Session, command: &str) -> Result<BangMessage> {
+    let options = BangOptions::default();
+    Ok(session
+        .execute_bash(command, options, &Cancel::new())
+        .await?)
+}
+
+/// Says when the first output is there.
+struct Began(Arc<Notify>);
+
+impl OutputConsumer for Began {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+        self.0.notify_one();
+        Flow::Continue
+    }
+}
+
+#[test]
+fn it_runs_what_was_typed_in_a_shell_that_persists() -> Result<()> {
+    with_session(|session| async move {
+        let first = bang(&session, "cd /usr && x=5; seq 3 | tail -1").await?;
+        assert_eq!((first.output.as_str(), first.exit_code), ("3\n", Some(0)));
+        assert_eq!(first.notices, [], "nothing is lifted out of it");
+        assert_eq!(first.cwd, "/usr");
+        let second = bang(&session, "echo $x $PWD; exit 3").await?;
+        assert_eq!(
+            (second.output.as_str(), second.exit_code),
+            ("5 /usr\n", Some(3))
+        );
+        let shells = session.shells();
+        assert_eq!(shells[0].name.0, USER_SHELL);
+        // No rule of the model's: `exit` has ended that shell, and a push by force fails by itself.
+        let third = bang(&session, "git push --force; echo $PWD").await?;
+        assert_eq!(third.status, Status::Exited { code: 0 });
+        assert!(third.output.ends_with("/usr\n"), "{third:?}");
+        assert_eq!(session.user_cwd().to_str(), Some("/usr"));
+        assert!(session.reset_shell(&SessionName(USER_SHELL.into())));
+        assert_eq!(session.user_cwd(), session.cwd());
+        let fresh = bang(&session, "echo ${x-unset}").await?;
+        assert_eq!(fresh.output, "unset\n");
+        assert_eq!(session.messages(), [first, second, third, fresh]);
+        Ok(())
+    })
+}
+
+#[test]
+fn a_model_s_call_shares_nothing_with_it() -> Result<()> {
+    with_session(|session| async move {
+        bang(&session, "cd /usr; x=5").await?;
+        let tool = session.tool();
+        let result = tool
+            .execute(json!({"command": "echo ${x-unset} $PWD"}), &Cancel::new())
+            .await;
+        assert_eq!(result.text, format!("unset {}\n", session.cwd().display()));
+        let call = json!({"command": "y=7", "session": "a"});
+        tool.execute(call, &Cancel::new()).await;
+        let call = json!({"command": "echo $y", "session": "a"});
+        assert_eq!(tool.execute(call, &Cancel::new()).await.text, "7\n");
+        Ok(())
+    })
+}
+
+#[test]
+fn one_runs_at_a_time_and_is_called_off() -> Result<()> {
+    with_session(|session| async move {
+        let began = Arc::new(Notify::new());
+        let running = tokio::spawn({
+            let (session, began) = (Arc::clone(&session), Arc::clone(&began));
+            async move {
+                let mut live = Began(began);
+                let options = BangOptions {
+                    live: Some(&mut live),
+                    ..BangOptions::default()
+                };
+                session
+                    .execute_bash("echo begun; sleep 300", options, &Cancel::new())
+                    .await
+            }
+        });
+        began.notified().await;
+        assert!(session.is_bash_running());
+        let refused = bang(&session, "echo second").await.unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "A bash command is already running. Press Esc to cancel it first."
+        );
+        // The model's calls are not held up by it.
+        let tool = session.tool();
+        let result = tool
+            .execute(json!({"command": "echo free"}), &Cancel::new())
+            .await;
+        assert_eq!(result.text, "free\n");
+        assert!(session.abort_bash());
+        let message = running.await??;
+        assert_eq!(message.status, Status::Cancelled);
+        assert_eq!((message.cancelled, message.exit_code), (true, None));
+        assert_eq!(message.output, "begun\n");
+        assert_eq!(message.annotated_output(), "[Command cancelled]\nbegun\n");
+        assert_eq!(
+            message.for_model().context("not excluded")?,
+            "Ran `echo begun; sleep 300`\n```\nbegun\n```\n\n[Command cancelled]"
+        );
+        assert!(!session.abort_bash(), "nothing runs any more");
+        assert_eq!(session.messages(), [message]);
+        assert_eq!(bang(&session, "echo next").await?.output, "next\n");
+        Ok(())
+    })
+}
+
+#[test]
+fn what_comes_during_a_turn_waits_for_its_end() -> Result<()> {
+    with_session(|session| async move {
+        session.begin_turn();
+        let held = bang(&session, "echo held").await?;
+        assert_eq!(session.messages(), []);
+        let only = vec![held.clone()];
+        assert_eq!(session.held_messages(), only);
+        assert_eq!(session.end_turn(), only);
+        assert_eq!(session.messages(), only);
+        assert_eq!(session.end_turn(), [], "only once");
+        let after = bang(&session, "echo after").await?;
+        assert_eq!(session.take_messages(), [held, after]);
+        assert_eq!(session.messages(), []);
+        Ok(())
+    })
+}
+
+#[test]
+fn the_model_reads_it_unless_it_is_excluded() -> Result<()> {
+    with_session(|session| async move {
+        let fenced = bang(&session, r"printf '```\nx\n```\n'; false").await?;
+        assert_eq!(
+            fenced.for_model().context("not excluded")?,
+            "Ran `printf '```\\nx\\n```\\n'; false`\n````\n```\nx\n```\n````\n\nCommand exited with code 1"
+        );
+        let silent = bang(&session, "true").await?;
+        assert_eq!(
+            silent.for_model().context("not excluded")?,
+            "Ran `true`\n(no output)"
+        );
+        let options = BangOptions {
+            excluded_from_context: true,
+            ..BangOptions::default()
+        };
+        let hidden = session
+            .execute_bash("echo x", options, &Cancel::new())
+            .await?;
+        assert_eq!(
+            (hidden.for_model(), hidden.excluded_from_context),
+            (None, true)
+        );
+        Ok(())
+    })
+}
+
+#[test]
+fn a_long_output_is_kept_as_a_call_s_is() -> Result<()> {
+    with_session(|session| async move {
+        let message = bang(&session, "seq 20000").await?;
+        assert!(message.truncated);
+        let artifact = message.artifact.clone().context("an artifact")?;
+        assert_eq!((artifact.lines, artifact.bytes), (20_000, 108_894));
+        assert_eq!(message.summary.total_lines, 20_000);
+        let lines = message.output.lines().count() as u64;
+        assert_eq!(message.summary.shown_lines, lines);
+        assert_eq!(message.summary.shown_bytes, message.output.len() as u64);
+        let text = message.for_model().context("not excluded")?;
+        let first = 20_000 - lines + 1;
+        let notice = format!(
+            "```\n\n[Showing lines {first}-20000 of 20000 (50.0KB limit). Full: {}]",
+            artifact.uri
+        );
+        assert!(text.ends_with(&notice), "{}", &text[text.len() - 200..]);
+        let path = std::path::PathBuf::from(&artifact.path);
+        assert!(path.exists());
+        let kept = session.artifacts().context("a place")?.list();
+        assert_eq!(kept.len(), 1);
+        session.close();
+        assert!(!path.exists(), "artifacts go with their session");
+        Ok(())
+    })
+}
+
+#[test]
+fn it_has_variables_and_a_limit_where_they_are_given() -> Result<()> {
+    with_session(|session| async move {
+        let options = BangOptions {
+            env: [("GREETING".to_owned(), Some("hello".to_owned()))].into(),
+            timeout: Some(Duration::from_millis(300)),
+            ..BangOptions::default()
+        };
+        let message = session
+            .execute_bash("echo $GREETING; sleep 300", options, &Cancel::new())
+            .await?;
+        assert_eq!(message.status, Status::TimedOut { after_ms: 300 });
+        assert_eq!(
+            (message.output.as_str(), message.cancelled),
+            ("hello\n", true)
+        );
+        let error = session
+            .execute_bash(" ", BangOptions::default(), &Cancel::new())
+            .await;
+        assert!(matches!(error, Err(BangError::Command(_))), "{error:?}");
+        assert_eq!(session.messages().len(), 1);
+        Ok(())
+    })
+}
+
+#[test]
+fn jobs_outlive_their_session() -> Result<()> {
+    with_session(|session| async move {
+        let call = json!({"command": "sleep 300", "mode": "background"});
+        let result = session.tool().execute(call, &Cancel::new()).await;
+        let Status::MovedToBackground { job, .. } = result.status else {
+            anyhow::bail!("{result:?}");
+        };
+        let jobs = Arc::clone(session.jobs().context("a place")?);
+        session.close();
+        assert_eq!(
+            session
+                .tool()
+                .execute(json!("echo on"), &Cancel::new())
+                .await
+                .text,
+            "on\n"
+        );
+        drop(session);
+        let running = jobs.show(&job)?;
+        assert_eq!(json!(running.state)["kind"], "running");
+        jobs.kill(&job, Duration::from_secs(2)).await?;
+        Ok(())
+    })
+}
+
+#[test]
+fn shells_have_what_the_user_s_configuration_defines() -> Result<()> {
+    let world = World::new()?;
+    std::fs::write(
+        world.home().join(".bashrc"),
+        "hello() { echo \"hello $1\"; }\n",
+    )?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let session = open(&world)?;
+        assert_eq!(bang(&session, "hello you").await?.output, "hello you\n");
+        let tool = session.tool();
+        let result = tool.execute(json!("hello model"), &Cancel::new()).await;
+        assert_eq!(result.text, "hello model\n");
+        anyhow::Ok(())
+    })?;
+    drop(runtime);
+    assert!(world.end(PATIENCE).is_empty());
+    Ok(())
+}
