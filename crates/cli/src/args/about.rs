@@ -1,0 +1,43 @@
+//! The commands that say what is so: `schema`, `env`, `settings`, `doctor`.
+
+use super::values::ProfileArg;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// Whose tool; `standard` unless the settings say otherwise.
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileArg>,
+
+    /// The working directory that the description names.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EnvArgs {
+    /// One JSON object: variables, and the names of those that were removed.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Settings are read from ~/.config/agent-bash/config.toml, then .agent-bash.toml in the working directory or
+above it (a project's file may only tighten), then AGENT_BASH_… variables, then options.
+
+  agent-bash settings --default > ~/.config/agent-bash/config.toml
+  AGENT_BASH_SAFE_MODE_LEVEL=read_only agent-bash settings")]
+pub(crate) struct SettingsArgs {
+    /// Print a file with every setting, explained and commented out.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) default: bool,
+    /// One JSON object: for each setting its value as TOML, and where it came from.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 0 if everything works, 1 if something does not.")]
+pub(crate) struct DoctorArgs {}

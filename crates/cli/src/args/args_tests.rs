@@ -1,0 +1,65 @@
+use super::*;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use std::time::Duration;
+
+fn run_args(words: &[&str]) -> Result<RunArgs, ErrorKind> {
+    let words = ["agent-bash", "run"].iter().chain(words);
+    match Cli::try_parse_from(words) {
+        Ok(Cli {
+            command: Command::Run(args),
+        }) => Ok(args),
+        Ok(other) => panic!("{other:?}"),
+        Err(error) => Err(error.kind()),
+    }
+}
+
+#[test]
+fn the_definition_is_sound() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn options_may_stand_before_and_after_the_script() {
+    for words in [
+        &["--json", "--timeout", "2m", "ls | wc -l"][..],
+        &["ls | wc -l", "--json", "--timeout=2m"],
+        &["--json", "--timeout", "120", "--", "ls | wc -l"],
+    ] {
+        let args = run_args(words).unwrap();
+        assert_eq!(args.script, ["ls | wc -l"]);
+        assert_eq!(
+            (args.json, args.timeout),
+            (true, Some(Duration::from_secs(120)))
+        );
+    }
+    let words = run_args(&["--", "ls", "-la", "--json"]).unwrap();
+    assert_eq!(words.script, ["ls", "-la", "--json"]);
+    assert!(!words.json, "behind -- everything is a word");
+    assert_eq!(run_args(&["-"]).unwrap().script, ["-"]);
+}
+
+#[test]
+fn what_makes_no_sense_is_a_usage_error() {
+    for (words, kind) in [
+        (&[][..], ErrorKind::MissingRequiredArgument),
+        (&["--request", "ls"], ErrorKind::ArgumentConflict),
+        (
+            &["--request", "--timeout", "1"],
+            ErrorKind::ArgumentConflict,
+        ),
+        (&["--timeout", "-1", "ls"], ErrorKind::ValueValidation),
+        (&["--timeout=-1", "ls"], ErrorKind::ValueValidation),
+        (&["--timeout", "soon", "ls"], ErrorKind::ValueValidation),
+        (&["--head", "0", "ls"], ErrorKind::ValueValidation),
+        (&["--env", "=x", "ls"], ErrorKind::ValueValidation),
+        (&["--env", "NAME", "ls"], ErrorKind::ValueValidation),
+        (&["--profile", "other", "ls"], ErrorKind::InvalidValue),
+        (&["--state", "../x", "ls"], ErrorKind::ValueValidation),
+        (&["--state", "..", "ls"], ErrorKind::ValueValidation),
+        (&["--state", "", "ls"], ErrorKind::ValueValidation),
+        (&["ls", "-la"], ErrorKind::UnknownArgument),
+    ] {
+        assert_eq!(run_args(words).err(), Some(kind), "{words:?}");
+    }
+}

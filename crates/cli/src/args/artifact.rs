@@ -1,0 +1,67 @@
+//! `agent-bash artifact`.
+
+use super::DEFAULT_SESSION;
+use super::values::session_name;
+use clap::{Args, Subcommand};
+use std::num::NonZeroU64;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Outputs of one-shot commands are kept for 24 hours.
+
+  agent-bash artifact show 3 --offset 2000     lines 2000 and on
+  agent-bash artifact show artifact://3 --tail 50
+  agent-bash artifact grep 'error(\\[E\\d+\\])?:' 3 -C 2")]
+pub(crate) struct ArtifactArgs {
+    #[command(subcommand)]
+    pub(crate) action: ArtifactAction,
+
+    /// The on-disk session whose artifacts are meant.
+    #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
+    pub(crate) state: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ArtifactAction {
+    /// List them, the oldest first.
+    List {
+        /// One line of JSON each.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print a page of one.
+    Show {
+        /// Its number, its link (`artifact://3`), or its path.
+        id: String,
+        /// First line, from 1.
+        #[arg(
+            long,
+            value_name = "LINE",
+            default_value = "1",
+            conflicts_with = "tail"
+        )]
+        offset: NonZeroU64,
+        /// How many lines; 2000 if left out. A page has at most 250 KB.
+        #[arg(long, value_name = "N", conflicts_with = "tail")]
+        limit: Option<NonZeroU64>,
+        /// The last N lines instead.
+        #[arg(long, value_name = "N")]
+        tail: Option<NonZeroU64>,
+    },
+    /// Print the lines of one that match a regular expression. Exit code 1 if none does.
+    Grep {
+        /// The expression; `(?i)` in front ignores case.
+        pattern: String,
+        /// Its number, its link (`artifact://3`), or its path.
+        id: String,
+        /// Lines shown around each match.
+        #[arg(long, short = 'C', value_name = "N", default_value_t = 0)]
+        context: usize,
+        /// Search from this line on.
+        #[arg(long, value_name = "LINE", default_value = "1")]
+        offset: NonZeroU64,
+        /// Show at most so many matches.
+        #[arg(long, value_name = "N", default_value_t = 200)]
+        limit: usize,
+    },
+}

@@ -1,0 +1,90 @@
+//! `agent-bash check` and `explain`.
+
+use super::values::SafeLevelArg;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 it would be run, 1 it is refused, 2 it cannot be read.
+
+The checks are guard rails against accidents, not a sandbox.
+Groups of rules: core and inline_code are on, data_loss and remote_code are off.
+
+  agent-bash check 'rm -rf \"$DIR\"'
+  agent-bash check --groups core,inline_code,data_loss 'git reset --hard'
+  agent-bash check --safe-mode read_only 'git log | head -5'
+  agent-bash check --tools read,grep 'cat notes.txt'")]
+pub(crate) struct CheckArgs {
+    /// The script; `-` reads it from stdin.
+    #[arg(
+        value_name = "SCRIPT",
+        required_unless_present = "batch",
+        conflicts_with = "batch"
+    )]
+    pub(crate) script: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) questions: Questions,
+
+    /// Print the verdict as one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Read one script a line, each as a JSON string, from stdin; print one JSON verdict a line. Exit code 0.
+    #[arg(long)]
+    pub(crate) batch: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes as of `check`: 0 it would be run, 1 it is refused, 2 it cannot be read.
+
+  agent-bash explain 'cd /tmp && sudo rm -rf *'")]
+pub(crate) struct ExplainArgs {
+    /// The script; `-` reads it from stdin.
+    #[arg(value_name = "SCRIPT")]
+    pub(crate) script: String,
+
+    #[command(flatten)]
+    pub(crate) questions: Questions,
+
+    /// Print everything as one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// What is asked about a script.
+#[derive(Debug, Args)]
+pub(crate) struct Questions {
+    /// Ask only this.
+    #[arg(long, value_name = "CHECK")]
+    pub(crate) only: Option<CheckArg>,
+
+    /// Groups of safety rules to apply, instead of the default ones.
+    #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
+    pub(crate) groups: Option<Vec<String>>,
+
+    /// Ask whether safe mode would let it run: `listed` or `read_only`.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) safe_mode: Option<SafeLevelArg>,
+
+    /// Ask whether one of these tools does it better.
+    #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
+    pub(crate) tools: Option<Vec<String>>,
+
+    /// Judge the script as if it ran in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// One of the questions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckArg {
+    /// Would it do harm that nobody meant.
+    Safety,
+    /// Is it on the list of what may run at all.
+    Safemode,
+    /// Is there a better tool.
+    Interceptor,
+}

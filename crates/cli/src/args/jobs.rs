@@ -1,0 +1,62 @@
+//! `agent-bash jobs`.
+
+use super::DEFAULT_SESSION;
+use super::values::{duration, session_name};
+use clap::{Args, Subcommand};
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A job is started by `agent-bash run --mode background 'SCRIPT'`; it goes on when this program has ended.
+Jobs that have ended are kept for 24 hours.
+
+  agent-bash jobs output 3 --tail 20
+  agent-bash jobs wait 3 --timeout 2m && echo done")]
+pub(crate) struct JobsArgs {
+    #[command(subcommand)]
+    pub(crate) action: JobsAction,
+
+    /// The on-disk session whose jobs are meant.
+    #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
+    pub(crate) state: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum JobsAction {
+    /// List them, in the order of their starts.
+    List {
+        /// One line of JSON each.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print what is known of one, as JSON.
+    Show {
+        /// Its number.
+        id: String,
+    },
+    /// Print what one has printed.
+    Output {
+        /// Its number.
+        id: String,
+        /// Only the last N lines.
+        #[arg(long, value_name = "N")]
+        tail: Option<NonZeroU64>,
+    },
+    /// Wait until one has ended; waiting ends nothing. Exit code 0 then, 124 if it still runs.
+    Wait {
+        /// Its number.
+        id: String,
+        /// For at most so long.
+        #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
+        timeout: Option<Duration>,
+    },
+    /// End one with everything it has: SIGTERM, then SIGKILL.
+    Kill {
+        /// Its number.
+        id: String,
+        /// From SIGTERM to SIGKILL.
+        #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "2s", allow_negative_numbers = true)]
+        grace: Duration,
+    },
+}

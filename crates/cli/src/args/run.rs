@@ -1,0 +1,82 @@
+//! `agent-bash run`.
+
+use super::DEFAULT_SESSION;
+use super::values::{ModeArg, ProfileArg, SafeLevelArg, assignment, duration, session_name};
+use clap::Args;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+The text on stdout is what a model would read; `--json` prints the whole result instead.
+Output that is not shown is kept: the text names it as artifact://ID.
+
+  agent-bash run --timeout 90s --mode slow 'cargo build'
+  agent-bash run --tail 20 'make'
+  echo 'echo from stdin' | agent-bash run -
+  echo '{\"command\": \"ls\", \"cwd\": \"src\"}' | agent-bash run --request")]
+pub(crate) struct RunArgs {
+    /// The script; several words are quoted and joined (put `--` before them); `-` reads the script from stdin.
+    #[arg(
+        value_name = "SCRIPT",
+        required_unless_present = "request",
+        conflicts_with = "request"
+    )]
+    pub(crate) script: Vec<String>,
+
+    /// Read the call as a JSON object from stdin: {"command": "…", "timeout": 90, …}.
+    #[arg(
+        long,
+        conflicts_with_all = ["mode", "timeout", "cwd", "head", "tail", "env", "stdin"]
+    )]
+    pub(crate) request: bool,
+
+    /// How the call behaves and how its result reads; `standard` unless the settings say otherwise.
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileArg>,
+
+    /// How long it may take: `default`, `slow` (builds, tests), or `background` (detached).
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<ModeArg>,
+
+    /// Time limit: seconds, or a number with a unit (1500ms, 90s, 2m, 1h).
+    #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// Directory to run in.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+
+    /// Keep only the first N lines of stdout.
+    #[arg(long, value_name = "N")]
+    pub(crate) head: Option<NonZeroU64>,
+
+    /// Keep only the last N lines of stdout; after --head, if both are given.
+    #[arg(long, value_name = "N")]
+    pub(crate) tail: Option<NonZeroU64>,
+
+    /// Set a variable for the command; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
+    pub(crate) env: Vec<(String, String)>,
+
+    /// Let the command read our own stdin; without this it reads nothing.
+    #[arg(long)]
+    pub(crate) stdin: bool,
+
+    /// Run it only if it is on the list of safe mode: `read_only` (the default) or `listed`.
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
+    pub(crate) safe_mode: Option<SafeLevelArg>,
+
+    /// Keep artifacts in the on-disk session of this name.
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
+    pub(crate) state: String,
+
+    /// Print the result as one line of JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print the output as it comes; with --json to stderr.
+    #[arg(long)]
+    pub(crate) stream: bool,
+}

@@ -1,0 +1,97 @@
+//! Values that several commands take.
+
+use agent_bash::core::{Mode, ProfileName, parse_duration};
+use agent_bash::policy::SafeLevel;
+use clap::ValueEnum;
+use std::time::Duration;
+
+/// A level of safe mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SafeLevelArg {
+    /// Every command begins with an entry of the list.
+    Listed,
+    /// In addition every option must be known to read only.
+    #[value(name = "read_only", alias = "read-only")]
+    ReadOnly,
+}
+
+impl SafeLevelArg {
+    /// As the settings write it.
+    pub(crate) fn name(self) -> &'static str {
+        let level = match self {
+            Self::Listed => SafeLevel::Listed,
+            Self::ReadOnly => SafeLevel::ReadOnly,
+        };
+        level.name()
+    }
+}
+
+/// A profile's name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileArg {
+    /// 5 minutes; the last 50 KB, and a link to all of it.
+    Standard,
+    /// 30 s, or 15 minutes as `slow`; up to 128 KB, beyond that both ends.
+    Modes,
+    /// 2 minutes; stdout and stderr apart, both ends and a file to page through.
+    Paged,
+    /// 30 s; the first 100 KB and `[Exit code: N]`.
+    Workspace,
+}
+
+impl ProfileArg {
+    /// As the settings write it.
+    pub(crate) fn name(self) -> &'static str {
+        let name = match self {
+            Self::Standard => ProfileName::Standard,
+            Self::Modes => ProfileName::Modes,
+            Self::Paged => ProfileName::Paged,
+            Self::Workspace => ProfileName::Workspace,
+        };
+        name.as_str()
+    }
+}
+
+/// A mode's name on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArg {
+    /// In the foreground, with the profile's ordinary time limit.
+    Default,
+    /// In the foreground, with the time limit for builds, tests and installs.
+    Slow,
+    /// Detached; returns at once.
+    Background,
+}
+
+impl From<ModeArg> for Mode {
+    fn from(arg: ModeArg) -> Self {
+        match arg {
+            ModeArg::Default => Self::Default,
+            ModeArg::Slow => Self::Slow,
+            ModeArg::Background => Self::Background,
+        }
+    }
+}
+
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    parse_duration(text).map_err(|error| error.to_string())
+}
+
+/// The name becomes a directory's, so it must not lead anywhere else.
+pub(super) fn session_name(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if text.is_empty() || text.starts_with('.') || !text.chars().all(plain) || text.len() > 64 {
+        return Err(
+            "a name has 1 to 64 letters, digits, `-`, `_`, `.`, and does not begin with `.`"
+                .to_owned(),
+        );
+    }
+    Ok(text.to_owned())
+}
+
+pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write NAME=VALUE; the value may be empty".to_owned()),
+    }
+}
