@@ -4,8 +4,6 @@
 //! time and memory), and yields the command words it sees, the kinds of node it used, and whether it
 //! had to guess. It resolves nothing; it is walked with a cursor, never recursively.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use tree_sitter::{Node, Parser};
 
 use super::ast::{Command, Compound, Kind, List, Part, Word};
@@ -33,17 +31,31 @@ pub(crate) struct Tree {
     pub(crate) unread: bool,
     /// It has ERROR or MISSING nodes.
     pub(crate) error: bool,
-    /// The kinds of named nodes it used, each with the first place.
-    pub(crate) kinds: BTreeMap<String, Span>,
+    /// The kinds of named nodes it used, each with the first place, in the order of the text.
+    pub(crate) kinds: Vec<(String, Span)>,
     /// Simple commands: the spans of their words.
     commands: Vec<Vec<Span>>,
-    /// Words our reader sees as such.
-    ours: BTreeSet<Vec<Span>>,
+    /// The same as our reader sees them, sorted.
+    ours: Vec<Vec<Span>>,
+}
+
+/// What the walk does at a node.
+#[derive(Clone, Copy)]
+enum Role {
+    Unseen,
+    Command,
+    Redirected,
+    Other,
 }
 
 /// Reads the text, edited, and compares it with our own reading.
 pub(crate) fn read(text: &str, edits: Vec<Edit>, list: &List) -> Tree {
-    let mended = Mended::new(text, edits);
+    let mut mended = Mended::new(text, edits);
+    // Without a newline at its end the grammar tries to recover first: half of the time of a short
+    // pipeline. Behind a backslash it would be a continuation.
+    if !mended.text.ends_with(['\n', '\\']) {
+        mended.text.push('\n');
+    }
     let openers = mended
         .text
         .bytes()
@@ -87,7 +99,11 @@ impl Tree {
             && self
                 .commands
                 .iter()
-                .all(|command| self.ours.contains(command))
+                .all(|command| self.is_ours(command))
+    }
+
+    fn is_ours(&self, command: &Vec<Span>) -> bool {
+        self.ours.binary_search(command).is_ok()
     }
 
     /// Commands that only the grammar sees, read word by word as they stand.
@@ -99,7 +115,7 @@ impl Tree {
         let st = State::new(&context.cwd, context.home.as_deref());
         self.commands
             .iter()
-            .filter(|command| !self.ours.contains(*command))
+            .filter(|command| !self.is_ours(command))
             .map(|command| {
                 let words = command
                     .iter()
@@ -110,10 +126,26 @@ impl Tree {
             .collect()
     }
 
+    /// A node of a kind not seen before. (An ERROR node has an id beyond the table and comes here each time.)
+    fn meet(&mut self, node: Node<'_>, mended: &Mended) -> Role {
+        let kind = node.kind();
+        if node.is_named() && !self.kinds.iter().any(|(seen, _)| *seen == kind) {
+            let span = mended.original(node.start_byte(), node.end_byte());
+            self.kinds.push((kind.to_owned(), span));
+        }
+        match kind {
+            "command" => Role::Command,
+            "redirected_statement" => Role::Redirected,
+            _ => Role::Other,
+        }
+    }
+
     fn walk(&mut self, root: Node<'_>, mended: &Mended) {
         let mut cursor = root.walk();
         let mut nodes = 0;
         let mut behind: Vec<(Option<usize>, Vec<Span>)> = Vec::new();
+        // By kind id: asking a node for the name of its kind costs more than the step to it.
+        let mut roles = vec![Role::Unseen; root.language().node_kind_count()];
         loop {
             let node = cursor.node();
             nodes += 1;
@@ -121,36 +153,46 @@ impl Tree {
                 self.unread = true;
                 return;
             }
-            let span = mended.original(node.start_byte(), node.end_byte());
-            if node.is_named() && !self.kinds.contains_key(node.kind()) {
-                self.kinds.insert(node.kind().to_owned(), span);
-            }
-            if node.kind() == "redirected_statement" {
-                // A redirection behind a command hangs on the node around it.
-                let mut cursor = node.walk();
-                let body = node.child_by_field_name("body").map(|body| body.id());
-                for child in node.children(&mut cursor) {
-                    if child.kind() == "file_redirect" {
-                        let extra = extra_words(child, mended);
-                        if !extra.is_empty() {
-                            behind.push((body, extra));
+            let id = usize::from(node.kind_id());
+            let role = match roles.get(id).copied().unwrap_or(Role::Unseen) {
+                Role::Unseen => {
+                    let role = self.meet(node, mended);
+                    if let Some(slot) = roles.get_mut(id) {
+                        *slot = role;
+                    }
+                    role
+                }
+                known => known,
+            };
+            match role {
+                Role::Redirected => {
+                    // A redirection behind a command hangs on the node around it.
+                    let mut cursor = node.walk();
+                    let body = node.child_by_field_name("body").map(|body| body.id());
+                    for child in node.children(&mut cursor) {
+                        if child.kind() == "file_redirect" {
+                            let extra = extra_words(child, mended);
+                            if !extra.is_empty() {
+                                behind.push((body, extra));
+                            }
                         }
                     }
                 }
-            }
-            if node.kind() == "command" {
-                let mut words = command_words(node, mended);
-                behind.retain_mut(|(body, extra)| {
-                    let here = *body == Some(node.id());
-                    if here {
-                        words.append(extra);
+                Role::Command => {
+                    let mut words = command_words(node, mended);
+                    behind.retain_mut(|(body, extra)| {
+                        let here = *body == Some(node.id());
+                        if here {
+                            words.append(extra);
+                        }
+                        !here
+                    });
+                    words.sort_by_key(|span| span.start);
+                    if !words.is_empty() {
+                        self.commands.push(words);
                     }
-                    !here
-                });
-                words.sort_by_key(|span| span.start);
-                if !words.is_empty() {
-                    self.commands.push(words);
                 }
+                Role::Unseen | Role::Other => {}
             }
             if cursor.goto_first_child() {
                 continue;
@@ -209,8 +251,8 @@ fn plain_field(text: &str, span: Span) -> Field {
 
 /// The simple commands of our reading: the spans of their words. Substitutions are followed with a
 /// list of what is left to look at, not by recursion.
-fn our_commands(list: &List) -> BTreeSet<Vec<Span>> {
-    let mut out = BTreeSet::new();
+fn our_commands(list: &List) -> Vec<Vec<Span>> {
+    let mut out = Vec::new();
     let mut lists = vec![list];
     while let Some(list) = lists.pop() {
         let mut commands: Vec<&Command> = list
@@ -225,7 +267,7 @@ fn our_commands(list: &List) -> BTreeSet<Vec<Span>> {
                 Command::Simple(simple) => {
                     let spans: Vec<Span> = simple.words.iter().map(|word| word.span).collect();
                     if !spans.is_empty() {
-                        out.insert(spans);
+                        out.push(spans);
                     }
                     words.extend(&simple.words);
                     for assign in &simple.assigns {
@@ -258,6 +300,8 @@ fn our_commands(list: &List) -> BTreeSet<Vec<Span>> {
             }
         }
     }
+    out.sort_unstable();
+    out.dedup();
     out
 }
 
