@@ -132,13 +132,20 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-server",
-        workspace: &[],
-        third_party: &["serde", "serde_json"],
+        workspace: &["agent-bash"],
+        third_party: &[
+            "schemars",
+            "serde",
+            "serde_json",
+            "thiserror",
+            "tokio",
+            "tracing",
+        ],
         dev_workspace: &[],
     },
     Crate {
         package: "agent-bash-cli",
-        workspace: &["agent-bash"],
+        workspace: &["agent-bash", "agent-bash-server"],
         third_party: &[
             "anyhow",
             "clap",
@@ -166,7 +173,12 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "xtask",
-        workspace: &["agent-bash-core", "agent-bash-policy", "agent-bash-tests"],
+        workspace: &[
+            "agent-bash-core",
+            "agent-bash-policy",
+            "agent-bash-server",
+            "agent-bash-tests",
+        ],
         third_party: &[
             "anyhow",
             "cargo_metadata",

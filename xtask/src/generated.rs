@@ -2,6 +2,8 @@
 
 use crate::{Tree, no_arguments, rules_page, say};
 use agent_bash_core::{Request, ToolResult};
+use agent_bash_server::rpc::data::DataByCommand;
+use agent_bash_server::rpc::{RpcRequest, RpcResponse, RpcUpdate};
 use agent_bash_tests::conformance;
 use anyhow::{Context, Result, bail};
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -60,6 +62,22 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
         Generated {
             path: "docs/schema/tool_result.schema.json",
             text: schema::<ToolResult>(SchemaSettings::draft2020_12().for_serialize())?,
+        },
+        Generated {
+            path: "docs/schema/rpc_request.schema.json",
+            text: schema::<RpcRequest>(SchemaSettings::draft2020_12().for_deserialize())?,
+        },
+        Generated {
+            path: "docs/schema/rpc_response.schema.json",
+            text: schema::<RpcResponse>(SchemaSettings::draft2020_12().for_serialize())?,
+        },
+        Generated {
+            path: "docs/schema/rpc_data.schema.json",
+            text: schema::<DataByCommand>(SchemaSettings::draft2020_12().for_serialize())?,
+        },
+        Generated {
+            path: "docs/schema/rpc_update.schema.json",
+            text: schema::<RpcUpdate>(SchemaSettings::draft2020_12().for_serialize())?,
         },
         Generated {
             path: "docs/rules.md",

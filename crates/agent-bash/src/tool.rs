@@ -11,7 +11,9 @@ use agent_bash_core::{
     ArtifactStore, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer, Profile,
     Shell, ShellChoice, StdinSource, StreamId, ToolResult,
 };
-use agent_bash_policy::{InterceptMode, Interceptor, RuleSelection, SafeMode};
+use agent_bash_policy::{
+    Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
+};
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::LiveUpdates;
@@ -133,6 +135,24 @@ impl BashTool {
             ..CallOptions::default()
         };
         self.execute_with(input, options, cancel).await
+    }
+
+    /// What its checks say of a script, without running it.
+    pub fn check(&self, script: &str) -> Verdict {
+        let wiring = &self.wiring;
+        let interception = wiring.interception.as_ref();
+        let policy = Policy {
+            interceptor: interception.map(|interception| interception.rules.clone()),
+            safety: Some(wiring.rules.clone()),
+            safe_mode: wiring.safe_mode.clone(),
+        };
+        let host = &wiring.host;
+        let context = Context {
+            cwd: host.cwd.clone(),
+            home: host.home.clone(),
+            tools: host.tools.clone(),
+        };
+        policy.decide(script, &context)
     }
 
     /// What a model is told about it.

@@ -5,6 +5,7 @@ mod about;
 mod artifact;
 mod check;
 mod jobs;
+mod rpc;
 mod run;
 mod values;
 
@@ -12,7 +13,10 @@ pub(crate) use about::{DoctorArgs, EnvArgs, SchemaArgs, SettingsArgs};
 pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use jobs::{JobsAction, JobsArgs};
+pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
+#[cfg(test)]
+pub(crate) use values::session_name;
 pub(crate) use values::{ProfileArg, SafeLevelArg};
 
 use clap::{Parser, Subcommand};
@@ -46,6 +50,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run one command through the pipeline and print its result.
     Run(RunArgs),
+    /// Serve another program over stdin and stdout: JSON lines.
+    Rpc(RpcArgs),
     /// Say whether a script would be run, and why not.
     Check(CheckArgs),
     /// Say how a script is read: its commands, each rule's answer, and how to say it so that it passes.

@@ -52,6 +52,7 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
     logging::init(&start.host);
     match command {
         Command::Run(args) => commands::run::run(&args, &start),
+        Command::Rpc(args) => commands::rpc::rpc(&args, &start),
         Command::Check(args) => commands::check::check(&args, &start),
         Command::Explain(args) => commands::check::explanation(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),

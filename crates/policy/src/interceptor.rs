@@ -66,6 +66,7 @@ pub struct InvalidRule {
     pub error: String,
 }
 
+#[derive(Clone)]
 struct Compiled {
     rule: InterceptRule,
     pattern: Regex,
@@ -73,6 +74,7 @@ struct Compiled {
 }
 
 /// Compiled rules.
+#[derive(Clone)]
 pub struct Interceptor {
     rules: Vec<Compiled>,
     invalid: Vec<InvalidRule>,

@@ -1,8 +1,10 @@
-//! agent-bash for other programs: the messages.
+//! agent-bash for other programs: JSON lines ([`rpc`]) over any pair of streams.
 //!
-//! Here so far: the lines of the JSON-lines protocol as types ([`rpc`]), those that are settled. Nothing serves them
-//! yet; README.md says what will.
+//! A server holds no logic about commands: what a call does is `agent-bash`'s, and the result is the same object on every
+//! surface. Here is who asked, who is told, and what happens when the one or the other goes away.
 
+mod kept;
+mod live;
 pub mod rpc;
 
 #[cfg(doctest)]

@@ -78,7 +78,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
 }
 
 /// The name becomes a directory's, so it must not lead anywhere else.
-pub(super) fn session_name(text: &str) -> Result<String, String> {
+pub(crate) fn session_name(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if text.is_empty() || text.starts_with('.') || !text.chars().all(plain) || text.len() > 64 {
         return Err(

@@ -1,0 +1,36 @@
+//! What `rpc` takes, and what every server takes.
+
+use super::values::{ProfileArg, SafeLevelArg, session_name};
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+One JSON object a line: requests on stdin, responses and updates on stdout. Requests run beside each other.
+
+  {\"id\": 1, \"type\": \"tool_call\", \"request\": {\"command\": \"make\"}, \"stream\": true}
+  {\"id\": 2, \"type\": \"cancel\", \"target\": 1}
+  {\"id\": 3, \"type\": \"ping\"}
+
+The end of stdin and SIGTERM end it: running commands are cancelled, background jobs live on.
+All messages: docs/rpc.md.")]
+pub(crate) struct RpcArgs {
+    #[command(flatten)]
+    pub(crate) serving: ServingArgs,
+}
+
+/// What a server is started with.
+#[derive(Debug, Args)]
+pub(crate) struct ServingArgs {
+    /// How calls behave and how their results read; `standard` unless the settings say otherwise.
+    #[arg(long, value_name = "PROFILE")]
+    pub(crate) profile: Option<ProfileArg>,
+
+    /// Let only what is on the list of safe mode run: `read_only` (the default) or `listed`.
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
+    pub(crate) safe_mode: Option<SafeLevelArg>,
+
+    /// Keep jobs and artifacts in the on-disk session of this name; otherwise in one of this directory, where the next
+    /// server that is started here finds live jobs again.
+    #[arg(long, value_name = "NAME", value_parser = session_name)]
+    pub(crate) state: Option<String>,
+}

@@ -1,0 +1,84 @@
+//! What `rpc` and `mcp` have in common: a session for this directory, and an end by signal.
+
+use crate::args::ServingArgs;
+use crate::signals::CalledOff;
+use crate::start::Start;
+use agent_bash::Session;
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::session::SessionOptions;
+use agent_bash::settings::Settings;
+use anyhow::Context;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Opens the session and serves it with `serve` until that returns. The signals that end a program give its second
+/// argument instead; that is an orderly end.
+pub(crate) fn serve<F>(
+    args: &ServingArgs,
+    start: &Start,
+    protocol: &str,
+    serve: impl FnOnce(Arc<Session>, Settings, CalledOff) -> F,
+) -> anyhow::Result<u8>
+where
+    F: Future<Output = anyhow::Result<()>>,
+{
+    let settings = start.settings(args.profile, args.safe_mode)?.settings;
+    let name = match &args.state {
+        Some(name) => name.clone(),
+        None => name_for(protocol, &start.host.cwd),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let served = runtime.block_on(async {
+        let called_off = CalledOff::listen().context("cannot listen for signals")?;
+        let options = SessionOptions::many_calls(name, Supervisor::this_program(&start.token));
+        let session = Arc::new(Session::open(&settings, start.host.clone(), options)?);
+        let served = serve(Arc::clone(&session), settings, called_off).await;
+        session.close();
+        served
+    });
+    // The thread that reads stdin waits for as long as there is somebody who might write.
+    runtime.shutdown_background();
+    served.map(|()| 0)
+}
+
+/// `rpc-project-1f0a…`: the same for the same directory, another for another.
+fn name_for(protocol: &str, cwd: &Path) -> String {
+    const LONGEST: usize = 32;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let directory = cwd.file_name().unwrap_or_default().to_string_lossy();
+    let directory: String = directory
+        .chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .take(LONGEST)
+        .collect();
+    let hash = fnv1a(cwd.as_os_str().as_encoded_bytes());
+    format!("{protocol}-{directory}-{hash:016x}")
+}
+
+/// The 64-bit FNV-1a hash. It names directories on disk, so it must be the same in every build.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::session_name;
+
+    #[test]
+    fn a_directory_has_a_session_of_its_own() {
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c, "as published");
+        let name = name_for("rpc", Path::new("/src/my project"));
+        assert!(name.starts_with("rpc-my_project-"), "{name}");
+        assert!(session_name(&name).is_ok());
+        assert_ne!(name, name_for("rpc", Path::new("/other/my project")));
+        assert!(session_name(&name_for("mcp", Path::new("/"))).is_ok());
+        let long = format!("/{}", "é".repeat(200));
+        assert!(session_name(&name_for("mcp", Path::new(&long))).is_ok());
+    }
+}

@@ -1,0 +1,300 @@
+//! From a request to the data of its response.
+
+use super::data::{
+    ArtifactsData, BashData, CancelData, FoundData, JobData, JobKillData, JobOutputData,
+    JobWaitData, JobsData, MessagesData, PageData, PingData, ResetData, ShellsData,
+};
+use super::in_flight::InFlight;
+use super::message::{RpcCall, RpcId, Stream};
+use super::outbox::Outbox;
+use super::updates::Updates;
+use crate::kept;
+use agent_bash::core::{Cancel, JobId, SessionName, parse_duration};
+use agent_bash::exec::{OutputRange, Waited};
+use agent_bash::session::BangOptions;
+use agent_bash::sink::Search;
+use agent_bash::{LiveFeed, Session};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Bytes of a job's output in one response, at most.
+const OUTPUT_PART: usize = 256 * 1024;
+
+/// Matches shown where nothing else is asked for.
+const MATCHES: usize = 200;
+
+/// From SIGTERM to SIGKILL where nothing else is asked for.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a job may take to read what is written to it.
+const WRITE: Duration = Duration::from_secs(10);
+
+/// The data of a response as it is written, or why there is none, as a sentence.
+pub(super) type Answer = Result<Option<Box<RawValue>>, String>;
+
+/// Serves what is about other requests; `None` for anything else.
+pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
+    match call {
+        RpcCall::AbortBash { target } => {
+            in_flight.abort_bash(target.as_ref());
+            Some(Ok(None))
+        }
+        RpcCall::Cancel { target } => {
+            let cancelled = in_flight.cancel(target);
+            Some(data(CancelData { cancelled }))
+        }
+        _ => None,
+    }
+}
+
+/// A request that is being served.
+pub(super) struct Asking {
+    pub(super) id: Option<RpcId>,
+    pub(super) session: Arc<Session>,
+    pub(super) outbox: Outbox,
+    /// Given when it is called off.
+    pub(super) cancel: Cancel,
+}
+
+impl Asking {
+    /// Serves it.
+    pub(super) async fn answer(&self, call: RpcCall) -> Answer {
+        let session = &*self.session;
+        match call {
+            RpcCall::Bash {
+                command,
+                stream,
+                exclude_from_context,
+            } => self.bash(&command, stream, exclude_from_context).await,
+            RpcCall::ToolCall { request, stream } => self.tool_call(request, stream).await,
+            // Served before, by `control`.
+            RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } => Ok(None),
+            RpcCall::Check { command } => {
+                let session = Arc::clone(&self.session);
+                data(apart(move || Ok(session.tool().check(&command))).await?)
+            }
+            RpcCall::Schema => data(session.tool().schema()),
+            RpcCall::Ping => data(PingData {
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+            }),
+            RpcCall::JobsList
+            | RpcCall::JobsShow { .. }
+            | RpcCall::JobsOutput { .. }
+            | RpcCall::JobsWait { .. }
+            | RpcCall::JobsKill { .. }
+            | RpcCall::JobsInput { .. } => self.jobs(call).await,
+            RpcCall::ArtifactList => {
+                let session = Arc::clone(&self.session);
+                let list = move || {
+                    Ok(session
+                        .artifacts()
+                        .map(|dir| dir.list())
+                        .unwrap_or_default())
+                };
+                let artifacts = apart(list).await?.into_iter().map(Into::into).collect();
+                data(ArtifactsData { artifacts })
+            }
+            RpcCall::ArtifactShow {
+                artifact,
+                offset,
+                limit,
+                tail,
+            } => {
+                let session = Arc::clone(&self.session);
+                let page = apart(move || {
+                    let view = kept::open(&session, &artifact.0).map_err(text)?;
+                    match tail {
+                        Some(lines) => view.tail(lines.get()),
+                        None => {
+                            view.lines(offset.map_or(1, NonZeroU64::get), limit.map(Into::into))
+                        }
+                    }
+                    .map_err(text)
+                });
+                data(PageData::from(page.await?))
+            }
+            RpcCall::ArtifactGrep {
+                artifact,
+                pattern,
+                context,
+                offset,
+                limit,
+            } => {
+                let session = Arc::clone(&self.session);
+                let found = apart(move || {
+                    let view = kept::open(&session, &artifact.0).map_err(text)?;
+                    let search = Search {
+                        pattern,
+                        before: context,
+                        after: context,
+                        from_line: offset.map_or(1, NonZeroU64::get),
+                        max_matches: limit.unwrap_or(MATCHES),
+                    };
+                    view.search(&search).map_err(text)
+                });
+                data(FoundData::from(found.await?))
+            }
+            RpcCall::SessionList => data(ShellsData {
+                sessions: session.shells().into_iter().map(Into::into).collect(),
+            }),
+            RpcCall::SessionReset { session: name } => data(ResetData {
+                reset: session.reset_shell(&SessionName(name)),
+            }),
+            RpcCall::SessionMessages => data(MessagesData {
+                messages: session.messages().into_iter().map(Into::into).collect(),
+            }),
+            RpcCall::SessionBeginTurn => {
+                session.begin_turn();
+                Ok(None)
+            }
+            RpcCall::SessionEndTurn => data(MessagesData {
+                messages: session.end_turn().into_iter().map(Into::into).collect(),
+            }),
+        }
+    }
+
+    async fn tool_call(&self, request: Value, stream: Stream) -> Answer {
+        let tool = self.session.tool();
+        let result = match Updates::new(stream, self.id.clone(), &self.outbox) {
+            None => Box::pin(tool.execute(request, &self.cancel)).await,
+            Some(mut updates) => {
+                let live = updates.live.clone();
+                let work = Box::pin(tool.execute_watched(request, &live, &self.cancel));
+                updates.during(work).await
+            }
+        };
+        data(result)
+    }
+
+    async fn bash(&self, command: &str, stream: Stream, excluded_from_context: bool) -> Answer {
+        let options = BangOptions {
+            excluded_from_context,
+            ..BangOptions::default()
+        };
+        let ran = match Updates::new(stream, self.id.clone(), &self.outbox) {
+            None => {
+                let session = &self.session;
+                Box::pin(session.execute_bash(command, options, &self.cancel)).await
+            }
+            Some(mut updates) => {
+                let live = updates.live.clone();
+                let work = async {
+                    let mut feed = LiveFeed(&live);
+                    let options = BangOptions {
+                        live: Some(&mut feed),
+                        ..options
+                    };
+                    let session = &self.session;
+                    session.execute_bash(command, options, &self.cancel).await
+                };
+                updates.during(Box::pin(work)).await
+            }
+        };
+        data(BashData::from(ran.map_err(text)?))
+    }
+
+    async fn jobs(&self, call: RpcCall) -> Answer {
+        let jobs = kept::jobs(&self.session).map_err(text)?;
+        match call {
+            RpcCall::JobsShow { job } => {
+                let job = jobs.show(&JobId(job.0)).map_err(text)?;
+                data(JobData::from(job))
+            }
+            RpcCall::JobsOutput { job, offset, tail } => {
+                let range = match tail {
+                    Some(lines) => OutputRange::Tail {
+                        lines: lines.get(),
+                        max_bytes: OUTPUT_PART,
+                    },
+                    None => OutputRange::From {
+                        offset: offset.unwrap_or(0),
+                        max_bytes: OUTPUT_PART,
+                    },
+                };
+                let jobs = Arc::clone(jobs);
+                let part = apart(move || jobs.output(&JobId(job.0), range).map_err(text));
+                data(JobOutputData::from(part.await?))
+            }
+            RpcCall::JobsWait { job, timeout } => {
+                let timeout = timeout.as_ref().map(|time| duration("timeout", time));
+                let waited = jobs
+                    .wait(&JobId(job.0), timeout.transpose()?, &self.cancel)
+                    .await;
+                let (over, job) = match waited.map_err(text)? {
+                    Waited::Over(job) => (true, job),
+                    Waited::StillRunning(job) | Waited::Cancelled(job) => (false, job),
+                };
+                data(JobWaitData {
+                    over,
+                    job: job.into(),
+                })
+            }
+            RpcCall::JobsKill { job, grace } => {
+                let grace = grace.as_ref().map(|time| duration("grace", time));
+                let grace = grace.transpose()?.unwrap_or(GRACE);
+                let killed = jobs.kill(&JobId(job.0), grace).await.map_err(text)?;
+                data(JobKillData {
+                    job: killed.job.into(),
+                    survivors: killed.survivors,
+                })
+            }
+            RpcCall::JobsInput {
+                job,
+                text: input,
+                close,
+            } => {
+                let id = JobId(job.0);
+                if !input.is_empty() {
+                    let written = jobs.write_stdin(&id, input.as_bytes(), WRITE);
+                    tokio::select! {
+                        biased;
+                        () = self.cancel.cancelled() => return Err("called off".to_owned()),
+                        written = written => written.map_err(text)?,
+                    }
+                }
+                if close {
+                    jobs.close_stdin(&id).await.map_err(text)?;
+                }
+                data(JobData::from(jobs.show(&id).map_err(text)?))
+            }
+            _ => {
+                let jobs = jobs.list().map_err(text)?;
+                data(JobsData {
+                    jobs: jobs.into_iter().map(Into::into).collect(),
+                })
+            }
+        }
+    }
+}
+
+fn data(data: impl Serialize) -> Answer {
+    to_raw_value(&data).map(Some).map_err(text)
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// What reads files or thinks for long is done beside the tasks that others wait for.
+async fn apart<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, String> + Send + 'static,
+) -> Result<T, String> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(format!("not served: {error}")),
+    }
+}
+
+/// Seconds, or a text such as `90s`.
+fn duration(field: &str, value: &Value) -> Result<Duration, String> {
+    let written = match value {
+        Value::String(written) => written.clone(),
+        Value::Number(seconds) => seconds.to_string(),
+        _ => return Err(format!("`{field}` is seconds, or a text such as \"90s\"")),
+    };
+    parse_duration(&written).map_err(|error| format!("`{field}`: {error}"))
+}

@@ -1,0 +1,176 @@
+//! The requests that are not answered yet: how many there may be, and how one of them is called off.
+
+use super::message::RpcId;
+use agent_bash::core::Cancel;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Requests that may be in flight at once: each may be a shell with processes of its own.
+pub const MAX_REQUESTS: usize = 256;
+
+/// Length of the lines that those came in, in all. A line is at most 8 MiB.
+pub const MAX_REQUEST_BYTES: usize = 64 << 20;
+
+/// All of them. Clones are the same.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InFlight(Arc<Mutex<Table>>);
+
+#[derive(Debug, Default)]
+struct Table {
+    next: u64,
+    bytes: usize,
+    requests: BTreeMap<u64, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: Option<RpcId>,
+    kind: Kind,
+    bytes: usize,
+    cancel: Cancel,
+}
+
+/// Which requests a cancellation is meant for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `bash`.
+    Bash,
+    /// Any other.
+    Other,
+}
+
+/// A request in flight; dropping it takes it off the table.
+#[derive(Debug)]
+pub(super) struct Flight {
+    table: InFlight,
+    key: u64,
+    /// Given when the request is called off.
+    pub(super) cancel: Cancel,
+}
+
+impl InFlight {
+    /// Puts a request on the table; `Err` says that there is no room.
+    pub(super) fn begin(
+        &self,
+        id: Option<RpcId>,
+        kind: Kind,
+        bytes: usize,
+    ) -> Result<Flight, String> {
+        let mut table = self.table();
+        if table.requests.len() >= MAX_REQUESTS {
+            return Err(format!(
+                "{MAX_REQUESTS} requests are in flight and no more may be; wait for one of them"
+            ));
+        }
+        if table.bytes + bytes > MAX_REQUEST_BYTES {
+            return Err(format!(
+                "the requests in flight have {} MiB and may have no more; wait for one of them",
+                MAX_REQUEST_BYTES >> 20
+            ));
+        }
+        let cancel = Cancel::new();
+        let key = table.next;
+        table.next += 1;
+        table.bytes += bytes;
+        let entry = Entry {
+            id,
+            kind,
+            bytes,
+            cancel: cancel.clone(),
+        };
+        table.requests.insert(key, entry);
+        Ok(Flight {
+            table: self.clone(),
+            key,
+            cancel,
+        })
+    }
+
+    /// Calls off every request with this id. Answers whether there was one.
+    pub(super) fn cancel(&self, target: &RpcId) -> bool {
+        self.cancel_where(|entry| entry.id.as_ref() == Some(target))
+    }
+
+    /// Calls off `bash`, if it is the one with this id or none is said.
+    pub(super) fn abort_bash(&self, target: Option<&RpcId>) -> bool {
+        self.cancel_where(|entry| {
+            entry.kind == Kind::Bash && (target.is_none() || entry.id.as_ref() == target)
+        })
+    }
+
+    /// Calls off everything.
+    pub(super) fn cancel_all(&self) {
+        self.cancel_where(|_| true);
+    }
+
+    fn cancel_where(&self, is_meant: impl Fn(&Entry) -> bool) -> bool {
+        let table = self.table();
+        let mut any = false;
+        for entry in table.requests.values().filter(|entry| is_meant(entry)) {
+            entry.cancel.cancel();
+            any = true;
+        }
+        any
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        let mut table = self.table.table();
+        if let Some(entry) = table.requests.remove(&self.key) {
+            table.bytes -= entry.bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(text: &str) -> RpcId {
+        RpcId::Text(text.to_owned())
+    }
+
+    #[test]
+    fn there_is_room_for_so_many_and_for_more_when_some_are_done() {
+        let table = InFlight::default();
+        let mut flights: Vec<Flight> = (0..MAX_REQUESTS)
+            .map(|_| table.begin(None, Kind::Other, 1).unwrap())
+            .collect();
+        assert!(table.begin(None, Kind::Other, 1).is_err());
+        flights.pop();
+        table.begin(None, Kind::Other, 1).unwrap();
+    }
+
+    #[test]
+    fn their_bytes_are_bounded_too() {
+        let table = InFlight::default();
+        let half = MAX_REQUEST_BYTES / 2;
+        let first = table.begin(None, Kind::Other, half).unwrap();
+        let _second = table.begin(None, Kind::Other, half).unwrap();
+        assert!(table.begin(None, Kind::Other, 1).is_err());
+        drop(first);
+        table.begin(None, Kind::Other, 1).unwrap();
+    }
+
+    #[test]
+    fn only_those_meant_are_called_off() {
+        let table = InFlight::default();
+        let a = table.begin(Some(id("a")), Kind::Bash, 1).unwrap();
+        let b = table.begin(Some(id("b")), Kind::Other, 1).unwrap();
+        let unnamed = table.begin(None, Kind::Other, 1).unwrap();
+        let off = || [&a, &b, &unnamed].map(|flight| flight.cancel.is_cancelled());
+        assert!(!table.cancel(&id("c")) && !table.abort_bash(Some(&id("b"))));
+        assert_eq!(off(), [false, false, false]);
+        assert!(table.cancel(&id("b")));
+        assert_eq!(off(), [false, true, false]);
+        assert!(table.abort_bash(None));
+        assert_eq!(off(), [true, true, false]);
+        table.cancel_all();
+        assert_eq!(off(), [true, true, true]);
+    }
+}

@@ -1,0 +1,40 @@
+//! The name of a job or an artifact, as clients write it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use std::fmt;
+
+/// A text; a number is taken as its digits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(from = "Form", into = "String")]
+#[schemars(with = "Form")]
+pub struct Name(pub String);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum Form {
+    Text(String),
+    Number(Number),
+}
+
+impl From<Form> for Name {
+    fn from(form: Form) -> Self {
+        Self(match form {
+            Form::Text(text) => text,
+            Form::Number(number) => number.to_string(),
+        })
+    }
+}
+
+impl From<Name> for String {
+    fn from(name: Name) -> Self {
+        name.0
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

@@ -1,0 +1,171 @@
+//! What goes out: whole lines, one after another, from as many tasks as there are.
+//!
+//! Lines wait in a queue of bounded size. When the client does not read, whoever has something to say waits for room;
+//! nothing is dropped, and no memory grows.
+
+use agent_bash::core::Cancel;
+use serde::Serialize;
+use std::sync::Arc;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::task::JoinHandle;
+
+/// Bytes of lines that wait to be written. A longer line waits alone.
+const QUEUE: u32 = 4 << 20;
+
+/// Lines written at once, at most.
+const BATCH: usize = 256;
+
+/// Where lines are put. Clones are the same queue.
+#[derive(Debug, Clone)]
+pub(super) struct Outbox {
+    queue: mpsc::UnboundedSender<Queued>,
+    room: Arc<Semaphore>,
+    gone: Cancel,
+}
+
+#[derive(Debug)]
+struct Queued {
+    line: Vec<u8>,
+    _room: OwnedSemaphorePermit,
+}
+
+/// Writes what is put into an [`Outbox`].
+#[derive(Debug)]
+pub(super) struct Writing(JoinHandle<()>);
+
+impl Outbox {
+    /// Begins to write to `output`.
+    pub(super) fn new<W: AsyncWrite + Unpin + Send + 'static>(output: W) -> (Self, Writing) {
+        let (queue, queued) = mpsc::unbounded_channel();
+        let gone = Cancel::new();
+        let writing = tokio::spawn(write(output, queued, gone.clone()));
+        let outbox = Self {
+            queue,
+            room: Arc::new(Semaphore::new(QUEUE as usize)),
+            gone,
+        };
+        (outbox, Writing(writing))
+    }
+
+    /// Puts a message into the queue as soon as there is room. Dropping the future puts nothing there. Where the client
+    /// is gone, so is the message.
+    pub(super) async fn send(&self, message: &impl Serialize) {
+        let mut line = match serde_json::to_vec(message) {
+            Ok(line) => line,
+            Err(error) => {
+                tracing::error!(%error, "a message cannot be written as JSON");
+                return;
+            }
+        };
+        line.push(b'\n');
+        let size = u32::try_from(line.len()).unwrap_or(QUEUE).min(QUEUE);
+        tokio::select! {
+            biased;
+            () = self.gone.cancelled() => {}
+            room = Arc::clone(&self.room).acquire_many_owned(size) => {
+                // The semaphore is never closed.
+                if let Ok(room) = room {
+                    // Without a writer the client is gone.
+                    let _ = self.queue.send(Queued { line, _room: room });
+                }
+            }
+        }
+    }
+
+    /// Returns when the client has gone away.
+    pub(super) async fn gone(&self) {
+        self.gone.cancelled().await;
+    }
+}
+
+impl Writing {
+    /// Returns when everything is written. All clones of the outbox must have been dropped.
+    pub(super) async fn finish(self) {
+        // A writer that panicked has nothing more to write.
+        let _ = self.0.await;
+    }
+}
+
+async fn write<W: AsyncWrite + Unpin>(
+    mut output: W,
+    mut queued: mpsc::UnboundedReceiver<Queued>,
+    gone: Cancel,
+) {
+    let mut batch = Vec::new();
+    while queued.recv_many(&mut batch, BATCH).await > 0 {
+        for queued in batch.drain(..) {
+            if let Err(error) = output.write_all(&queued.line).await {
+                tracing::debug!(%error, "the client is gone");
+                gone.cancel();
+                return;
+            }
+        }
+        if output.flush().await.is_err() {
+            gone.cancel();
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::AsyncReadExt;
+
+    #[tokio::test]
+    async fn lines_come_whole_and_in_order() {
+        let (output, mut input) = tokio::io::duplex(16);
+        let (outbox, writing) = Outbox::new(output);
+        let reading = tokio::spawn(async move {
+            let mut text = String::new();
+            input.read_to_string(&mut text).await.map(|_| text)
+        });
+        for number in 0..100 {
+            outbox.send(&format!("line {number}")).await;
+        }
+        drop(outbox);
+        writing.finish().await;
+        let text = reading.await.unwrap().unwrap();
+        let want: Vec<String> = (0..100)
+            .map(|number| format!("\"line {number}\""))
+            .collect();
+        assert_eq!(text.lines().collect::<Vec<_>>(), want);
+    }
+
+    #[tokio::test]
+    async fn who_does_not_read_makes_senders_wait() {
+        let (output, mut input) = tokio::io::duplex(16);
+        let (outbox, _writing) = Outbox::new(output);
+        let long = "x".repeat(QUEUE as usize / 4);
+        let mut sent = 0;
+        loop {
+            tokio::select! {
+                biased;
+                () = outbox.send(&long) => sent += 1,
+                () = tokio::task::yield_now() => break,
+            }
+        }
+        assert!((3..=4).contains(&sent), "{sent}");
+        // Room is made by reading, and by nothing else.
+        let waiting = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.send(&"next").await }
+        });
+        let mut buffer = vec![0; long.len() * 2];
+        input.read_exact(&mut buffer).await.unwrap();
+        waiting.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn without_a_client_nobody_waits() {
+        let (output, input) = tokio::io::duplex(16);
+        let (outbox, _writing) = Outbox::new(output);
+        drop(input);
+        let long = "x".repeat(QUEUE as usize);
+        for _ in 0..3 {
+            outbox.send(&long).await;
+        }
+        outbox.gone().await;
+    }
+}

@@ -1,0 +1,139 @@
+//! From a line to a request, or to the answer that says why it is none.
+
+use super::Response;
+use super::message::{RpcCall, RpcId, RpcResponse};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A request that was understood.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) id: Option<RpcId>,
+    /// Its `type`, as it was written.
+    pub(super) kind: String,
+    pub(super) call: RpcCall,
+}
+
+/// Reads a line. Whatever can be read of id and type is in the refusal, too, so that its client finds the request.
+pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
+    let refusal = |id: Option<RpcId>, kind: &str, error: String| {
+        Err(Box::new(RpcResponse::failure(id, kind, error)))
+    };
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => return refusal(None, "", format!("the line is not JSON: {error}")),
+    };
+    let Value::Object(fields) = &value else {
+        let error = "a request is an object: {\"id\": 1, \"type\": \"ping\"}";
+        return refusal(None, "", error.to_owned());
+    };
+    let kind = fields.get("type").and_then(Value::as_str);
+    let written = kind.unwrap_or_default().to_owned();
+    let id = match fields.get("id") {
+        None | Some(Value::Null) => None,
+        Some(Value::String(text)) => Some(RpcId::Text(text.clone())),
+        Some(Value::Number(number)) => Some(RpcId::Number(number.clone())),
+        Some(_) => return refusal(None, &written, "`id` is a text or a number".to_owned()),
+    };
+    if kind.is_none() {
+        let error =
+            "`type` is missing, or no text: it says what is asked for, such as \"tool_call\"";
+        return refusal(id, "", error.to_owned());
+    }
+    match RpcCall::deserialize(value) {
+        Ok(call) => Ok(Asked {
+            id,
+            kind: written,
+            call,
+        }),
+        Err(error) => {
+            let error = error.to_string();
+            // What serde calls a variant is a type here.
+            let error = error.replacen("unknown variant", "unknown type", 1);
+            refusal(id, &written, error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_refusal_has_what_could_be_read() {
+        for (line, id, command, error) in [
+            ("{", None, "", "not JSON"),
+            ("\u{0}", None, "", "not JSON"),
+            ("\"ping\"", None, "", "a request is an object"),
+            ("[1]", None, "", "a request is an object"),
+            ("{\"id\": 7}", Some(json!(7)), "", "`type` is missing"),
+            (
+                "{\"id\": 7, \"type\": 5}",
+                Some(json!(7)),
+                "",
+                "`type` is missing",
+            ),
+            (
+                "{\"id\": \"a\", \"type\": \"dance\"}",
+                Some(json!("a")),
+                "dance",
+                "unknown type `dance`, expected one of `bash`",
+            ),
+            (
+                "{\"id\": 1.5, \"type\": \"bash\"}",
+                Some(json!(1.5)),
+                "bash",
+                "missing field `command`",
+            ),
+            (
+                "{\"id\": [], \"type\": \"ping\"}",
+                None,
+                "ping",
+                "`id` is a text or a number",
+            ),
+            (
+                "{\"type\": \"cancel\"}",
+                None,
+                "cancel",
+                "missing field `target`",
+            ),
+            (
+                "{\"type\": \"tool_call\", \"request\": \"ls\", \"stream\": 5}",
+                None,
+                "tool_call",
+                "`stream` is true, false",
+            ),
+        ] {
+            let refusal = *request(line.as_bytes()).unwrap_err();
+            let value = serde_json::to_value(&refusal).unwrap();
+            assert_eq!(value.get("id"), id.as_ref(), "{line}");
+            assert_eq!(value["command"], command, "{line}");
+            assert_eq!(value["success"], false);
+            assert!(value["error"].as_str().unwrap().contains(error), "{value}");
+        }
+    }
+
+    #[test]
+    fn not_utf8_is_refused_and_deep_nesting_too() {
+        assert!(request(b"{\"id\": 1, \"type\": \"ping\xff\"}").is_err());
+        let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+        assert!(request(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_request_is_read_with_any_id_and_unknown_fields() {
+        for (id, want) in [
+            ("\"a\"", Some(RpcId::Text("a".to_owned()))),
+            ("18446744073709551615", Some(RpcId::Number(u64::MAX.into()))),
+            ("null", None),
+        ] {
+            let line = format!("{{\"id\": {id}, \"type\": \"ping\", \"more\": 1}}\r");
+            let asked = request(line.as_bytes()).unwrap();
+            assert_eq!((asked.id, asked.call), (want, RpcCall::Ping));
+        }
+        let asked = request(b"{\"type\": \"session.close\", \"session\": \"a\"}").unwrap();
+        assert_eq!(asked.kind, "session.close");
+        assert!(matches!(asked.call, RpcCall::SessionReset { .. }));
+    }
+}
