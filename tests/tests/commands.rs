@@ -3,6 +3,9 @@
 use agent_bash_tests::product::{self, Ran};
 use agent_bash_tests::world::World;
 use serde_json::{Value, json};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(30);
 
 fn agent_bash(world: &World, words: &[&str]) -> anyhow::Result<Ran> {
     let mut command = world.command(product::agent_bash()?);
@@ -195,5 +198,88 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
         let good = |said: &str| said.starts_with("ok") && said.contains(line);
         assert!(said.lines().any(good), "{line}: {said}");
     }
+    Ok(())
+}
+
+#[test]
+fn clean_removes_what_nobody_uses_and_says_what() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let background = |script: &str| output_of(&world, &["run", "--mode", "background", script]);
+    output_of(&world, &["run", "seq 20000"])?;
+    output_of(&world, &["run", "--profile", "paged", "seq 20000"])?;
+    background("sleep 300")?;
+    background("sleep 0.4")?;
+    // Leaves a process behind that goes on writing its artifact.
+    output_of(&world, &["run", "sleep 300 & seq 3"])?;
+    output_of(&world, &["jobs", "wait", "2"])?;
+    let dead = world.temp().join("agent-bash-session-dead");
+    std::fs::create_dir(&dead)?;
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        dead.join("status"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )?;
+    let said = output_of(&world, &["clean"])?;
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(
+        lines[0].starts_with(
+            "removed 2 artifacts, 1 finished job, 1 leftover of a killed program, 212."
+        ),
+        "{said}"
+    );
+    assert_eq!(
+        lines[1..],
+        [
+            "kept job 1, which runs: agent-bash jobs kill 1",
+            "kept job 3, which runs: agent-bash jobs kill 3",
+            "kept 1 artifact in use",
+        ]
+    );
+    assert!(!dead.exists());
+    assert_eq!(output_of(&world, &["jobs", "list"])?.lines().count(), 2);
+    assert_eq!(output_of(&world, &["artifact", "list"])?.lines().count(), 1);
+    for job in ["1", "3"] {
+        output_of(&world, &["jobs", "kill", job])?;
+    }
+    let other = output_of(&world, &["clean", "--state", "other"])?;
+    assert_eq!(other, "there was nothing to remove\n");
+    let said = output_of(&world, &["clean", "--all"])?;
+    assert!(
+        said.starts_with("removed 1 artifact, 2 finished jobs, "),
+        "{said}"
+    );
+    assert_eq!(
+        output_of(&world, &["clean"])?,
+        "there was nothing to remove\n"
+    );
+    assert!(world.left(PATIENCE).is_empty());
+    Ok(())
+}
+
+#[test]
+fn pages_and_completions_are_made_for_every_command() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let pages = world.cwd().join("man1");
+    output_of(&world, &["man", "--out", &pages.display().to_string()])?;
+    let help = output_of(&world, &["--help"])?;
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands: Vec<&str> = commands
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|word| !word.is_empty() && *word != "help")
+        .collect();
+    assert!(commands.len() > 8, "{commands:?}");
+    let completions = output_of(&world, &["completions", "bash"])?;
+    for command in commands {
+        let page = std::fs::read_to_string(pages.join(format!("agent-bash-{command}.1")))?;
+        assert_eq!(output_of(&world, &["man", command])?, page, "{command}");
+        assert!(
+            completions.contains(&format!("agent__bash,{command})")),
+            "{command}"
+        );
+    }
+    assert_eq!(agent_bash(&world, &["man", "nope"])?.code, 2);
     Ok(())
 }

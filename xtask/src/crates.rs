@@ -149,6 +149,8 @@ pub(crate) const CRATES: &[Crate] = &[
         third_party: &[
             "anyhow",
             "clap",
+            "clap_complete",
+            "clap_mangen",
             "serde_json",
             "shlex",
             "tokio",

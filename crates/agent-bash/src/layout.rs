@@ -51,6 +51,11 @@ pub fn write(layout: TextLayout, facts: &Facts<'_>) -> String {
     }
 }
 
+/// A size for people: `128 KB`, `1.5 MB`; 1 KB is 1024 bytes.
+pub fn size_text(bytes: u64) -> String {
+    wording::size(bytes, wording::SizeStyle::Spaced)
+}
+
 /// What is shown of the streams, as the default profile shows it; nothing around it.
 pub fn output_text(printed: &[SinkReport]) -> String {
     let mut text = String::new();

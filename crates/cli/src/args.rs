@@ -4,6 +4,8 @@
 mod about;
 mod artifact;
 mod check;
+mod clean;
+mod generated;
 mod jobs;
 mod rpc;
 mod run;
@@ -12,6 +14,8 @@ mod values;
 pub(crate) use about::{DoctorArgs, EnvArgs, SchemaArgs, SettingsArgs};
 pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
+pub(crate) use clean::CleanArgs;
+pub(crate) use generated::{CompletionsArgs, ManArgs};
 pub(crate) use jobs::{JobsAction, JobsArgs};
 pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
@@ -68,6 +72,12 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Say what works here, and try it with a harmless command.
     Doctor(DoctorArgs),
+    /// Remove artifacts, finished jobs and leftovers, and say what that was.
+    Clean(CleanArgs),
+    /// Print the script that completes words of this program in a shell.
+    Completions(CompletionsArgs),
+    /// Print a manual page.
+    Man(ManArgs),
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 pub(crate) mod artifact;
 pub(crate) mod check;
+pub(crate) mod clean;
 pub(crate) mod doctor;
 pub(crate) mod env;
+pub(crate) mod generated;
 pub(crate) mod jobs;
 pub(crate) mod rpc;
 pub(crate) mod run;

@@ -60,6 +60,9 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
         Command::Jobs(args) => commands::jobs::jobs(&args, &start),
         Command::Env(args) => commands::env::env(&args, &start),
         Command::Settings(args) => commands::settings::settings(&args, &start),
+        Command::Clean(args) => commands::clean::clean(&args, &start),
+        Command::Completions(args) => commands::generated::completions(&args),
+        Command::Man(args) => commands::generated::man(&args),
         Command::Doctor(_) => commands::doctor::doctor(&start),
     }
 }

@@ -29,8 +29,8 @@ pub use jobs::{
     Job, JobError, JobKind, JobOutput, JobState, JobStdin, Jobs, JobsOptions, Killed, OutputRange,
     Waited,
 };
-pub use session::ShellInfo;
-pub use snapshot::SnapshotOptions;
+pub use session::{ShellInfo, sweep_sessions};
+pub use snapshot::{SnapshotOptions, sweep_snapshots};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

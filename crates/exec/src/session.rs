@@ -20,6 +20,7 @@ use agent_bash_core::{
 };
 use call::{After, SessionCall};
 use live::LiveShell;
+pub use live::sweep_sessions;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;

@@ -17,7 +17,7 @@ mod filter;
 mod names;
 
 use crate::quote::quoted;
-use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell, short_duration};
+use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell, Timestamp, short_duration};
 use agent_bash_process::environment::SecretFilter;
 use agent_bash_process::supervisor::{StartError, Supervisor};
 use capture::Reader;
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -62,6 +62,14 @@ impl SnapshotOptions {
             secrets: Some(SecretFilter::default()),
         }
     }
+}
+
+/// Removes the snapshots of dead processes in `directory`; done before every capture, too. Returns how many there were.
+pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
+    if !directory.is_dir() {
+        return 0;
+    }
+    file::sweep(directory, Duration::from_millis(now.0))
 }
 
 /// What a shell of one kind has of the user's.

@@ -70,6 +70,15 @@ pub struct Removed {
     pub bytes: u64,
 }
 
+/// What [`ArtifactDir::clear`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cleared {
+    /// What is gone.
+    pub removed: Removed,
+    /// Artifacts that somebody still uses.
+    pub kept: u64,
+}
+
 /// Why an artifact cannot be read. The texts are those of the upstream.
 #[derive(Debug, thiserror::Error)]
 pub enum LookupError {
@@ -203,6 +212,15 @@ impl ArtifactDir {
         removed
     }
 
+    /// Removes all artifacts of the session but those that `keep` names and those that another process's session still
+    /// has, whatever their age.
+    pub fn clear(&self, keep: impl Fn(&ArtifactInfo) -> bool) -> Cleared {
+        match self.shared.look() {
+            Ok(dir) => sweep::clear(&dir, self.shared.options.clock.wall(), keep),
+            Err(_) => Cleared::default(),
+        }
+    }
+
     /// Removes what is past its time in all sessions under `root`: artifacts whose session's process is dead, and
     /// those a day old that may become no older. To be called at a start.
     pub fn sweep(root: &Path, naming: Naming, now: Timestamp) -> Removed {
@@ -302,7 +320,7 @@ pub(crate) fn ids(dir: &PrivateDir) -> Vec<ArtifactId> {
     ids.into_iter().collect()
 }
 
-fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> {
+pub(crate) fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> {
     let done = sidecar.done.as_ref()?;
     let mut artifact = sidecar.reference(dir)?;
     if done.shared {

@@ -41,7 +41,7 @@ mod view;
 mod visible;
 mod window;
 
-pub use artifact_dir::{ArtifactDir, ArtifactInfo, LookupError, Removed, open_artifact};
+pub use artifact_dir::{ArtifactDir, ArtifactInfo, Cleared, LookupError, Removed, open_artifact};
 pub use artifact_options::{ArtifactDirOptions, ArtifactLimits, Naming, SessionNameError};
 pub use call::{CallOptions, CallOutput, CallReport};
 pub use live::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};

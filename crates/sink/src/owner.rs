@@ -28,6 +28,11 @@ impl Owner {
         }
     }
 
+    /// Whether it is this process.
+    pub(crate) fn is_me(&self) -> bool {
+        *self == Self::current()
+    }
+
     /// Whether it is certain that the process is no more.
     pub(crate) fn is_dead(&self) -> bool {
         if self.boot != boot() {

@@ -8,6 +8,7 @@ use crate::start;
 use agent_bash_core::{NotStarted, RunSpec};
 use agent_bash_process::supervisor::{ShellStart, Supervised};
 use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -57,7 +58,7 @@ impl LiveShell {
             NotStarted::new(format!("the session's shell could not be started: {error}"))
         };
         let directory = tempfile::Builder::new()
-            .prefix("agent-bash-session-")
+            .prefix(PREFIX)
             .tempdir_in(&options.directory)
             .map_err(|error| failed(&format_args!("{}: {error}", options.directory.display())))?;
         let status = status_fifo(directory.path()).map_err(|error| failed(&error))?;
@@ -114,6 +115,29 @@ impl LiveShell {
     }
 }
 
+/// Removes the directories of shells whose host was killed, in `directory`. Returns how many there were.
+pub fn sweep_sessions(directory: &Path) -> usize {
+    let Ok(entries) = std::fs::read_dir(directory) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX))
+        .filter(|entry| {
+            is_abandoned(&entry.path()) && std::fs::remove_dir_all(entry.path()).is_ok()
+        })
+        .count()
+}
+
+/// Whether nobody reads the status FIFO any more. Not where there is none yet, or where it cannot be told.
+fn is_abandoned(directory: &Path) -> bool {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    open(directory.join(STATUS), flags, Mode::empty()).is_err_and(|error| error == Errno::NXIO)
+}
+
+/// Beginning of the directories' names.
+const PREFIX: &str = "agent-bash-session-";
+
 /// Name of the status FIFO.
 const STATUS: &str = "status";
 
@@ -130,4 +154,24 @@ fn fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
         access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW,
         Mode::empty(),
     )?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_nobody_reads_is_swept() {
+        let temp = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let path = temp.path().join(format!("{PREFIX}{name}"));
+            std::fs::create_dir(&path).unwrap();
+            path
+        };
+        let (new, used, dead) = (make("new"), make("used"), make("dead"));
+        let _reader = fifo(&used.join(STATUS), OFlags::RDWR).unwrap();
+        drop(fifo(&dead.join(STATUS), OFlags::RDWR).unwrap());
+        assert_eq!(sweep_sessions(temp.path()), 1);
+        assert!(new.exists() && used.exists() && !dead.exists());
+    }
 }

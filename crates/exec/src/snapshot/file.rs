@@ -87,14 +87,15 @@ impl Drop for SnapshotFile {
     }
 }
 
-/// Removes what dead processes left, drafts too. `now` is the time since 1970.
-pub(super) fn sweep(directory: &Path, now: Duration) {
+/// Removes what dead processes left, drafts too. `now` is the time since 1970. Returns how many files there were.
+pub(super) fn sweep(directory: &Path, now: Duration) -> usize {
     let Ok(dir) = open_private(directory) else {
-        return;
+        return 0;
     };
     let Ok(entries) = Dir::read_from(&dir) else {
-        return;
+        return 0;
     };
+    let mut removed = 0;
     let here = namespace();
     for entry in entries.flatten() {
         let Ok(name) = entry.file_name().to_str() else {
@@ -108,10 +109,11 @@ pub(super) fn sweep(directory: &Path, now: Duration) {
         } else {
             is_old(&dir, name, now)
         };
-        if gone {
-            let _ = fs::unlinkat(&dir, name, AtFlags::empty());
+        if gone && fs::unlinkat(&dir, name, AtFlags::empty()).is_ok() {
+            removed += 1;
         }
     }
+    removed
 }
 
 fn is_old(dir: &OwnedFd, name: &str, now: Duration) -> bool {

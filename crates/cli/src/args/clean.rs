@@ -1,0 +1,21 @@
+//! `agent-bash clean`.
+
+use super::DEFAULT_SESSION;
+use super::values::session_name;
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+What is still used stays: jobs that run, what they write, and what a running host has kept.
+
+  agent-bash clean            the outputs and jobs of one-shot commands
+  agent-bash clean --all      those of every session below the state directory")]
+pub(crate) struct CleanArgs {
+    /// The on-disk session that is cleaned.
+    #[arg(long, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
+    pub(crate) state: String,
+
+    /// Clean all sessions.
+    #[arg(long, conflicts_with = "state")]
+    pub(crate) all: bool,
+}

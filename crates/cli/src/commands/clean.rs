@@ -1,0 +1,168 @@
+//! `agent-bash clean`: removes what was kept and nobody uses, and says what that was.
+
+use crate::args::CleanArgs;
+use crate::commands::session;
+use crate::output;
+use crate::start::Start;
+use agent_bash::artifacts;
+use agent_bash::core::Clock;
+use agent_bash::exec::{Job, JobState, Jobs, JobsOptions, sweep_sessions, sweep_snapshots};
+use agent_bash::layout::size_text;
+use agent_bash::process::SystemClock;
+use agent_bash::sink::{ArtifactDir, Naming};
+use anyhow::Context;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What was removed, and what was not.
+#[derive(Debug, Default)]
+struct Account {
+    artifacts: u64,
+    bytes: u64,
+    jobs: usize,
+    leftovers: usize,
+    artifacts_in_use: u64,
+    running: Vec<String>,
+}
+
+/// Cleans one session or all, and what killed programs have left.
+pub(crate) fn clean(args: &CleanArgs, start: &Start) -> anyhow::Result<u8> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let names = if args.all {
+        sessions(start)
+    } else {
+        BTreeSet::from([args.state.clone()])
+    };
+    let mut account = Account::default();
+    for name in &names {
+        runtime.block_on(clean_session(name, start, &mut account))?;
+    }
+    account.leftovers += sweep_sessions(&start.host.temp_dir());
+    if let Some(state) = start.host.state_dir() {
+        account.leftovers += sweep_snapshots(&state.join("snapshots"), SystemClock::new().wall());
+    }
+    output::print(&account.text())?;
+    Ok(0)
+}
+
+async fn clean_session(name: &str, start: &Start, account: &mut Account) -> anyhow::Result<()> {
+    let mut written = Vec::new();
+    if let Some(directory) = jobs_directory(start, name) {
+        let options = JobsOptions {
+            keep: Duration::ZERO,
+            ..JobsOptions::new(&directory, Arc::new(SystemClock::new()))
+        };
+        let jobs = Jobs::new(options);
+        let before = jobs.list()?;
+        for job in before.iter().filter(|job| job.state == JobState::Running) {
+            account.running.push(job.id.to_string());
+            written.extend(job.output.clone());
+        }
+        account.bytes += finished_bytes(&before, &directory);
+        account.jobs += jobs.clean().await?;
+    }
+    for naming in [Naming::Numbered, Naming::Paged] {
+        if let Some(dir) = session::artifact_dir(start, name, naming)? {
+            clean_artifacts(&dir, &written, account);
+        }
+    }
+    Ok(())
+}
+
+/// Where the jobs of a session are, if it has or had any.
+fn jobs_directory(start: &Start, name: &str) -> Option<PathBuf> {
+    let directory = start.host.state_dir()?.join(name).join("jobs");
+    directory.is_dir().then_some(directory)
+}
+
+/// Length of what ended jobs have printed; what adopted processes print is in an artifact, and counts there.
+fn finished_bytes(jobs: &[Job], directory: &Path) -> u64 {
+    jobs.iter()
+        .filter(|job| job.state != JobState::Running)
+        .filter_map(|job| job.output.as_ref())
+        .filter(|path| path.starts_with(directory))
+        .filter_map(|path| Some(path.metadata().ok()?.len()))
+        .sum()
+}
+
+fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], account: &mut Account) {
+    let cleared = dir.clear(|info| {
+        written
+            .iter()
+            .any(|path| *path == Path::new(&info.artifact.path))
+    });
+    account.artifacts += cleared.removed.artifacts;
+    account.bytes += cleared.removed.bytes;
+    account.artifacts_in_use += cleared.kept;
+}
+
+/// The sessions that have anything on disk.
+fn sessions(start: &Start) -> BTreeSet<String> {
+    let numbered = start.host.state_dir().map(|state| (state, ""));
+    let paged = artifacts::root(&start.host, Naming::Paged).map(|root| (root, "agent-bash-"));
+    let mut names = BTreeSet::new();
+    for (directory, prefix) in numbered.into_iter().chain(paged) {
+        let Ok(entries) = std::fs::read_dir(directory) else {
+            continue;
+        };
+        for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
+            let name = entry.file_name();
+            if let Some(name) = name.to_str().and_then(|name| name.strip_prefix(prefix)) {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    names
+}
+
+impl Account {
+    fn text(&self) -> String {
+        let mut removed = Vec::new();
+        let mut count = |number: u64, what: &str, several: &str| match number {
+            0 => {}
+            1 => removed.push(format!("1 {what}")),
+            many => removed.push(format!("{many} {several}")),
+        };
+        count(self.artifacts, "artifact", "artifacts");
+        count(self.jobs as u64, "finished job", "finished jobs");
+        let leftovers = self.leftovers as u64;
+        count(
+            leftovers,
+            "leftover of a killed program",
+            "leftovers of killed programs",
+        );
+        let mut text = if removed.is_empty() {
+            "there was nothing to remove\n".to_owned()
+        } else {
+            format!(
+                "removed {}, {}\n",
+                removed.join(", "),
+                size_text(self.bytes)
+            )
+        };
+        // Writing to a String cannot fail.
+        for job in &self.running {
+            let _ = writeln!(
+                text,
+                "kept job {job}, which runs: agent-bash jobs kill {job}"
+            );
+        }
+        if self.artifacts_in_use > 0 {
+            let _ = writeln!(text, "kept {} in use", plural(self.artifacts_in_use));
+        }
+        text
+    }
+}
+
+fn plural(artifacts: u64) -> String {
+    match artifacts {
+        1 => "1 artifact".to_owned(),
+        many => format!("{many} artifacts"),
+    }
+}

@@ -1,0 +1,49 @@
+//! `agent-bash completions` and `man`, made from the definition of the command line.
+
+use crate::Usage;
+use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::output;
+use anyhow::Context;
+use clap::{Command, CommandFactory};
+
+/// Prints the script that completes our words in a shell.
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
+    let mut command = Cli::command();
+    let name = command.get_name().to_owned();
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut command, name, &mut text);
+    output::print_bytes(&text)?;
+    Ok(0)
+}
+
+/// Prints a manual page, or writes all of them.
+pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
+    // As `generate_to` does.
+    let mut program = Cli::command().disable_help_subcommand(true);
+    program.build();
+    if let Some(directory) = &args.out {
+        std::fs::create_dir_all(directory)
+            .with_context(|| format!("cannot make {}", directory.display()))?;
+        return clap_mangen::generate_to(Cli::command(), directory)
+            .with_context(|| format!("cannot write into {}", directory.display()))
+            .map(|()| 0);
+    }
+    let page = match &args.command {
+        None => program,
+        Some(name) => page_of(&program, name)?,
+    };
+    let mut text = Vec::new();
+    clap_mangen::Man::new(page).render(&mut text)?;
+    output::print_bytes(&text)?;
+    Ok(0)
+}
+
+/// The command by that name. Its page calls it `agent-bash-jobs`.
+fn page_of(program: &Command, name: &str) -> anyhow::Result<Command> {
+    let Some(command) = program.find_subcommand(name) else {
+        let known: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();
+        let known = known.join(", ");
+        return Err(Usage(format!("there is no command `{name}`; there are {known}")).into());
+    };
+    Ok(command.clone())
+}
