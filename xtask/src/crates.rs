@@ -106,7 +106,13 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "agent-bash-render",
         workspace: &["agent-bash-core"],
-        third_party: &[],
+        third_party: &[
+            "crossterm",
+            "ratatui",
+            "unicode-segmentation",
+            "unicode-width",
+            "vte",
+        ],
         dev_workspace: &[],
     },
     Crate {

@@ -1,0 +1,162 @@
+//! A command that the person ran: `!cmd`, or `!!cmd`, which the model does not see.
+
+use crate::card_frame::{Body, CardFrame};
+use crate::styled_line::wrapped;
+use crate::{OutputLimits, OutputText, Theme, spell};
+use ratatui::text::{Line, Span};
+use std::time::Duration;
+
+/// Lines of output, and rows of them, on a card that is not expanded.
+const COLLAPSED: usize = 20;
+
+/// Columns before a card's text.
+const MARGIN: usize = 1;
+
+/// A bang command, as far as it is shown.
+#[derive(Debug)]
+pub struct BangCard {
+    /// The script.
+    pub command: String,
+    /// The model does not get to see it: `!!`.
+    pub excluded_from_context: bool,
+    /// How it stands.
+    pub state: BangState,
+    /// Since it began.
+    pub elapsed: Duration,
+    /// What it printed.
+    pub output: OutputText,
+    /// Where the full output is, if the message does not hold all of it.
+    pub kept: Option<KeptOutput>,
+}
+
+/// How a bang command stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BangState {
+    /// Not yet over.
+    Running,
+    /// Over. `None` where nobody knows how.
+    Exited(Option<i32>),
+    /// Called off.
+    Cancelled,
+    /// It could not be run.
+    Failed(String),
+}
+
+/// An output that was cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptOutput {
+    /// Such as `artifact://3`; `None` where it was not kept.
+    pub uri: Option<String>,
+}
+
+impl BangCard {
+    /// Of a command that begins.
+    pub fn new(command: impl Into<String>, excluded_from_context: bool) -> Self {
+        Self {
+            command: command.into(),
+            excluded_from_context,
+            state: BangState::Running,
+            elapsed: Duration::ZERO,
+            output: OutputText::new(OutputLimits::BANG),
+            kept: None,
+        }
+    }
+
+    /// How many rows it takes.
+    pub fn height(&self, width: u16, expanded: bool, theme: &Theme) -> usize {
+        self.frame(width, expanded, theme).height()
+    }
+
+    /// Its rows from `skip` on, at most `most`.
+    pub fn rows(
+        &self,
+        width: u16,
+        expanded: bool,
+        skip: usize,
+        most: usize,
+        theme: &Theme,
+    ) -> Vec<Line<'static>> {
+        self.frame(width, expanded, theme).rows(skip, most, theme)
+    }
+
+    fn frame(&self, width: u16, expanded: bool, theme: &Theme) -> CardFrame<'_> {
+        let inner = usize::from(width).saturating_sub(MARGIN);
+        let border = if self.excluded_from_context {
+            theme.rail
+        } else {
+            theme.accent
+        };
+        let rule = |label: &str| {
+            let columns = usize::from(width).saturating_sub(label.chars().count());
+            Line::styled(format!("{label}{}", "─".repeat(columns)), border)
+        };
+        let margin = Span::raw(" ");
+        let note = |text: &str, style| indented(wrapped(text, inner, style));
+        let label = if self.excluded_from_context {
+            "── not in context "
+        } else {
+            ""
+        };
+        let label: String = label.chars().take(usize::from(width)).collect();
+        let mut head = vec![rule(&label)];
+        let command_style = if self.excluded_from_context {
+            theme.dim
+        } else {
+            theme.title
+        };
+        head.extend(note(&format!("$ {}", self.command), command_style));
+        let mut foot = Vec::new();
+        let body = if expanded {
+            let dropped = self.output.dropped_lines();
+            if dropped > 0 {
+                head.extend(note(
+                    &format!("… ({dropped} earlier lines are not kept here)"),
+                    theme.dim,
+                ));
+            }
+            Body::All {
+                output: &self.output,
+                width: inner,
+                rail: margin,
+            }
+        } else {
+            let tail = self.output.tail(inner, COLLAPSED, COLLAPSED, theme);
+            if tail.earlier > 0 {
+                let hint = format!("… {} more lines (ctrl+o to expand)", tail.earlier);
+                foot.extend(note(&hint, theme.dim));
+            }
+            Body::Rows(indented(tail.rows))
+        };
+        match &self.state {
+            BangState::Running => {
+                let spinner = spell::spinner(self.elapsed);
+                foot.extend(note(
+                    &format!("{spinner} Running… (esc to cancel)"),
+                    theme.running,
+                ));
+            }
+            BangState::Exited(Some(0)) => {}
+            BangState::Exited(Some(code)) => {
+                foot.extend(note(&format!("(exit {code})"), theme.error));
+            }
+            BangState::Exited(None) => foot.extend(note("(exit unknown)", theme.error)),
+            BangState::Cancelled => foot.extend(note("(cancelled)", theme.warning)),
+            BangState::Failed(reason) => {
+                foot.extend(note(&format!("Error: {reason}"), theme.error));
+            }
+        }
+        if let Some(kept) = &self.kept {
+            let text = match &kept.uri {
+                Some(uri) => format!("Output truncated. Full output: {uri}"),
+                None => "Output truncated.".to_owned(),
+            };
+            foot.extend(note(&text, theme.warning));
+        }
+        foot.push(rule(""));
+        CardFrame { head, body, foot }
+    }
+}
+
+fn indented(rows: Vec<Line<'static>>) -> Vec<Line<'static>> {
+    crate::card_frame::railed(rows, &Span::raw(" "))
+}

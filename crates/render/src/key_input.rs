@@ -1,0 +1,284 @@
+//! From crossterm's events to plain input: what a host reads from its own terminal, as `agent-bash-pty` takes it.
+
+use agent_bash_core::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
+use crossterm::event::{
+    self, Event, KeyCode, KeyEvent, KeyEventKind, KeyEventState, MouseEvent, MouseEventKind,
+};
+use ratatui::layout::Rect;
+
+/// An event as input for a program whose screen is drawn in `area`. `None` for what is no input: a change of size, the
+/// release of a key, a key that no terminal sends, the mouse outside of the area.
+pub fn key_input(event: &Event, area: Rect) -> Option<KeyInput> {
+    match event {
+        Event::Key(key) => from_key(key),
+        Event::Paste(text) => Some(KeyInput::Paste(text.clone())),
+        Event::Mouse(mouse) => from_mouse(*mouse, area),
+        Event::FocusGained => Some(KeyInput::Focus(true)),
+        Event::FocusLost => Some(KeyInput::Focus(false)),
+        Event::Resize(..) => None,
+    }
+}
+
+fn from_key(event: &KeyEvent) -> Option<KeyInput> {
+    if event.kind == KeyEventKind::Release {
+        return None;
+    }
+    let mut modifiers = modifiers(event.modifiers);
+    let key = match event.code {
+        KeyCode::Char(c) if event.state.contains(KeyEventState::KEYPAD) => Key::Keypad(c),
+        KeyCode::Char(c) => {
+            // The shift is in the character already; with Ctrl or Alt it is a modifier of its own.
+            modifiers.shift &= modifiers.ctrl || modifiers.alt;
+            Key::Char(c)
+        }
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => {
+            modifiers.shift = true;
+            Key::Tab
+        }
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Insert => Key::Insert,
+        KeyCode::Delete => Key::Delete,
+        KeyCode::F(number @ 1..=12) => Key::Function(number),
+        KeyCode::Null => {
+            modifiers.ctrl = true;
+            Key::Char(' ')
+        }
+        KeyCode::F(_)
+        | KeyCode::KeypadBegin
+        | KeyCode::CapsLock
+        | KeyCode::ScrollLock
+        | KeyCode::NumLock
+        | KeyCode::PrintScreen
+        | KeyCode::Pause
+        | KeyCode::Menu
+        | KeyCode::Media(_)
+        | KeyCode::Modifier(_) => return None,
+    };
+    Some(KeyInput::Key { key, modifiers })
+}
+
+fn from_mouse(event: MouseEvent, area: Rect) -> Option<KeyInput> {
+    let inside = area.contains((event.column, event.row).into());
+    let kind = match event.kind {
+        MouseEventKind::Down(which) => MouseKind::Press(button(which)),
+        MouseEventKind::Up(which) => MouseKind::Release(button(which)),
+        MouseEventKind::Drag(which) => MouseKind::Drag(button(which)),
+        MouseEventKind::Moved => MouseKind::Move,
+        MouseEventKind::ScrollUp => MouseKind::WheelUp,
+        MouseEventKind::ScrollDown => MouseKind::WheelDown,
+        MouseEventKind::ScrollLeft | MouseEventKind::ScrollRight => return None,
+    };
+    inside.then(|| {
+        KeyInput::Mouse(MouseInput {
+            kind,
+            col: event.column - area.x,
+            row: event.row - area.y,
+            modifiers: modifiers(event.modifiers),
+        })
+    })
+}
+
+fn modifiers(held: event::KeyModifiers) -> KeyModifiers {
+    KeyModifiers {
+        shift: held.contains(event::KeyModifiers::SHIFT),
+        alt: held.intersects(event::KeyModifiers::ALT | event::KeyModifiers::META),
+        ctrl: held.contains(event::KeyModifiers::CONTROL),
+    }
+}
+
+fn button(which: event::MouseButton) -> MouseButton {
+    match which {
+        event::MouseButton::Left => MouseButton::Left,
+        event::MouseButton::Right => MouseButton::Right,
+        event::MouseButton::Middle => MouseButton::Middle,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use event::KeyModifiers as Held;
+
+    const AREA: Rect = Rect::new(10, 5, 80, 24);
+    const NONE: KeyModifiers = KeyModifiers {
+        shift: false,
+        alt: false,
+        ctrl: false,
+    };
+    const SHIFT: KeyModifiers = KeyModifiers {
+        shift: true,
+        ..NONE
+    };
+    const ALT: KeyModifiers = KeyModifiers { alt: true, ..NONE };
+    const CTRL: KeyModifiers = KeyModifiers { ctrl: true, ..NONE };
+
+    #[test]
+    fn every_key_has_its_input() {
+        let none = Held::NONE;
+        for (code, held, want) in [
+            (KeyCode::Char('a'), none, Some((Key::Char('a'), NONE))),
+            (
+                KeyCode::Char('A'),
+                Held::SHIFT,
+                Some((Key::Char('A'), NONE)),
+            ),
+            (KeyCode::Char('ü'), none, Some((Key::Char('ü'), NONE))),
+            (KeyCode::Char('你'), none, Some((Key::Char('你'), NONE))),
+            (
+                KeyCode::Char('c'),
+                Held::CONTROL,
+                Some((Key::Char('c'), CTRL)),
+            ),
+            (
+                KeyCode::Char(']'),
+                Held::CONTROL,
+                Some((Key::Char(']'), CTRL)),
+            ),
+            (KeyCode::Char('x'), Held::ALT, Some((Key::Char('x'), ALT))),
+            (KeyCode::Char('x'), Held::META, Some((Key::Char('x'), ALT))),
+            (
+                KeyCode::Char('X'),
+                Held::ALT | Held::SHIFT,
+                Some((Key::Char('X'), KeyModifiers { shift: true, ..ALT })),
+            ),
+            (
+                KeyCode::Char('q'),
+                Held::SUPER,
+                Some((Key::Char('q'), NONE)),
+            ),
+            (KeyCode::Null, none, Some((Key::Char(' '), CTRL))),
+            (KeyCode::Enter, none, Some((Key::Enter, NONE))),
+            (KeyCode::Tab, none, Some((Key::Tab, NONE))),
+            (KeyCode::BackTab, none, Some((Key::Tab, SHIFT))),
+            (KeyCode::BackTab, Held::SHIFT, Some((Key::Tab, SHIFT))),
+            (KeyCode::Backspace, none, Some((Key::Backspace, NONE))),
+            (KeyCode::Esc, none, Some((Key::Escape, NONE))),
+            (KeyCode::Up, none, Some((Key::Up, NONE))),
+            (KeyCode::Down, Held::SHIFT, Some((Key::Down, SHIFT))),
+            (KeyCode::Left, Held::CONTROL, Some((Key::Left, CTRL))),
+            (KeyCode::Right, Held::ALT, Some((Key::Right, ALT))),
+            (KeyCode::Home, none, Some((Key::Home, NONE))),
+            (KeyCode::End, none, Some((Key::End, NONE))),
+            (KeyCode::PageUp, none, Some((Key::PageUp, NONE))),
+            (KeyCode::PageDown, none, Some((Key::PageDown, NONE))),
+            (KeyCode::Insert, none, Some((Key::Insert, NONE))),
+            (KeyCode::Delete, none, Some((Key::Delete, NONE))),
+            (KeyCode::F(1), none, Some((Key::Function(1), NONE))),
+            (KeyCode::F(12), none, Some((Key::Function(12), NONE))),
+            (KeyCode::F(13), none, None),
+            (KeyCode::CapsLock, none, None),
+            (KeyCode::PrintScreen, none, None),
+            (
+                KeyCode::Modifier(event::ModifierKeyCode::LeftShift),
+                none,
+                None,
+            ),
+        ] {
+            let want = want.map(|(key, modifiers)| KeyInput::Key { key, modifiers });
+            let event = Event::Key(KeyEvent::new(code, held));
+            assert_eq!(key_input(&event, AREA), want, "{code:?} {held:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_held_repeats_and_its_release_is_nothing() {
+        let key = |kind| Event::Key(KeyEvent::new_with_kind(KeyCode::Enter, Held::NONE, kind));
+        assert!(key_input(&key(KeyEventKind::Repeat), AREA).is_some());
+        assert_eq!(key_input(&key(KeyEventKind::Release), AREA), None);
+        let keypad = KeyEvent::new_with_kind_and_state(
+            KeyCode::Char('5'),
+            Held::NONE,
+            KeyEventKind::Press,
+            KeyEventState::KEYPAD,
+        );
+        let want = KeyInput::Key {
+            key: Key::Keypad('5'),
+            modifiers: NONE,
+        };
+        assert_eq!(key_input(&Event::Key(keypad), AREA), Some(want));
+    }
+
+    #[test]
+    fn the_mouse_counts_from_the_area() {
+        for (kind, at, want) in [
+            (
+                MouseEventKind::Down(event::MouseButton::Left),
+                (10, 5),
+                Some((MouseKind::Press(MouseButton::Left), 0, 0)),
+            ),
+            (
+                MouseEventKind::Up(event::MouseButton::Right),
+                (12, 6),
+                Some((MouseKind::Release(MouseButton::Right), 2, 1)),
+            ),
+            (
+                MouseEventKind::Drag(event::MouseButton::Middle),
+                (89, 28),
+                Some((MouseKind::Drag(MouseButton::Middle), 79, 23)),
+            ),
+            (
+                MouseEventKind::Moved,
+                (10, 5),
+                Some((MouseKind::Move, 0, 0)),
+            ),
+            (
+                MouseEventKind::ScrollUp,
+                (10, 5),
+                Some((MouseKind::WheelUp, 0, 0)),
+            ),
+            (
+                MouseEventKind::ScrollDown,
+                (10, 5),
+                Some((MouseKind::WheelDown, 0, 0)),
+            ),
+            (MouseEventKind::ScrollLeft, (10, 5), None),
+            (MouseEventKind::Moved, (9, 5), None),
+            (MouseEventKind::Moved, (90, 5), None),
+        ] {
+            let event = MouseEvent {
+                kind,
+                column: at.0,
+                row: at.1,
+                modifiers: Held::NONE,
+            };
+            let want = want.map(|(kind, col, row)| {
+                KeyInput::Mouse(MouseInput {
+                    kind,
+                    col,
+                    row,
+                    modifiers: NONE,
+                })
+            });
+            assert_eq!(key_input(&Event::Mouse(event), AREA), want);
+        }
+    }
+
+    #[test]
+    fn pasting_and_focus_are_input_and_a_new_size_is_not() {
+        let text = "a\nb".to_owned();
+        assert_eq!(
+            key_input(&Event::Paste(text.clone()), AREA),
+            Some(KeyInput::Paste(text))
+        );
+        assert_eq!(
+            key_input(&Event::FocusGained, AREA),
+            Some(KeyInput::Focus(true))
+        );
+        assert_eq!(
+            key_input(&Event::FocusLost, AREA),
+            Some(KeyInput::Focus(false))
+        );
+        assert_eq!(key_input(&Event::Resize(1, 1), AREA), None);
+    }
+}

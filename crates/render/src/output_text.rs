@@ -1,0 +1,257 @@
+//! [`OutputText`]: what a command prints, as lines with their styles. It takes raw chunks, split anywhere, and keeps a
+//! bounded part of them, so that ten megabytes cost what ten kilobytes do.
+//!
+//! Of escape sequences SGR is kept, as styles; everything else is dropped. A lone carriage return begins the line anew.
+
+use crate::styled_line::StyledLine;
+use crate::{Theme, sgr};
+use ratatui::style::Style;
+use ratatui::text::Line;
+use std::collections::VecDeque;
+use std::fmt;
+use vte::{Params, Parser, Perform};
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputLimits {
+    /// Bytes, about.
+    pub bytes: usize,
+    /// Characters of a line; the rest is counted and named.
+    pub line_chars: usize,
+}
+
+impl OutputLimits {
+    /// For a tool call: more than a result's text ever has.
+    pub const CARD: Self = Self {
+        bytes: 512 << 10,
+        line_chars: 16 << 10,
+    };
+
+    /// For a bang command: a line has 4000 characters at the most.
+    pub const BANG: Self = Self {
+        bytes: 512 << 10,
+        line_chars: 4000,
+    };
+}
+
+/// Output of a command: its last lines.
+pub struct OutputText {
+    parser: Parser,
+    lines: Lines,
+}
+
+/// What the parser writes into.
+#[derive(Debug)]
+struct Lines {
+    limits: OutputLimits,
+    /// The last lines; the last of them is open.
+    kept: VecDeque<StyledLine>,
+    size: usize,
+    /// Lines that were here and are no more.
+    dropped: u64,
+    style: Style,
+    /// A carriage return came, and nothing after it yet.
+    returned: bool,
+}
+
+/// A part of an output, broken into rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputRows {
+    /// The rows.
+    pub rows: Vec<Line<'static>>,
+    /// How many there are before them: rows of what is kept, lines of what is not.
+    pub earlier: u64,
+    /// How many come after them.
+    pub later: u64,
+}
+
+impl OutputText {
+    /// Nothing yet.
+    pub fn new(limits: OutputLimits) -> Self {
+        Self {
+            parser: Parser::new(),
+            lines: Lines {
+                limits,
+                kept: VecDeque::from([StyledLine::default()]),
+                size: 0,
+                dropped: 0,
+                style: Style::new(),
+                returned: false,
+            },
+        }
+    }
+
+    /// A text that is complete.
+    pub fn of(limits: OutputLimits, text: &str) -> Self {
+        let mut output = Self::new(limits);
+        output.push(text.as_bytes());
+        output
+    }
+
+    /// Takes in what a command printed.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.parser.advance(&mut self.lines, bytes);
+    }
+
+    /// So many lines came too fast to be taken in; what comes next begins a line.
+    pub fn skip(&mut self, lines: u64) {
+        self.parser = Parser::new();
+        self.lines.style = Style::new();
+        if !self.lines.open().is_empty() {
+            self.lines.new_line();
+        }
+        self.lines.dropped += lines + self.lines.kept.len() as u64 - 1;
+        self.lines.kept.drain(..self.lines.kept.len() - 1);
+        self.lines.size = 0;
+    }
+
+    /// Whether nothing was printed.
+    pub fn is_empty(&self) -> bool {
+        self.lines.dropped == 0 && self.shown().next().is_none()
+    }
+
+    /// Lines, those that are no longer kept included.
+    pub fn total_lines(&self) -> u64 {
+        self.lines.dropped + self.shown().count() as u64
+    }
+
+    /// Lines that are no longer kept.
+    pub fn dropped_lines(&self) -> u64 {
+        self.lines.dropped
+    }
+
+    /// The last rows, at most `most`, of the last `lines` lines.
+    pub fn tail(&self, width: usize, most: usize, lines: usize, theme: &Theme) -> OutputRows {
+        let mut rows = Vec::new();
+        let kept = self.shown().count();
+        let mut first = kept;
+        let mut hidden_of_first = 0;
+        let mut left = most;
+        while first > 0 && left > 0 && kept - first < lines {
+            first -= 1;
+            let count = self.lines.kept[first].row_count(width);
+            hidden_of_first = count.saturating_sub(left);
+            left -= count - hidden_of_first;
+        }
+        for (at, line) in self.lines.kept.iter().enumerate().take(kept).skip(first) {
+            let skip = if at == first { hidden_of_first } else { 0 };
+            line.draw_rows(width, skip, theme, &mut rows);
+        }
+        let before: usize = self
+            .lines
+            .kept
+            .iter()
+            .take(first)
+            .map(|line| line.row_count(width))
+            .sum();
+        OutputRows {
+            rows,
+            earlier: self.lines.dropped + (before + hidden_of_first) as u64,
+            later: 0,
+        }
+    }
+
+    /// All rows that are kept, but for what is outside of `most` after the first `skip`.
+    pub fn window(&self, width: usize, skip: usize, most: usize, theme: &Theme) -> OutputRows {
+        let kept = self.shown().count();
+        let (mut at, mut rows, mut later) = (0, Vec::new(), 0);
+        for line in self.lines.kept.iter().take(kept) {
+            let count = line.row_count(width);
+            if at + count > skip && rows.len() < most {
+                line.draw_rows(width, skip.saturating_sub(at), theme, &mut rows);
+                let over = rows.len().saturating_sub(most);
+                rows.truncate(most);
+                later += over as u64;
+            } else if at >= skip {
+                later += count as u64;
+            }
+            at += count;
+        }
+        OutputRows {
+            rows,
+            earlier: self.lines.dropped + skip.min(at) as u64,
+            later,
+        }
+    }
+
+    /// How many rows [`Self::window`] has altogether.
+    pub fn row_count(&self, width: usize) -> usize {
+        self.shown().map(|line| line.row_count(width)).sum()
+    }
+
+    /// Without the open line, if nothing is on it.
+    fn shown(&self) -> impl Iterator<Item = &StyledLine> {
+        let open_is_empty = self.lines.kept.back().is_some_and(StyledLine::is_empty);
+        let count = self.lines.kept.len() - usize::from(open_is_empty);
+        self.lines.kept.iter().take(count)
+    }
+}
+
+impl fmt::Debug for OutputText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutputText")
+            .field("lines", &self.total_lines())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Lines {
+    fn open(&mut self) -> &mut StyledLine {
+        if self.kept.is_empty() {
+            self.kept.push_back(StyledLine::default());
+        }
+        let last = self.kept.len() - 1;
+        &mut self.kept[last]
+    }
+
+    fn new_line(&mut self) {
+        self.returned = false;
+        self.size += self.open().size();
+        self.kept.push_back(StyledLine::default());
+        while self.size > self.limits.bytes
+            && self.kept.len() > 2
+            && let Some(first) = self.kept.pop_front()
+        {
+            self.size -= first.size();
+            self.dropped += 1;
+        }
+    }
+
+    fn settle_return(&mut self) {
+        if std::mem::take(&mut self.returned) {
+            self.open().clear();
+        }
+    }
+}
+
+impl Perform for Lines {
+    fn print(&mut self, c: char) {
+        self.settle_return();
+        let (style, most) = (self.style, self.limits.line_chars);
+        self.open().push(c, style, most);
+    }
+
+    fn execute(&mut self, byte: u8) {
+        let (style, most) = (self.style, self.limits.line_chars);
+        match byte {
+            b'\n' => self.new_line(),
+            b'\r' => self.returned = true,
+            b'\t' => {
+                self.settle_return();
+                self.open().push_tab(style, most);
+            }
+            0x08 => self.open().backspace(),
+            _ => {}
+        }
+    }
+
+    fn csi_dispatch(&mut self, params: &Params, intermediates: &[u8], ignore: bool, action: char) {
+        if action == 'm' && intermediates.is_empty() && !ignore {
+            sgr::apply(&mut self.style, params);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "output_text_tests.rs"]
+mod tests;

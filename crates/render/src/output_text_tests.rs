@@ -1,0 +1,148 @@
+use super::*;
+use ratatui::style::{Color, Modifier};
+
+const WIDE: usize = 1000;
+
+fn rows(text: &[u8]) -> Vec<String> {
+    let mut output = OutputText::new(OutputLimits::CARD);
+    output.push(text);
+    texts(&output.window(WIDE, 0, WIDE, &Theme::dark()))
+}
+
+fn texts(rows: &OutputRows) -> Vec<String> {
+    rows.rows.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn only_text_is_left() {
+    for (bytes, want) in [
+        (&b"a\nb\n"[..], &["a", "b"][..]),
+        (b"a\nb", &["a", "b"]),
+        (b"a\n\nb\n\n", &["a", "", "b", ""]),
+        (b"", &[]),
+        (b"a\r\nb\r\n", &["a", "b"]),
+        (b"10%\r50%\r100%\n", &["100%"]),
+        (b"done\r", &["done"]),
+        (b"ab\x08c", &["ac"]),
+        (b"a\tb\tc", &["a       b       c"]),
+        (b"\x1b[31mred\x1b[0m\x1b[2J\x1b[5;5Hx\x1b[?1049h", &["redx"]),
+        (b"\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b", &["ab"]),
+        (b"\x1bPq#0\x1b\\a\x07\x00\x7fb", &["ab"]),
+        (b"\xff\xfeok", &["\u{fffd}\u{fffd}ok"]),
+        ("a\u{9b}31mb\u{202e}c".as_bytes(), &["a31mbc"]),
+    ] {
+        assert_eq!(rows(bytes), want, "{:?}", String::from_utf8_lossy(bytes));
+    }
+}
+
+#[test]
+fn chunks_may_be_split_anywhere() {
+    let bytes = "\x1b[1;31mrot ü你\x1b[0m\r\nzwei\r\n".as_bytes();
+    let whole = OutputText::of(OutputLimits::CARD, std::str::from_utf8(bytes).unwrap());
+    let mut parts = OutputText::new(OutputLimits::CARD);
+    for byte in bytes {
+        parts.push(std::slice::from_ref(byte));
+    }
+    let theme = Theme::dark();
+    assert_eq!(
+        parts.window(80, 0, 80, &theme),
+        whole.window(80, 0, 80, &theme)
+    );
+}
+
+#[test]
+fn styles_are_those_of_sgr() {
+    let plain = Style::new();
+    for (sgr, want) in [
+        ("1", plain.add_modifier(Modifier::BOLD)),
+        ("1;22", plain),
+        ("31", plain.fg(Color::Indexed(1))),
+        ("95", plain.fg(Color::Indexed(13))),
+        ("44", plain.bg(Color::Indexed(4))),
+        ("103", plain.bg(Color::Indexed(11))),
+        ("38;5;200", plain.fg(Color::Indexed(200))),
+        ("38:5:200", plain.fg(Color::Indexed(200))),
+        ("48;2;1;2;3", plain.bg(Color::Rgb(1, 2, 3))),
+        ("48:2::1:2:3", plain.bg(Color::Rgb(1, 2, 3))),
+        ("38;5;999", plain),
+        ("38", plain),
+        ("31;38;5;200;1;39", plain.add_modifier(Modifier::BOLD)),
+        ("4:3", plain.add_modifier(Modifier::UNDERLINED)),
+        ("31;0", plain),
+        ("31;", plain),
+        ("777", plain),
+    ] {
+        let output = OutputText::of(OutputLimits::CARD, &format!("\x1b[{sgr}mx"));
+        let rows = output.window(80, 0, 80, &Theme::dark());
+        assert_eq!(rows.rows[0].spans[0].style, want, "{sgr}");
+    }
+}
+
+#[test]
+fn rows_break_at_the_width_and_never_inside_a_character() {
+    let output = OutputText::of(
+        OutputLimits::CARD,
+        "abcdef\n你好a\ne\u{301}e\u{301}e\u{301}",
+    );
+    for (width, want) in [
+        (
+            3,
+            &["abc", "def", "你", "好a", "e\u{301}e\u{301}e\u{301}"][..],
+        ),
+        (6, &["abcdef", "你好a", "e\u{301}e\u{301}e\u{301}"]),
+        (
+            0,
+            &[
+                "a", "b", "c", "d", "e", "f", "你", "好", "a", "e\u{301}", "e\u{301}", "e\u{301}",
+            ],
+        ),
+    ] {
+        let rows = output.window(width, 0, WIDE, &Theme::dark());
+        assert_eq!(texts(&rows), want, "{width}");
+        assert_eq!(output.row_count(width), want.len());
+    }
+}
+
+#[test]
+fn the_tail_says_what_is_before_it() {
+    let lines: Vec<String> = (1..=100).map(|n| format!("line {n}")).collect();
+    let text = lines.join("\n");
+    let output = OutputText::of(OutputLimits::CARD, &text);
+    let tail = output.tail(80, 10, usize::MAX, &Theme::dark());
+    assert_eq!((tail.rows.len(), tail.earlier), (10, 90));
+    assert_eq!(texts(&tail)[0], "line 91");
+    let of_lines = output.tail(80, 10, 3, &Theme::dark());
+    assert_eq!((of_lines.rows.len(), of_lines.earlier), (3, 97));
+    let broken = OutputText::of(OutputLimits::CARD, &"x".repeat(100));
+    let tail = broken.tail(10, 3, usize::MAX, &Theme::dark());
+    assert_eq!((tail.rows.len(), tail.earlier), (3, 7));
+    let window = output.window(80, 50, 20, &Theme::dark());
+    assert_eq!(
+        (window.rows.len(), window.earlier, window.later),
+        (20, 50, 30)
+    );
+}
+
+#[test]
+fn what_is_kept_is_bounded_and_what_is_not_is_counted() {
+    let limits = OutputLimits {
+        bytes: 4096,
+        line_chars: 10,
+    };
+    let mut output = OutputText::new(limits);
+    for n in 0..10_000 {
+        output.push(format!("{n}\n").as_bytes());
+    }
+    assert!(output.lines.kept.len() < 100);
+    assert_eq!(output.total_lines(), 10_000);
+    output.skip(5);
+    output.push(b"next\n");
+    assert_eq!(output.total_lines(), 10_006);
+    assert_eq!(texts(&output.window(80, 0, 80, &Theme::dark())), ["next"]);
+
+    let long = OutputText::of(limits, &"y".repeat(1 << 20));
+    assert_eq!(
+        texts(&long.window(WIDE, 0, 80, &Theme::dark())),
+        ["yyyyyyyyyy… [1048566 chars omitted]"]
+    );
+}

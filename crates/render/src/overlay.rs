@@ -1,0 +1,175 @@
+//! The overlay: a box with the screen of a command that runs on a terminal of its own.
+
+use crate::{CardState, ScreenView, Theme, spell, visible_text};
+use agent_bash_core::{Screen, Status};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Widget};
+use std::time::Duration;
+
+/// Smaller than this it makes no sense, in columns and rows; of a host's terminal that has less it takes what there is.
+const SMALLEST: (u16, u16) = (20, 5);
+
+/// What a box takes on both sides.
+const BORDERS: u16 = 2;
+
+/// The overlay. Put it on the host's frame last.
+#[derive(Debug, Clone, Copy)]
+pub struct Overlay<'a> {
+    /// What runs.
+    pub command: &'a str,
+    /// How it stands.
+    pub state: &'a OverlayState,
+    /// Since it began.
+    pub elapsed: Duration,
+    /// Its screen, as it is or scrolled back.
+    pub screen: &'a Screen,
+    /// Lines that it is scrolled back.
+    pub scrolled: usize,
+}
+
+/// How the command in an overlay stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OverlayState {
+    /// It runs.
+    Running,
+    /// It waits for input.
+    WaitingForInput,
+    /// It waits for a secret: what is typed is not shown, and kept nowhere.
+    WaitingForSecret,
+    /// The person killed it.
+    Killed,
+    /// It has ended.
+    Ended(Status),
+}
+
+impl OverlayState {
+    /// Whether it still takes input.
+    pub fn is_live(&self) -> bool {
+        matches!(
+            self,
+            Self::Running | Self::WaitingForInput | Self::WaitingForSecret
+        )
+    }
+
+    /// In a word or two.
+    pub fn badge(&self) -> String {
+        match self {
+            Self::Running => "running".to_owned(),
+            Self::WaitingForInput => "waiting for input".to_owned(),
+            Self::WaitingForSecret => "waiting for a secret".to_owned(),
+            Self::Killed => "killed".to_owned(),
+            Self::Ended(status) => CardState::Ended(status.clone()).badge(),
+        }
+    }
+
+    fn mark(&self, elapsed: Duration, theme: &Theme) -> (&'static str, Style) {
+        match self {
+            Self::Running => (spell::spinner(elapsed), theme.running),
+            Self::WaitingForInput => ("?", theme.warning),
+            Self::WaitingForSecret => ("*", theme.warning),
+            Self::Killed => ("■", theme.error),
+            Self::Ended(status) => spell::mark(&CardState::Ended(status.clone()), elapsed, theme),
+        }
+    }
+}
+
+impl Overlay<'_> {
+    /// Where it goes in the host's frame: in the middle, four fifths of the height.
+    pub fn area(frame: Rect) -> Rect {
+        let (least_width, least_height) = SMALLEST;
+        let margin = if frame.width >= 4 * least_width { 4 } else { 0 };
+        let width = (frame.width - margin).max(least_width).min(frame.width);
+        let height = (u32::from(frame.height) * 4 / 5) as u16;
+        let height = height.max(least_height).min(frame.height);
+        Rect {
+            x: frame.x + (frame.width - width) / 2,
+            y: frame.y + (frame.height - height) / 2,
+            width,
+            height,
+        }
+    }
+
+    /// Where in its area the screen is: the size that the command's terminal should have.
+    pub fn screen_area(area: Rect) -> Rect {
+        Rect {
+            x: area.x + 1.min(area.width),
+            y: area.y + 1.min(area.height),
+            width: area.width.saturating_sub(BORDERS),
+            height: area.height.saturating_sub(BORDERS),
+        }
+    }
+
+    /// Where the host should put its cursor.
+    pub fn cursor(&self, area: Rect, theme: &Theme) -> Option<Position> {
+        if !self.state.is_live() || self.scrolled > 0 {
+            return None;
+        }
+        ScreenView::new(self.screen, theme).cursor(Self::screen_area(area))
+    }
+
+    /// Draws it.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let area = area.intersection(buffer.area);
+        if area.is_empty() {
+            return;
+        }
+        let (_, style) = self.state.mark(self.elapsed, theme);
+        Clear.render(area, buffer);
+        Block::bordered()
+            .border_type(BorderType::Rounded)
+            .border_style(if self.state.is_live() {
+                theme.accent
+            } else {
+                style
+            })
+            .title_top(self.header(area.width, theme))
+            .title_bottom(self.footer(area.width, theme))
+            .render(area, buffer);
+        ScreenView::new(self.screen, theme).render(Self::screen_area(area), buffer);
+    }
+
+    /// `⠋ Console vim notes.txt running`.
+    fn header(&self, width: u16, theme: &Theme) -> Line<'static> {
+        let (icon, style) = self.state.mark(self.elapsed, theme);
+        let badge = self.state.badge();
+        // Corners, a dash and a blank on each side; the blanks between the words.
+        let taken =
+            6 + visible_text::width(icon) + 1 + "Console ".len() + 2 + visible_text::width(&badge);
+        let room = usize::from(width).saturating_sub(taken);
+        let command = visible_text::shortened(self.command, room);
+        let mut spans = vec![
+            Span::raw("─ "),
+            Span::styled(icon, style),
+            Span::styled(" Console ", theme.dim),
+            Span::styled(command, theme.title),
+            Span::raw("  "),
+            Span::styled(badge, style),
+            Span::raw(" "),
+        ];
+        if room == 0 {
+            spans.truncate(3);
+        }
+        Line::from(spans)
+    }
+
+    fn footer(&self, width: u16, theme: &Theme) -> Line<'static> {
+        let text = if !self.state.is_live() {
+            "session finished".to_owned()
+        } else if self.scrolled > 0 {
+            format!("{} lines back · shift+pgdn to return", self.scrolled)
+        } else if self.screen.modes.alternate_screen {
+            "ctrl+] force-kill · esc and input forwarded to PTY".to_owned()
+        } else {
+            "esc force-kill · input forwarded to PTY".to_owned()
+        };
+        let text = visible_text::shortened(&text, usize::from(width).saturating_sub(6));
+        Line::from_iter([
+            Span::raw("─ "),
+            Span::styled(text, theme.dim),
+            Span::raw(" "),
+        ])
+    }
+}

@@ -1,0 +1,292 @@
+//! A pager for texts of any length: the host hands in the lines that are seen, and this draws them.
+
+use crate::{OutputLimits, OutputText, Theme, visible_text};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Widget};
+
+/// Columns of the gutter beside the numbers.
+const GUTTER: usize = 3;
+
+/// A page of a text.
+#[derive(Debug, Clone, Copy)]
+pub struct Pager<'a> {
+    /// Such as `artifact://3`.
+    pub title: &'a str,
+    /// What the text is of: a command.
+    pub subtitle: &'a str,
+    /// Lines from `first_line` on; as many as [`Pager::page_rows`], where there are.
+    pub lines: &'a [String],
+    /// The number of the first of them, from 1.
+    pub first_line: u64,
+    /// Lines of the whole.
+    pub total_lines: u64,
+    /// Columns that the view is moved to the right.
+    pub column: usize,
+    /// What was searched for.
+    pub pattern: Option<&'a str>,
+    /// The line that was found.
+    pub found_line: Option<u64>,
+    /// What is at the bottom: a search that is being typed, a word on how it went, or the keys.
+    pub prompt: PagerPrompt<'a>,
+}
+
+/// The last line of a pager.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PagerPrompt<'a> {
+    /// The keys.
+    Keys,
+    /// A pattern that is being typed.
+    Search(&'a str),
+    /// A sentence.
+    Message(&'a str),
+}
+
+impl Pager<'_> {
+    /// How many lines a page has in that area.
+    pub fn page_rows(area: Rect) -> u16 {
+        area.height.saturating_sub(2)
+    }
+
+    /// Draws it.
+    pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+        let area = area.intersection(buffer.area);
+        if area.is_empty() {
+            return;
+        }
+        Clear.render(area, buffer);
+        Block::bordered()
+            .border_type(BorderType::Rounded)
+            .border_style(theme.rail)
+            .title_top(self.header(area.width, theme))
+            .title_bottom(self.footer(area, theme))
+            .render(area, buffer);
+        let inner = Rect {
+            x: area.x + 1.min(area.width),
+            y: area.y + 1.min(area.height),
+            width: area.width.saturating_sub(2),
+            height: Self::page_rows(area),
+        };
+        let digits = self.total_lines.max(1).to_string().len();
+        for (at, text) in self
+            .lines
+            .iter()
+            .take(usize::from(inner.height))
+            .enumerate()
+        {
+            let number = self.first_line + at as u64;
+            let row = self.row(text, number, digits, usize::from(inner.width), theme);
+            buffer.set_line(inner.x, inner.y + at as u16, &row, inner.width);
+        }
+    }
+
+    fn row(
+        &self,
+        text: &str,
+        number: u64,
+        digits: usize,
+        width: usize,
+        theme: &Theme,
+    ) -> Line<'static> {
+        let is_found = self.found_line == Some(number);
+        let mark = if is_found { "▸" } else { " " };
+        let style = if is_found { theme.accent } else { theme.dim };
+        let mut line = Line::from(Span::styled(format!("{mark}{number:>digits$} │"), style));
+        let room = width.saturating_sub(digits + GUTTER);
+        // As a card has it: what acts is dropped, tabs are blanks.
+        let clean = OutputText::of(OutputLimits::CARD, text);
+        let rows = clean.window(usize::MAX, 0, 1, theme).rows;
+        let spans = rows.into_iter().next().unwrap_or_default().spans;
+        let whole: String = spans.iter().map(|span| span.content.as_ref()).collect();
+        let shown = columns(&whole, self.column, room);
+        line.spans.extend(self.highlighted(&shown, theme));
+        if is_found {
+            line = line.style(theme.selected);
+        }
+        line
+    }
+
+    fn highlighted(&self, text: &str, theme: &Theme) -> Vec<Span<'static>> {
+        let Some(pattern) = self.pattern.filter(|pattern| !pattern.is_empty()) else {
+            return vec![Span::styled(text.to_owned(), theme.text)];
+        };
+        let mut spans = Vec::new();
+        let mut end = 0;
+        for (at, found) in text.match_indices(pattern) {
+            spans.push(Span::styled(text[end..at].to_owned(), theme.text));
+            spans.push(Span::styled(
+                found.to_owned(),
+                theme.text.patch(theme.found),
+            ));
+            end = at + found.len();
+        }
+        spans.push(Span::styled(text[end..].to_owned(), theme.text));
+        spans
+    }
+
+    fn header(&self, width: u16, theme: &Theme) -> Line<'static> {
+        let title = visible_text::shortened(self.title, usize::from(width).saturating_sub(6));
+        let room = usize::from(width).saturating_sub(10 + visible_text::width(&title));
+        let subtitle = visible_text::shortened(self.subtitle, room);
+        Line::from_iter([
+            Span::raw("─ "),
+            Span::styled(title, theme.title),
+            Span::raw("  "),
+            Span::styled(subtitle, theme.dim),
+            Span::raw(" "),
+        ])
+    }
+
+    fn footer(&self, area: Rect, theme: &Theme) -> Line<'static> {
+        let seen = self.lines.len().min(usize::from(Self::page_rows(area)));
+        let last = self.first_line + (seen as u64).saturating_sub(1);
+        let position = match (self.total_lines, self.lines.is_empty()) {
+            (0, _) | (_, true) => "empty".to_owned(),
+            (total, _) => format!("{}–{last} of {total}", self.first_line),
+        };
+        let (text, style) = match self.prompt {
+            PagerPrompt::Keys => (
+                format!("{position} · / search · n N next · g G ends · ←→ sideways · q close"),
+                theme.dim,
+            ),
+            PagerPrompt::Search(typed) => (format!("/{typed}▏"), theme.accent),
+            PagerPrompt::Message(message) => (format!("{position} · {message}"), theme.warning),
+        };
+        let text = visible_text::shortened(&text, usize::from(area.width).saturating_sub(6));
+        Line::from_iter([Span::raw("─ "), Span::styled(text, style), Span::raw(" ")])
+    }
+}
+
+/// The part of a clean text that is in so many columns from `from` on, with marks where more is.
+fn columns(text: &str, from: usize, room: usize) -> String {
+    use unicode_segmentation::UnicodeSegmentation;
+    let (mut at, mut out, mut used) = (0, String::new(), 0);
+    for grapheme in text.graphemes(true) {
+        let wide = visible_text::width(grapheme);
+        if at >= from {
+            if used + wide > room {
+                while used + 1 > room && used > 0 {
+                    let last = out.graphemes(true).next_back().map_or(0, |last| {
+                        used -= visible_text::width(last);
+                        last.len()
+                    });
+                    out.truncate(out.len() - last);
+                }
+                if room > 0 {
+                    out.push('›');
+                }
+                break;
+            }
+            out.push_str(grapheme);
+            used += wide;
+        }
+        at += wide;
+    }
+    out
+}
+
+/// Where a pager is, and how keys move it. Lines are counted from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PagerPosition {
+    /// The first line that is seen.
+    pub first_line: u64,
+    /// Columns moved to the right.
+    pub column: usize,
+}
+
+/// A way to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PagerMove {
+    /// By lines; back if negative.
+    Lines(i64),
+    /// By pages.
+    Pages(i64),
+    /// To the first line.
+    First,
+    /// To the last page.
+    Last,
+    /// So that a line is seen.
+    To(u64),
+    /// Sideways, by columns.
+    Columns(isize),
+}
+
+impl PagerPosition {
+    /// At the beginning.
+    pub fn first() -> Self {
+        Self {
+            first_line: 1,
+            column: 0,
+        }
+    }
+
+    /// Moves, within a text of `total` lines of which `page` are seen at once.
+    pub fn go(&mut self, to: PagerMove, total: u64, page: u16) {
+        let page = u64::from(page.max(1));
+        let last = total.saturating_sub(page) + 1;
+        let by = |lines: i64| self.first_line.saturating_add_signed(lines);
+        let target = match to {
+            PagerMove::Lines(lines) => by(lines),
+            PagerMove::Pages(pages) => by(pages.saturating_mul(i64::try_from(page).unwrap_or(1))),
+            PagerMove::First => 1,
+            PagerMove::Last => last,
+            PagerMove::To(line) if (self.first_line..self.first_line + page).contains(&line) => {
+                self.first_line
+            }
+            PagerMove::To(line) => line.saturating_sub(page / 3),
+            PagerMove::Columns(columns) => {
+                self.column = self.column.saturating_add_signed(columns);
+                self.first_line
+            }
+        };
+        self.first_line = target.clamp(1, last.max(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moves_stay_within_the_text() {
+        let mut position = PagerPosition::first();
+        for (to, want) in [
+            (PagerMove::Lines(-1), 1),
+            (PagerMove::Lines(3), 4),
+            (PagerMove::Pages(1), 14),
+            (PagerMove::To(20), 14),
+            (PagerMove::To(60), 57),
+            (PagerMove::Pages(100), 91),
+            (PagerMove::Last, 91),
+            (PagerMove::Lines(i64::MAX), 91),
+            (PagerMove::Pages(i64::MIN), 1),
+            (PagerMove::First, 1),
+        ] {
+            position.go(to, 100, 10);
+            assert_eq!(position.first_line, want, "{to:?}");
+        }
+        position.go(PagerMove::Columns(8), 100, 10);
+        position.go(PagerMove::Columns(-3), 100, 10);
+        assert_eq!((position.first_line, position.column), (1, 5));
+        position.go(PagerMove::Last, 0, 10);
+        assert_eq!(position.first_line, 1);
+        position.go(PagerMove::Last, 3, 0);
+        assert_eq!(position.first_line, 3);
+    }
+
+    #[test]
+    fn columns_are_cut_between_characters() {
+        for (text, from, room, want) in [
+            ("abcdef", 0, 6, "abcdef"),
+            ("abcdef", 0, 4, "abc›"),
+            ("abcdef", 2, 4, "cdef"),
+            ("你好吗", 0, 5, "你好›"),
+            ("你好吗", 0, 4, "你›"),
+            ("abc", 9, 4, ""),
+            ("abc", 0, 0, ""),
+        ] {
+            assert_eq!(columns(text, from, room), want, "{text} {from} {room}");
+        }
+    }
+}

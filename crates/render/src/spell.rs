@@ -1,0 +1,80 @@
+//! Small words that several views share: durations, and the icon of a state.
+
+use crate::{CardState, Theme};
+use agent_bash_core::Status;
+use ratatui::style::Style;
+use std::time::Duration;
+
+/// How long one picture of the spinner stands.
+pub const SPINNER_STEP: Duration = Duration::from_millis(100);
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// `0.4s`, `12s`, `1m 05s`, `2h 03m`.
+pub(crate) fn elapsed(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if seconds < 10 {
+        return format!("{}.{}s", seconds, duration.subsec_millis() / 100);
+    }
+    if seconds < 60 {
+        return format!("{seconds}s");
+    }
+    if seconds < 3600 {
+        return format!("{}m {:02}s", seconds / 60, seconds % 60);
+    }
+    format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60)
+}
+
+/// `300s`, `1.5s`.
+pub(crate) fn seconds(duration: Duration) -> String {
+    let text = format!("{:.3}", duration.as_secs_f64());
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{text}s")
+}
+
+/// The picture of the spinner at that time since something began.
+pub(crate) fn spinner(elapsed: Duration) -> &'static str {
+    let step = elapsed.as_millis() / SPINNER_STEP.as_millis();
+    SPINNER[(step % SPINNER.len() as u128) as usize]
+}
+
+/// Icon and style of a state. No two ends that a person should tell apart have the same icon.
+pub(crate) fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'static str, Style) {
+    let status = match state {
+        CardState::Running => return (spinner(elapsed), theme.running),
+        CardState::WaitingForInput => return ("?", theme.warning),
+        CardState::Ended(status) => status,
+    };
+    match status {
+        Status::Exited { code: 0 } => ("✓", theme.ok),
+        Status::Exited { .. } => ("✗", theme.error),
+        Status::Signaled { .. } => ("†", theme.error),
+        Status::TimedOut { .. } => ("◷", theme.warning),
+        Status::Cancelled => ("■", theme.warning),
+        Status::MovedToBackground { .. } => ("↗", theme.accent),
+        Status::Blocked { .. } => ("⊘", theme.warning),
+        Status::NotStarted { .. } => ("!", theme.error),
+        Status::Lost { .. } => ("‽", theme.error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        for (millis, want) in [
+            (0, "0.0s"),
+            (420, "0.4s"),
+            (9_999, "9.9s"),
+            (12_300, "12s"),
+            (65_000, "1m 05s"),
+            (7_380_000, "2h 03m"),
+        ] {
+            assert_eq!(elapsed(Duration::from_millis(millis)), want);
+        }
+        assert_eq!(seconds(Duration::from_secs(300)), "300s");
+        assert_eq!(seconds(Duration::from_millis(1500)), "1.5s");
+    }
+}

@@ -1,0 +1,201 @@
+//! A line of output with its styles, and how it is broken into rows.
+
+use crate::Theme;
+use crate::visible_text;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Columns from one tab stop to the next.
+const TAB: usize = 8;
+
+/// A line without its newline. Nothing in it acts on a terminal.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct StyledLine {
+    text: String,
+    /// Where each style ends, in bytes.
+    runs: Vec<(usize, Style)>,
+    /// Something in it may not take one column, so that rows must be looked for.
+    is_uneven: bool,
+    /// Characters, and those that were too many.
+    chars: usize,
+    omitted: u64,
+}
+
+impl StyledLine {
+    /// Adds a character, as long as there are not more than `most`.
+    pub(crate) fn push(&mut self, c: char, style: Style, most: usize) {
+        if visible_text::acts(c) {
+            return;
+        }
+        if self.chars >= most {
+            self.omitted += 1;
+            return;
+        }
+        self.chars += 1;
+        self.is_uneven |= !takes_one_column(c);
+        self.text.push(c);
+        match self.runs.last_mut() {
+            Some((end, last)) if *last == style => *end = self.text.len(),
+            _ => self.runs.push((self.text.len(), style)),
+        }
+    }
+
+    /// Blanks up to the next tab stop.
+    pub(crate) fn push_tab(&mut self, style: Style, most: usize) {
+        let columns = if self.is_uneven {
+            visible_text::width(&self.text)
+        } else {
+            self.chars
+        };
+        for _ in 0..TAB - columns % TAB {
+            self.push(' ', style, most);
+        }
+    }
+
+    /// Takes the last character back.
+    pub(crate) fn backspace(&mut self) {
+        if self.text.pop().is_none() {
+            return;
+        }
+        self.chars -= 1;
+        while let Some((end, _)) = self.runs.last_mut() {
+            *end = (*end).min(self.text.len());
+            let before = self
+                .runs
+                .len()
+                .checked_sub(2)
+                .map_or(0, |at| self.runs[at].0);
+            if self.runs.last().is_some_and(|(end, _)| *end > before) {
+                break;
+            }
+            self.runs.pop();
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Bytes it takes, about.
+    pub(crate) fn size(&self) -> usize {
+        self.text.len() + self.runs.len() * size_of::<(usize, Style)>() + size_of::<Self>()
+    }
+
+    /// How many rows of that width it takes; an empty line takes one.
+    pub(crate) fn row_count(&self, width: usize) -> usize {
+        if self.is_uneven || self.omitted > 0 {
+            return self.rows(width).len();
+        }
+        self.chars.div_ceil(width.max(1)).max(1)
+    }
+
+    /// Where it is broken, in bytes of [`Self::shown`].
+    fn rows(&self, width: usize) -> Vec<Range<usize>> {
+        let width = width.max(1);
+        let shown = self.shown();
+        let mut rows = Vec::new();
+        let (mut start, mut columns) = (0, 0);
+        for (at, grapheme) in shown.grapheme_indices(true) {
+            let wide = visible_text::width(grapheme);
+            if columns + wide > width && at > start {
+                rows.push(start..at);
+                (start, columns) = (at, 0);
+            }
+            columns += wide;
+        }
+        rows.push(start..shown.len());
+        rows
+    }
+
+    /// The text, and how much of it is missing.
+    fn shown(&self) -> std::borrow::Cow<'_, str> {
+        if self.omitted == 0 {
+            return (&*self.text).into();
+        }
+        format!("{}… [{} chars omitted]", self.text, self.omitted).into()
+    }
+
+    /// Its rows from `first` on.
+    pub(crate) fn draw_rows(
+        &self,
+        width: usize,
+        first: usize,
+        theme: &Theme,
+        into: &mut Vec<Line<'static>>,
+    ) {
+        let shown = self.shown();
+        for row in self.rows(width).into_iter().skip(first) {
+            let mut spans = Vec::new();
+            let mut start = row.start;
+            let tail = (shown.len(), theme.dim);
+            let styled = self
+                .runs
+                .iter()
+                .map(|(end, style)| (*end, theme.of_output(*style)));
+            for (end, style) in styled.chain([tail]) {
+                let end = end.min(row.end);
+                if end > start {
+                    spans.push(Span::styled(shown[start..end].to_owned(), style));
+                    start = end;
+                }
+            }
+            into.push(Line::from(spans));
+        }
+    }
+}
+
+/// A text of our own or of a caller, broken into rows; a newline begins one. Nothing of it acts, and no escape sequence is
+/// understood: a command is shown as it is.
+pub(crate) fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    let plain = Theme::dark();
+    for line in text.lines() {
+        let mut styled = StyledLine::default();
+        for c in line.chars() {
+            match c {
+                '\t' => styled.push_tab(style, usize::MAX),
+                c => styled.push(c, style, usize::MAX),
+            }
+        }
+        styled.draw_rows(width, 0, &plain, &mut rows);
+    }
+    rows
+}
+
+/// Whether a character that does not act is known to take one column, whatever stands beside it: ASCII, Latin, boxes.
+fn takes_one_column(c: char) -> bool {
+    matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '\u{2500}'..='\u{259f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_to_take_one_column_does() {
+        let wrong: Vec<char> = ('\0'..'\u{3000}')
+            .filter(|c| takes_one_column(*c) && visible_text::width(&c.to_string()) != 1)
+            .collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn backspace_takes_styles_back_with_their_text() {
+        let red = Style::new().fg(ratatui::style::Color::Red);
+        let mut line = StyledLine::default();
+        for (c, style) in [('a', Style::new()), ('b', red), ('c', red)] {
+            line.push(c, style, 10);
+        }
+        line.backspace();
+        line.backspace();
+        line.backspace();
+        line.backspace();
+        assert_eq!(line, StyledLine::default());
+    }
+}

@@ -1,0 +1,130 @@
+//! Colours by what they mean. Every style of this crate is one of these, so that a host without colours, or with a light
+//! background, changes one value.
+
+use ratatui::style::{Color, Modifier, Style};
+
+/// How things are shown. Plain data: a host may change any of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Theme {
+    /// Ordinary text of our own.
+    pub text: Style,
+    /// What is there for whoever looks for it: footers, hints.
+    pub dim: Style,
+    /// Lines and borders.
+    pub rail: Style,
+    /// A command, a title.
+    pub title: Style,
+    /// Where the person is: prompt, selection, keys.
+    pub accent: Style,
+    /// Something runs.
+    pub running: Style,
+    /// It ended well.
+    pub ok: Style,
+    /// Worth a look.
+    pub warning: Style,
+    /// It did not end well.
+    pub error: Style,
+    /// A selected row, in addition to its own style.
+    pub selected: Style,
+    /// What was searched for, in addition to its own style.
+    pub found: Style,
+    /// Whether colours of a command's own output are shown. Bold and the like are always.
+    pub output_colors: bool,
+}
+
+impl Theme {
+    /// For light text on a dark background.
+    pub fn dark() -> Self {
+        Self::of(&[252, 245, 239, 255, 80, 111, 114, 221, 203], 236)
+    }
+
+    /// For dark text on a light background.
+    pub fn light() -> Self {
+        Self::of(&[236, 242, 250, 232, 30, 26, 28, 130, 160], 254)
+    }
+
+    /// Without any colour (`NO_COLOR`): the terminal's own, and what attributes can say.
+    pub fn plain() -> Self {
+        let none = Style::new();
+        Self {
+            text: none,
+            dim: none.add_modifier(Modifier::DIM),
+            rail: none.add_modifier(Modifier::DIM),
+            title: none.add_modifier(Modifier::BOLD),
+            accent: none.add_modifier(Modifier::BOLD),
+            running: none,
+            ok: none,
+            warning: none,
+            error: none.add_modifier(Modifier::BOLD),
+            selected: none.add_modifier(Modifier::REVERSED),
+            found: none.add_modifier(Modifier::REVERSED),
+            output_colors: false,
+        }
+    }
+
+    /// From the 256 colours: text, dim, rail, title, accent, running, ok, warning, error; and behind a selection.
+    fn of(colors: &[u8; 9], selection: u8) -> Self {
+        let [text, dim, rail, title, accent, running, ok, warning, error] =
+            colors.map(|index| Style::new().fg(Color::Indexed(index)));
+        Self {
+            text,
+            dim,
+            rail,
+            title: title.add_modifier(Modifier::BOLD),
+            accent,
+            running,
+            ok,
+            warning,
+            error,
+            selected: Style::new().bg(Color::Indexed(selection)),
+            found: Style::new().add_modifier(Modifier::REVERSED),
+            output_colors: true,
+        }
+    }
+
+    /// A style of a command's output, as this theme shows it.
+    pub fn of_output(&self, style: Style) -> Style {
+        if self.output_colors {
+            return style;
+        }
+        Style {
+            fg: None,
+            bg: None,
+            ..style
+        }
+    }
+}
+
+impl Default for Theme {
+    fn default() -> Self {
+        Self::dark()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_colours_there_is_none() {
+        let theme = Theme::plain();
+        for style in [
+            theme.text,
+            theme.dim,
+            theme.rail,
+            theme.title,
+            theme.accent,
+            theme.running,
+            theme.ok,
+            theme.warning,
+            theme.error,
+            theme.selected,
+            theme.found,
+            theme.of_output(Style::new().fg(Color::Red).bg(Color::Blue)),
+        ] {
+            assert_eq!((style.fg, style.bg), (None, None));
+        }
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        assert_eq!(theme.of_output(bold.fg(Color::Red)), bold);
+    }
+}

@@ -1,0 +1,386 @@
+//! The card of a tool call: the command, the last of its output, and how it stands.
+
+use crate::card_frame::{Body, CardFrame, dotted, railed};
+use crate::styled_line::wrapped;
+use crate::visible_text::{one_line, shortened};
+use crate::{CardState, OutputLimits, OutputText, Theme, spell};
+use agent_bash_core::{NoticeKind, Status, ToolResult, TruncatedBy};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::time::Duration;
+
+/// Rows of output on a card that is not expanded.
+const COLLAPSED_ROWS: usize = 10;
+
+/// Lines of a command on such a card.
+const COLLAPSED_COMMAND: usize = 3;
+
+/// Survivors that are named.
+const SURVIVORS: usize = 3;
+
+/// Columns before a card's text.
+const RAIL: usize = 2;
+
+/// A tool call, as far as it is shown.
+#[derive(Debug)]
+pub struct ToolCard {
+    /// The script.
+    pub command: String,
+    /// Where it runs, if that is not where the session is.
+    pub directory: Option<String>,
+    /// How it stands.
+    pub state: CardState,
+    /// Since it began.
+    pub elapsed: Duration,
+    /// Its time limit.
+    pub timeout: Option<Duration>,
+    /// What it printed.
+    pub output: OutputText,
+    /// What else there is to say, each in a line.
+    pub remarks: Vec<Remark>,
+    /// A page of the full output, which an expanded card shows in place of what it has.
+    pub page: Option<OutputPage>,
+}
+
+/// A line below the output.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remark {
+    /// Not all of the output is in the result.
+    Truncated {
+        /// Where all of it is: `artifact://3`.
+        uri: Option<String>,
+        /// Lines in the result.
+        shown: u64,
+        /// Lines printed.
+        total: u64,
+    },
+    /// A process goes on.
+    Survivor {
+        /// Its process id.
+        pid: u32,
+        /// Its command line.
+        command: String,
+        /// The job it was adopted as.
+        job: Option<String>,
+    },
+    /// A tool that does it better.
+    UseTool(String),
+    /// A sentence.
+    Notice(String),
+}
+
+/// A page of a full output.
+#[derive(Debug)]
+pub struct OutputPage {
+    /// Its lines.
+    pub text: OutputText,
+    /// The number of its first line, from 1.
+    pub first_line: u64,
+    /// Lines of the whole.
+    pub total_lines: u64,
+}
+
+impl ToolCard {
+    /// Of a call that begins.
+    pub fn new(command: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            directory: None,
+            state: CardState::Running,
+            elapsed: Duration::ZERO,
+            timeout: None,
+            output: OutputText::new(OutputLimits::CARD),
+            remarks: Vec::new(),
+            page: None,
+        }
+    }
+
+    /// The call has ended. What was printed live stays, with its colours; the result's text is shown where nothing was, or
+    /// where the call asked for a part of it only.
+    pub fn finish(&mut self, result: &ToolResult) {
+        self.state = CardState::Ended(result.status.clone());
+        self.elapsed = Duration::from_secs_f64((result.duration_ms / 1000.0).max(0.0));
+        self.remarks = remarks(result);
+        let was_refused = matches!(
+            result.status,
+            Status::Blocked { .. } | Status::NotStarted { .. } | Status::MovedToBackground { .. }
+        );
+        let is_a_part = result.output.truncated_by == Some(TruncatedBy::HeadTail);
+        let printed_unseen = self.output.is_empty() && result.output.total_bytes > 0;
+        if was_refused || is_a_part || printed_unseen {
+            // The card shows the command already.
+            let text = result.text.split("\n\nOriginal command: ").next();
+            self.output = OutputText::of(OutputLimits::CARD, text.unwrap_or_default());
+        }
+    }
+
+    /// How many rows it takes.
+    pub fn height(&self, width: u16, expanded: bool, theme: &Theme) -> usize {
+        self.frame(width, expanded, theme).height()
+    }
+
+    /// Its rows from `skip` on, at most `most`.
+    pub fn rows(
+        &self,
+        width: u16,
+        expanded: bool,
+        skip: usize,
+        most: usize,
+        theme: &Theme,
+    ) -> Vec<Line<'static>> {
+        self.frame(width, expanded, theme).rows(skip, most, theme)
+    }
+
+    fn frame(&self, width: u16, expanded: bool, theme: &Theme) -> CardFrame<'_> {
+        let inner = usize::from(width).saturating_sub(RAIL);
+        let (_, style) = spell::mark(&self.state, self.elapsed, theme);
+        let rail = Span::styled(
+            "│ ",
+            if self.state.is_live() {
+                style
+            } else {
+                theme.rail
+            },
+        );
+        let mut head = self.head(inner, expanded, theme);
+        let body = if expanded {
+            let output = match &self.page {
+                Some(page) => {
+                    head.push(Line::from_iter([rail.clone(), page_line(page, theme)]));
+                    &page.text
+                }
+                None => &self.output,
+            };
+            if output.dropped_lines() > 0 {
+                let text = format!(
+                    "… ({} earlier lines are not kept here)",
+                    output.dropped_lines()
+                );
+                let text = shortened(&text, inner);
+                head.push(Line::from_iter([
+                    rail.clone(),
+                    Span::styled(text, theme.dim),
+                ]));
+            }
+            Body::All {
+                output,
+                width: inner,
+                rail: rail.clone(),
+            }
+        } else {
+            Body::Rows(self.collapsed(inner, &rail, theme))
+        };
+        let mut foot = Vec::new();
+        if self.output.is_empty() && self.page.is_none() && !self.state.is_live() {
+            foot.push(Line::from_iter([
+                rail.clone(),
+                Span::styled("(no output)", theme.dim),
+            ]));
+        }
+        for remark in &self.remarks {
+            foot.extend(railed(remark.rows(inner, theme), &rail));
+        }
+        foot.push(self.footer(inner, style, theme));
+        CardFrame { head, body, foot }
+    }
+
+    /// Icon and command.
+    fn head(&self, inner: usize, expanded: bool, theme: &Theme) -> Vec<Line<'static>> {
+        let (icon, style) = spell::mark(&self.state, self.elapsed, theme);
+        let columns = inner.saturating_sub(RAIL);
+        let command = match &self.directory {
+            Some(directory) => format!("cd {} && {}", one_line(directory), self.command),
+            None => self.command.clone(),
+        };
+        let rows = if expanded {
+            wrapped(&command, columns, theme.title)
+        } else {
+            let count = command.lines().count();
+            let mut rows: Vec<Line> = command
+                .lines()
+                .take(COLLAPSED_COMMAND)
+                .map(|line| Line::styled(shortened(line, columns), theme.title))
+                .collect();
+            if count > COLLAPSED_COMMAND {
+                let more = format!("… ({} more lines)", count - COLLAPSED_COMMAND);
+                rows.push(Line::styled(shortened(&more, columns), theme.dim));
+            }
+            rows
+        };
+        let rail = if self.state.is_live() {
+            style
+        } else {
+            theme.rail
+        };
+        let mut out = Vec::with_capacity(rows.len());
+        for (at, row) in rows.into_iter().enumerate() {
+            let before = if at == 0 {
+                [
+                    Span::styled(format!("{icon} "), style),
+                    Span::styled("$ ", theme.dim),
+                ]
+            } else {
+                [Span::styled("│ ", rail), Span::raw("  ")]
+            };
+            let styled = row.spans.into_iter().map(|span| Span {
+                style: row.style.patch(span.style),
+                ..span
+            });
+            out.push(before.into_iter().chain(styled).collect());
+        }
+        out
+    }
+
+    /// The last rows, and how many there are before.
+    fn collapsed(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
+        let tail = self.output.tail(inner, COLLAPSED_ROWS, usize::MAX, theme);
+        let mut rows = Vec::new();
+        if tail.earlier > 0 {
+            let shown = tail.rows.len() as u64;
+            let hint = format!(
+                "… ({} earlier lines, showing {shown} of {}) (ctrl+o to expand)",
+                tail.earlier,
+                tail.earlier + shown,
+            );
+            rows.extend(railed(wrapped(&hint, inner, theme.dim), rail));
+        }
+        rows.extend(railed(tail.rows, rail));
+        rows
+    }
+
+    /// Duration, time limit, end.
+    fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
+        let mut words = Vec::new();
+        let was_started = !matches!(
+            self.state,
+            CardState::Ended(
+                Status::Blocked { .. }
+                    | Status::NotStarted { .. }
+                    | Status::MovedToBackground { .. }
+            )
+        );
+        if was_started {
+            words.push(Span::styled(spell::elapsed(self.elapsed), theme.dim));
+            let limit = self
+                .timeout
+                .map(|limit| format!("Timeout: {}", spell::seconds(limit)));
+            words.extend(limit.map(|limit| Span::styled(limit, theme.dim)));
+        }
+        let badge = match &self.state {
+            CardState::Ended(Status::MovedToBackground { job, pid, .. }) => {
+                format!("in the background as job {job} (pid {pid})")
+            }
+            state => state.badge(),
+        };
+        let is_plain = matches!(self.state, CardState::Ended(Status::Exited { code: 0 }));
+        words.push(Span::styled(
+            badge,
+            if is_plain { theme.dim } else { style },
+        ));
+        if self.state.is_live() {
+            words.push(Span::styled("esc to cancel", theme.dim));
+        }
+        let rail = if self.state.is_live() {
+            style
+        } else {
+            theme.rail
+        };
+        let mut line = Line::from(Span::styled("╰ ", rail));
+        line.spans.extend(fitting(dotted(words, theme.dim), inner));
+        line
+    }
+}
+
+/// As many spans as there is room for, the last of them shortened.
+fn fitting(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
+    let mut left = columns;
+    let mut out = Vec::new();
+    for span in spans {
+        let width = span.width();
+        if width > left {
+            out.push(Span::styled(shortened(&span.content, left), span.style));
+            break;
+        }
+        left -= width;
+        out.push(span);
+    }
+    out
+}
+
+fn page_line(page: &OutputPage, theme: &Theme) -> Span<'static> {
+    let lines = page.text.total_lines();
+    let last = page.first_line + lines.saturating_sub(1);
+    let text = format!(
+        "full output, lines {}–{last} of {} (ctrl+pgup/pgdn to page)",
+        page.first_line, page.total_lines
+    );
+    Span::styled(text, theme.accent)
+}
+
+impl Remark {
+    fn rows(&self, width: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let (text, style) = match self {
+            Self::Truncated { uri, shown, total } => {
+                let full = uri
+                    .as_ref()
+                    .map(|uri| format!("Full output: {uri}. "))
+                    .unwrap_or_default();
+                (
+                    format!("[{full}Truncated: showing {shown} of {total} lines]"),
+                    theme.warning,
+                )
+            }
+            Self::Survivor { pid, command, job } => {
+                let job = job
+                    .as_ref()
+                    .map(|job| format!(" as job {job}"))
+                    .unwrap_or_default();
+                (
+                    format!("↯ still running{job}: pid {pid} {}", one_line(command)),
+                    theme.warning,
+                )
+            }
+            Self::UseTool(tool) => (format!("→ use the `{tool}` tool instead"), theme.accent),
+            Self::Notice(text) => (format!("[{text}]"), theme.dim),
+        };
+        wrapped(&text, width, style)
+    }
+}
+
+fn remarks(result: &ToolResult) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    if result.output.truncated {
+        remarks.push(Remark::Truncated {
+            uri: result
+                .artifacts
+                .first()
+                .map(|artifact| artifact.uri.clone()),
+            shown: result.output.shown_lines,
+            total: result.output.total_lines,
+        });
+    }
+    remarks.extend(
+        result
+            .survivors
+            .iter()
+            .take(SURVIVORS)
+            .map(|survivor| Remark::Survivor {
+                pid: survivor.pid,
+                command: survivor.command.clone(),
+                job: survivor.job.as_ref().map(ToString::to_string),
+            }),
+    );
+    if result.survivors.len() > SURVIVORS {
+        let more = result.survivors.len() - SURVIVORS;
+        remarks.push(Remark::Notice(format!(
+            "and {more} more processes are still running"
+        )));
+    }
+    remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
+    // Survivors have lines of their own.
+    let told = result.notices.iter().filter(|notice| {
+        notice.kind.is_for_model() && !matches!(notice.kind, NoticeKind::Survivors { .. })
+    });
+    remarks.extend(told.map(|notice| Remark::Notice(notice.text.clone())));
+    remarks
+}

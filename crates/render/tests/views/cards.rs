@@ -1,0 +1,353 @@
+//! Every state of the cards, at three widths, with styles.
+
+use crate::dump::{WIDTHS, dump, of_rows};
+use agent_bash_core::{
+    ArtifactId, ArtifactRef, Direction, JobId, Notice, NoticeKind, OutputSummary, Status, StreamId,
+    Survivor, Timestamp, ToolResult, TruncatedBy,
+};
+use agent_bash_render::{
+    BangCard, BangState, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Theme,
+    ToolCard,
+};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+fn result(status: Status, text: &str) -> ToolResult {
+    ToolResult {
+        is_error: status.is_error(),
+        status,
+        text: text.to_owned(),
+        output: OutputSummary::default(),
+        duration_ms: 1234.5,
+        cwd: "/project".to_owned(),
+        stages: Vec::new(),
+        survivors: Vec::new(),
+        notices: Vec::new(),
+        artifacts: Vec::new(),
+        suggested_tool: None,
+        rule: None,
+        started_at: Timestamp(0),
+    }
+}
+
+fn numbered(count: usize) -> String {
+    let lines: Vec<String> = (1..=count)
+        .map(|n| {
+            format!(
+                "line {n} of the output
+"
+            )
+        })
+        .collect();
+    lines.concat()
+}
+
+fn printed(command: &str, output: &str, status: Status) -> ToolCard {
+    let mut card = ToolCard::new(command);
+    card.timeout = Some(Duration::from_secs(300));
+    card.output.push(output.as_bytes());
+    card.finish(&result(status, output));
+    card
+}
+
+/// All states, by name.
+#[expect(clippy::too_many_lines, reason = "a table")]
+fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
+    let ok = Status::Exited { code: 0 };
+    let mut running = ToolCard::new("cargo test --workspace");
+    running.timeout = Some(Duration::from_secs(900));
+    running.elapsed = Duration::from_millis(3200);
+    running
+        .output
+        .push(b"\x1b[1;32m   Compiling\x1b[0m agent-bash v0.1.0\r\n\x1b[1;32m    Finished\x1b[0m");
+    let mut waiting = ToolCard::new("python3");
+    waiting.state = CardState::WaitingForInput;
+    waiting.elapsed = Duration::from_secs(70);
+    waiting.output.push(b">>> ");
+    let mut elsewhere = printed("make all", "done\n", ok.clone());
+    elsewhere.directory = Some("crates/core".to_owned());
+
+    let mut truncated = printed("seq 5000", &numbered(200), ok.clone());
+    let mut of_truncated = result(ok.clone(), "");
+    of_truncated.output = OutputSummary {
+        total_bytes: 98765,
+        total_lines: 5000,
+        shown_lines: 2000,
+        truncated: true,
+        truncated_by: Some(TruncatedBy::Bytes),
+        direction: Direction::Tail,
+        ..OutputSummary::default()
+    };
+    of_truncated.artifacts = vec![ArtifactRef {
+        id: ArtifactId(3),
+        uri: "artifact://3".to_owned(),
+        path: "/state/3".to_owned(),
+        stream: StreamId::Merged,
+        bytes: 98765,
+        lines: 5000,
+        complete: true,
+    }];
+    truncated.finish(&of_truncated);
+    let mut paged = printed("seq 5000", "", ok.clone());
+    paged.finish(&of_truncated);
+    paged.page = Some(OutputPage {
+        text: OutputText::of(OutputLimits::CARD, "401\n402\n403\n"),
+        first_line: 401,
+        total_lines: 5000,
+    });
+
+    let mut survivors = printed("npm run dev & sleep 1", "ready\n", ok.clone());
+    let mut of_survivors = result(ok.clone(), "");
+    of_survivors.survivors = vec![Survivor {
+        pid: 4711,
+        command: "node server.js\n\u{1b}[31m--port 3000".to_owned(),
+        holds_output: true,
+        job: Some(JobId("2".to_owned())),
+    }];
+    of_survivors.notices = vec![Notice::from(NoticeKind::TimeoutClamped {
+        asked_ms: 7_200_000,
+        used_ms: 3_600_000,
+    })];
+    survivors.finish(&of_survivors);
+
+    let mut blocked = ToolCard::new("cat README.md");
+    let mut of_blocked = result(
+        Status::Blocked {
+            rule: "read".to_owned(),
+            suggested_tool: Some("read".to_owned()),
+        },
+        "Blocked: use the read tool\n\nOriginal command: cat README.md",
+    );
+    of_blocked.suggested_tool = Some("read".to_owned());
+    blocked.finish(&of_blocked);
+
+    let mut background = ToolCard::new("npm run dev");
+    let status = Status::MovedToBackground {
+        job: JobId("3".to_owned()),
+        pid: 99,
+        pgid: 99,
+        output: "/state/jobs/3/output".to_owned(),
+    };
+    background.finish(&result(
+        status,
+        "Started in the background as job 3 (pid 99). Output: /state/jobs/3/output",
+    ));
+    let reason = || "no such shell: /bin/none".to_owned();
+    let mut not_started = ToolCard::new("true");
+    not_started.finish(&result(Status::NotStarted { reason: reason() }, &reason()));
+
+    let signaled = Status::Signaled {
+        signal: "SIGKILL".to_owned(),
+        number: 9,
+    };
+    vec![
+        ("running", running, false),
+        ("waiting", waiting, false),
+        ("succeeded", elsewhere, false),
+        ("silent", printed("true", "", ok.clone()), false),
+        (
+            "collapsed",
+            printed("seq 100", &numbered(100), ok.clone()),
+            false,
+        ),
+        (
+            "expanded",
+            printed("seq 15", &numbered(15), ok.clone()),
+            true,
+        ),
+        ("paged", paged, true),
+        ("truncated", truncated, false),
+        (
+            "failed",
+            printed(
+                "make",
+                "\x1b[31merror\x1b[0m: no rule\n",
+                Status::Exited { code: 2 },
+            ),
+            false,
+        ),
+        ("signaled", printed("./crash", "", signaled), false),
+        (
+            "timed_out",
+            printed("sleep 999", "one\n", Status::TimedOut { after_ms: 300_000 }),
+            false,
+        ),
+        (
+            "cancelled",
+            printed("sleep 999", "one\n", Status::Cancelled),
+            false,
+        ),
+        (
+            "lost",
+            printed("x", "", Status::Lost { reason: reason() }),
+            false,
+        ),
+        ("survivors", survivors, false),
+        ("blocked", blocked, false),
+        ("background", background, false),
+        ("not_started", not_started, false),
+        (
+            "many_lines",
+            printed(
+                "for i in 1 2 3; do\n\techo $i\n  date\ndone\necho end",
+                "1\n",
+                ok.clone(),
+            ),
+            false,
+        ),
+        (
+            "many_lines_expanded",
+            printed(
+                "for i in 1 2 3; do\n\techo $i\n  date\ndone\necho end",
+                "1\n",
+                ok.clone(),
+            ),
+            true,
+        ),
+        (
+            "wide",
+            printed(
+                "echo 你好",
+                "你好你好你好你好你好你好你好你好你好你好你好你好\ne\u{301}👩‍👩‍👧 tab\tend\n",
+                ok,
+            ),
+            false,
+        ),
+    ]
+}
+
+fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
+    let card = |command: &str, excluded, output: &str, state| {
+        let mut card = BangCard::new(command, excluded);
+        card.output.push(output.as_bytes());
+        card.state = state;
+        card
+    };
+    let ok = || BangState::Exited(Some(0));
+    let mut truncated = card("seq 9999", false, &numbered(30), ok());
+    truncated.kept = Some(KeptOutput {
+        uri: Some("artifact://7".to_owned()),
+    });
+    vec![
+        (
+            "bang_running",
+            card("make", false, "\x1b[36mone\x1b[0m\ntwo", BangState::Running),
+            false,
+        ),
+        (
+            "bang_done",
+            card("ls", false, "a.txt\nb.txt\n", ok()),
+            false,
+        ),
+        (
+            "bang_excluded",
+            card("ls", true, "a.txt\nb.txt\n", ok()),
+            false,
+        ),
+        (
+            "bang_collapsed",
+            card("seq 30", false, &numbered(30), ok()),
+            false,
+        ),
+        (
+            "bang_expanded",
+            card("seq 30", false, &numbered(30), ok()),
+            true,
+        ),
+        (
+            "bang_long_line",
+            card("x", false, &"y".repeat(5000), ok()),
+            false,
+        ),
+        (
+            "bang_failed",
+            card("false", false, "", BangState::Exited(Some(1))),
+            false,
+        ),
+        (
+            "bang_unknown",
+            card("x", false, "", BangState::Exited(None)),
+            false,
+        ),
+        (
+            "bang_cancelled",
+            card("sleep 9", false, "so far\n", BangState::Cancelled),
+            false,
+        ),
+        (
+            "bang_error",
+            card("x", false, "", BangState::Failed("no shell".to_owned())),
+            false,
+        ),
+        ("bang_truncated", truncated, false),
+    ]
+}
+
+fn assert_shown(name: &str, rows: impl Fn(u16) -> Vec<ratatui::text::Line<'static>>) {
+    let mut all = String::new();
+    for width in WIDTHS {
+        let _ = write!(all, "== {width}\n{}", dump(&of_rows(&rows(width), width)));
+    }
+    insta::assert_snapshot!(name, all);
+}
+
+#[test]
+fn every_state_of_a_tool_call() {
+    let theme = Theme::dark();
+    for (name, card, expanded) in tool_cards() {
+        assert_shown(name, |width| {
+            card.rows(width, expanded, 0, usize::MAX, &theme)
+        });
+    }
+}
+
+#[test]
+fn every_state_of_a_bang() {
+    let theme = Theme::dark();
+    for (name, card, expanded) in bang_cards() {
+        assert_shown(name, |width| {
+            card.rows(width, expanded, 0, usize::MAX, &theme)
+        });
+    }
+}
+
+#[test]
+fn without_colour_states_still_differ() {
+    let theme = Theme::plain();
+    let mut seen: Vec<(String, &str)> = Vec::new();
+    for (name, card, expanded) in tool_cards() {
+        let rows = card.rows(80, expanded, 0, usize::MAX, &theme);
+        assert!(
+            rows.iter()
+                .flat_map(|row| &row.spans)
+                .all(|span| span.style.fg.is_none()),
+            "{name}"
+        );
+        let text = rows
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n");
+        if let Some((_, other)) = seen.iter().find(|(seen, _)| *seen == text) {
+            panic!("{name} looks like {other}:\n{text}");
+        }
+        seen.push((text, name));
+    }
+}
+
+#[test]
+fn a_window_of_a_card_is_a_part_of_it() {
+    let theme = Theme::dark();
+    let tools = tool_cards();
+    for (name, card, _) in &tools {
+        for expanded in [false, true] {
+            let all = card.rows(40, expanded, 0, usize::MAX, &theme);
+            assert_eq!(all.len(), card.height(40, expanded, &theme), "{name}");
+            for skip in 0..=all.len() {
+                let most = 7.min(all.len() - skip);
+                let part = card.rows(40, expanded, skip, 7, &theme);
+                assert_eq!(part, all[skip..skip + most], "{name} from {skip}");
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Overlay, pager and jobs panel: every state at three widths, with styles.
+
+use crate::dump::{WIDTHS, drawn, dump};
+use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes, Status};
+use agent_bash_render::{
+    JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Overlay, OverlayState, Pager,
+    PagerPrompt, Theme,
+};
+use ratatui::layout::Rect;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// A screen with that text on it.
+fn screen(cols: u16, rows: u16, lines: &[&str]) -> Screen {
+    let mut cells = vec![Cell::default(); usize::from(cols) * usize::from(rows)];
+    let mut cursor = Cursor {
+        visible: true,
+        ..Cursor::default()
+    };
+    for (row, line) in lines.iter().enumerate() {
+        let mut col = 0;
+        for c in line.chars() {
+            let wide = unicode_width::UnicodeWidthChar::width(c) == Some(2);
+            cells[row * usize::from(cols) + col] = Cell {
+                text: c.to_string(),
+                wide,
+                foreground: if row == 0 {
+                    CellColor::Indexed(2)
+                } else {
+                    CellColor::Default
+                },
+                background: if row == 1 {
+                    CellColor::Rgb(1, 2, 3)
+                } else {
+                    CellColor::Default
+                },
+                attributes: Attributes {
+                    bold: row == 0,
+                    ..Attributes::default()
+                },
+            };
+            col += 1 + usize::from(wide);
+        }
+        (cursor.row, cursor.col) = (row as u16, col as u16);
+    }
+    Screen {
+        cols,
+        rows,
+        cells,
+        cursor,
+        title: String::new(),
+        modes: ScreenModes::default(),
+        scrollback: 0,
+    }
+}
+
+fn assert_shown(name: &str, height: u16, draw: impl Fn(Rect, &mut ratatui::Frame<'_>)) {
+    let mut all = String::new();
+    for width in WIDTHS {
+        let buffer = drawn(width, height, |frame| draw(frame.area(), frame));
+        let _ = write!(all, "== {width}\n{}", dump(&buffer));
+    }
+    insta::assert_snapshot!(name, all);
+}
+
+#[test]
+fn every_state_of_the_overlay() {
+    let theme = Theme::dark();
+    let shell = screen(30, 6, &["$ echo hi", "hi 你好", "$ "]);
+    let mut editor = screen(30, 6, &["~", "~", "-- INSERT --"]);
+    editor.modes.alternate_screen = true;
+    let long =
+        "python3 -c 'import this' && a command that is far too long for its header, is it not?";
+    for (name, command, state, screen, scrolled) in [
+        ("overlay_running", "bash", OverlayState::Running, &shell, 0),
+        (
+            "overlay_full_screen",
+            "vim notes.txt",
+            OverlayState::Running,
+            &editor,
+            0,
+        ),
+        (
+            "overlay_waiting",
+            long,
+            OverlayState::WaitingForInput,
+            &shell,
+            0,
+        ),
+        (
+            "overlay_secret",
+            "sudo -v",
+            OverlayState::WaitingForSecret,
+            &shell,
+            0,
+        ),
+        (
+            "overlay_scrolled",
+            "bash",
+            OverlayState::Running,
+            &shell,
+            12,
+        ),
+        (
+            "overlay_done",
+            "bash",
+            OverlayState::Ended(Status::Exited { code: 0 }),
+            &shell,
+            0,
+        ),
+        (
+            "overlay_failed",
+            "bash",
+            OverlayState::Ended(Status::Exited { code: 3 }),
+            &shell,
+            0,
+        ),
+        ("overlay_killed", "bash", OverlayState::Killed, &shell, 0),
+        (
+            "overlay_timed_out",
+            "bash",
+            OverlayState::Ended(Status::TimedOut { after_ms: 1 }),
+            &shell,
+            0,
+        ),
+    ] {
+        let overlay = Overlay {
+            command,
+            state: &state,
+            elapsed: Duration::from_millis(300),
+            screen,
+            scrolled,
+        };
+        assert_shown(name, 12, |area, frame| {
+            let area = Overlay::area(area);
+            overlay.render(area, frame.buffer_mut(), &theme);
+        });
+    }
+}
+
+#[test]
+fn an_overlay_takes_four_fifths_and_at_least_five_rows() {
+    for ((width, height), want) in [
+        ((120, 40), Rect::new(2, 4, 116, 32)),
+        ((80, 24), Rect::new(2, 2, 76, 19)),
+        ((40, 10), Rect::new(0, 1, 40, 8)),
+        ((20, 6), Rect::new(0, 0, 20, 5)),
+        ((10, 3), Rect::new(0, 0, 10, 3)),
+        ((0, 0), Rect::new(0, 0, 0, 0)),
+    ] {
+        assert_eq!(Overlay::area(Rect::new(0, 0, width, height)), want);
+    }
+}
+
+#[test]
+fn the_cursor_is_where_the_programs_is() {
+    let theme = Theme::dark();
+    let screen = screen(30, 6, &["$ echo hi", "hi", "$ "]);
+    let at = |state: &OverlayState, scrolled, area| {
+        let overlay = Overlay {
+            command: "",
+            state,
+            elapsed: Duration::ZERO,
+            screen: &screen,
+            scrolled,
+        };
+        overlay
+            .cursor(area, &theme)
+            .map(|position| (position.x, position.y))
+    };
+    let area = Rect::new(5, 3, 32, 8);
+    let running = OverlayState::Running;
+    assert_eq!(at(&running, 0, area), Some((8, 6)));
+    assert_eq!(at(&running, 4, area), None);
+    assert_eq!(at(&OverlayState::Killed, 0, area), None);
+    // Of a screen that is too high, the cursor's row is seen.
+    assert_eq!(at(&running, 0, Rect::new(5, 3, 32, 4)), Some((8, 5)));
+    assert_eq!(at(&running, 0, Rect::new(5, 3, 3, 8)), None);
+}
+
+#[test]
+fn every_state_of_the_pager() {
+    let theme = Theme::dark();
+    let lines: Vec<String> = (998..=1005)
+        .map(|n| format!("{n}\t\u{1b}[31merror\u{1b}[0m: something that goes on and on and on, further than eighty columns"))
+        .collect();
+    let pager = Pager {
+        title: "artifact://3",
+        subtitle: "cargo test --workspace 2>&1",
+        lines: &lines,
+        first_line: 998,
+        total_lines: 98_231,
+        column: 0,
+        pattern: None,
+        found_line: None,
+        prompt: PagerPrompt::Keys,
+    };
+    let found = Pager {
+        pattern: Some("error"),
+        found_line: Some(1000),
+        ..pager
+    };
+    for (name, pager) in [
+        ("pager", pager),
+        (
+            "pager_sideways",
+            Pager {
+                column: 20,
+                ..pager
+            },
+        ),
+        (
+            "pager_typing",
+            Pager {
+                prompt: PagerPrompt::Search("err"),
+                ..pager
+            },
+        ),
+        ("pager_found", found),
+        (
+            "pager_message",
+            Pager {
+                prompt: PagerPrompt::Message("`xyz` is not there"),
+                ..pager
+            },
+        ),
+        (
+            "pager_empty",
+            Pager {
+                lines: &[],
+                first_line: 1,
+                total_lines: 0,
+                ..pager
+            },
+        ),
+    ] {
+        assert_shown(name, 8, |area, frame| {
+            pager.render(area, frame.buffer_mut(), &theme);
+        });
+    }
+}
+
+#[test]
+fn every_state_of_the_jobs_panel() {
+    let theme = Theme::dark();
+    let job = |id: &str, command: &str, state, seconds| JobRow {
+        id: id.to_owned(),
+        command: command.to_owned(),
+        pid: 4711,
+        state,
+        elapsed: Some(Duration::from_secs(seconds)),
+    };
+    let jobs = [
+        job("1", "npm run dev", JobRowState::Running, 75),
+        job(
+            "2",
+            "make -j2 all && echo a long command goes on",
+            JobRowState::Succeeded,
+            3,
+        ),
+        job("3", "false", JobRowState::Failed("exit 1".to_owned()), 0),
+        job(
+            "4",
+            "sleep 9\nrm x",
+            JobRowState::Failed("ended by SIGKILL".to_owned()),
+            9,
+        ),
+    ];
+    let output = OutputText::of(
+        OutputLimits::CARD,
+        "\u{1b}[32mready\u{1b}[0m on port 3000\nGET /\n",
+    );
+    let silent = OutputText::new(OutputLimits::CARD);
+    let panel = JobsPanel {
+        jobs: &jobs,
+        selected: 0,
+        output: Some(&output),
+        message: None,
+    };
+    for (name, panel) in [
+        ("jobs", panel),
+        (
+            "jobs_second",
+            JobsPanel {
+                selected: 1,
+                output: Some(&silent),
+                ..panel
+            },
+        ),
+        (
+            "jobs_message",
+            JobsPanel {
+                selected: 3,
+                message: Some("job 4 has ended"),
+                ..panel
+            },
+        ),
+        (
+            "jobs_none",
+            JobsPanel {
+                jobs: &[],
+                output: None,
+                ..panel
+            },
+        ),
+    ] {
+        assert_shown(name, 10, |area, frame| {
+            panel.render(area, frame.buffer_mut(), &theme);
+        });
+    }
+}
