@@ -44,7 +44,8 @@ fn main() {
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(async {
+    // In a task, as a server's calls are.
+    let all = runtime.spawn(async move {
         for script in ["true", "/bin/true"] {
             with_pauses(&token, script, rounds).await;
             back_to_back(&token, script, rounds).await;
@@ -52,6 +53,7 @@ fn main() {
         }
         snapshot(&token, "true", rounds).await;
     });
+    runtime.block_on(all).unwrap();
 }
 
 async fn with_pauses(token: &Token, script: &str, rounds: usize) {

@@ -5,7 +5,7 @@ mod start_job;
 use crate::call::{self, Call, Finished, Unstarted};
 use crate::exports;
 use crate::jobs::Jobs;
-use crate::pool::{Kind, Pool, WaitingShell};
+use crate::pool::{ComingShell, Kind, Pool, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{Given, SnapshotOptions, Snapshots};
 use crate::start;
@@ -131,7 +131,10 @@ impl ShellCache {
             if left == 0 {
                 self.refill_later(kind);
             }
-            return Ok(Handover { shell, warm: true });
+            match shell.started().await {
+                Ok(shell) => return Ok(Handover { shell, warm: true }),
+                Err(error) => tracing::debug!(%error, "a shell that was ordered did not come"),
+            }
         }
         self.new_shell(spec, kind).await
     }
@@ -163,30 +166,58 @@ impl ShellCache {
         if !kind.shell.is_bash {
             return;
         }
-        let mut recycled = recycled;
-        while self.inner.pool.reserve(kind) {
-            spawn_refill(
-                Arc::downgrade(&self.inner),
-                kind.clone(),
-                recycled.take(),
-                Duration::ZERO,
-            );
+        if let Some(supervised) = recycled
+            && self.inner.pool.reserve(kind)
+        {
+            // At once, and not in a task of its own: the next call may be here in a moment.
+            self.inner.bring(kind, order(kind, supervised));
         }
+        refill_with_new(&self.inner, kind);
         if self.inner.options.warm_shells > 0 && !self.inner.evicting.swap(true, Ordering::AcqRel) {
             spawn_evictor(Arc::downgrade(&self.inner));
         }
     }
 
+    /// Looks soon whether the calls that run have left a shell for the next one.
     fn refill_later(&self, kind: &Kind) {
-        if self.inner.pool.reserve(kind) {
-            spawn_refill(
-                Arc::downgrade(&self.inner),
-                kind.clone(),
-                None,
-                REFILL_AFTER,
-            );
+        if !self.inner.pool.will_look(kind) {
+            return;
+        }
+        let (cache, kind) = (Arc::downgrade(&self.inner), kind.clone());
+        let clock = Arc::clone(&self.inner.options.clock);
+        tokio::spawn(async move {
+            clock.sleep(REFILL_AFTER).await;
+            if let Some(inner) = cache.upgrade() {
+                inner.pool.looks(&kind);
+                refill_with_new(&inner, &kind);
+            }
+        });
+    }
+}
+
+impl Inner {
+    /// A shell that was reserved is here, or will not come.
+    fn bring(&self, kind: &Kind, shell: Result<ComingShell, StartError>) {
+        match shell {
+            Ok(shell) => self.pool.put(kind, shell),
+            Err(error) => {
+                tracing::debug!(%error, "a warm shell could not be started");
+                self.pool.give_up(kind);
+            }
         }
     }
+}
+
+/// Starts warm shells below new supervisors until there are as many as wanted.
+fn refill_with_new(cache: &Arc<Inner>, kind: &Kind) {
+    while cache.pool.reserve(kind) {
+        spawn_refill(Arc::downgrade(cache), kind.clone());
+    }
+}
+
+fn order(kind: &Kind, supervised: Supervised) -> Result<ComingShell, StartError> {
+    let snapshot = kind.snapshot.clone();
+    start::order(supervised, &kind.shell, Vec::new(), None, snapshot)
 }
 
 /// A waiting shell.
@@ -197,33 +228,17 @@ struct Handover {
     warm: bool,
 }
 
-/// Starts one warm shell that was reserved. Holds the cache only weakly: a dropped cache has no shell to come.
-fn spawn_refill(cache: Weak<Inner>, kind: Kind, recycled: Option<Supervised>, delay: Duration) {
+/// Starts one warm shell that was reserved, below a new supervisor. Holds the cache only weakly: a dropped cache has no
+/// shell to come.
+fn spawn_refill(cache: Weak<Inner>, kind: Kind) {
     tokio::spawn(async move {
         let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
             return;
         };
-        if !delay.is_zero() {
-            options.clock.sleep(delay).await;
-        }
-        let supervised = match recycled {
-            Some(supervised) => Ok(supervised),
-            None => start::supervisor(&options.supervisor, &kind.base, &*options.clock).await,
-        };
-        let shell = match supervised {
-            Ok(supervised) => {
-                let snapshot = kind.snapshot.clone();
-                start::shell(supervised, &kind.shell, Vec::new(), None, snapshot).await
-            }
-            Err(error) => Err(error),
-        };
-        let Some(inner) = cache.upgrade() else { return };
-        match shell {
-            Ok(shell) => inner.pool.put(&kind, shell),
-            Err(error) => {
-                tracing::debug!(%error, "a warm shell could not be started");
-                inner.pool.give_up(&kind);
-            }
+        let supervised = start::supervisor(&options.supervisor, &kind.base, &*options.clock).await;
+        let shell = supervised.and_then(|supervised| order(&kind, supervised));
+        if let Some(inner) = cache.upgrade() {
+            inner.bring(&kind, shell);
         }
     });
 }

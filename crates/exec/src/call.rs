@@ -5,7 +5,7 @@ use crate::jobs::Adoption;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
 use crate::snapshot::Snapshot;
-use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
+use crate::streams::{AFTER_STOP, OutputStreams, Progress, Ready, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
     Cancel, Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
@@ -258,7 +258,7 @@ impl<'a> Call<'a> {
 
     /// Reads output until the shell has ended and, where it is being ended, its whole tree.
     async fn until_ended(&mut self, out: &mut dyn OutputConsumer) -> End {
-        let clock = &self.options.clock;
+        let clock = Arc::clone(&self.options.clock);
         let mut end = End {
             shell: None,
             empty: false,
@@ -290,8 +290,8 @@ impl<'a> Call<'a> {
                     close_stopped = None;
                     self.streams.close_stopped();
                 }
-                progress = self.streams.pump(out) => {
-                    if progress == Progress::Stopped {
+                ready = self.streams.ready() => {
+                    if self.take(ready, out) == Some(Progress::Stopped) {
                         close_stopped = Some(clock.sleep(AFTER_STOP));
                     }
                 }
@@ -300,6 +300,18 @@ impl<'a> Call<'a> {
             if end.shell.is_some() && (end.empty || !being_ended || !end.stuck.is_empty()) {
                 return end;
             }
+        }
+    }
+
+    /// Pushes one chunk.
+    fn take(&mut self, ready: Ready, out: &mut dyn OutputConsumer) -> Option<Progress> {
+        self.guard();
+        self.streams.read(ready, out)
+    }
+
+    fn guard(&mut self) {
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.guard();
         }
     }
 
@@ -347,15 +359,20 @@ impl<'a> Call<'a> {
     /// Reads on until the end of all streams, or quiet, or the limit; then lets the last processes go. Returns whether
     /// nobody is left.
     async fn drain(&mut self, out: &mut dyn OutputConsumer, mut empty: bool) -> bool {
+        self.guard();
         self.streams.read_now(out);
-        let clock = &self.options.clock;
+        let clock = Arc::clone(&self.options.clock);
         let mut limit = clock.sleep(DRAIN);
         let mut quiet = clock.sleep(QUIET);
         while !self.streams.ended() {
             tokio::select! {
                 biased;
                 () = &mut limit => break,
-                _ = self.streams.pump(out) => quiet = clock.sleep(QUIET),
+                ready = self.streams.ready() => {
+                    if self.take(ready, out).is_some() {
+                        quiet = clock.sleep(QUIET);
+                    }
+                }
                 event = self.supervised.event(), if !empty => {
                     empty = matches!(event, Ok((Event::Empty, _)) | Err(Gone));
                 }
@@ -435,7 +452,9 @@ impl<'a> Call<'a> {
                     Ok((Event::Stuck { survivors }, _)) => return survivors,
                     Ok(_) => {}
                 },
-                _ = self.streams.pump(out), if !self.streams.ended() => {}
+                ready = self.streams.ready() => {
+                    self.take(ready, out);
+                }
                 () = &mut give_up => break,
             }
         }
@@ -455,7 +474,9 @@ impl<'a> Call<'a> {
                     }
                 }
                 _ = watchdog::fired(&mut self.watchdog) => return self.end_survivors(out, self.spec.grace).await,
-                _ = self.streams.pump(out), if !self.streams.ended() => {}
+                ready = self.streams.ready() => {
+                    self.take(ready, out);
+                }
             }
         }
     }

@@ -4,7 +4,7 @@
 use crate::snapshot::Snapshot;
 use agent_bash_core::{Clock, RunSpec, Shell};
 use agent_bash_process::Inherited;
-use agent_bash_process::supervisor::{ShellFds, Supervised};
+use agent_bash_process::supervisor::{ShellFds, StartError, Supervised};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,13 +22,55 @@ pub(crate) struct WaitingShell {
     pub(crate) snapshot: Option<Arc<Snapshot>>,
 }
 
+/// A shell that was ordered, and perhaps waits for its script by now.
+#[derive(Debug)]
+pub(crate) struct ComingShell {
+    pub(crate) supervised: Supervised,
+    pub(crate) snapshot: Option<Arc<Snapshot>>,
+    /// Known once it waits.
+    pub(crate) fds: Option<ShellFds>,
+}
+
+impl ComingShell {
+    /// Waits until it waits.
+    pub(crate) async fn started(mut self) -> Result<WaitingShell, StartError> {
+        let fds = match self.fds {
+            Some(fds) => fds,
+            None => self.supervised.started().await?,
+        };
+        Ok(WaitingShell {
+            supervised: self.supervised,
+            fds,
+            snapshot: self.snapshot,
+        })
+    }
+
+    /// Whether it waits for its script. Does not wait.
+    ///
+    /// # Errors
+    /// It could not be started, or has ended: somebody killed it.
+    fn look(&mut self) -> Result<bool, Spoiled> {
+        match &self.fds {
+            Some(_) if self.supervised.has_spoken() => return Err(Spoiled),
+            Some(_) => {}
+            None => self.fds = self.supervised.try_started().map_err(|_| Spoiled)?,
+        }
+        Ok(self.fds.is_some())
+    }
+}
+
+/// A shell that will not take a script.
+#[derive(Debug)]
+struct Spoiled;
+
 /// All that a shell has from its start. A warm shell serves a call only if all of it is the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Kind {
     pub(crate) shell: Shell,
     pub(crate) base: Arc<BTreeMap<OsString, OsString>>,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
-    inherited: Inherited,
+    /// `None` for a session: its shell has its own umask and limits.
+    inherited: Option<Inherited>,
 }
 
 impl Kind {
@@ -37,7 +79,7 @@ impl Kind {
             shell: spec.shell.clone(),
             base: Arc::clone(&spec.env.base),
             snapshot,
-            inherited: Inherited::now(),
+            inherited: spec.session.is_none().then(Inherited::now),
         }
     }
 }
@@ -71,9 +113,12 @@ pub(crate) struct Pool {
 #[derive(Debug)]
 struct Shelf {
     kind: Kind,
-    waiting: Vec<WaitingShell>,
-    /// Being started.
-    coming: usize,
+    /// The oldest first: that is the most likely to be ready.
+    shells: Vec<ComingShell>,
+    /// Reserved, and not here yet.
+    reserved: usize,
+    /// A look whether there are enough is due.
+    look_is_due: bool,
     last_asked: Duration,
 }
 
@@ -87,19 +132,27 @@ impl Pool {
         }
     }
 
-    /// A shell that is ready, and how many of its kind are left. One that has ended meanwhile (somebody killed it) is dropped.
-    pub(crate) fn take(&self, kind: &Kind) -> Option<(WaitingShell, usize)> {
+    /// A shell, one that is ready if there is one, and how many of its kind are left. One that has ended meanwhile (somebody
+    /// killed it) is dropped.
+    pub(crate) fn take(&self, kind: &Kind) -> Option<(ComingShell, usize)> {
         if self.size == 0 {
             return None;
         }
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
-        while let Some(mut ready) = own.waiting.pop() {
-            if !ready.supervised.has_spoken() {
-                return Some((ready, own.waiting.len()));
+        let mut index = 0;
+        while index < own.shells.len() {
+            match own.shells[index].look() {
+                Ok(true) => break,
+                Ok(false) => index += 1,
+                Err(Spoiled) => drop(own.shells.remove(index)),
             }
         }
-        None
+        if own.shells.is_empty() {
+            return None;
+        }
+        let taken = own.shells.remove(index % own.shells.len());
+        Some((taken, own.shells.len()))
     }
 
     /// Whether one more shell of this kind is wanted. If so it is counted as coming: [`Pool::put`] or
@@ -110,25 +163,41 @@ impl Pool {
         }
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
-        let wanted = own.waiting.len() + own.coming < self.size;
-        own.coming += usize::from(wanted);
+        let wanted = own.shells.len() + own.reserved < self.size;
+        own.reserved += usize::from(wanted);
         wanted
     }
 
     /// Brings a shell that was reserved.
-    pub(crate) fn put(&self, kind: &Kind, shell: WaitingShell) {
+    pub(crate) fn put(&self, kind: &Kind, shell: ComingShell) {
         let mut shelves = self.lock();
         // If its kind was evicted meanwhile nobody wants it.
         if let Some(shelf) = shelves.iter_mut().find(|shelf| shelf.kind == *kind) {
-            shelf.coming = shelf.coming.saturating_sub(1);
-            shelf.waiting.push(shell);
+            shelf.reserved = shelf.reserved.saturating_sub(1);
+            shelf.shells.push(shell);
         }
     }
 
     /// A shell that was reserved does not come.
     pub(crate) fn give_up(&self, kind: &Kind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
-            shelf.coming = shelf.coming.saturating_sub(1);
+            shelf.reserved = shelf.reserved.saturating_sub(1);
+        }
+    }
+
+    /// Notes that somebody will look later whether there are enough of a kind. False if somebody will already.
+    pub(crate) fn will_look(&self, kind: &Kind) -> bool {
+        let mut all = self.lock();
+        !std::mem::replace(
+            &mut shelf(&mut all, kind, self.clock.now()).look_is_due,
+            true,
+        )
+    }
+
+    /// That look is had.
+    pub(crate) fn looks(&self, kind: &Kind) {
+        if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
+            shelf.look_is_due = false;
         }
     }
 
@@ -142,7 +211,12 @@ impl Pool {
 
     /// How many shells wait.
     pub(crate) fn waiting(&self) -> usize {
-        self.lock().iter().map(|shelf| shelf.waiting.len()).sum()
+        let mut shelves = self.lock();
+        let shells = shelves.iter_mut().flat_map(|shelf| &mut shelf.shells);
+        shells
+            .filter_map(|shell| shell.look().ok())
+            .filter(|ready| *ready)
+            .count()
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Shelf>> {
@@ -165,8 +239,9 @@ fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &Kind, now: Duration) -> &'a mut
             }
             shelves.push(Shelf {
                 kind: kind.clone(),
-                waiting: Vec::new(),
-                coming: 0,
+                shells: Vec::new(),
+                reserved: 0,
+                look_is_due: false,
                 last_asked: now,
             });
             shelves.len() - 1

@@ -77,11 +77,11 @@ struct Session {
 }
 
 /// What survives the end of a session's shell.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Remembered {
     /// The directory that the shell was in.
     pub(crate) cwd: Vec<u8>,
-    /// Its exported variables, as `export -p` prints them.
+    /// Its exported variables, as `export -p` prints them. Those of the last call are known when the next one begins.
     pub(crate) exports: Vec<u8>,
 }
 
@@ -165,9 +165,20 @@ impl Session {
     ) -> Result<Outcome, NotStarted> {
         let mut notices = Vec::new();
         for _ in 0..ATTEMPTS {
-            let remembered = self.remembered.as_ref();
             // Taken out: if this future is dropped the shell, in an unknown state, is dropped with it.
-            let shell = match self.shell.take() {
+            let mut shell = self.shell.take();
+            if let (Some(living), Some(remembered)) = (&mut shell, &mut self.remembered) {
+                match living.exports(&*options.clock).await {
+                    Ok(Some(exports)) => remembered.exports = exports,
+                    Ok(None) => {}
+                    Err(gone) => {
+                        notices.push(reset(&gone));
+                        shell = None;
+                    }
+                }
+            }
+            let remembered = self.remembered.as_ref();
+            let shell = match shell {
                 Some(shell) => shell,
                 None => LiveShell::start(spec, options, remembered, snapshot.cloned()).await?,
             };
@@ -180,10 +191,10 @@ impl Session {
                 After::Alive {
                     outcome,
                     shell,
-                    remembered,
+                    cwd,
                 } => {
                     self.shell = Some(shell);
-                    self.remembered = Some(remembered);
+                    self.remembered.get_or_insert_default().cwd = cwd;
                     return Ok(with(notices, outcome));
                 }
                 After::Ended { outcome, reason } => {

@@ -1,6 +1,6 @@
 //! Starting shells that wait for their script.
 
-use crate::pool::WaitingShell;
+use crate::pool::{ComingShell, WaitingShell};
 use crate::record;
 use crate::snapshot::Snapshot;
 use agent_bash_core::{Clock, Shell};
@@ -25,12 +25,24 @@ pub(crate) async fn supervisor(
 
 /// Starts a shell below a supervisor that has none, or whose last one is gone with its tree.
 pub(crate) async fn shell(
-    mut supervised: Supervised,
+    supervised: Supervised,
     shell: &Shell,
     env_changes: Vec<(OsString, Option<OsString>)>,
     stdin: Option<BorrowedFd<'_>>,
     snapshot: Option<Arc<Snapshot>>,
 ) -> Result<WaitingShell, StartError> {
+    let coming = order(supervised, shell, env_changes, stdin, snapshot)?;
+    coming.started().await
+}
+
+/// As [`shell`], without waiting for it.
+pub(crate) fn order(
+    mut supervised: Supervised,
+    shell: &Shell,
+    env_changes: Vec<(OsString, Option<OsString>)>,
+    stdin: Option<BorrowedFd<'_>>,
+    snapshot: Option<Arc<Snapshot>>,
+) -> Result<ComingShell, StartError> {
     let mut args: Vec<OsString> = shell.args.iter().map(Into::into).collect();
     args.extend(record::boot(shell.is_bash, snapshot.as_deref()));
     let start = ShellStart {
@@ -44,10 +56,10 @@ pub(crate) async fn shell(
         env_changes,
         inherits_stdin: stdin.is_some(),
     };
-    let fds = supervised.start(start, stdin).await?;
-    Ok(WaitingShell {
+    supervised.order_shell(start, stdin)?;
+    Ok(ComingShell {
         supervised,
-        fds,
         snapshot,
+        fds: None,
     })
 }

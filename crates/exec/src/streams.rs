@@ -1,6 +1,7 @@
 //! Reading a call's pipes into its consumer.
 
 use agent_bash_core::{Flow, OutputConsumer, StreamId, Streams};
+use rustix::buffer::spare_capacity;
 use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,10 +24,13 @@ const AFTER_STOP_BYTES: usize = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct OutputStreams {
     pipes: Vec<Pipe>,
-    buffer: Box<[u8]>,
+    /// Empty until there is something to read.
+    buffer: Vec<u8>,
     closed_early: bool,
     /// The consumer had a chunk and nobody else a turn since.
     pushed: bool,
+    /// Pipes that have ended: nobody writes into them any more.
+    ended: Vec<(StreamId, OwnedFd)>,
 }
 
 #[derive(Debug)]
@@ -36,6 +40,10 @@ struct Pipe {
     /// Bytes read since the consumer said stop.
     after_stop: Option<usize>,
 }
+
+/// A stream that can be read: its place among those that are open.
+#[derive(Debug)]
+pub(crate) struct Ready(usize);
 
 /// What a read found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,29 +59,29 @@ pub(crate) enum Progress {
 impl OutputStreams {
     /// Takes the read ends over. Merged output comes out of the first.
     pub(crate) fn new(streams: Streams, stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Self> {
-        let pipe = |stream, fd: OwnedFd| -> io::Result<Pipe> {
+        Self::of(match streams {
+            Streams::Merged => vec![(StreamId::Merged, stdout)],
+            Streams::Split => vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)],
+        })
+    }
+
+    /// Takes read ends over.
+    pub(crate) fn of(fds: Vec<(StreamId, OwnedFd)>) -> io::Result<Self> {
+        let pipe = |(stream, fd): (StreamId, OwnedFd)| -> io::Result<Pipe> {
             rustix::io::ioctl_fionbio(&fd, true)?;
-            let receiver = Receiver::from_owned_fd(fd)?;
+            let receiver = Receiver::from_owned_fd_unchecked(fd)?;
             Ok(Pipe {
                 stream,
                 receiver,
                 after_stop: None,
             })
         };
-        let pipes = match streams {
-            Streams::Merged => vec![pipe(StreamId::Merged, stdout)?],
-            Streams::Split => {
-                vec![
-                    pipe(StreamId::Stdout, stdout)?,
-                    pipe(StreamId::Stderr, stderr)?,
-                ]
-            }
-        };
         Ok(Self {
-            pipes,
-            buffer: vec![0; BUFFER].into(),
+            pipes: fds.into_iter().map(pipe).collect::<io::Result<_>>()?,
+            buffer: Vec::new(),
             closed_early: false,
             pushed: false,
+            ended: Vec::new(),
         })
     }
 
@@ -85,6 +93,11 @@ impl OutputStreams {
     /// Whether a stream was closed since its consumer had enough.
     pub(crate) fn closed_early(&self) -> bool {
         self.closed_early
+    }
+
+    /// The pipes that have ended, to be used again.
+    pub(crate) fn take_ended(&mut self) -> Vec<(StreamId, OwnedFd)> {
+        std::mem::take(&mut self.ended)
     }
 
     /// What is still open, for somebody else to read on.
@@ -101,10 +114,12 @@ impl OutputStreams {
             let mut left = MAX_PIPE;
             while left > 0 {
                 let pipe = &mut self.pipes[index];
-                match rustix::io::read(&pipe.receiver, &mut *self.buffer) {
+                self.buffer.clear();
+                self.buffer.reserve(BUFFER);
+                match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
                     Ok(count) if count > 0 => {
                         left = left.saturating_sub(count);
-                        if pipe.push(&self.buffer[..count], out) != Progress::Ended {
+                        if pipe.push(&self.buffer, out) != Progress::Ended {
                             continue;
                         }
                     }
@@ -120,43 +135,55 @@ impl OutputStreams {
 
     fn end(&mut self, index: usize) {
         let pipe = self.pipes.remove(index);
-        self.closed_early |= pipe
-            .after_stop
-            .is_some_and(|bytes| bytes > AFTER_STOP_BYTES);
+        match pipe.after_stop {
+            Some(bytes) if bytes > AFTER_STOP_BYTES => self.closed_early = true,
+            _ => {
+                let fd = pipe.receiver.into_nonblocking_fd();
+                self.ended.extend(fd.ok().map(|fd| (pipe.stream, fd)));
+            }
+        }
     }
 
-    /// Waits for output of any stream and pushes one chunk. Never returns once all have ended. Cancel safe: a chunk is
-    /// read and pushed without a wait in between.
-    pub(crate) async fn pump(&mut self, out: &mut dyn OutputConsumer) -> Progress {
+    /// Waits until [`Self::read`] has something to do. Never returns once all streams have ended. Cancel safe.
+    pub(crate) async fn ready(&mut self) -> Ready {
         if self.pushed {
             // A stream that is always ready never waits: without this a consumer that takes its time for each chunk takes
             // that of all timers and of all other tasks, too.
             tokio::task::yield_now().await;
             self.pushed = false;
         }
-        loop {
-            let Some(ready) = self.readable().await else {
-                return std::future::pending().await;
-            };
-            let pipe = &mut self.pipes[ready];
-            let progress = match pipe.receiver.try_read(&mut self.buffer) {
-                Ok(0) => Progress::Ended,
-                Ok(count) => {
-                    self.pushed = true;
-                    pipe.push(&self.buffer[..count], out)
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => {
-                    tracing::warn!(%error, "a pipe could not be read");
-                    Progress::Ended
-                }
-            };
-            if progress == Progress::Ended {
-                self.end(ready);
-            }
-            return progress;
+        match self.readable().await {
+            Some(index) => Ready(index),
+            None => std::future::pending().await,
         }
+    }
+
+    /// Reads one chunk of a stream and pushes it. `None` if there was nothing after all.
+    pub(crate) fn read(
+        &mut self,
+        Ready(index): Ready,
+        out: &mut dyn OutputConsumer,
+    ) -> Option<Progress> {
+        self.buffer.clear();
+        self.buffer.reserve(BUFFER);
+        let pipe = self.pipes.get_mut(index)?;
+        let progress = match pipe.receiver.try_read_buf(&mut self.buffer) {
+            Ok(0) => Progress::Ended,
+            Ok(_) => {
+                self.pushed = true;
+                pipe.push(&self.buffer, out)
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return None,
+            Err(error) => {
+                tracing::warn!(%error, "a pipe could not be read");
+                Progress::Ended
+            }
+        };
+        if progress == Progress::Ended {
+            self.end(index);
+        }
+        Some(progress)
     }
 
     /// Index of a pipe that can be read; `None` if there is none left.

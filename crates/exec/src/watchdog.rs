@@ -1,9 +1,11 @@
-//! Time limit and cancellation of a call, watched by a task of its own: a consumer that is slow, or blocks, delays the
-//! reading of output, never the ending of a command.
+//! Time limit and cancellation of a call. The call watches for them by itself as long as nothing can keep it from that; a
+//! consumer can, being slow or blocking, so from the first chunk on a task of its own watches: a consumer delays the reading
+//! of output, never the ending of a command.
 
 use agent_bash_core::{Cancel, Clock};
 use agent_bash_process::supervisor::Link;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
@@ -19,10 +21,30 @@ pub(crate) enum Reason {
 }
 
 /// Watches one call. Dropping it ends the watch.
-#[derive(Debug)]
 pub(crate) struct Watchdog {
-    task: JoinHandle<()>,
-    reason: watch::Receiver<Option<Reason>>,
+    ender: Ender,
+    watch: Watch,
+}
+
+/// How the command is ended.
+#[derive(Debug, Clone)]
+struct Ender {
+    link: Link,
+    grace: Duration,
+    order: fn(&Link, Duration) -> io::Result<()>,
+}
+
+/// Who watches.
+enum Watch {
+    /// The call, in [`fired`].
+    Call(Pin<Box<dyn Future<Output = Reason> + Send>>),
+    /// A task.
+    Task {
+        task: JoinHandle<()>,
+        reason: watch::Receiver<Option<Reason>>,
+    },
+    /// Nobody any more: there was a reason.
+    Fired(Reason),
 }
 
 impl Watchdog {
@@ -34,9 +56,12 @@ impl Watchdog {
         timeout: Option<Duration>,
         grace: Duration,
     ) -> Self {
-        Self::watch(link, clock, cancel, timeout, move |link| {
-            link.terminate(grace)
-        })
+        let ender = Ender {
+            link,
+            grace,
+            order: Link::terminate,
+        };
+        Self::watch(ender, clock, cancel, timeout)
     }
 
     /// As [`Self::start`], for a shell that serves more than one call: it is stopped first.
@@ -47,59 +72,113 @@ impl Watchdog {
         timeout: Option<Duration>,
         grace: Duration,
     ) -> Self {
-        Self::watch(link, clock, cancel, timeout, move |link| {
-            link.stop_and_terminate(grace)
-        })
+        let ender = Ender {
+            link,
+            grace,
+            order: Link::stop_and_terminate,
+        };
+        Self::watch(ender, clock, cancel, timeout)
     }
 
     fn watch(
-        link: Link,
+        ender: Ender,
         clock: Arc<dyn Clock>,
         cancel: Cancel,
         timeout: Option<Duration>,
-        end: impl FnOnce(&Link) -> io::Result<()> + Send + 'static,
     ) -> Self {
-        let (tell, reason) = watch::channel(None);
-        let task = tokio::spawn(async move {
+        let watch = Box::pin(async move {
             let limit = async {
                 match timeout {
                     Some(timeout) => clock.sleep(timeout).await,
                     None => std::future::pending().await,
                 }
             };
-            let reason = tokio::select! {
+            tokio::select! {
                 biased;
                 () = cancel.cancelled() => Reason::Cancel,
                 () = limit => Reason::Timeout,
-            };
-            // The reason first: whoever sees the end must know that it was ours.
-            let _ = tell.send(Some(reason));
-            if let Err(error) = end(&link) {
-                tracing::debug!(%error, "the supervisor could not be told to end its tree");
             }
         });
-        Self { task, reason }
+        Self {
+            ender,
+            watch: Watch::Call(watch),
+        }
+    }
+
+    /// To be called before a consumer is given anything: it may not return for long.
+    pub(crate) fn guard(&mut self) {
+        if !matches!(self.watch, Watch::Call(_)) {
+            return;
+        }
+        let (tell, reason) = watch::channel(None);
+        // Replaced at once; the reason is never looked at.
+        let Watch::Call(watch) = std::mem::replace(&mut self.watch, Watch::Fired(Reason::Cancel))
+        else {
+            return;
+        };
+        let ender = self.ender.clone();
+        let task = tokio::spawn(async move {
+            let reason = watch.await;
+            // The reason first: whoever sees the end must know that it was ours.
+            let _ = tell.send(Some(reason));
+            ender.end();
+        });
+        self.watch = Watch::Task { task, reason };
     }
 
     /// The reason, if there is one by now.
     pub(crate) fn reason(&self) -> Option<Reason> {
-        *self.reason.borrow()
+        match &self.watch {
+            Watch::Call(_) => None,
+            Watch::Task { reason, .. } => *reason.borrow(),
+            Watch::Fired(reason) => Some(*reason),
+        }
+    }
+
+    async fn fired(&mut self) -> Option<Reason> {
+        match &mut self.watch {
+            Watch::Call(watch) => {
+                let reason = watch.await;
+                self.watch = Watch::Fired(reason);
+                self.ender.end();
+                Some(reason)
+            }
+            Watch::Task { reason, .. } => *reason.wait_for(Option::is_some).await.ok()?,
+            Watch::Fired(reason) => Some(*reason),
+        }
+    }
+}
+
+impl Ender {
+    fn end(&self) {
+        if let Err(error) = (self.order)(&self.link, self.grace) {
+            tracing::debug!(%error, "the supervisor could not be told to end its tree");
+        }
     }
 }
 
 /// Waits for a reason; for ever, where nobody watches. Cancel safe.
 pub(crate) async fn fired(watchdog: &mut Option<Watchdog>) -> Reason {
     if let Some(watchdog) = watchdog
-        && let Ok(reason) = watchdog.reason.wait_for(Option::is_some).await
-        && let Some(reason) = *reason
+        && let Some(reason) = watchdog.fired().await
     {
         return reason;
     }
     std::future::pending().await
 }
 
+impl std::fmt::Debug for Watchdog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Watchdog")
+            .field("reason", &self.reason())
+            .finish_non_exhaustive()
+    }
+}
+
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        self.task.abort();
+        if let Watch::Task { task, .. } = &self.watch {
+            task.abort();
+        }
     }
 }

@@ -4,7 +4,9 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, Outcome, RunSpec};
+use agent_bash_core::{
+    Cancel, Ending, Executor, Flow, Outcome, OutputConsumer, RunSpec, StreamId, Streams,
+};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 use std::time::Duration;
@@ -252,4 +254,40 @@ async fn without_a_sweep_the_orphans_of_a_killed_parent_live() {
         .unwrap();
     parent.wait().unwrap();
     census.wait_for("sleep").await;
+}
+
+/// Blocks its thread in the first chunk, a pid, until that process has ended or [`SOON`] has passed.
+struct Blocks {
+    ended: Option<bool>,
+}
+
+impl OutputConsumer for Blocks {
+    #[expect(clippy::disallowed_methods, reason = "to block is the point")]
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+        let process = format!("/proc/{}", String::from_utf8_lossy(bytes).trim());
+        let looks = SOON.as_millis() / 5;
+        self.ended.get_or_insert_with(|| {
+            (0..looks).any(|_| {
+                std::thread::sleep(Duration::from_millis(5));
+                !std::path::Path::new(&process).exists()
+            })
+        });
+        Flow::Continue
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_consumer_that_blocks_does_not_keep_a_command_from_its_end() {
+    for session in [None, Some(agent_bash_core::SessionName("blocked".into()))] {
+        let spec = RunSpec {
+            streams: Streams::Merged,
+            timeout: Some(Duration::from_millis(100)),
+            session,
+            ..spec("echo $BASHPID; sleep 1000")
+        };
+        let mut consumer = Blocks { ended: None };
+        let outcome = cache().run(&spec, &mut consumer, &Cancel::new()).await;
+        assert_eq!(consumer.ended, Some(true), "{:?}", spec.session);
+        assert!(matches!(outcome.unwrap().ending, Ending::TimedOut { .. }));
+    }
 }

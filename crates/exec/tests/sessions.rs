@@ -323,3 +323,38 @@ async fn long_scripts_and_long_outputs_pass() {
     let ran = say(&cache, &script).await;
     assert!(ran.out.starts_with("300000\n1\n2\n") && ran.out.ends_with("\n200000\n"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn late_output_stays_with_its_own_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let gate = directory.path().join("gate");
+    let done = directory.path().join("done");
+    let cache = support::cache();
+    let late = format!(
+        "{{ until [[ -e {0} ]]; do sleep .01; done; echo late; : >{1}; }} & echo early",
+        gate.display(),
+        done.display()
+    );
+    assert_eq!(say(&cache, &late).await.out, "early\n");
+    let wait = format!(
+        ": >{0}; until [[ -e {1} ]]; do sleep .01; done; echo mine",
+        gate.display(),
+        done.display()
+    );
+    assert_eq!(say(&cache, &wait).await.out, "mine\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
+    let root = tempfile::tempdir().unwrap();
+    let cache = ShellCache::new(agent_bash_exec::ShellCacheOptions {
+        directory: root.path().to_owned(),
+        ..support::options()
+    });
+    let path = say(&cache, "readlink /proc/$$/fd/1").await.out;
+    assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
+    std::fs::remove_file(path.trim()).unwrap();
+    // It would be a file now that nobody reads.
+    let other = say(&cache, "readlink /proc/$$/fd/1").await.out;
+    assert!(!other.is_empty() && other != path, "{other}");
+}

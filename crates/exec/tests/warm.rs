@@ -76,15 +76,15 @@ async fn the_first_call_brings_the_pool_and_each_shell_serves_once() {
 async fn supervisors_are_recycled() {
     let cache = warm_cache();
     let mut parents = Vec::new();
-    for _ in 0..20 {
+    // Without a pause: the next call takes a shell that is just being started.
+    for _ in 0..50 {
         parents.push(out(&cache, &spec("echo $PPID")).await);
-        until_warm(&cache, 2).await;
     }
     parents.sort();
     parents.dedup();
     assert!(
         parents.len() <= 3,
-        "{} supervisors for 20 calls",
+        "{} supervisors for 50 calls",
         parents.len()
     );
 }

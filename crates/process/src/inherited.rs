@@ -2,6 +2,8 @@
 //! was started ahead of a call has those of its start, so they are part of its key.
 
 use rustix::process::{Resource, getrlimit};
+use std::fs::File;
+use std::io::Read;
 
 /// Umask and soft and hard limits of this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,11 +39,16 @@ impl Inherited {
 
 /// Read, not set and restored: another thread could make a file in between.
 fn umask() -> Option<u32> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    // One read of the beginning, where it stands: this is done for each call.
+    let mut buffer = [0; 512];
+    let count = File::open("/proc/self/status")
+        .and_then(|mut status| status.read(&mut buffer))
+        .ok()?;
+    let status = &buffer[..count];
     let line = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Umask:"))?;
-    u32::from_str_radix(line.trim(), 8).ok()
+        .split(|byte| *byte == b'\n')
+        .find_map(|line| line.strip_prefix(b"Umask:"))?;
+    u32::from_str_radix(std::str::from_utf8(line).ok()?.trim(), 8).ok()
 }
 
 #[cfg(test)]

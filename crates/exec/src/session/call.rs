@@ -1,26 +1,26 @@
 //! One call of a session: handshake, output, report, and what becomes of the shell.
 
 use super::Remembered;
-use super::live::LiveShell;
-use super::record::{NO_DIRECTORY, READY, Record, Report, read_report};
+use super::live::{Fifo, LiveShell, gone, read_status, until_ended};
+use super::record::{NO_DIRECTORY, READY, Record, Report, take_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
-    Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Survivor,
-    Timestamp,
+    Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
+    Streams, Survivor, Timestamp,
 };
 use agent_bash_process::signal_name;
-use agent_bash_process::supervisor::{Event, Gone, ShellEnd, Supervised};
+use agent_bash_process::supervisor::{Event, Gone, ShellEnd};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::unix::pipe::Receiver;
 
 /// How long a shell may take to say that it has taken a record.
 const READY_WITHIN: Duration = Duration::from_secs(1);
@@ -32,8 +32,9 @@ pub(super) struct SessionCall<'a> {
     options: &'a ShellCacheOptions,
     shell: LiveShell,
     streams: OutputStreams,
+    /// The FIFOs behind the streams.
+    paths: Vec<(StreamId, PathBuf)>,
     watchdog: Option<Watchdog>,
-    status: Vec<u8>,
     refused: bool,
     started_at: Timestamp,
     started: Duration,
@@ -46,7 +47,7 @@ pub(super) enum After {
     Alive {
         outcome: Outcome,
         shell: LiveShell,
-        remembered: Remembered,
+        cwd: Vec<u8>,
     },
     /// The call was the shell's last.
     Ended { outcome: Outcome, reason: String },
@@ -79,7 +80,11 @@ impl<'a> SessionCall<'a> {
         cancel: &Cancel,
     ) -> Result<Self, String> {
         let failed = |error: io::Error| format!("its shell could not take a script ({error})");
-        let fifos = shell.fifos().map_err(failed)?;
+        let stdout = shell.fifo().map_err(failed)?;
+        let stderr = match spec.streams {
+            Streams::Merged => None,
+            Streams::Split => Some(shell.fifo().map_err(failed)?),
+        };
         let status_path = shell.status_path();
         let remembered = remembered.filter(|_| shell.fresh);
         // A new shell goes where the last one was, else where the call wants it.
@@ -90,31 +95,36 @@ impl<'a> SessionCall<'a> {
             remembered,
             snapshot: shell.snapshot.as_deref().filter(|_| shell.fresh),
             variables: &spec.env.changes,
-            streams: spec.streams,
-            stdout: &fifos.stdout_path,
-            stderr: &fifos.stderr_path,
+            stdout: &stdout.path,
+            stderr: stderr.as_ref().map(|fifo| &*fifo.path),
             status: &status_path,
         };
         let text = record.text();
+        let pipes: Vec<_> = match stderr {
+            None => vec![(StreamId::Merged, stdout)],
+            Some(stderr) => vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)],
+        };
+        let (fds, paths) = pipes
+            .into_iter()
+            .map(|(stream, fifo)| ((stream, fifo.fd), (stream, fifo.path)))
+            .unzip();
         let started_at = options.clock.wall();
         let started = options.clock.now();
         let mut call = Self {
             spec,
             options,
-            streams: OutputStreams::new(spec.streams, fifos.stdout, fifos.stderr)
-                .map_err(failed)?,
+            streams: OutputStreams::of(fds).map_err(failed)?,
+            paths,
             watchdog: None,
-            status: Vec::new(),
             refused: false,
             started_at,
             started,
             shell,
         };
-        call.write_record(&text).await?;
+        call.shell.said.clear();
+        call.shell.write(&text).map_err(failed)?;
         call.wait_until_taken().await?;
         call.shell.fresh = false;
-        let _ = std::fs::remove_file(&fifos.stdout_path);
-        let _ = std::fs::remove_file(&fifos.stderr_path);
         let link = call.shell.supervised.link();
         let clock = Arc::clone(&options.clock);
         call.watchdog = Some(Watchdog::start_for_session(
@@ -127,41 +137,19 @@ impl<'a> SessionCall<'a> {
         Ok(call)
     }
 
-    /// The pipe holds 64 KiB; a longer record is written as the shell reads it, off this thread.
-    async fn write_record(&mut self, text: &[u8]) -> Result<(), String> {
-        /// What a pipe takes without a reader.
-        const AT_ONCE: usize = 60 * 1024;
-        let failed = |error: io::Error| format!("its shell could not take a script ({error})");
-        if text.len() <= AT_ONCE {
-            return self.shell.control.write_all(text).map_err(failed);
-        }
-        let mut control = self.shell.control.try_clone().map_err(failed)?;
-        let text = text.to_vec();
-        let writer = tokio::task::spawn_blocking(move || control.write_all(&text));
-        tokio::select! {
-            biased;
-            done = writer => match done {
-                Ok(result) => result.map_err(failed),
-                Err(error) => Err(error.to_string()),
-            },
-            // The reader is gone, so the writer ends by itself.
-            end = until_ended(&mut self.shell.supervised) => Err(gone(end)),
-        }
-    }
-
     async fn wait_until_taken(&mut self) -> Result<(), String> {
         let mut limit = self.options.clock.sleep(READY_WITHIN);
-        while self.status.is_empty() {
+        while self.shell.said.is_empty() {
             tokio::select! {
                 biased;
-                read = read_status(&self.shell.status, &mut self.status) => {
+                read = read_status(&self.shell.status, &mut self.shell.said) => {
                     read.map_err(|error| error.to_string())?;
                 }
                 end = until_ended(&mut self.shell.supervised) => return Err(gone(end)),
                 () = &mut limit => return Err("its shell did not answer within a second".to_owned()),
             }
         }
-        match self.status.remove(0) {
+        match self.shell.said.remove(0) {
             READY => Ok(()),
             NO_DIRECTORY => {
                 self.refused = true;
@@ -174,6 +162,7 @@ impl<'a> SessionCall<'a> {
     /// Follows the call to its end.
     pub(super) async fn finish(mut self, out: &mut dyn OutputConsumer) -> After {
         if self.refused {
+            self.keep_fifos();
             let cwd = self.spec.cwd.display();
             let error = NotStarted::new(format!("`{cwd}` could not be entered"));
             return After::Refused {
@@ -203,12 +192,12 @@ impl<'a> SessionCall<'a> {
         let mut give_up = None;
         let mut end = None;
         loop {
-            if let Some(report) = read_report(&self.status) {
+            if let Some(report) = take_report(&mut self.shell.said) {
                 return Observed::Report(report);
             }
             tokio::select! {
                 biased;
-                read = read_status(&self.shell.status, &mut self.status) => if read.is_err() {
+                read = read_status(&self.shell.status, &mut self.shell.said) => if read.is_err() {
                     return Observed::End(end);
                 },
                 event = self.shell.supervised.event() => match event {
@@ -233,9 +222,14 @@ impl<'a> SessionCall<'a> {
                     close_stopped = None;
                     self.streams.close_stopped();
                 }
-                progress = self.streams.pump(out) => if progress == Progress::Stopped {
-                    close_stopped = Some(clock.sleep(AFTER_STOP));
-                },
+                ready = self.streams.ready() => {
+                    if let Some(watchdog) = &mut self.watchdog {
+                        watchdog.guard();
+                    }
+                    if self.streams.read(ready, out) == Some(Progress::Stopped) {
+                        close_stopped = Some(clock.sleep(AFTER_STOP));
+                    }
+                }
             }
         }
     }
@@ -258,7 +252,11 @@ impl<'a> SessionCall<'a> {
             tokio::select! {
                 biased;
                 () = &mut limit => return,
-                _ = self.streams.pump(out) => quiet = clock.sleep(QUIET),
+                ready = self.streams.ready() => {
+                    if self.streams.read(ready, out).is_some() {
+                        quiet = clock.sleep(QUIET);
+                    }
+                }
                 () = &mut quiet => return,
             }
         }
@@ -276,13 +274,29 @@ impl<'a> SessionCall<'a> {
             survivors = self.background(out).await;
         }
         self.shell.background = report.background;
-        let final_cwd = OsStr::from_bytes(&report.remembered.cwd).into();
+        self.shell.will_say_exports();
+        self.keep_fifos();
+        let final_cwd = OsStr::from_bytes(&report.cwd).into();
         let mut outcome = self.outcome(Ending::Exited { code: report.code }, duration, survivors);
         outcome.final_cwd = Some(final_cwd);
         After::Alive {
             outcome,
             shell: self.shell,
-            remembered: report.remembered,
+            cwd: report.cwd,
+        }
+    }
+
+    /// Those that nobody holds any more are the next call's; the others lose their paths.
+    fn keep_fifos(&mut self) {
+        let mut ended = self.streams.take_ended();
+        for (stream, path) in std::mem::take(&mut self.paths) {
+            match ended.iter().position(|(ended, _)| *ended == stream) {
+                Some(index) => {
+                    let (_, fd) = ended.swap_remove(index);
+                    self.shell.keep(Fifo { fd, path });
+                }
+                None => drop(std::fs::remove_file(path)),
+            }
         }
     }
 
@@ -375,42 +389,5 @@ impl<'a> SessionCall<'a> {
             closed_early: self.streams.closed_early(),
             notices,
         }
-    }
-}
-
-/// Waits for more of a report. Cancel safe.
-async fn read_status(fifo: &Receiver, status: &mut Vec<u8>) -> io::Result<()> {
-    loop {
-        fifo.readable().await?;
-        let mut buffer = [0u8; 4096];
-        match fifo.try_read(&mut buffer) {
-            Ok(count) => {
-                status.extend_from_slice(&buffer[..count]);
-                return Ok(());
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-/// Waits for the end of the shell. Cancel safe.
-async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd> {
-    loop {
-        match supervised.event().await {
-            Ok((Event::Ended { end, .. }, _)) => return Some(end),
-            Ok(_) => {}
-            Err(Gone) => return None,
-        }
-    }
-}
-
-fn gone(end: Option<ShellEnd>) -> String {
-    match end {
-        Some(ShellEnd::Exited(code)) => format!("its shell had exited with code {code}"),
-        Some(ShellEnd::Signaled(number)) => {
-            format!("its shell had been ended by {}", signal_name(number))
-        }
-        None => "its supervisor was gone".to_owned(),
     }
 }

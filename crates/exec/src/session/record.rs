@@ -4,27 +4,36 @@ use super::Remembered;
 use crate::exports;
 use crate::quote::quoted;
 use crate::snapshot::Snapshot;
-use agent_bash_core::Streams;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The descriptor of the control pipe inside the shell: high, so that no script has a use for it; closed for each script.
+/// The descriptors of the control pipe and of the file with the record inside the shell: high, so that no script has a use
+/// for them; closed for each script.
 const CONTROL: i32 = 99;
+const FILE: i32 = 98;
 
-/// What the shell runs: every record that ends on the control pipe is evaluated. A `while read` loop would make `break`
-/// and line numbers go wrong. What the loop itself prints (a trace, a trap between two calls) is nobody's.
+/// What the shell runs: for every NUL on the control pipe the record in the file is evaluated. A `while read` loop would
+/// make `break` and line numbers go wrong. The record is not on the pipe itself, from which bash reads byte by byte. What the
+/// loop prints (a trace, a trap between two calls) is nobody's.
 pub(super) fn boot(snapshot: Option<&Snapshot>) -> Vec<OsString> {
-    let begin =
-        format!(r"\command exec {CONTROL}<&0 {{script_fd}}<&- </dev/null >/dev/null 2>&1; ");
-    let follow = format!(r"\builtin mapfile -d '' -u {CONTROL} -c 1 -C '\builtin eval :' __ab");
+    let begin = format!(
+        r"\command exec {CONTROL}<&0 {FILE}<&{{script_fd}} {{script_fd}}<&- </dev/null >/dev/null 2>&1; "
+    );
+    let take = format!(
+        r#"\builtin mapfile -d "" -n 1 -u {FILE} __ab_record; \builtin eval "${{__ab_record[0]}}""#
+    );
+    let follow = format!(r"\builtin mapfile -d '' -u {CONTROL} -c 1 -C '{take}' __ab");
     let load = snapshot.map(Snapshot::load_command).unwrap_or_default();
     let text = [begin.into_bytes(), load, follow.into_bytes()].concat();
     let mut words = ["--norc", "--noprofile", "-c"].map(OsString::from).to_vec();
     words.push(OsString::from_vec(text));
     words
 }
+
+/// What makes the shell take the record.
+pub(super) const COMMIT: &[u8] = b"\0";
 
 /// A record took the call's script, and runs it next.
 pub(super) const READY: u8 = b'r';
@@ -44,19 +53,20 @@ pub(super) struct Record<'a> {
     pub(super) snapshot: Option<&'a Snapshot>,
     /// Variables for this call only.
     pub(super) variables: &'a BTreeMap<OsString, Option<OsString>>,
-    pub(super) streams: Streams,
     pub(super) stdout: &'a Path,
-    pub(super) stderr: &'a Path,
+    /// `None`: stderr joins stdout.
+    pub(super) stderr: Option<&'a Path>,
     pub(super) status: &'a Path,
 }
 
 impl Record<'_> {
-    /// The record, with the NUL that commits it. It begins with `;`, since `mapfile` puts it behind an index.
+    /// The record, with the NUL that ends it. What it begins with is undone at once: its own text, and what came over the
+    /// control pipe. Behind it `mapfile` puts the index of a line, and the line.
     pub(super) fn text(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.script.len() + 1024);
         let mut add = |part: &[u8]| text.extend_from_slice(part);
         let status = quoted(self.status.as_os_str());
-        add(b";__ab=(); ");
+        add(b"\\builtin unset -v __ab_record; __ab=(); ");
         if let Some(path) = self.snapshot.and_then(Snapshot::path) {
             add(b"\\builtin export PATH=");
             add(&quoted(path));
@@ -89,15 +99,16 @@ impl Record<'_> {
         add(&quoted(OsStr::new(self.script)));
         add(b"; } >");
         add(&quoted(self.stdout.as_os_str()));
-        match self.streams {
-            Streams::Merged => add(b" 2>&1"),
-            Streams::Split => {
+        match self.stderr {
+            None => add(b" 2>&1"),
+            Some(stderr) => {
                 add(b" 2>");
-                add(&quoted(self.stderr.as_os_str()));
+                add(&quoted(stderr.as_os_str()));
             }
         }
-        add(format!(" </dev/null {CONTROL}<&-; ").as_bytes());
-        // `$?` is that of the script; `$!` tells whether it left something in the background.
+        add(format!(" </dev/null {CONTROL}<&- {FILE}<&-; ").as_bytes());
+        // `$?` is that of the script; `$!` tells whether it left something in the background. The exports, of which bash
+        // prints each by itself, are for the next call: nobody waits for them.
         add(br#"{ \builtin printf '%s\0%s\0%s\0' "$?" "${!-}" "${PWD-}"; "#);
         add(&self.variables_restored());
         add(br"\builtin export -p; \builtin printf '\0'; } >");
@@ -105,7 +116,7 @@ impl Record<'_> {
         if self.cwd.is_some() {
             add(b"; fi");
         }
-        add(b"\0");
+        add(b"; :\0");
         text
     }
 
@@ -149,24 +160,31 @@ pub(super) struct Report {
     pub(super) code: i32,
     /// Pid of the last background command, as text; empty if there was none.
     pub(super) background: Vec<u8>,
-    pub(super) remembered: Remembered,
+    /// The directory that it is in.
+    pub(super) cwd: Vec<u8>,
 }
 
-/// Reads a report; `None` while it is not whole.
-pub(super) fn read_report(bytes: &[u8]) -> Option<Report> {
-    let mut parts = bytes.split(|byte| *byte == 0);
-    let (code, background) = (parts.next()?, parts.next()?);
-    let (cwd, exports) = (parts.next()?, parts.next()?);
-    // The fourth NUL has come if something follows it, be it nothing.
-    parts.next()?;
-    Some(Report {
+/// Takes a report from the beginning of what was said; `None` while it is not whole. What is left are the exports.
+pub(super) fn take_report(said: &mut Vec<u8>) -> Option<Report> {
+    let mut parts = said.splitn(4, |byte| *byte == 0);
+    let (code, background, cwd) = (parts.next()?, parts.next()?, parts.next()?);
+    // The third NUL has come if something follows it, be it nothing.
+    let rest = parts.next()?.len();
+    let report = Report {
         code: std::str::from_utf8(code).ok()?.parse().ok()?,
         background: background.to_vec(),
-        remembered: Remembered {
-            cwd: cwd.to_vec(),
-            exports: exports.to_vec(),
-        },
-    })
+        cwd: cwd.to_vec(),
+    };
+    said.drain(..said.len() - rest);
+    Some(report)
+}
+
+/// Takes the exports, as `export -p` prints them; `None` while they are not whole.
+pub(super) fn take_exports(said: &mut Vec<u8>) -> Option<Vec<u8>> {
+    let end = said.iter().position(|byte| *byte == 0)?;
+    let exports = said[..end].to_vec();
+    said.drain(..=end);
+    Some(exports)
 }
 
 #[cfg(test)]
@@ -176,13 +194,19 @@ mod tests {
     #[test]
     fn a_report_is_whole_or_none() {
         let whole = b"3\0\0/a\nb\0declare -x A=\"1\"\n\0";
-        let report = read_report(whole).unwrap();
-        assert_eq!(
-            (report.code, &report.remembered.cwd[..]),
-            (3, &b"/a\nb"[..])
-        );
+        let mut said = whole.to_vec();
+        let report = take_report(&mut said).unwrap();
+        assert_eq!((report.code, &report.cwd[..]), (3, &b"/a\nb"[..]));
+        assert_eq!(take_exports(&mut said).unwrap(), b"declare -x A=\"1\"\n");
+        assert!(said.is_empty());
+        let report_length = 8;
         for end in 0..whole.len() {
-            assert_eq!(read_report(&whole[..end]), None, "{end}");
+            let mut said = whole[..end].to_vec();
+            let report = take_report(&mut said);
+            assert_eq!(report.is_some(), end >= report_length, "{end}");
+            if report.is_some() {
+                assert_eq!(take_exports(&mut said), None, "{end}");
+            }
         }
     }
 }

@@ -68,6 +68,7 @@ impl Supervisor {
                 socket: Arc::new(socket),
             },
             inbox: Inbox::new(),
+            last: None,
         };
         let hello = tokio::select! {
             biased;
@@ -136,6 +137,8 @@ pub struct Supervised {
     child: Option<Child>,
     link: Link,
     inbox: Inbox,
+    /// How its last shell was started.
+    last: Option<ShellStart>,
 }
 
 /// A shell that waits for its script: the host's ends of what it holds.
@@ -182,40 +185,55 @@ impl Supervised {
         start: ShellStart,
         stdin: Option<BorrowedFd<'_>>,
     ) -> Result<ShellFds, StartError> {
+        self.order_shell(start, stdin)?;
+        self.started().await
+    }
+
+    /// Orders a shell, and does not wait for it: [`Self::started`] tells. One at a time: the one before has ended, and its
+    /// tree is empty.
+    ///
+    /// # Errors
+    /// [`StartError::Gone`].
+    pub fn order_shell(
+        &mut self,
+        start: ShellStart,
+        stdin: Option<BorrowedFd<'_>>,
+    ) -> Result<(), StartError> {
         let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().collect();
-        self.link
-            .order(&Order::Start(start), &fds)
-            .map_err(|_| StartError::Gone)?;
+        // The same again is a short message: it is sent between two calls.
+        let ordered = if self.last.as_ref() == Some(&start) {
+            self.link.order(&Order::StartAnother, &fds)
+        } else {
+            self.last = Some(start.clone());
+            self.link.order(&Order::Start(start), &fds)
+        };
+        ordered.map_err(|_| StartError::Gone)
+    }
+
+    /// Waits for the shell that was ordered. Cancel safe.
+    ///
+    /// # Errors
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    pub async fn started(&mut self) -> Result<ShellFds, StartError> {
         loop {
-            match self.event().await {
-                Ok((
-                    Event::Started {
-                        pid,
-                        script_fd,
-                        stdin_fd,
-                    },
-                    fds,
-                )) => {
-                    let Ok([script, control, stdout, stderr]) = <[OwnedFd; 4]>::try_from(fds)
-                    else {
-                        return Err(StartError::Gone);
-                    };
-                    let fds = ShellFds {
-                        pid,
-                        script,
-                        script_fd,
-                        stdin_fd,
-                        control,
-                        stdout,
-                        stderr,
-                    };
-                    return Ok(fds);
-                }
-                Ok((Event::StartFailed { reason }, _)) => return Err(StartError::Shell(reason)),
-                Ok(_) => {}
-                Err(Gone) => return Err(StartError::Gone),
+            let event = self.event().await.map_err(|Gone| StartError::Gone)?;
+            if let Some(fds) = started(event)? {
+                return Ok(fds);
             }
         }
+    }
+
+    /// As [`Self::started`], without waiting: `None` if it is still being started.
+    ///
+    /// # Errors
+    /// As [`Self::started`].
+    pub fn try_started(&mut self) -> Result<Option<ShellFds>, StartError> {
+        while let Some(event) = self.try_event().map_err(|Gone| StartError::Gone)? {
+            if let Some(fds) = started(event)? {
+                return Ok(Some(fds));
+            }
+        }
+        Ok(None)
     }
 
     /// The next thing it says. Cancel safe.
@@ -253,7 +271,21 @@ impl Supervised {
     /// Whether it has said something, or is gone, since it was last listened to. Does not wait. For a shell that was started
     /// ahead: nothing is to be heard of one that waits.
     pub fn has_spoken(&mut self) -> bool {
-        !matches!(self.try_receive(), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
+        !matches!(self.try_event(), Ok(None))
+    }
+
+    /// What it has said and was not listened to; `None` if nothing.
+    fn try_event(&mut self) -> Result<Option<(Event, Vec<OwnedFd>)>, Gone> {
+        loop {
+            if let Some(message) = self.inbox.next().map_err(|_| Gone)? {
+                return Ok(Some(message));
+            }
+            match self.try_receive() {
+                Ok(Received::Some | Received::Nothing) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
+                Ok(Received::Closed) | Err(_) => return Err(Gone),
+            }
+        }
     }
 
     /// Asks who still lives.
@@ -361,6 +393,32 @@ impl Supervised {
             }
         }
         ended
+    }
+}
+
+/// The shell that an event brings; `None` if it is of something else.
+fn started((event, fds): (Event, Vec<OwnedFd>)) -> Result<Option<ShellFds>, StartError> {
+    match event {
+        Event::Started {
+            pid,
+            script_fd,
+            stdin_fd,
+        } => {
+            let Ok([script, control, stdout, stderr]) = <[OwnedFd; 4]>::try_from(fds) else {
+                return Err(StartError::Gone);
+            };
+            Ok(Some(ShellFds {
+                pid,
+                script,
+                script_fd,
+                stdin_fd,
+                control,
+                stdout,
+                stderr,
+            }))
+        }
+        Event::StartFailed { reason } => Err(StartError::Shell(reason)),
+        _ => Ok(None),
     }
 }
 

@@ -17,6 +17,9 @@ pub(super) const SCRIPT_FD: &str = "{script_fd}";
 /// Stands in an argument for the path of the report pipe.
 const REPORT: &str = "{report}";
 
+/// What a pipe holds.
+const PIPE: usize = 64 * 1024;
+
 /// A shell that was started, and the host's ends of what it holds.
 #[derive(Debug)]
 pub(super) struct Launched {
@@ -115,9 +118,15 @@ impl Report {
 
     /// What was written: at most one pipe full, which the reader of it judges.
     pub(super) fn take(&self) -> String {
-        let mut buffer = vec![0; 64 * 1024];
-        let count = rustix::io::read(&self.read, &mut buffer).unwrap_or(0);
-        String::from_utf8(buffer[..count].to_vec()).unwrap_or_default()
+        let mut text = Vec::new();
+        let mut buffer = [0; 4096];
+        while let Ok(count) = rustix::io::read(&self.read, &mut buffer)
+            && count > 0
+            && text.len() < PIPE
+        {
+            text.extend_from_slice(&buffer[..count]);
+        }
+        String::from_utf8(text).unwrap_or_default()
     }
 }
 

@@ -13,6 +13,8 @@ pub(super) enum Order {
     /// Start a shell. With it, in this order: its stdin for the script if `inherits_stdin`.
     /// Answer: `Started`, or `StartFailed`.
     Start(ShellStart),
+    /// Start one as the last was started. Answer: as to `Start`.
+    StartAnother,
     /// Start a shell on a terminal. With it: the file its script is in. Answer: `Started` without descriptors, or
     /// `StartFailed`. The script runs at once.
     StartOnTerminal(TerminalStart),

@@ -30,6 +30,8 @@ pub(super) struct Server {
     /// A byte for every SIGCHLD.
     children: UnixStream,
     shell: Option<Shell>,
+    /// How the last one was started, if another can be started like it.
+    last: Option<ShellStart>,
     ladder: Option<Ladder>,
     relay: Relay,
     /// Survivors are ours: the host's end is no reason to end them.
@@ -62,6 +64,7 @@ impl Server {
             inbox: Inbox::new(),
             children,
             shell: None,
+            last: None,
             ladder: None,
             relay: Relay::default(),
             adopted: false,
@@ -151,7 +154,16 @@ impl Server {
 
     fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) {
         match order {
-            Order::Start(start) => self.start(&start, fds),
+            Order::Start(start) => {
+                self.start(&start, fds);
+                self.last = Some(start);
+            }
+            Order::StartAnother => {
+                if let Some(start) = self.last.take() {
+                    self.start(&start, fds);
+                    self.last = Some(start);
+                }
+            }
             Order::StartOnTerminal(start) => self.start_on_terminal(&start, fds),
             Order::Terminate {
                 grace_ms,
