@@ -283,3 +283,97 @@ fn pages_and_completions_are_made_for_every_command() -> anyhow::Result<()> {
     assert_eq!(agent_bash(&world, &["man", "nope"])?.code, 2);
     Ok(())
 }
+
+#[test]
+fn what_comes_next_is_named_by_our_own_options() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let said = |words: &[&str]| agent_bash(&world, words).map(|ran| ran.stderr);
+    output_of(
+        &world,
+        &["run", "seq 20000; head -c 300000 /dev/zero | tr '\\0' x"],
+    )?;
+    assert_eq!(
+        said(&["artifact", "show", "0"])?,
+        "[Showing lines 1-2000 of 20001. To go on: agent-bash artifact show 0 --offset 2001]\n"
+    );
+    assert_eq!(
+        said(&["artifact", "show", "0", "--offset", "20001", "--limit", "5"])?,
+        "[Showing lines 20001-20001 of 20001. To go on: agent-bash artifact show 0 --limit 5 --byte 364894]\n"
+    );
+    let rest = output_of(&world, &["artifact", "show", "0", "--byte", "364894"])?;
+    assert_eq!(rest.trim_end_matches('x').len(), 0, "{}", rest.len());
+    assert_eq!(rest.len(), 44_000);
+    let words = [
+        "artifact",
+        "grep",
+        "it's|9$",
+        "artifact://0",
+        "--limit",
+        "2",
+    ];
+    assert_eq!(
+        said(&words)?,
+        "[Showing 2 of 2000 matches. To go on: agent-bash artifact grep \"it's|9\"'$' artifact://0 -C 0 --limit 2 --offset 29]\n"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_job_is_fed_and_followed() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let script = "while read -r line; do echo \"got $line\"; done; echo end";
+    output_of(
+        &world,
+        &["run", "--mode", "background", "--stdin=pipe", script],
+    )?;
+    let mut follow = world.command(product::agent_bash()?);
+    follow.args(["jobs", "output", "1", "--follow"]);
+    let follow = product::start(follow, None)?;
+    output_of(&world, &["jobs", "input", "1", "a b"])?;
+    output_of(&world, &["jobs", "input", "1", "-n", "c"])?;
+    let mut raw = world.command(product::agent_bash()?);
+    raw.args(["jobs", "input", "1"]);
+    assert_eq!(product::run(raw, Some("\nd\n"))?.code, 0);
+    output_of(&world, &["jobs", "input", "1", "--close", "last"])?;
+    let followed: Ran = follow.wait_with_output()?.into();
+    assert_eq!(followed.code, 0);
+    let printed = "got a b\ngot c\ngot d\ngot last\nend\n";
+    assert!(followed.stdout.starts_with(printed), "{followed:?}");
+    let late = agent_bash(&world, &["jobs", "input", "1", "late"])?;
+    assert_eq!(late.code, 1, "{late:?}");
+    assert!(world.left(PATIENCE).is_empty());
+    Ok(())
+}
+
+#[test]
+fn a_terminal_sees_progress_and_then_nothing_of_it() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let program = product::agent_bash()?.display();
+    let on_terminal = |line: &str| {
+        // Of util-linux, which every Debian has: gives a command a terminal, and prints what it shows.
+        let mut command = world.command("script");
+        command.args([
+            "--quiet",
+            "--return",
+            "--flush",
+            "--command",
+            line,
+            "/dev/null",
+        ]);
+        command.env("TERM", "xterm");
+        product::run(command, None)
+    };
+    let slow = "echo one; sleep 1.5; echo two";
+    let ran = on_terminal(&format!("{program} run '{slow}'"))?;
+    assert!(ran.stdout.contains("\r\x1b[K[1s: 4 B, 1 line]"), "{ran:?}");
+    assert!(ran.stdout.ends_with("]\r\x1b[Kone\r\ntwo\r\n"), "{ran:?}");
+    for quiet in [
+        format!("{program} run 'echo one'"),
+        format!("{program} run --stream '{slow}'"),
+        format!("TERM=dumb {program} run '{slow}'"),
+    ] {
+        let ran = on_terminal(&quiet)?;
+        assert!(ran.stdout.starts_with("one\r\n"), "{quiet}: {ran:?}");
+    }
+    Ok(())
+}

@@ -21,7 +21,7 @@ pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
 #[cfg(test)]
 pub(crate) use values::session_name;
-pub(crate) use values::{ProfileArg, SafeLevelArg};
+pub(crate) use values::{ProfileArg, SafeLevelArg, StdinArg};
 
 use clap::{Parser, Subcommand};
 

@@ -6,6 +6,7 @@ mod args;
 mod commands;
 mod logging;
 mod output;
+mod progress;
 mod signals;
 mod start;
 

@@ -22,14 +22,16 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     but_for_lost_readers(written).context("cannot write the result to stdout")
 }
 
-/// Writes bytes as they are.
+/// Writes bytes as they are. False if nobody reads them any more.
 ///
 /// # Errors
 /// As [`print()`].
-pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<bool> {
     let mut out = io::stdout().lock();
-    let written = out.write_all(bytes).and_then(|()| out.flush());
-    but_for_lost_readers(written).context("cannot write to stdout")
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => written.context("cannot write to stdout").map(|()| true),
+    }
 }
 
 /// Writes a line to stderr, for a person; nobody to read it is no error.

@@ -85,12 +85,15 @@ impl Found {
 
     /// One line that says how much was found and where to go on; `None` if all of it is shown.
     pub fn hint(&self) -> Option<String> {
-        let shown = self.lines.iter().filter(|line| line.is_match).count();
-        let total = self.total_matches;
         let next = self.next_line?;
-        Some(format!(
-            "[Showing {shown} of {total} matches. Use offset={next} to go on.]"
-        ))
+        let shown = self.shown();
+        Some(format!("[{shown} Use offset={next} to go on.]"))
+    }
+
+    /// The sentence that says how much of what was found is shown.
+    pub fn shown(&self) -> String {
+        let shown = self.lines.iter().filter(|line| line.is_match).count();
+        format!("Showing {shown} of {} matches.", self.total_matches)
     }
 }
 

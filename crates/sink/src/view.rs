@@ -57,19 +57,24 @@ pub enum Next {
 impl Page {
     /// One line that says what was shown and where to go on; `None` if the page holds all there is.
     pub fn hint(&self) -> Option<String> {
-        let total = self.total_lines;
-        let shown = match self.piece.lines {
-            None if self.total_bytes == 0 => return None,
-            None => format!("Nothing to show: {total} lines in all."),
-            Some([1, last]) if last == total && self.next == Next::End => return None,
-            Some([first, last]) => format!("Showing lines {first}-{last} of {total}."),
-        };
+        let shown = self.shown()?;
         let next = match self.next {
             Next::End => String::new(),
             Next::Line(line) => format!(" Use offset={line} to go on."),
             Next::Byte(byte) => format!(" The line goes on at byte {byte}."),
         };
         Some(format!("[{shown}{next}]"))
+    }
+
+    /// The sentence that says what was shown; `None` if the page holds all there is.
+    pub fn shown(&self) -> Option<String> {
+        let total = self.total_lines;
+        match self.piece.lines {
+            None if self.total_bytes == 0 => None,
+            None => Some(format!("Nothing to show: {total} lines in all.")),
+            Some([1, last]) if last == total && self.next == Next::End => None,
+            Some([first, last]) => Some(format!("Showing lines {first}-{last} of {total}.")),
+        }
     }
 }
 

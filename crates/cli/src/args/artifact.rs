@@ -44,6 +44,9 @@ pub(crate) enum ArtifactAction {
         /// How many lines; 2000 if left out. A page has at most 250 KB.
         #[arg(long, value_name = "N", conflicts_with = "tail")]
         limit: Option<NonZeroU64>,
+        /// From this byte of the file on instead, where a page ended inside a line.
+        #[arg(long, value_name = "OFFSET", conflicts_with_all = ["offset", "limit", "tail"])]
+        byte: Option<u64>,
         /// The last N lines instead.
         #[arg(long, value_name = "N")]
         tail: Option<NonZeroU64>,

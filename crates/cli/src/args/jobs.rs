@@ -12,7 +12,11 @@ A job is started by `agent-bash run --mode background 'SCRIPT'`; it goes on when
 Jobs that have ended are kept for 24 hours.
 
   agent-bash jobs output 3 --tail 20
-  agent-bash jobs wait 3 --timeout 2m && echo done")]
+  agent-bash jobs output 3 --follow              until it ends; Ctrl-C ends the watching, not the job
+  agent-bash jobs wait 3 --timeout 2m && echo done
+  agent-bash run --mode background --stdin=pipe 'python3 -i'
+  agent-bash jobs input 4 'print(6 * 7)'
+  agent-bash jobs input 4 --close")]
 pub(crate) struct JobsArgs {
     #[command(subcommand)]
     pub(crate) action: JobsAction,
@@ -42,6 +46,22 @@ pub(crate) enum JobsAction {
         /// Only the last N lines.
         #[arg(long, value_name = "N")]
         tail: Option<NonZeroU64>,
+        /// Go on printing what comes, until the job ends.
+        #[arg(long, short = 'f')]
+        follow: bool,
+    },
+    /// Write to what one reads that was started with `--stdin=pipe`.
+    Input {
+        /// Its number.
+        id: String,
+        /// The text; it gets a newline. Without it, and without --close, what our own stdin has is written as it is.
+        text: Option<String>,
+        /// Add no newline.
+        #[arg(long, short = 'n', requires = "text")]
+        no_newline: bool,
+        /// Let it meet the end of its input afterwards.
+        #[arg(long)]
+        close: bool,
     },
     /// Wait until one has ended; waiting ends nothing. Exit code 0 then, 124 if it still runs.
     Wait {

@@ -1,7 +1,9 @@
 //! `agent-bash run`.
 
 use super::DEFAULT_SESSION;
-use super::values::{ModeArg, ProfileArg, SafeLevelArg, assignment, duration, session_name};
+use super::values::{
+    ModeArg, ProfileArg, SafeLevelArg, StdinArg, assignment, duration, session_name,
+};
 use clap::Args;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
@@ -60,9 +62,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) env: Vec<(String, String)>,
 
-    /// Let the command read our own stdin; without this it reads nothing.
-    #[arg(long)]
-    pub(crate) stdin: bool,
+    /// Let the command read our own stdin; without this it reads nothing. `pipe` is for background jobs that are written
+    /// to later, by `jobs input`.
+    #[arg(long, value_name = "SOURCE", num_args = 0..=1, require_equals = true, default_missing_value = "inherit")]
+    pub(crate) stdin: Option<StdinArg>,
 
     /// Run it only if it is on the list of safe mode: `read_only` (the default) or `listed`.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]

@@ -73,6 +73,15 @@ impl From<ModeArg> for Mode {
     }
 }
 
+/// What a command reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StdinArg {
+    /// What we read.
+    Inherit,
+    /// What is written later.
+    Pipe,
+}
+
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| error.to_string())
 }

@@ -1,11 +1,11 @@
 //! `agent-bash artifact`: the full outputs that one-shot commands have kept.
 
-use crate::args::{ArtifactAction, ArtifactArgs};
+use crate::args::{ArtifactAction, ArtifactArgs, DEFAULT_SESSION};
 use crate::commands::session;
 use crate::output;
 use crate::start::Start;
 use agent_bash::sink::{
-    ArtifactDir, ArtifactInfo, FileView, LookupError, Naming, Search, open_artifact,
+    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE, Naming, Next, Search, open_artifact,
 };
 use std::path::Path;
 
@@ -21,15 +21,25 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
             id,
             offset,
             limit,
+            byte,
             tail,
         } => dirs.with(id, |view| {
-            let page = match tail {
-                Some(lines) => view.tail(lines.get())?,
-                None => view.lines(offset.get(), limit.map(u64::from))?,
+            let page = match (byte, tail) {
+                (Some(offset), _) => view.bytes(*offset, MAX_PAGE as u64)?,
+                (None, Some(lines)) => view.tail(lines.get())?,
+                (None, None) => view.lines(offset.get(), limit.map(u64::from))?,
             };
             output::print(&page.piece.marked())?;
-            if let Some(hint) = page.hint() {
-                output::say(&hint);
+            if let Some(shown) = page.shown() {
+                let next = match page.next {
+                    Next::End => None,
+                    Next::Line(line) => Some(("--offset", line)),
+                    Next::Byte(byte) => Some(("--byte", byte)),
+                };
+                let limit = limit.map(|limit| limit.to_string());
+                let mut words = vec!["show", id];
+                words.extend(limit.iter().flat_map(|limit| ["--limit", limit]));
+                say_next(&shown, &words, next, &args.state);
             }
             Ok(0)
         }),
@@ -48,12 +58,37 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
                 max_matches: *limit,
             })?;
             output::print(&found.text())?;
-            if let Some(hint) = found.hint() {
-                output::say(&hint);
+            if let Some(line) = found.next_line {
+                let (context, limit) = (context.to_string(), limit.to_string());
+                let words = ["grep", pattern, id, "-C", &context, "--limit", &limit];
+                say_next(
+                    &found.shown(),
+                    &words,
+                    Some(("--offset", line)),
+                    &args.state,
+                );
             }
             Ok(u8::from(found.total_matches == 0))
         }),
     }
+}
+
+/// Says what was shown and by which words to go on.
+fn say_next(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &str) {
+    let Some((option, at)) = next else {
+        output::say(&format!("[{shown}]"));
+        return;
+    };
+    let at = at.to_string();
+    let mut all = vec!["agent-bash", "artifact"];
+    all.extend(words);
+    all.extend([option, &at]);
+    if session != DEFAULT_SESSION {
+        all.extend(["--state", session]);
+    }
+    // No argument of ours has a NUL, so they can be quoted.
+    let command = shlex::try_join(all).unwrap_or_default();
+    output::say(&format!("[{shown} To go on: {command}]"));
 }
 
 /// The session's artifacts under both ways of naming files.

@@ -1,7 +1,7 @@
 //! `agent-bash jobs`: background jobs of one-shot commands.
 
 use crate::args::{JobsAction, JobsArgs};
-use crate::commands::session;
+use crate::commands::{script, session};
 use crate::output;
 use crate::signals::CalledOff;
 use crate::start::Start;
@@ -17,6 +17,12 @@ const STILL_RUNNING: u8 = 124;
 
 /// There is no such job, or nothing of it to show.
 const NOT_THERE: u8 = 1;
+
+/// How long a job may take to read what is written to it.
+const INPUT_TAKEN: Duration = Duration::from_secs(10);
+
+/// Between two looks at an output that is followed.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// Most that is read of an output at once.
 const PART: usize = 256 * 1024;
@@ -47,8 +53,29 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
             output::print(&format!("{}\n", serde_json::to_string(&job)?))?;
             Ok(0)
         }
-        JobsAction::Output { id, tail } => {
-            print_output(jobs, &JobId(id.clone()), tail.map(u64::from))
+        JobsAction::Output { id, tail, follow } => {
+            print_output(jobs, &JobId(id.clone()), tail.map(u64::from), *follow).await
+        }
+        JobsAction::Input {
+            id,
+            text,
+            no_newline,
+            close,
+        } => {
+            let id = JobId(id.clone());
+            let bytes = match text {
+                Some(text) if *no_newline => text.clone().into_bytes(),
+                Some(text) => format!("{text}\n").into_bytes(),
+                None if *close => Vec::new(),
+                None => script::stdin_bytes("the input")?,
+            };
+            if !bytes.is_empty() {
+                jobs.write_stdin(&id, &bytes, INPUT_TAKEN).await?;
+            }
+            if *close {
+                jobs.close_stdin(&id).await?;
+            }
+            Ok(0)
         }
         JobsAction::Wait { id, timeout } => {
             let called_off = CalledOff::listen().context("cannot listen for signals")?;
@@ -98,28 +125,45 @@ fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The last lines, or everything, part by part.
-fn print_output(jobs: &Jobs, id: &JobId, tail: Option<u64>) -> anyhow::Result<u8> {
+/// The last lines, or everything, part by part; with `follow` what comes after it, too, until the job has ended or we are
+/// told to stop.
+async fn print_output(
+    jobs: &Jobs,
+    id: &JobId,
+    tail: Option<u64>,
+    follow: bool,
+) -> anyhow::Result<u8> {
+    let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let from = |offset| OutputRange::From {
+        offset,
+        max_bytes: PART,
+    };
     let mut range = match tail {
         Some(lines) => OutputRange::Tail {
             lines,
             max_bytes: PART,
         },
-        None => OutputRange::From {
-            offset: 0,
-            max_bytes: PART,
-        },
+        None => from(0),
     };
+    let mut over = !follow;
     loop {
         let part = jobs.output(id, range)?;
-        output::print_bytes(&part.bytes)?;
-        if part.at_end || part.bytes.is_empty() {
+        if !output::print_bytes(&part.bytes)? {
             return Ok(0);
         }
-        range = OutputRange::From {
-            offset: part.next,
-            max_bytes: PART,
-        };
+        range = from(part.next);
+        if !part.at_end && !part.bytes.is_empty() {
+            continue;
+        }
+        // What it printed last may have come between our last look and its end: one more look.
+        if over {
+            return Ok(0);
+        }
+        match jobs.wait(id, Some(LOOK_AGAIN), called_off.cancel()).await? {
+            Waited::Over(_) => over = true,
+            Waited::StillRunning(_) => {}
+            Waited::Cancelled(_) => return Ok(called_off.exit_code().unwrap_or(STILL_RUNNING)),
+        }
     }
 }
 

@@ -1,16 +1,21 @@
 //! `agent-bash run`: one call through the pipeline.
 
 use crate::Usage;
-use crate::args::{RunArgs, SafeLevelArg};
+use crate::args::{RunArgs, SafeLevelArg, StdinArg};
 use crate::commands::{script, session};
 use crate::output::{self, Live};
+use crate::progress::Progress;
 use crate::signals::CalledOff;
 use crate::start::Start;
-use agent_bash::core::{Request, Status, StdinSource, ToolResult, short_duration};
+use agent_bash::core::{
+    OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult, short_duration,
+};
+use agent_bash::process::SystemClock;
 use agent_bash::sink::Lifetime;
 use agent_bash::{CallOptions, Input};
 use anyhow::Context;
 use clap::ValueEnum;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a shell reports of a program that wrote to a reader who went away: 128 + SIGPIPE.
@@ -43,24 +48,31 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
     let (safe_mode, _) = level_and_words(args);
     let loaded = start.settings(args.profile, safe_mode)?;
     let session = session::open(&loaded.settings, start, &args.state, Lifetime::Day)?;
-    let mut live = Live {
+    let mut watched = Live {
         all_to_stderr: args.json,
         cancel: called_off.cancel().clone(),
         lost_reader: false,
     };
+    let mut progress = None;
+    let live: Option<&mut dyn OutputConsumer> = if args.stream {
+        Some(&mut watched)
+    } else {
+        progress = Progress::start(&start.host, Arc::new(SystemClock::new()));
+        progress.as_mut().map(|progress| progress as _)
+    };
     let options = CallOptions {
-        live: if args.stream { Some(&mut live) } else { None },
-        stdin: if args.stdin {
-            StdinSource::Inherit
-        } else {
-            StdinSource::Null
+        live,
+        stdin: match args.stdin {
+            Some(StdinArg::Inherit) => StdinSource::Inherit,
+            Some(StdinArg::Pipe) | None => StdinSource::Null,
         },
     };
     let tool = session.tool();
     let result = tool.execute_with(input, options, called_off.cancel()).await;
+    drop(progress);
     let code = match (&result.status, called_off.exit_code()) {
         (Status::Cancelled, Some(code)) => code,
-        (Status::Cancelled, None) if live.lost_reader => BROKEN_PIPE,
+        (Status::Cancelled, None) if watched.lost_reader => BROKEN_PIPE,
         (status, _) => status.exit_code(),
     };
     Ok((result, code))
@@ -93,6 +105,10 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
             .iter()
             .map(|(name, value)| (name.clone(), Some(value.clone())))
             .collect(),
+        stdin: match args.stdin {
+            Some(StdinArg::Pipe) => StdinMode::Pipe,
+            Some(StdinArg::Inherit) | None => StdinMode::Null,
+        },
         ..Request::new(script::script(level_and_words(args).1)?)
     }))
 }

@@ -27,16 +27,24 @@ pub(crate) fn script(words: &[String]) -> anyhow::Result<String> {
 /// # Errors
 /// Stdin cannot be read, or is not UTF-8.
 pub(crate) fn stdin_text(what: &str) -> anyhow::Result<String> {
+    String::from_utf8(stdin_bytes(what)?).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        Usage(format!("{what} on stdin is not UTF-8 at byte {offset}")).into()
+    })
+}
+
+/// As [`stdin_text`], whatever the bytes are.
+///
+/// # Errors
+/// Stdin cannot be read.
+pub(crate) fn stdin_bytes(what: &str) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     io::stdin()
         .lock()
         .take(MAX_COMMAND_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read {what} from stdin"))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let offset = error.utf8_error().valid_up_to();
-        Usage(format!("{what} on stdin is not UTF-8 at byte {offset}")).into()
-    })
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -96,10 +96,7 @@ impl Tree {
     pub(crate) fn agrees(&self) -> bool {
         !self.unread
             && self.commands.len() == self.ours.len()
-            && self
-                .commands
-                .iter()
-                .all(|command| self.is_ours(command))
+            && self.commands.iter().all(|command| self.is_ours(command))
     }
 
     fn is_ours(&self, command: &Vec<Span>) -> bool {

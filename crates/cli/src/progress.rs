@@ -1,0 +1,123 @@
+//! A line on stderr while a command takes longer than a second: for how long, and how much it has printed. For a person
+//! at a terminal alone, and gone without a trace when the command has ended.
+
+use agent_bash::HostContext;
+use agent_bash::core::{Clock, Flow, OutputConsumer, StreamId, short_duration};
+use agent_bash::layout::size_text;
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+
+/// A command that is over by then needs no progress.
+const FIRST: Duration = Duration::from_secs(1);
+
+/// From one line to the next.
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// Back to the first column, and erase to the end of the line.
+const ERASE: &str = "\r\x1b[K";
+
+/// The line of one command.
+pub(crate) struct Progress {
+    counts: Arc<Counts>,
+    task: JoinHandle<()>,
+    /// Whether a line stands on the screen. Held while one is written, so that none comes after the last.
+    painted: Arc<Mutex<bool>>,
+}
+
+#[derive(Default)]
+struct Counts {
+    bytes: AtomicU64,
+    newlines: AtomicU64,
+}
+
+impl Progress {
+    /// Begins to watch the time, if stderr is a terminal that knows how to erase a line.
+    pub(crate) fn start(host: &HostContext, clock: Arc<dyn Clock>) -> Option<Self> {
+        let dumb = host
+            .env
+            .get(OsStr::new("TERM"))
+            .is_none_or(|term| term == "dumb");
+        if dumb || !io::stderr().is_terminal() {
+            return None;
+        }
+        let counts = Arc::new(Counts::default());
+        let painted = Arc::new(Mutex::new(false));
+        let task = tokio::spawn(paint(Arc::clone(&counts), Arc::clone(&painted), clock));
+        Some(Self {
+            counts,
+            task,
+            painted,
+        })
+    }
+}
+
+impl OutputConsumer for Progress {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+        let newlines = bytes.split(|byte| *byte == b'\n').count() - 1;
+        self.counts
+            .bytes
+            .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.counts
+            .newlines
+            .fetch_add(newlines as u64, Ordering::Relaxed);
+        Flow::Continue
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        let mut painted = self.painted.lock().unwrap_or_else(PoisonError::into_inner);
+        self.task.abort();
+        if std::mem::take(&mut *painted) {
+            // Nobody to see it is no error.
+            let _ = io::stderr().lock().write_all(ERASE.as_bytes());
+        }
+    }
+}
+
+async fn paint(counts: Arc<Counts>, painted: Arc<Mutex<bool>>, clock: Arc<dyn Clock>) {
+    let begin = clock.now();
+    clock.sleep(FIRST).await;
+    loop {
+        let elapsed = clock.now().saturating_sub(begin);
+        let bytes = counts.bytes.load(Ordering::Relaxed);
+        let line = line(elapsed, bytes, counts.newlines.load(Ordering::Relaxed));
+        {
+            let mut painted = painted.lock().unwrap_or_else(PoisonError::into_inner);
+            *painted = true;
+            let _ = write!(io::stderr().lock(), "{ERASE}{line}");
+        }
+        clock.sleep(INTERVAL).await;
+    }
+}
+
+/// Short enough for any terminal: a line that wraps could not be erased.
+fn line(elapsed: Duration, bytes: u64, lines: u64) -> String {
+    let elapsed = short_duration(Duration::from_secs(elapsed.as_secs()));
+    let printed = match (bytes, lines) {
+        (0, _) => "nothing printed yet".to_owned(),
+        (_, 0 | 1) => format!("{}, 1 line", size_text(bytes)),
+        _ => format!("{}, {lines} lines", size_text(bytes)),
+    };
+    format!("[{elapsed}: {printed}]")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_long_and_how_much() {
+        for (millis, bytes, lines, want) in [
+            (1000, 0, 0, "[1s: nothing printed yet]"),
+            (61_900, 9, 1, "[61s: 9 B, 1 line]"),
+            (120_000, 1_572_864, 20_000, "[2m: 1.5 MB, 20000 lines]"),
+        ] {
+            assert_eq!(line(Duration::from_millis(millis), bytes, lines), want);
+        }
+    }
+}
