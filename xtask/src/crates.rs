@@ -122,6 +122,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-exec",
             "agent-bash-policy",
             "agent-bash-process",
+            "agent-bash-pty",
             "agent-bash-sink",
         ],
         third_party: &[

@@ -28,6 +28,7 @@ pub use agent_bash_core as core;
 pub use agent_bash_exec as exec;
 pub use agent_bash_policy as policy;
 pub use agent_bash_process as process;
+pub use agent_bash_pty as pty;
 pub use agent_bash_sink as sink;
 
 pub use host::HostContext;

@@ -1,7 +1,5 @@
 //! The way of a call, readable from top to bottom. Each stage is a function in a file of its own below `stage/`; one
 //! that refuses ends the call, and nothing has been started.
-//!
-//! One stage of the contract has no mechanism yet and is not in the list: the choice of a terminal (before running).
 //! What a call asks of parts that are missing is refused by `stage::offer`, not ignored.
 
 use crate::refusal::Refusal;
@@ -9,7 +7,7 @@ use crate::stage::last_pipeline;
 use crate::stage::parse_input::Input;
 use crate::stage::{
     approve, artifact, background, intercept, normalise, offer, parse_input, run, safe_mode,
-    safety, shape, timeout, working_directory,
+    safety, shape, terminal, timeout, working_directory,
 };
 use crate::tool::{CallOptions, Wiring};
 use agent_bash_core::{Cancel, Mode, Notice, Outcome, ToolResult};
@@ -91,7 +89,8 @@ async fn stages(
     call.notices.extend(clamped);
 
     let streams = artifact::streams(tool, &request);
-    let mut output = artifact::allocate(tool, call, &request, streams);
+    let terminal = terminal::choose(tool, &request, options.stdin);
+    let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let last_pipeline = last_pipeline::read(&request);
     let decisions = run::Decisions {
         report_stages: last_pipeline.is_some(),
@@ -99,12 +98,13 @@ async fn stages(
         streams,
         stdin: options.stdin,
         hardened,
+        terminal,
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         return background::start(&**jobs, &spec, request.stdin, output, cancel).await;
     }
-    let outcome = run::run(tool, &spec, &mut output, options.live, cancel).await?;
+    let outcome = run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await?;
     let lifted_from = is_lifted.then_some(request.command);
     Ok(Ended::Ran(Box::new(Ran {
         outcome,

@@ -45,6 +45,8 @@ pub struct Settings {
     pub survivors: SurvivorPolicy,
     /// Longer lines are clamped.
     pub max_line_chars: Option<usize>,
+    /// Commands run on a terminal of their own where somebody is there to see it.
+    pub virtual_terminal: bool,
     /// Groups of safety rules that apply.
     pub safety_groups: BTreeSet<Group>,
     /// Rules that apply though their group does not.
@@ -81,6 +83,7 @@ impl Default for Settings {
             prefix: None,
             survivors: SurvivorPolicy::default(),
             max_line_chars: None,
+            virtual_terminal: false,
             safety_groups: Group::ALL
                 .into_iter()
                 .filter(|group| group.is_default())
@@ -158,7 +161,8 @@ impl Settings {
         let mut builder = builder
             .rules(self.rules()?)
             .environment(self.environment())
-            .limits(self.limits);
+            .limits(self.limits)
+            .virtual_terminal(self.virtual_terminal);
         if let Some(path) = &self.shell {
             builder = builder.shell(path.clone());
         }

@@ -13,5 +13,6 @@ pub(crate) mod run;
 pub(crate) mod safe_mode;
 pub(crate) mod safety;
 pub(crate) mod shape;
+pub(crate) mod terminal;
 pub(crate) mod timeout;
 pub(crate) mod working_directory;

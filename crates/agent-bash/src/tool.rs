@@ -7,6 +7,7 @@ use crate::schema::{self, ToolSchema};
 use crate::stage::approve::{AllowAll, Approver};
 use crate::stage::background::JobStarter;
 use crate::stage::parse_input::Input;
+use crate::stage::terminal::Terminal;
 use agent_bash_core::{
     ArtifactStore, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer, Profile,
     Shell, ShellChoice, StdinSource, StreamId, ToolResult,
@@ -48,6 +49,7 @@ pub(crate) struct Wiring {
     /// Whether the executor has persistent shells.
     pub(crate) sessions: bool,
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
+    pub(crate) terminal: Option<Terminal>,
 }
 
 /// Rules about commands for which the model has a better tool, and what follows from a match.
@@ -99,6 +101,8 @@ impl BashTool {
             prefix: None,
             sessions: false,
             jobs: None,
+            virtual_terminal: false,
+            terminal: None,
         }
     }
 
@@ -222,6 +226,8 @@ pub struct BashToolBuilder {
     prefix: Option<String>,
     sessions: bool,
     jobs: Option<Arc<dyn JobStarter>>,
+    virtual_terminal: bool,
+    terminal: Option<Arc<dyn Executor>>,
 }
 
 impl BashToolBuilder {
@@ -303,6 +309,23 @@ impl BashToolBuilder {
         self
     }
 
+    /// There is somebody who sees and types: `executor` runs commands on terminals of their own, and shows them
+    /// (`agent_bash_pty::PtyExecutor`). It is used where [`Self::virtual_terminal`] is on, the profile may use a terminal, and
+    /// the host's environment has neither `AGENT_BASH_NO_PTY=1` nor `PI_NO_PTY=1`; not by calls that say `pty: false`, name a
+    /// session, want a part of stdout only, or read an input.
+    #[must_use]
+    pub fn terminal(mut self, executor: Arc<dyn Executor>) -> Self {
+        self.terminal = Some(executor);
+        self
+    }
+
+    /// Whether commands run on a terminal where there is one to show: [`Self::terminal`].
+    #[must_use]
+    pub fn virtual_terminal(mut self, on: bool) -> Self {
+        self.virtual_terminal = on;
+        self
+    }
+
     /// Resource limits of each call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -320,6 +343,10 @@ impl BashToolBuilder {
             None => (self.shell.as_deref(), self.profile.shell),
         };
         let shell = resolve_shell(named, choice, &environment.variables);
+        let terminal = self
+            .terminal
+            .filter(|_| self.virtual_terminal && self.profile.pty)
+            .and_then(|executor| Terminal::offered(executor, &self.host, &self.environment));
         BashTool {
             wiring: Arc::new(Wiring {
                 profile: self.profile,
@@ -337,6 +364,7 @@ impl BashToolBuilder {
                 prefix: self.prefix,
                 sessions: self.sessions,
                 jobs: self.jobs,
+                terminal,
             }),
         }
     }

@@ -76,12 +76,13 @@ pub(super) async fn run(
         streams: Streams::Merged,
         stdin: StdinSource::Null,
         hardened: None,
+        terminal: None,
     };
     let outcome = match run::spec(tool, &call, &request, &decisions) {
         Ok(mut spec) => match shell(tool) {
             Ok(shell) => {
                 spec.shell = shell;
-                run::run(tool, &spec, &mut output, options.live, cancel).await
+                run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await
             }
             Err(error) => Err(error),
         },

@@ -59,6 +59,21 @@ pub(super) const KEYS: &[Key] = &[
         tightens: None,
     },
     Key {
+        name: "virtual_terminal",
+        doc: "Run commands on a terminal of their own where somebody is there to see it: on, off.",
+        form: Form::Text,
+        set: |s, v| {
+            s.virtual_terminal = match text(v)? {
+                "on" => true,
+                "off" => false,
+                _ => return Err("`on` or `off`".to_owned()),
+            };
+            Ok(())
+        },
+        get: |s| to_value(if s.virtual_terminal { "on" } else { "off" }),
+        tightens: Some(|before, now| before.virtual_terminal || !now.virtual_terminal),
+    },
+    Key {
         name: "timeout.default",
         doc: "Time limit of a call that names none, such as \"90s\". The profile's if not set.",
         form: Form::Text,

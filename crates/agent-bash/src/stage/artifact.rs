@@ -2,6 +2,7 @@
 //! Best effort: a store that fails leaves the run going, and the text without a link.
 
 use crate::pipeline::Call;
+use crate::stage::terminal::Terminal;
 use crate::tool::Wiring;
 use agent_bash_core::{ArtifactMeta, Request, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
@@ -21,13 +22,17 @@ pub(crate) fn allocate(
     call: &Call,
     request: &Request,
     streams: Streams,
+    terminal: Option<&Terminal>,
 ) -> CallOutput {
     let options = CallOptions {
         streams,
         limits: tool.profile.output,
         head: request.head,
         tail: request.tail,
-        carriage_return: CarriageReturn::Overwrite,
+        carriage_return: match terminal {
+            Some(_) => CarriageReturn::Newline,
+            None => CarriageReturn::Overwrite,
+        },
         // The limit is about the text that a model reads, which holds both.
         share_window: true,
     };

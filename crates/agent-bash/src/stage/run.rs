@@ -2,6 +2,7 @@
 
 use crate::pipeline::Call;
 use crate::stage::safe_mode;
+use crate::stage::terminal::Terminal;
 use crate::tool::Wiring;
 use agent_bash_core::{
     Cancel, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StdinSource, StreamId,
@@ -13,7 +14,7 @@ use std::fs::File;
 use std::time::Duration;
 
 /// What the stages before have decided, beside the request.
-pub(crate) struct Decisions {
+pub(crate) struct Decisions<'a> {
     /// Ask for the exit status of each stage of the last pipeline.
     pub(crate) report_stages: bool,
     /// `None`: it may take for ever.
@@ -22,6 +23,8 @@ pub(crate) struct Decisions {
     pub(crate) stdin: StdinSource,
     /// What safe mode changes of the environment.
     pub(crate) hardened: Option<HardenedEnvironment>,
+    /// It runs on one.
+    pub(crate) terminal: Option<&'a Terminal>,
 }
 
 /// Everything that an executor needs to know.
@@ -29,9 +32,13 @@ pub(crate) fn spec(
     tool: &Wiring,
     call: &Call,
     request: &Request,
-    decisions: &Decisions,
+    decisions: &Decisions<'_>,
 ) -> Result<RunSpec, NotStarted> {
-    let env = tool.environment.for_call(&request.env);
+    let base = match decisions.terminal {
+        Some(terminal) => &terminal.environment,
+        None => &tool.environment,
+    };
+    let env = base.for_call(&request.env);
     let env = match &decisions.hardened {
         Some(hardened) => safe_mode::harden(env, hardened),
         None => env,
@@ -62,13 +69,18 @@ pub(crate) fn spec(
 /// Runs the script to its end.
 pub(crate) async fn run(
     tool: &Wiring,
+    decisions: &Decisions<'_>,
     spec: &RunSpec,
     output: &mut CallOutput,
     live: Option<&mut dyn OutputConsumer>,
     cancel: &Cancel,
 ) -> Result<Outcome, NotStarted> {
     let mut tee = Tee { output, live };
-    tool.executor.run(spec, &mut tee, cancel).await
+    let executor = match decisions.terminal {
+        Some(terminal) => &terminal.executor,
+        None => &tool.executor,
+    };
+    executor.run(spec, &mut tee, cancel).await
 }
 
 /// Everything is kept, and shown live for as long as somebody watches.

@@ -12,6 +12,7 @@ mod limits;
 mod reading;
 mod refusals;
 mod scripted;
+mod terminal;
 
 use agent_bash::core::{
     Cancel, Ending, Flow, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, Stage, Status,

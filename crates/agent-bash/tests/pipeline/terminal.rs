@@ -1,0 +1,192 @@
+//! Which calls run on a terminal, and what is different then.
+
+use crate::scripted::{Scripted, Stopped, outcome};
+use agent_bash::core::{
+    Cancel, Ending, Mode, NotStarted, Profile, Request, SessionName, Status, StdinSource, StreamId,
+};
+use agent_bash::{BashTool, BashToolBuilder, CallOptions, HostContext, profiles};
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A tool with a terminal, in an environment; and the two who run its commands: without and on a terminal.
+fn tool(
+    profile: &Profile,
+    env: &[(&str, &str)],
+    on_terminal: &Arc<Scripted>,
+    add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
+) -> (BashTool, Arc<Scripted>) {
+    let plain = Scripted::exits(0, b"plain\n");
+    let mut vars: BTreeMap<_, _> = env.iter().map(|(k, v)| (k.into(), v.into())).collect();
+    vars.insert("PATH".into(), "/usr/bin:/bin".into());
+    vars.insert("PAGER".into(), "less".into());
+    let host = HostContext {
+        cwd: PathBuf::from("/"),
+        home: None,
+        env: Arc::new(vars),
+        tools: None,
+    };
+    let clock = Arc::new(Stopped);
+    let builder = BashTool::builder(profile.clone(), host, plain.clone(), clock)
+        .sessions(true)
+        .virtual_terminal(true)
+        .terminal(on_terminal.clone());
+    (add(builder).build(), plain)
+}
+
+#[tokio::test]
+async fn a_terminal_is_used_where_all_agree() {
+    let request = || Request::new("ls");
+    let standard = &profiles::STANDARD;
+    let none: &[(&str, &str)] = &[];
+    for (profile, env, request, want) in [
+        (standard, none, request(), true),
+        (standard, &[("AGENT_BASH_NO_PTY", "1")], request(), false),
+        (standard, &[("PI_NO_PTY", "1")], request(), false),
+        (standard, &[("PI_NO_PTY", "0")], request(), true),
+        (&profiles::MODES, none, request(), false),
+        (&profiles::PAGED, none, request(), false),
+        (&profiles::WORKSPACE, none, request(), false),
+        (
+            standard,
+            none,
+            Request {
+                pty: Some(true),
+                ..request()
+            },
+            true,
+        ),
+        (
+            standard,
+            none,
+            Request {
+                pty: Some(false),
+                ..request()
+            },
+            false,
+        ),
+        (
+            standard,
+            none,
+            Request {
+                head: NonZeroU64::new(1),
+                ..request()
+            },
+            false,
+        ),
+        (
+            standard,
+            none,
+            Request {
+                tail: NonZeroU64::new(1),
+                ..request()
+            },
+            false,
+        ),
+        (standard, none, Request::new("ls | head -3"), false),
+        (
+            standard,
+            none,
+            Request {
+                session: Some(SessionName("a".into())),
+                ..request()
+            },
+            false,
+        ),
+        (
+            standard,
+            none,
+            Request {
+                mode: Some(Mode::Slow),
+                ..request()
+            },
+            true,
+        ),
+    ] {
+        let on_terminal = Scripted::exits(0, b"on a terminal\r\n");
+        let (tool, plain) = tool(profile, env, &on_terminal, |builder| builder);
+        tool.execute(request.clone(), &Cancel::new()).await;
+        let runs = (on_terminal.runs(), plain.runs());
+        let wanted = if want { (1, 0) } else { (0, 1) };
+        assert_eq!(runs, wanted, "{:?} {env:?} {request:?}", profile.name);
+    }
+}
+
+#[tokio::test]
+async fn without_the_setting_there_is_none() {
+    let on_terminal = Scripted::exits(0, b"");
+    let (tool, plain) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| {
+        builder.virtual_terminal(false)
+    });
+    let request = Request {
+        pty: Some(true),
+        ..Request::new("ls")
+    };
+    tool.execute(request, &Cancel::new()).await;
+    assert_eq!((on_terminal.runs(), plain.runs()), (0, 1));
+}
+
+#[tokio::test]
+async fn a_command_that_reads_the_callers_input_has_no_terminal() {
+    let on_terminal = Scripted::exits(0, b"");
+    let (tool, plain) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
+    let options = CallOptions {
+        stdin: StdinSource::Inherit,
+        ..CallOptions::default()
+    };
+    tool.execute_with(Request::new("cat"), options, &Cancel::new())
+        .await;
+    assert_eq!((on_terminal.runs(), plain.runs()), (0, 1));
+}
+
+#[tokio::test]
+async fn programs_find_a_terminal_in_their_environment() {
+    let on_terminal = Scripted::exits(0, b"");
+    let (tool, _) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
+    tool.execute(Request::new("env"), &Cancel::new()).await;
+    let env = on_terminal.last().env;
+    let value = |name: &str| {
+        env.get(name)
+            .map(|value| value.to_string_lossy().into_owned())
+    };
+    assert_eq!(value("TERM").as_deref(), Some("xterm-256color"));
+    // Nobody answers questions there either.
+    assert_eq!(value("PAGER").as_deref(), Some("cat"));
+    assert_eq!(value("GIT_TERMINAL_PROMPT").as_deref(), Some("0"));
+}
+
+#[tokio::test]
+async fn carriage_returns_of_a_terminal_end_lines() {
+    let on_terminal = Scripted::exits(0, b"10%\r50%\rdone\r\nend\r\n");
+    let (tool, _) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
+    let result = tool.execute(Request::new("x"), &Cancel::new()).await;
+    assert_eq!(result.text, "10%\n50%\ndone\nend\n");
+}
+
+#[tokio::test]
+async fn what_goes_wrong_with_the_terminal_is_said() {
+    let reason = "PTY error: no terminals left";
+    let on_terminal = Scripted::new(Vec::new(), Err(NotStarted::new(reason)));
+    let (before, _) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
+    let result = before.execute(Request::new("x"), &Cancel::new()).await;
+    assert_eq!(
+        result.status,
+        Status::NotStarted {
+            reason: reason.to_owned()
+        }
+    );
+    assert_eq!(result.text, reason);
+
+    let lost = Ending::Lost {
+        reason: "the terminal broke".to_owned(),
+    };
+    let printed = b"so far\r\nPTY error: the terminal broke\r\n".to_vec();
+    let on_terminal = Scripted::new(vec![(StreamId::Merged, printed)], Ok(outcome(lost)));
+    let (after, _) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| builder);
+    let result = after.execute(Request::new("x"), &Cancel::new()).await;
+    assert_eq!(
+        result.text,
+        "so far\nPTY error: the terminal broke\n\nCommand failed: missing exit status"
+    );
+}
