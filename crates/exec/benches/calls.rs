@@ -35,10 +35,19 @@ impl OutputConsumer for Nothing {
 
 fn main() {
     let token = supervisor::init();
-    let rounds = std::env::args()
-        .nth(1)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(300);
+    // How many rounds, and which part alone.
+    let mut rounds = 300;
+    let mut only = None;
+    for argument in std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+    {
+        match argument.parse() {
+            Ok(number) => rounds = number,
+            Err(_) => only = Some(argument),
+        }
+    }
+    let wanted = move |part: &str| only.as_deref().is_none_or(|only| only == part);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -47,11 +56,19 @@ fn main() {
     // In a task, as a server's calls are.
     let all = runtime.spawn(async move {
         for script in ["true", "/bin/true"] {
-            with_pauses(&token, script, rounds).await;
-            back_to_back(&token, script, rounds).await;
-            session(&token, script, rounds).await;
+            if wanted("pauses") {
+                with_pauses(&token, script, rounds).await;
+            }
+            if wanted("back_to_back") {
+                back_to_back(&token, script, rounds).await;
+            }
+            if wanted("session") {
+                session(&token, script, rounds).await;
+            }
         }
-        snapshot(&token, "true", rounds).await;
+        if wanted("snapshot") {
+            snapshot(&token, "true", rounds).await;
+        }
     });
     runtime.block_on(all).unwrap();
 }

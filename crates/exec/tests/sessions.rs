@@ -358,3 +358,20 @@ async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
     let other = say(&cache, "readlink /proc/$$/fd/1").await.out;
     assert!(!other.is_empty() && other != path, "{other}");
 }
+
+/// What this thread has computed, in nanoseconds.
+fn computed() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// A pipe that has had a writer and has none is at its end, and stays so for whoever looked then.
+#[tokio::test]
+async fn waiting_for_a_command_costs_nothing() {
+    let cache = support::cache();
+    say(&cache, "echo first").await;
+    let before = computed();
+    assert_eq!(say(&cache, "sleep 1; echo second").await.out, "second\n");
+    let took = Duration::from_nanos(computed() - before);
+    assert!(took < Duration::from_millis(300), "{took:?}");
+}

@@ -8,8 +8,8 @@ use crate::call::{AFTER_GRACE, DRAIN, QUIET};
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
-    Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
-    Streams, Survivor, Timestamp,
+    Cancel, Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
+    StreamId, Streams, Survivor, Timestamp,
 };
 use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd};
@@ -110,53 +110,29 @@ impl<'a> SessionCall<'a> {
             .unzip();
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        let mut call = Self {
-            spec,
-            options,
-            streams: OutputStreams::of(fds).map_err(failed)?,
-            paths,
-            watchdog: None,
-            refused: false,
-            started_at,
-            started,
-            shell,
-        };
-        call.shell.said.clear();
-        call.shell.write(&text).map_err(failed)?;
-        call.wait_until_taken().await?;
-        call.shell.fresh = false;
-        let link = call.shell.supervised.link();
-        let clock = Arc::clone(&options.clock);
-        call.watchdog = Some(Watchdog::start_for_session(
-            link,
-            clock,
+        shell.said.clear();
+        shell.write(&text).map_err(failed)?;
+        let refused = !has_taken(&mut shell, &*options.clock).await?;
+        shell.fresh = false;
+        let watchdog = Watchdog::start_for_session(
+            shell.supervised.link(),
+            Arc::clone(&options.clock),
             cancel.clone(),
             spec.timeout,
             spec.grace,
-        ));
-        Ok(call)
-    }
-
-    async fn wait_until_taken(&mut self) -> Result<(), String> {
-        let mut limit = self.options.clock.sleep(READY_WITHIN);
-        while self.shell.said.is_empty() {
-            tokio::select! {
-                biased;
-                read = read_status(&self.shell.status, &mut self.shell.said) => {
-                    read.map_err(|error| error.to_string())?;
-                }
-                end = until_ended(&mut self.shell.supervised) => return Err(gone(end)),
-                () = &mut limit => return Err("its shell did not answer within a second".to_owned()),
-            }
-        }
-        match self.shell.said.remove(0) {
-            READY => Ok(()),
-            NO_DIRECTORY => {
-                self.refused = true;
-                Ok(())
-            }
-            _ => Err("its shell answered nonsense".to_owned()),
-        }
+        );
+        Ok(Self {
+            spec,
+            options,
+            // Not before: a FIFO without a writer, that once had one, is one at its end.
+            streams: OutputStreams::of(fds).map_err(failed)?,
+            paths,
+            watchdog: Some(watchdog),
+            refused,
+            started_at,
+            started,
+            shell,
+        })
     }
 
     /// Follows the call to its end.
@@ -389,5 +365,23 @@ impl<'a> SessionCall<'a> {
             closed_early: self.streams.closed_early(),
             notices,
         }
+    }
+}
+
+/// Waits until the shell has taken its record: whether it runs the script, since it could enter the directory.
+async fn has_taken(shell: &mut LiveShell, clock: &dyn Clock) -> Result<bool, String> {
+    let mut limit = clock.sleep(READY_WITHIN);
+    while shell.said.is_empty() {
+        tokio::select! {
+            biased;
+            read = read_status(&shell.status, &mut shell.said) => read.map_err(|error| error.to_string())?,
+            end = until_ended(&mut shell.supervised) => return Err(gone(end)),
+            () = &mut limit => return Err("its shell did not answer within a second".to_owned()),
+        }
+    }
+    match shell.said.remove(0) {
+        READY => Ok(true),
+        NO_DIRECTORY => Ok(false),
+        _ => Err("its shell answered nonsense".to_owned()),
     }
 }
