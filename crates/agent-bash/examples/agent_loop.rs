@@ -1,0 +1,153 @@
+//! A whole agent in small: a model, a loop, three tools, a user beside it. Run it with
+//! `cargo run -p agent-bash --example agent_loop`.
+//!
+//! The model is scripted, everything else is real. It fails at a rule and reads why, pages through an output that was too
+//! long, starts a background job and waits for it, while the user runs a command of their own with `!`.
+
+#![expect(clippy::print_stdout, reason = "a program prints")]
+
+use agent_bash::core::{ArtifactId, Cancel, JobId};
+use agent_bash::exec::{OutputRange, Waited};
+use agent_bash::process::supervisor::{self, Supervisor};
+use agent_bash::session::{BangOptions, Session, SessionOptions, parse_bang};
+use agent_bash::settings::Settings;
+use agent_bash::{HostContext, sink};
+use serde_json::{Value, json};
+use std::error::Error;
+use std::time::Duration;
+
+/// What a model says: a tool and its arguments, or that it is done.
+enum Said {
+    Call(&'static str, Value),
+    Done(String),
+}
+
+/// The scripted model. Like a real one it sees nothing but texts: `seen` is what its last call answered.
+fn model(turn: usize, seen: &str) -> Said {
+    match turn {
+        0 => Said::Call("bash", json!({"command": "git add -A"})),
+        1 if seen.starts_with("Blocked: ") => {
+            let command = "for i in $(seq 20000); do echo \"line $i of a long build\"; done";
+            Said::Call("bash", json!({"command": command, "timeout": "1m"}))
+        }
+        2 if seen.contains("Full: artifact://") => {
+            let id = seen.split("artifact://").nth(1).unwrap_or_default();
+            let id = id.trim_end_matches(']');
+            Said::Call("read_artifact", json!({"id": id, "offset": 10_000}))
+        }
+        3 => {
+            let command = "for i in 1 2 3; do echo tick $i; sleep 0.1; done";
+            Said::Call("bash", json!({"command": command, "mode": "background"}))
+        }
+        4 => Said::Call("bash_output", json!({"job": "1"})),
+        _ => Said::Done(format!("the job said: {}", seen.replace('\n', " "))),
+    }
+}
+
+/// The tools of this agent. What is wrong with a call is told to the model, as text.
+async fn call(session: &Session, tool: &str, arguments: Value) -> String {
+    let answer = match tool {
+        "bash" => {
+            let result = session.tool().execute(arguments, &Cancel::new()).await;
+            return result.text;
+        }
+        "read_artifact" => read_artifact(session, &arguments),
+        "bash_output" => bash_output(session, &arguments).await,
+        other => Err(format!("there is no tool {other}").into()),
+    };
+    answer.unwrap_or_else(|error| error.to_string())
+}
+
+/// Three lines of a kept output, from `offset` on.
+fn read_artifact(session: &Session, arguments: &Value) -> Result<String, Box<dyn Error>> {
+    let id: ArtifactId = arguments["id"].as_str().unwrap_or_default().parse()?;
+    let artifacts = session.artifacts().ok_or("nothing is kept")?;
+    let page: sink::Page = artifacts
+        .open(id)?
+        .lines(arguments["offset"].as_u64().unwrap_or(1), Some(3))?;
+    let hint = page.hint().unwrap_or_default();
+    Ok(format!("{}{hint}", page.piece.marked()))
+}
+
+/// All that a job has printed, once it is over.
+async fn bash_output(session: &Session, arguments: &Value) -> Result<String, Box<dyn Error>> {
+    let jobs = session.jobs().ok_or("jobs are not kept")?;
+    let id = JobId(arguments["job"].as_str().unwrap_or_default().to_owned());
+    let deadline = Some(Duration::from_secs(30));
+    let Waited::Over(job) = jobs.wait(&id, deadline, &Cancel::new()).await? else {
+        return Ok("it still runs".to_owned());
+    };
+    let all = OutputRange::From {
+        offset: 0,
+        max_bytes: 50 * 1024,
+    };
+    let output = jobs.output(&job.id, all)?;
+    Ok(String::from_utf8_lossy(&output.bytes).into_owned())
+}
+
+/// Until the model is done. What the user ran meanwhile is told to it at the end of its turn.
+async fn converse(session: &Session) -> Result<(), Box<dyn Error>> {
+    let mut seen = String::new();
+    session.begin_turn();
+    for turn in 0.. {
+        match model(turn, &seen) {
+            Said::Call(tool, arguments) => {
+                println!("model  {tool} {arguments}");
+                seen = call(session, tool, arguments).await;
+                println!("tool   {}", shortened(&seen));
+            }
+            Said::Done(text) => {
+                println!("model  {text}");
+                break;
+            }
+        }
+        if turn == 2 {
+            user_types(session, "!echo what the user wanted to know").await?;
+        }
+    }
+    for message in session.end_turn() {
+        let text = message.for_model().unwrap_or_default();
+        println!("told   {}", text.replace('\n', "\n       "));
+    }
+    Ok(())
+}
+
+async fn user_types(session: &Session, line: &str) -> Result<(), Box<dyn Error>> {
+    let bang = parse_bang(line).ok_or("a line for the model")?;
+    let options = BangOptions {
+        excluded_from_context: bang.excluded_from_context,
+        ..BangOptions::default()
+    };
+    println!("user   {line}");
+    let message = session
+        .execute_bash(&bang.command, options, &Cancel::new())
+        .await?;
+    println!("shown  {}", shortened(&message.output));
+    Ok(())
+}
+
+/// The first line and the last, for this program's own output.
+fn shortened(text: &str) -> String {
+    let mut lines = text.lines().filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    match lines.next_back() {
+        Some(last) => format!("{first} … {last}"),
+        None => first.to_owned(),
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // First of all: in a supervisor's process this call does not return.
+    let token = supervisor::init();
+    let directory = std::env::temp_dir();
+    let host = HostContext::capture(directory);
+    let options = SessionOptions::many_calls("agent-loop", Supervisor::this_program(&token));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let session = Session::open(&Settings::default(), host, options)?;
+        converse(&session).await
+    })
+}

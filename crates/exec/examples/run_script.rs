@@ -1,0 +1,69 @@
+//! Runs a script as `bash -c` would, with a time limit, and says how it ended:
+//! `cargo run -p agent-bash-exec --example run_script -- 'sleep 300 & echo hi'`.
+
+#![expect(clippy::print_stdout, reason = "a program prints")]
+
+use agent_bash_core::{
+    Cancel, Executor, Flow, Limits, OutputConsumer, RunSpec, ShellChoice, StdinSource, StreamId,
+    Streams, SurvivorPolicy,
+};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
+use agent_bash_process::supervisor::{self, Supervisor};
+use agent_bash_process::{SystemClock, resolve_shell};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Prints what comes, as it comes.
+struct Print;
+
+impl OutputConsumer for Print {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+        match std::io::stdout().write_all(bytes) {
+            Ok(()) => Flow::Continue,
+            Err(_) => Flow::Stop,
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // First of all: in a supervisor's process this call does not return.
+    let token = supervisor::init();
+    let script = std::env::args().nth(1).unwrap_or("echo hello".to_owned());
+
+    // The host's environment without its secrets, with defaults that keep programs from asking.
+    let ours: BTreeMap<_, _> = std::env::vars_os().collect();
+    let environment = BaseEnvironment::build(ours, &EnvironmentPolicy::default());
+    let spec = RunSpec {
+        script,
+        shell: resolve_shell(None, ShellChoice::Bash, &environment.variables)?,
+        cwd: std::path::absolute(".")?,
+        env: environment.for_call(&BTreeMap::new()),
+        streams: Streams::Merged,
+        stdin: StdinSource::Null,
+        timeout: Some(Duration::from_secs(10)),
+        grace: Duration::from_secs(2),
+        // What is left in the background is ended with the call.
+        survivors: SurvivorPolicy::Kill,
+        session: None,
+        report_stages: false,
+        enter_cwd: true,
+        snapshot: false,
+        limits: Limits::default(),
+    };
+    let supervisor = Supervisor::this_program(&token);
+    let clock = Arc::new(SystemClock::new());
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(async {
+        let cache = ShellCache::new(ShellCacheOptions::one_call(supervisor, clock));
+        cache.run(&spec, &mut Print, &Cancel::new()).await
+    })?;
+    println!("{:?} after {:?}", outcome.ending, outcome.duration);
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Starts a shell below a supervisor and names what it leaves behind, even what has left its session:
+//! `cargo run -p agent-bash-process --example contain`.
+
+#![expect(clippy::print_stdout, reason = "a program prints")]
+
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::{self, Event, ShellStart, StartError, Supervisor};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // First of all: in a supervisor's process this call does not return.
+    let token = supervisor::init();
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let env = [("PATH".into(), "/usr/bin:/bin".into())].into();
+        let clock = SystemClock::new();
+        let mut supervised = Supervisor::this_program(&token)
+            .launch(&env, &clock)
+            .await?;
+        let start = ShellStart {
+            program: "/bin/bash".into(),
+            arg0: "bash".into(),
+            args: vec!["-c".into(), "setsid sleep 300 & echo hi".into()],
+            env_changes: Vec::new(),
+            inherits_stdin: false,
+        };
+        let fds = supervised.start(start, None).await?;
+        println!("shell {} runs; its output is in {:?}", fds.pid, fds.stdout);
+        while let Ok((event, _)) = supervised.event().await {
+            if let Event::Ended { end, .. } = event {
+                println!(
+                    "it ended: {end:?}; left: {:?}",
+                    supervised.survivors().await
+                );
+                break;
+            }
+        }
+        // Ends whoever is left.
+        supervised.close().await;
+        Ok::<(), StartError>(())
+    })?;
+    Ok(())
+}
