@@ -178,7 +178,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tempfile",
             "toml",
         ],
-        dev_workspace: &["agent-bash", "agent-bash-exec"],
+        dev_workspace: &["agent-bash"],
     },
     Crate {
         package: "xtask",

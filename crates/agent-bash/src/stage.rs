@@ -6,6 +6,7 @@ pub(crate) mod background;
 pub(crate) mod benign;
 pub(crate) mod intercept;
 pub(crate) mod last_pipeline;
+pub(crate) mod limits;
 pub(crate) mod normalise;
 pub(crate) mod offer;
 pub(crate) mod parse_input;

@@ -87,6 +87,13 @@ pub enum NoticeKind {
         /// What its rule says.
         message: String,
     },
+    /// A process of the call met one of its resource limits and was ended by it.
+    LimitHit {
+        /// `cpu_s` or `file_mb`, as in the settings.
+        limit: String,
+        /// The limit in force.
+        value: u64,
+    },
     /// The user's shell configuration was not loaded.
     SnapshotSkipped {
         /// Why.
@@ -110,6 +117,7 @@ impl NoticeKind {
             | Self::TimeoutClamped { .. }
             | Self::ArtifactFailed { .. }
             | Self::HeadSatisfied { .. }
+            | Self::LimitHit { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
@@ -152,6 +160,9 @@ impl NoticeKind {
                 message,
             } => {
                 format!("Prefer the `{suggested_tool}` tool: {message}")
+            }
+            Self::LimitHit { limit, value } => {
+                format!("The command was ended by its resource limit: {limit} = {value}")
             }
             Self::SnapshotSkipped { reason } => {
                 format!("The shell's configuration was not loaded: {reason}")

@@ -146,8 +146,7 @@ impl ShellCache {
         let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
         let stdin = (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd());
-        let snapshot = kind.snapshot.clone();
-        let shell = start::shell(supervised, &spec.shell, changes, stdin, snapshot).await?;
+        let shell = start::shell(supervised, kind, changes, stdin).await?;
         Ok(Handover { shell, warm: false })
     }
 
@@ -216,8 +215,7 @@ fn refill_with_new(cache: &Arc<Inner>, kind: &Kind) {
 }
 
 fn order(kind: &Kind, supervised: Supervised) -> Result<ComingShell, StartError> {
-    let snapshot = kind.snapshot.clone();
-    start::order(supervised, &kind.shell, Vec::new(), None, snapshot)
+    start::order(supervised, kind, Vec::new(), None)
 }
 
 /// A waiting shell.

@@ -2,7 +2,7 @@
 //! started with, given up when nobody asks for them.
 
 use crate::snapshot::Snapshot;
-use agent_bash_core::{Clock, RunSpec, Shell};
+use agent_bash_core::{Clock, Limits, RunSpec, Shell};
 use agent_bash_process::Inherited;
 use agent_bash_process::supervisor::{ShellFds, StartError, Supervised};
 use std::collections::BTreeMap;
@@ -69,6 +69,7 @@ pub(crate) struct Kind {
     pub(crate) shell: Shell,
     pub(crate) base: Arc<BTreeMap<OsString, OsString>>,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
+    pub(crate) limits: Limits,
     /// `None` for a session: its shell has its own umask and limits.
     inherited: Option<Inherited>,
 }
@@ -79,6 +80,7 @@ impl Kind {
             shell: spec.shell.clone(),
             base: Arc::clone(&spec.env.base),
             snapshot,
+            limits: spec.limits,
             inherited: spec.session.is_none().then(Inherited::now),
         }
     }
@@ -91,6 +93,7 @@ impl Kind {
         // The same environment is nearly always the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
             && self.shell == other.shell
+            && self.limits == other.limits
             && self.inherited == other.inherited
     }
 }

@@ -1,14 +1,12 @@
 //! Starting shells that wait for their script.
 
-use crate::pool::{ComingShell, WaitingShell};
+use crate::pool::{ComingShell, Kind, WaitingShell};
 use crate::record;
-use crate::snapshot::Snapshot;
-use agent_bash_core::{Clock, Shell};
+use agent_bash_core::Clock;
 use agent_bash_process::supervisor::{ShellStart, StartError, Supervised, Supervisor};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
-use std::sync::Arc;
 
 /// Starts a supervisor with `base` as its environment.
 pub(crate) async fn supervisor(
@@ -26,23 +24,24 @@ pub(crate) async fn supervisor(
 /// Starts a shell below a supervisor that has none, or whose last one is gone with its tree.
 pub(crate) async fn shell(
     supervised: Supervised,
-    shell: &Shell,
+    kind: &Kind,
     env_changes: Vec<(OsString, Option<OsString>)>,
     stdin: Option<BorrowedFd<'_>>,
-    snapshot: Option<Arc<Snapshot>>,
 ) -> Result<WaitingShell, StartError> {
-    let coming = order(supervised, shell, env_changes, stdin, snapshot)?;
+    let coming = order(supervised, kind, env_changes, stdin)?;
     coming.started().await
 }
 
 /// As [`shell`], without waiting for it.
 pub(crate) fn order(
     mut supervised: Supervised,
-    shell: &Shell,
+    kind: &Kind,
     env_changes: Vec<(OsString, Option<OsString>)>,
     stdin: Option<BorrowedFd<'_>>,
-    snapshot: Option<Arc<Snapshot>>,
 ) -> Result<ComingShell, StartError> {
+    let Kind {
+        shell, snapshot, ..
+    } = kind;
     let mut args: Vec<OsString> = shell.args.iter().map(Into::into).collect();
     args.extend(record::boot(shell.is_bash, snapshot.as_deref()));
     let start = ShellStart {
@@ -55,11 +54,12 @@ pub(crate) fn order(
         args,
         env_changes,
         inherits_stdin: stdin.is_some(),
+        limits: kind.limits,
     };
     supervised.order_shell(start, stdin)?;
     Ok(ComingShell {
         supervised,
-        snapshot,
+        snapshot: snapshot.clone(),
         fds: None,
     })
 }

@@ -22,6 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             args: vec!["-c".into(), "setsid sleep 300 & echo hi".into()],
             env_changes: Vec::new(),
             inherits_stdin: false,
+            limits: agent_bash_core::Limits::default(),
         };
         let fds = supervised.start(start, None).await?;
         println!("shell {} runs; its output is in {:?}", fds.pid, fds.stdout);

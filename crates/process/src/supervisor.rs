@@ -20,7 +20,7 @@
 //! again, without end. That is what the token is for.
 //!
 //! Parts: `entry` (becoming a supervisor), `serve` (its loop), `ladder` (ending a tree), `tree` (who is in it),
-//! `launch` (starting a shell), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
+//! `launch` (starting a shell), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
 //! outlives its host), `protocol` and `channel` (what it says and how), `client` and `detach` (the host's side), `visit`
 //! (a later host's). It runs neither tokio nor threads.
 
@@ -32,6 +32,7 @@ mod job;
 pub mod job_directory;
 mod ladder;
 mod launch;
+mod limits;
 mod protocol;
 mod relay;
 mod serve;

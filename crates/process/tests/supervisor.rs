@@ -7,6 +7,7 @@
     reason = "a test that fails may stop"
 )]
 
+use agent_bash_core::Limits;
 use agent_bash_process::supervisor::{
     self, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };
@@ -78,6 +79,7 @@ fn shell(script: &str) -> ShellStart {
         args: ["-c", script].map(Into::into).into(),
         env_changes: vec![("CHANGED".into(), Some("2".into()))],
         inherits_stdin: false,
+        limits: Limits::default(),
     }
 }
 

@@ -1,14 +1,13 @@
 //! The library as a surface: a tool over real shells in this very process, as an agent written in Rust has it.
 
-use agent_bash::core::{ArtifactStore, Cancel, Clock, Executor};
-use agent_bash::process::SystemClock;
+use agent_bash::core::Cancel;
 use agent_bash::process::supervisor::{Supervisor, Token};
+use agent_bash::session::{Session, SessionOptions};
 use agent_bash::sink::Lifetime;
-use agent_bash::{BashTool, HostContext, artifacts, profiles};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash::{HostContext, settings};
 use agent_bash_tests::conformance::{Call, Reply, Surface};
 use agent_bash_tests::poll;
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -29,16 +28,8 @@ impl Library {
         Ok(Self { runtime, token })
     }
 
-    fn tool(&self, call: &Call<'_>) -> Result<BashTool> {
-        let profile = [
-            profiles::STANDARD,
-            profiles::MODES,
-            profiles::PAGED,
-            profiles::WORKSPACE,
-        ]
-        .into_iter()
-        .find(|profile| profile.name.as_str() == call.profile)
-        .with_context(|| format!("no profile `{}`", call.profile))?;
+    /// With shells that wait, unlike the command line: what they leave behind is looked for too.
+    fn session(&self, call: &Call<'_>) -> Result<Session> {
         let mut environment = call.world.environment();
         environment.extend(call.environment.clone());
         let host = HostContext {
@@ -52,18 +43,14 @@ impl Library {
             ),
             tools: None,
         };
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-        let supervisor = Supervisor::this_program(&self.token);
-        // With shells that wait, unlike the command line: what they leave behind is looked for too.
-        let options = ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock));
-        let shells: Arc<dyn Executor> = Arc::new(ShellCache::new(options));
-        let naming = artifacts::naming(profile.layout);
-        let kept =
-            artifacts::of_session(&host, "library", naming, Lifetime::Day, Arc::clone(&clock))?;
-        let kept: Arc<dyn ArtifactStore> = Arc::new(kept.context("no state directory")?);
-        Ok(BashTool::builder(profile, host, shells, clock)
-            .artifacts(kept)
-            .build())
+        let mut loaded = settings::load(&host)?;
+        loaded.set("profile", call.profile, "the case")?;
+        let options = SessionOptions {
+            // As the command line keeps them: cases look at artifacts when the call is over.
+            lifetime: Lifetime::Day,
+            ..SessionOptions::many_calls("library", Supervisor::this_program(&self.token))
+        };
+        Ok(Session::open(&loaded.settings, host, options)?)
     }
 }
 
@@ -77,7 +64,8 @@ impl Surface for Library {
         let cancel = Cancel::new();
         // Shells are started and ended on the runtime, so the tool must live and die on it.
         let _on_runtime = self.runtime.enter();
-        let tool = self.tool(call)?;
+        let session = self.session(call)?;
+        let tool = session.tool();
         let running = {
             let (tool, cancel) = (tool.clone(), cancel.clone());
             self.runtime

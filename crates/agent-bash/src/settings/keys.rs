@@ -242,7 +242,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "limits.cpu_s",
-        doc: "CPU time of a call, in seconds.",
+        doc: "CPU time of each process of a call, in seconds; it is ended by SIGXCPU.",
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.cpu_s = Some(n)),
         get: |s| number_value(s.limits.cpu_s),
@@ -258,7 +258,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "limits.processes",
-        doc: "Processes of this user.",
+        doc: "Processes of this user, all together; does not bind root.",
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.processes = Some(n)),
         get: |s| number_value(s.limits.processes),
@@ -266,7 +266,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "limits.file_mb",
-        doc: "Size of each file that a call writes, in MB.",
+        doc: "Size of each file that a call writes, in MB; who writes on is ended by SIGXFSZ.",
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.file_mb = Some(n)),
         get: |s| number_value(s.limits.file_mb),

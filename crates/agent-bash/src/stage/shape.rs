@@ -5,6 +5,7 @@ use crate::pipeline::{Call, Ended, Ran};
 use crate::refusal::Refusal;
 use crate::stage::benign;
 use crate::stage::last_pipeline::failed_stage;
+use crate::stage::limits;
 use crate::stage::safety::context;
 use crate::stage::timeout::millis;
 use crate::tool::Wiring;
@@ -113,6 +114,7 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
         duration: outcome.duration,
     });
     let mut notices = notices(call.notices, &outcome, &report);
+    notices.extend(limits::hit(&tool.limits, &outcome));
     if let (Some(commands), Some(stages)) = (&last_pipeline, &outcome.stages) {
         notices.extend(failed_stage(commands, stages, &status));
     }

@@ -99,9 +99,8 @@ impl ShellCache {
                 let shell = async {
                     let supervised =
                         start::supervisor(&options.supervisor, base, &*options.clock).await?;
-                    let snapshot = kind.snapshot.clone();
                     let stdin = Some(read.as_fd());
-                    start::shell(supervised, &spec.shell, changes, stdin, snapshot).await
+                    start::shell(supervised, kind, changes, stdin).await
                 };
                 let shell = shell.await.map_err(super::not_started)?;
                 let handover = Handover { shell, warm: false };

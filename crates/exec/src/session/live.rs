@@ -88,6 +88,7 @@ impl LiveShell {
             args: record::boot(snapshot.as_deref()),
             env_changes: Vec::new(),
             inherits_stdin: false,
+            limits: spec.limits,
         };
         // Its own stdout and stderr are /dev/null as of its first command, so their pipes are not kept.
         let fds = supervised

@@ -7,7 +7,7 @@ use super::filter;
 use super::{Skipped, SnapshotOptions};
 use crate::quote::quoted;
 use crate::start;
-use agent_bash_core::{Clock, Shell};
+use agent_bash_core::{Clock, Limits, Shell};
 use agent_bash_process::supervisor::{
     Event, Gone, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };
@@ -140,6 +140,7 @@ impl Reader<'_> {
             args,
             env_changes: Vec::new(),
             inherits_stdin: false,
+            limits: Limits::default(),
         };
         supervised.start(start, None).await
     }

@@ -1,5 +1,6 @@
 //! Starting a shell: its pipes, the file its script will be in, its own process group.
 
+use super::limits;
 use super::protocol::ShellStart;
 use crate::proc_fs;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -76,8 +77,10 @@ pub(super) fn launch(start: &ShellStart, stdin: Option<OwnedFd>) -> io::Result<L
         };
     }
     let pid = command.spawn()?.id();
+    let pid = i32::try_from(pid).map_err(io::Error::other)?;
+    limits::apply(pid, &start.limits)?;
     Ok(Launched {
-        pid: i32::try_from(pid).map_err(io::Error::other)?,
+        pid,
         script_fd: script.as_raw_fd(),
         stdin_fd: stdin.as_ref().map(AsRawFd::as_raw_fd),
         host_ends: [script, control, stdout, stderr],

@@ -2,7 +2,7 @@
 //! descriptors with them, is in `channel`.
 
 use super::job_directory::JobEnd;
-use agent_bash_core::Survivor;
+use agent_bash_core::{Limits, Survivor};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -135,6 +135,8 @@ pub struct ShellStart {
     pub env_changes: Vec<(OsString, Option<OsString>)>,
     /// A descriptor comes with the order that the script shall have as its stdin.
     pub inherits_stdin: bool,
+    /// What it and all that it starts may use.
+    pub limits: Limits,
 }
 
 /// Which shell to start on a terminal, and how.

@@ -9,6 +9,7 @@
 
 use super::client::{Gone, StartError, Supervised};
 use super::launch::{SCRIPT_FD, filled_in};
+use super::limits;
 use super::protocol::{Event, Order, TerminalStart};
 use agent_bash_core::Survivor;
 use rustix::fs::{Mode, OFlags};
@@ -103,12 +104,14 @@ pub(super) fn launch(start: &TerminalStart, script: OwnedFd) -> io::Result<OnTer
         };
     }
     let child = command.spawn()?;
+    let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
+    limits::apply(pid, &shell.limits)?;
     // Until it is told to begin the shell reads its control pipe, not the terminal, so it cannot meet SIGTTIN before.
     rustix::termios::tcsetpgrp(&terminal, Pid::from_child(&child))?;
     // A shell that is gone already is reaped like any other.
     let _ = File::from(control).write_all(start.commit.as_bytes());
     Ok(OnTerminal {
-        pid: i32::try_from(child.id()).map_err(io::Error::other)?,
+        pid,
         script_fd: script.as_raw_fd(),
         boot: args
             .last()

@@ -1,0 +1,47 @@
+//! The resource limits of a call, put on its shell between its start and its script: everything that the script starts
+//! inherits them.
+
+use agent_bash_core::Limits;
+use std::io;
+
+/// From the signal that says so to SIGKILL, in seconds of CPU time.
+#[cfg(target_os = "linux")]
+const CPU_GRACE: u64 = 2;
+
+/// Puts the limits on a child that was not reaped, so that its number is still its own. What is in force stays where it is
+/// tighter.
+#[cfg(target_os = "linux")]
+pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
+    use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+
+    let pid = Pid::from_raw(pid);
+    let mib = |megabytes: u64| megabytes.saturating_mul(1 << 20);
+    for (resource, limit, grace) in [
+        (Resource::Cpu, limits.cpu_s, CPU_GRACE),
+        (Resource::As, limits.memory_mb.map(mib), 0),
+        (Resource::Nproc, limits.processes, 0),
+        (Resource::Fsize, limits.file_mb.map(mib), 0),
+    ] {
+        let Some(limit) = limit else { continue };
+        let before = getrlimit(resource);
+        let at_most = |limit: u64, bound: Option<u64>| Some(bound.map_or(limit, |b| b.min(limit)));
+        let new = Rlimit {
+            current: at_most(limit, before.current),
+            maximum: at_most(limit.saturating_add(grace), before.maximum),
+        };
+        prlimit(pid, resource, new)?;
+    }
+    Ok(())
+}
+
+/// Nothing but a program itself can set its limits here.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn apply(_: i32, limits: &Limits) -> io::Result<()> {
+    if *limits == Limits::default() {
+        return Ok(());
+    }
+    Err(io::Error::new(
+        io::ErrorKind::Unsupported,
+        "resource limits of a call need Linux",
+    ))
+}
