@@ -141,6 +141,7 @@ pub(crate) const CRATES: &[Crate] = &[
         package: "agent-bash-server",
         workspace: &["agent-bash"],
         third_party: &[
+            "rmcp",
             "schemars",
             "serde",
             "serde_json",

@@ -71,6 +71,8 @@ pub struct Settings {
     pub set: BTreeMap<String, String>,
     /// Resource limits of each call.
     pub limits: Limits,
+    /// How long a call of the MCP server may take before its client gets a handle on it instead; zero is for ever.
+    pub mcp_handle_after: Duration,
 }
 
 impl Default for Settings {
@@ -99,6 +101,7 @@ impl Default for Settings {
             drop: Vec::new(),
             set: BTreeMap::new(),
             limits: Limits::default(),
+            mcp_handle_after: Duration::from_secs(50),
         }
     }
 }

@@ -7,6 +7,7 @@ mod check;
 mod clean;
 mod generated;
 mod jobs;
+mod mcp;
 mod rpc;
 mod run;
 mod values;
@@ -17,6 +18,7 @@ pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use clean::CleanArgs;
 pub(crate) use generated::{CompletionsArgs, ManArgs};
 pub(crate) use jobs::{JobsAction, JobsArgs};
+pub(crate) use mcp::McpArgs;
 pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
 #[cfg(test)]
@@ -54,6 +56,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run one command through the pipeline and print its result.
     Run(RunArgs),
+    /// Serve an agent over stdin and stdout: the Model Context Protocol.
+    Mcp(McpArgs),
     /// Serve another program over stdin and stdout: JSON lines.
     Rpc(RpcArgs),
     /// Say whether a script would be run, and why not.

@@ -7,6 +7,7 @@ pub(crate) mod doctor;
 pub(crate) mod env;
 pub(crate) mod generated;
 pub(crate) mod jobs;
+pub(crate) mod mcp;
 pub(crate) mod rpc;
 pub(crate) mod run;
 pub(crate) mod schema;

@@ -53,6 +53,7 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
     logging::init(&start.host);
     match command {
         Command::Run(args) => commands::run::run(&args, &start),
+        Command::Mcp(args) => commands::mcp::mcp(&args, &start),
         Command::Rpc(args) => commands::rpc::rpc(&args, &start),
         Command::Check(args) => commands::check::check(&args, &start),
         Command::Explain(args) => commands::check::explanation(&args, &start),

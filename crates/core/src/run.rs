@@ -36,6 +36,12 @@ pub trait OutputConsumer: Send {
     /// returns, so a slow consumer slows the producer, and nothing is lost.
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow;
 
+    /// The script was handed to the shell `pid`, whose process group is `group`. Called once, before the first chunk, by
+    /// executors that know; nothing follows from it.
+    fn started(&mut self, pid: u32, group: u32) {
+        let _ = (pid, group);
+    }
+
     /// A file to which processes that outlive the call go on writing what they print on `stream`: at its end, holding
     /// everything that was pushed so far. Asked for once, when the call has ended and somebody still holds the
     /// stream. `None` where outputs are not kept; what is printed later is then read and dropped, so that the

@@ -40,6 +40,8 @@ pub(crate) struct Call<'a> {
     spec: &'a RunSpec,
     options: &'a ShellCacheOptions,
     supervised: Supervised,
+    /// Process id of the shell, which leads a process group of its own.
+    pid: u32,
     streams: OutputStreams,
     /// Until the shell's end is known; longer only where survivors are waited for.
     watchdog: Option<Watchdog>,
@@ -168,6 +170,7 @@ impl<'a> Call<'a> {
             reason: error.to_string(),
         };
         let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
+        let pid = fds.pid;
         let script = File::from(fds.script);
         // The shell shares the place where it is read, so that must not move.
         script.write_all_at(&content, 0).map_err(failed)?;
@@ -186,6 +189,7 @@ impl<'a> Call<'a> {
             spec,
             options,
             supervised,
+            pid,
             streams,
             watchdog: Some(watchdog),
             script: script.into(),
@@ -197,6 +201,7 @@ impl<'a> Call<'a> {
 
     /// Follows the call to its end.
     pub(crate) async fn finish(mut self, out: &mut dyn OutputConsumer) -> Finished {
+        out.started(self.pid, self.pid);
         let end = self.until_ended(out).await;
         let duration = self.options.clock.now().saturating_sub(self.started);
         let reason = self.reason();

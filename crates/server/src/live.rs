@@ -1,7 +1,9 @@
 //! Live output, as both servers give it.
 
 use agent_bash::process::SystemClock;
-use agent_bash::sink::{CarriageReturn, LiveKind, LiveOptions, LiveUpdates};
+use agent_bash::sink::{CarriageReturn, LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,4 +22,104 @@ pub(crate) fn updates(kind: LiveKind) -> LiveUpdates {
         carriage_return: CarriageReturn::Overwrite,
     };
     LiveUpdates::new(options, Arc::new(SystemClock::new()))
+}
+
+/// Takes updates to a client.
+pub(crate) trait Watcher: Send {
+    /// Returns when the update is on its way.
+    fn take(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
+}
+
+/// Runs `work`, which feeds and ends `live`, and gives the updates to `watcher` meanwhile, each to its end; all of them are sent when this
+/// returns. A client that does not take them does not keep `work` from its timers.
+pub(crate) async fn during<T>(
+    work: impl Future<Output = T>,
+    live: &LiveUpdates,
+    watcher: &mut impl Watcher,
+) -> T {
+    let mut work = pin!(work);
+    let mut done = None;
+    loop {
+        let update = tokio::select! {
+            biased;
+            result = &mut work, if done.is_none() => {
+                done = Some(result);
+                continue;
+            }
+            update = live.next() => update,
+        };
+        let Some(update) = update else { break };
+        let mut sending = pin!(watcher.take(update));
+        loop {
+            tokio::select! {
+                biased;
+                result = &mut work, if done.is_none() => done = Some(result),
+                () = &mut sending => break,
+            }
+        }
+    }
+    match done {
+        Some(result) => result,
+        None => work.await,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use tokio::sync::Notify;
+
+    #[derive(Default)]
+    struct Collect(String);
+
+    impl Watcher for Collect {
+        async fn take(&mut self, update: LiveUpdate) {
+            if let LiveUpdate::Delta { text, .. } = update {
+                self.0.push_str(&text);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn every_update_is_sent_before_the_end_is_known() {
+        let live = updates(LiveKind::Delta);
+        let mut text = Collect::default();
+        let work = async {
+            for part in ["a\n", "b\n", "c"] {
+                live.push(part.as_bytes());
+                tokio::task::yield_now().await;
+            }
+            live.end();
+            7
+        };
+        assert_eq!(during(work, &live, &mut text).await, 7);
+        assert_eq!(text.0, "a\nb\nc");
+    }
+
+    struct Blocked<'a>(&'a Notify);
+
+    impl Watcher for Blocked<'_> {
+        async fn take(&mut self, _: LiveUpdate) {
+            self.0.notified().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn work_goes_on_while_nobody_takes_an_update() {
+        let live = updates(LiveKind::Delta);
+        let (free, steps) = (Notify::new(), AtomicUsize::new(0));
+        let work = async {
+            live.push(b"first");
+            for _ in 0..100 {
+                tokio::task::yield_now().await;
+                steps.fetch_add(1, Ordering::Relaxed);
+            }
+            live.end();
+            // Only now the client reads.
+            free.notify_one();
+        };
+        during(work, &live, &mut Blocked(&free)).await;
+        assert_eq!(steps.load(Ordering::Relaxed), 100);
+    }
 }

@@ -272,6 +272,14 @@ pub(super) const KEYS: &[Key] = &[
         get: |s| number_value(s.limits.file_mb),
         tightens: Some(|before, now| at_most(now.limits.file_mb, before.limits.file_mb)),
     },
+    Key {
+        name: "mcp.handle_after",
+        doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: for ever.",
+        form: Form::Text,
+        set: |s, v| duration(v).map(|limit| s.mcp_handle_after = limit),
+        get: |s| Some(duration_value(s.mcp_handle_after)),
+        tightens: None,
+    },
 ];
 
 fn text(value: &Value) -> Result<&str, String> {

@@ -99,6 +99,12 @@ impl OutputConsumer for Tee<'_, '_> {
         self.output.chunk(stream, bytes)
     }
 
+    fn started(&mut self, pid: u32, group: u32) {
+        if let Some(live) = &mut self.live {
+            live.started(pid, group);
+        }
+    }
+
     fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
         self.output.take_file_for_survivors(stream)
     }

@@ -3,7 +3,7 @@
 use crate::args::RpcArgs;
 use crate::commands::serving;
 use crate::start::Start;
-use agent_bash_server::rpc;
+use agent_bash_server::{rpc, stdio};
 use anyhow::Context;
 
 /// Serves until stdin ends.
@@ -13,7 +13,7 @@ pub(crate) fn rpc(args: &RpcArgs, start: &Start) -> anyhow::Result<u8> {
         start,
         "rpc",
         |session, _, called_off| async move {
-            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
+            let (input, output) = stdio();
             rpc::serve(input, output, session, called_off.cancel())
                 .await
                 .context("cannot read stdin")

@@ -146,6 +146,7 @@ impl<'a> SessionCall<'a> {
                 shell: Some(self.shell),
             };
         }
+        out.started(self.shell.pid, self.shell.pid);
         let observed = self.observe(out).await;
         let duration = self.options.clock.now().saturating_sub(self.started);
         let reason = self.watchdog.take().and_then(|watchdog| watchdog.reason());

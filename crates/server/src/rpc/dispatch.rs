@@ -7,12 +7,13 @@ use super::data::{
 use super::in_flight::InFlight;
 use super::message::{RpcCall, RpcId, Stream};
 use super::outbox::Outbox;
-use super::updates::Updates;
+use super::updates;
 use crate::kept;
+use crate::live::{self, Watcher};
 use agent_bash::core::{Cancel, JobId, SessionName, parse_duration};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
-use agent_bash::sink::Search;
+use agent_bash::sink::{LiveUpdate, Search};
 use agent_bash::{LiveFeed, Session};
 use serde::Serialize;
 use serde_json::Value;
@@ -159,12 +160,12 @@ impl Asking {
 
     async fn tool_call(&self, request: Value, stream: Stream) -> Answer {
         let tool = self.session.tool();
-        let result = match Updates::new(stream, self.id.clone(), &self.outbox) {
+        let result = match updates::kind(stream) {
             None => Box::pin(tool.execute(request, &self.cancel)).await,
-            Some(mut updates) => {
-                let live = updates.live.clone();
+            Some(kind) => {
+                let live = live::updates(kind);
                 let work = Box::pin(tool.execute_watched(request, &live, &self.cancel));
-                updates.during(work).await
+                live::during(work, &live, &mut ToClient(self)).await
             }
         };
         data(result)
@@ -175,23 +176,21 @@ impl Asking {
             excluded_from_context,
             ..BangOptions::default()
         };
-        let ran = match Updates::new(stream, self.id.clone(), &self.outbox) {
-            None => {
-                let session = &self.session;
-                Box::pin(session.execute_bash(command, options, &self.cancel)).await
-            }
-            Some(mut updates) => {
-                let live = updates.live.clone();
+        let session = &self.session;
+        let ran = match updates::kind(stream) {
+            None => Box::pin(session.execute_bash(command, options, &self.cancel)).await,
+            Some(kind) => {
+                let live = live::updates(kind);
                 let work = async {
                     let mut feed = LiveFeed(&live);
                     let options = BangOptions {
                         live: Some(&mut feed),
                         ..options
                     };
-                    let session = &self.session;
                     session.execute_bash(command, options, &self.cancel).await
                 };
-                updates.during(Box::pin(work)).await
+                let work = Box::pin(work);
+                live::during(work, &live, &mut ToClient(self)).await
             }
         };
         data(BashData::from(ran.map_err(text)?))
@@ -268,6 +267,16 @@ impl Asking {
                 })
             }
         }
+    }
+}
+
+/// Takes updates to the outbox.
+struct ToClient<'a>(&'a Asking);
+
+impl Watcher for ToClient<'_> {
+    async fn take(&mut self, update: LiveUpdate) {
+        let message = updates::message(self.0.id.clone(), update);
+        self.0.outbox.send(&message).await;
     }
 }
 

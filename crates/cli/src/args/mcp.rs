@@ -1,0 +1,18 @@
+//! What `mcp` takes.
+
+use super::rpc::ServingArgs;
+use clap::Args;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+For an MCP client, which starts it:
+
+  claude mcp add agent-bash -- agent-bash mcp
+  {\"mcpServers\": {\"agent-bash\": {\"command\": \"agent-bash\", \"args\": [\"mcp\"]}}}
+
+The end of stdin and SIGTERM end it: running commands are cancelled, background jobs live on.
+More clients and all tools: docs/mcp.md.")]
+pub(crate) struct McpArgs {
+    #[command(flatten)]
+    pub(crate) serving: ServingArgs,
+}

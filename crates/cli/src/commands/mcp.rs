@@ -1,0 +1,23 @@
+//! `agent-bash mcp`: the Model Context Protocol over stdin and stdout.
+
+use crate::args::McpArgs;
+use crate::commands::serving;
+use crate::start::Start;
+use agent_bash_server::{mcp, stdio};
+use anyhow::Context;
+
+/// Serves until stdin ends.
+pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
+    serving::serve(
+        &args.serving,
+        start,
+        "mcp",
+        |session, settings, called_off| async move {
+            let (input, output) = stdio();
+            let handle_after = settings.mcp_handle_after;
+            mcp::serve(input, output, session, handle_after, called_off.cancel())
+                .await
+                .context("the client on stdin does not speak the Model Context Protocol")
+        },
+    )
+}

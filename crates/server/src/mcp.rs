@@ -1,0 +1,114 @@
+//! The Model Context Protocol over a pair of streams, by `rmcp`.
+//!
+//! Six tools: `bash` is the session's own; `bash_output`, `bash_input`, `bash_kill` and `bash_jobs` are for what goes on
+//! after its call; `read_artifact` (`view` under `paged`) and the resources `artifact://…` are what was kept.
+
+mod calls;
+mod gate;
+mod handler;
+mod instructions;
+mod jobs;
+mod log;
+mod reading;
+mod recent;
+mod tools;
+
+use crate::rpc::MAX_LINE;
+use agent_bash::Session;
+use agent_bash::core::{Cancel, Clock};
+use agent_bash::process::SystemClock;
+use calls::Calls;
+use gate::Gate;
+use handler::Server;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// What the ending of commands takes beside the grace that they have.
+const AFTER_GRACE: Duration = Duration::from_secs(2);
+
+/// How long a client that does not read may keep us from ending.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Serves one client until its input ends, it goes away, or `stop` is given. Commands that run are cancelled then, those with
+/// a handle too; background jobs live on.
+///
+/// A call that takes longer than `handle_after` is answered with a handle and goes on; zero lets every call take as long as
+/// it may.
+///
+/// # Errors
+/// The client does not speak the protocol.
+pub async fn serve<R, W>(
+    input: R,
+    output: W,
+    session: Arc<Session>,
+    handle_after: Duration,
+    stop: &Cancel,
+) -> io::Result<()>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let grace = session.tool().profile().grace;
+    let gate = Gate::default();
+    // Given by a signal and by the end of input.
+    let end = stop.child();
+    let input = gate.reader(input, end.clone());
+    let output = gate.writer(output);
+    let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE);
+    let calls = Arc::new(Calls::new(Arc::clone(&session), end.clone()));
+    let server = Server::new(
+        session,
+        Arc::clone(&calls),
+        Arc::clone(&clock),
+        handle_after,
+    );
+    let running = tokio::select! {
+        biased;
+        running = rmcp::serve_server(server, transport) => running,
+        () = stop.cancelled() => return Ok(()),
+    };
+    let running = match running {
+        Ok(running) => running,
+        // It went away before it said anything.
+        Err(_) if end.is_cancelled() => return Ok(()),
+        Err(error) => {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                error.to_string(),
+            ));
+        }
+    };
+    let protocol = running.cancellation_token();
+    let waiting = running.waiting();
+    tokio::pin!(waiting);
+    let over = tokio::select! {
+        biased;
+        over = &mut waiting => Some(over),
+        () = end.cancelled() => None,
+    };
+    end.cancel();
+    // Their answers go out while they end.
+    let limit = clock.sleep(grace + AFTER_GRACE);
+    tokio::select! {
+        biased;
+        () = calls.all_done() => {}
+        () = limit => {}
+    }
+    if over.is_none() {
+        protocol.cancel();
+        tokio::select! {
+            biased;
+            _ = &mut waiting => {}
+            () = clock.sleep(LAST_WORDS) => {
+                gate.close();
+                // A writer that fails lets it come to its end.
+                let _ = waiting.await;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,338 @@
+//! The server as `rmcp` calls it: from a request to who serves it.
+
+use super::calls::{Call, Calls, MAX_CALLS};
+use super::jobs::{Answer, JobTools, clean, with_line};
+use super::log::Log;
+use super::tools::{self, Which};
+use super::{instructions, reading};
+use crate::live::{self, Watcher};
+use agent_bash::Session;
+use agent_bash::core::{
+    Cancel, Clock, JobId, OutputSummary, Status, Timestamp, ToolResult, short_duration,
+};
+use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
+#[expect(deprecated, reason = "as in `log`")]
+use rmcp::model::SetLevelRequestParams;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Of the output so far, an answer with a handle shows the end.
+const SHOWN: usize = 16 * 1024;
+
+/// One client's server.
+#[derive(Debug)]
+pub(super) struct Server {
+    session: Arc<Session>,
+    calls: Arc<Calls>,
+    jobs: JobTools,
+    log: Log,
+    clock: Arc<dyn Clock>,
+    /// Zero is for ever.
+    handle_after: Duration,
+}
+
+/// What became of a call as far as its client waits for it.
+enum Waited {
+    Ended(Option<Arc<ToolResult>>),
+    GoesOn,
+}
+
+impl Server {
+    pub(super) fn new(
+        session: Arc<Session>,
+        calls: Arc<Calls>,
+        clock: Arc<dyn Clock>,
+        handle_after: Duration,
+    ) -> Self {
+        let jobs = JobTools::new(Arc::clone(&session), Arc::clone(&calls), Arc::clone(&clock));
+        Self {
+            session,
+            calls,
+            jobs,
+            log: Log::default(),
+            clock,
+            handle_after,
+        }
+    }
+
+    async fn bash(
+        &self,
+        request: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<ToolResult, String> {
+        let token = context.meta.get_progress_token();
+        let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
+        let begun = (self.clock.wall(), self.clock.now());
+        let call = self.calls.start(request, live.clone()).ok_or_else(|| {
+            format!("{MAX_CALLS} commands are running and no more may; wait for one of them")
+        })?;
+        let cancel = Cancel::from(context.ct.clone());
+        let waited = match (live, token) {
+            (Some(live), Some(token)) => {
+                let mut progress = Progress {
+                    token,
+                    peer: context.peer.clone(),
+                };
+                let work = self.wait(&call, &cancel, Some(&live));
+                live::during(work, &live, &mut progress).await
+            }
+            _ => self.wait(&call, &cancel, None).await,
+        };
+        let result = match waited {
+            Waited::Ended(Some(result)) => Arc::unwrap_or_clone(result),
+            Waited::Ended(None) => return Err("the call was given up".to_owned()),
+            Waited::GoesOn => {
+                let elapsed = self.clock.now().saturating_sub(begun.1);
+                let name = self.calls.give_handle(&call);
+                self.handle_on(&call, name, elapsed, begun.0)
+            }
+        };
+        self.log.ended(&context.peer, &call.command, &result).await;
+        Ok(result)
+    }
+
+    /// Waits for a call's end, for as long as its client does. A client that calls it off ends it.
+    async fn wait(&self, call: &Call, cancel: &Cancel, live: Option<&LiveUpdates>) -> Waited {
+        let limit = async {
+            if self.handle_after.is_zero() {
+                std::future::pending::<()>().await;
+            }
+            self.clock.sleep(self.handle_after).await;
+        };
+        tokio::select! {
+            biased;
+            result = call.ended() => return Waited::Ended(result),
+            () = cancel.cancelled() => {}
+            () = limit => {
+                // Progress ends with the answer.
+                if let Some(live) = live {
+                    live.end();
+                }
+                return Waited::GoesOn;
+            }
+        }
+        call.cancel.cancel();
+        Waited::Ended(call.ended().await)
+    }
+
+    /// The answer for a call that goes on.
+    fn handle_on(
+        &self,
+        call: &Call,
+        name: String,
+        elapsed: Duration,
+        started_at: Timestamp,
+    ) -> ToolResult {
+        let (pid, group) = call.process().unwrap_or_default();
+        let part = call.read(None);
+        let shown = clean(&part.bytes[part.bytes.len().saturating_sub(SHOWN)..]);
+        let after = short_duration(self.handle_after);
+        let line = format!(
+            "[The command is still running after {after} and goes on as {name}. bash_output {{\"job\": \"{name}\", \
+             \"wait\": 50}} waits for its end and gives the result; bash_kill ends it.]"
+        );
+        let status = Status::MovedToBackground {
+            job: JobId(name),
+            pid,
+            pgid: group,
+            // In this server's memory, nowhere else.
+            output: String::new(),
+        };
+        ToolResult {
+            is_error: status.is_error(),
+            status,
+            text: with_line(&shown, &line),
+            output: OutputSummary {
+                total_bytes: part.total,
+                shown_bytes: shown.len() as u64,
+                shown_lines: shown.lines().count() as u64,
+                ..OutputSummary::default()
+            },
+            duration_ms: elapsed.as_secs_f64() * 1000.0,
+            cwd: self.session.cwd().display().to_string(),
+            stages: Vec::new(),
+            survivors: Vec::new(),
+            notices: Vec::new(),
+            artifacts: Vec::new(),
+            suggested_tool: None,
+            rule: None,
+            started_at,
+        }
+    }
+
+    async fn answer(
+        &self,
+        which: Which,
+        arguments: Value,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<Answer, String> {
+        let cancel = Cancel::from(context.ct.clone());
+        match which {
+            Which::Bash => {
+                let result = self.bash(arguments, context).await?;
+                Ok(Answer {
+                    is_error: result.is_error,
+                    data: serde_json::to_value(&result).map_err(|error| error.to_string())?,
+                    text: result.text,
+                })
+            }
+            Which::Output => self.jobs.output(arguments_of(arguments)?, &cancel).await,
+            Which::Input => self.jobs.input(arguments_of(arguments)?, &cancel).await,
+            Which::Kill => self.jobs.kill(&arguments_of(arguments)?).await,
+            Which::Jobs => self.jobs.list(),
+            Which::Read => {
+                let session = Arc::clone(&self.session);
+                let args = arguments_of(arguments)?;
+                let read = tokio::task::spawn_blocking(move || reading::read(&session, &args));
+                read.await.map_err(|error| error.to_string())?
+            }
+        }
+    }
+}
+
+impl ServerHandler for Server {
+    #[expect(deprecated, reason = "as in `log`")]
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_logging()
+            .enable_resources()
+            .enable_tools()
+            .build();
+        let name = Implementation::new("agent-bash", env!("CARGO_PKG_VERSION"));
+        let profile = self.session.tool().profile();
+        ServerConfig::new(capabilities)
+            .with_server_info(name.with_title("agent-bash"))
+            .with_instructions(instructions::text(profile, self.handle_after))
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        let tools = tools::all(&self.session);
+        tools.into_iter().find(|tool| tool.name == name)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(tools::all(&self.session)))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(which) = Which::named(&request.name) else {
+            let error = format!(
+                "there is no tool `{}`; `tools/list` names them",
+                request.name
+            );
+            return Err(ErrorData::invalid_params(error, None));
+        };
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let answer = Box::pin(self.answer(which, arguments, &context)).await;
+        let result = match answer {
+            Ok(answer) => {
+                let shown = vec![ContentBlock::text(answer.text)];
+                let mut result = if answer.is_error {
+                    CallToolResult::error(shown)
+                } else {
+                    CallToolResult::success(shown)
+                };
+                result.structured_content = Some(answer.data);
+                result
+            }
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
+        };
+        Ok(result.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let session = Arc::clone(&self.session);
+        let resources = tokio::task::spawn_blocking(move || reading::resources(&session)).await;
+        let resources = resources.map_err(|error| internal(&error))?;
+        Ok(ListResourcesResult::with_all_items(resources))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let templates = vec![reading::template()];
+        Ok(ListResourceTemplatesResult::with_all_items(templates))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let (session, uri) = (Arc::clone(&self.session), request.uri.clone());
+        let text = tokio::task::spawn_blocking(move || reading::resource(&session, &uri)).await;
+        match text.map_err(|error| internal(&error))? {
+            Ok(text) => {
+                let contents = vec![ResourceContents::text(text, request.uri)];
+                Ok(ReadResourceResult::new(contents).into())
+            }
+            Err(error) => {
+                let data = json!({ "uri": request.uri });
+                Err(ErrorData::resource_not_found(error, Some(data)))
+            }
+        }
+    }
+
+    #[expect(deprecated, reason = "as in `log`")]
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.log.set(request.level);
+        Ok(())
+    }
+}
+
+/// Takes what is new to a client that has asked for progress: the text as the message, the bytes so far as the progress.
+struct Progress {
+    token: ProgressToken,
+    peer: Peer<RoleServer>,
+}
+
+impl Watcher for Progress {
+    async fn take(&mut self, update: LiveUpdate) {
+        let (LiveUpdate::Delta {
+            text, total_bytes, ..
+        }
+        | LiveUpdate::Snapshot { text, total_bytes }) = update;
+        if text.is_empty() {
+            return;
+        }
+        let progress = ProgressNotificationParam::new(self.token.clone(), total_bytes as f64);
+        // A client that is gone needs no progress.
+        let _ = self.peer.notify_progress(progress.with_message(text)).await;
+    }
+}
+
+fn arguments_of<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
+    serde_json::from_value(arguments).map_err(|error| error.to_string())
+}
+
+fn internal(error: &tokio::task::JoinError) -> ErrorData {
+    ErrorData::internal_error(error.to_string(), None)
+}

@@ -1,0 +1,353 @@
+//! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
+
+use super::calls::{Call, Calls};
+use super::tools::{InputArgs, KillArgs, OutputArgs};
+use crate::kept;
+use crate::rpc::data::{JobData, JobEndingData, JobOutputData, JobProgress};
+use agent_bash::Session;
+use agent_bash::core::{Cancel, Clock, JobId, Status, parse_duration, short_duration};
+use agent_bash::exec::{Jobs, OutputRange};
+use agent_bash::sink::{CarriageReturn, TailBuffer};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// Bytes of output in one answer, at most.
+const PART: usize = 50 * 1024;
+
+/// Longest wait of `bash_output`, whatever is asked for: clients give up after 60 s.
+const LONGEST_WAIT: Duration = Duration::from_secs(50);
+
+/// From SIGTERM to SIGKILL.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a job may take to read what is written to it.
+const WRITE: Duration = Duration::from_secs(10);
+
+/// What a tool answers.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) text: String,
+    pub(super) data: Value,
+    pub(super) is_error: bool,
+}
+
+/// The tools about jobs, and how far each job's output was read.
+#[derive(Debug)]
+pub(super) struct JobTools {
+    session: Arc<Session>,
+    calls: Arc<Calls>,
+    clock: Arc<dyn Clock>,
+    /// The next byte that `bash_output` gives, by job.
+    read: Mutex<BTreeMap<String, u64>>,
+}
+
+impl JobTools {
+    pub(super) fn new(session: Arc<Session>, calls: Arc<Calls>, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            session,
+            calls,
+            clock,
+            read: Mutex::default(),
+        }
+    }
+
+    /// `bash_output`.
+    pub(super) async fn output(&self, args: OutputArgs, cancel: &Cancel) -> Result<Answer, String> {
+        let wait = args.wait.as_ref().map(seconds).transpose()?;
+        let wait = wait.map(|wait| wait.min(LONGEST_WAIT));
+        let name = args.job.text();
+        if let Some(call) = self.calls.find(&name) {
+            return Ok(self.call_output(&name, &call, &args, wait, cancel).await);
+        }
+        let jobs = self.jobs()?;
+        let id = JobId(name.clone());
+        if let Some(wait) = wait {
+            jobs.wait(&id, Some(wait), cancel).await.map_err(text)?;
+        }
+        let range = match (args.tail, args.offset) {
+            (Some(lines), _) => OutputRange::Tail {
+                lines,
+                max_bytes: PART,
+            },
+            (None, offset) => OutputRange::From {
+                offset: offset.unwrap_or_else(|| self.next_of(&name)),
+                max_bytes: PART,
+            },
+        };
+        let jobs = Arc::clone(jobs);
+        let part = tokio::task::spawn_blocking(move || jobs.output(&id, range));
+        let part = part.await.map_err(text)?.map_err(text)?;
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.insert(name, part.next);
+        drop(read);
+        let bytes = part.bytes.clone();
+        let mut data = JobOutputData::from(part);
+        data.text = clean(&bytes);
+        let more = if data.at_end {
+            String::new()
+        } else {
+            format!(" More follows: call again, or with offset {}.", data.next)
+        };
+        let line = format!("[Job {} {}.{more}]", data.job.id, state(&data.job.state));
+        Ok(Answer {
+            text: with_line(&data.text, &line),
+            data: json!(data),
+            is_error: false,
+        })
+    }
+
+    async fn call_output(
+        &self,
+        name: &str,
+        call: &Call,
+        args: &OutputArgs,
+        wait: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Answer {
+        if let Some(wait) = wait {
+            tokio::select! {
+                biased;
+                _ = call.ended() => {}
+                () = cancel.cancelled() => {}
+                () = self.clock.sleep(wait) => {}
+            }
+        }
+        if let Some(result) = call.result() {
+            // All of it, and how it ended: what the call would have answered.
+            return Answer {
+                text: result.text.clone(),
+                is_error: result.is_error,
+                data: json!({ "job": call_data(name, call), "result": *result }),
+            };
+        }
+        let offset = args.tail.map(|_| 0).or(args.offset);
+        let part = call.read(offset);
+        let mut text = clean(&part.bytes);
+        if let Some(lines) = args.tail {
+            text = last_lines(&text, lines);
+        }
+        let line = format!("[{name} is running: {} bytes so far.]", part.total);
+        Answer {
+            text: with_line(&text, &line),
+            data: json!({
+                "text": text,
+                "from": part.from,
+                "next": part.total,
+                "at_end": true,
+                "complete": false,
+                "job": call_data(name, call),
+            }),
+            is_error: false,
+        }
+    }
+
+    /// `bash_input`.
+    pub(super) async fn input(&self, args: InputArgs, cancel: &Cancel) -> Result<Answer, String> {
+        let name = args.job.text();
+        if self.calls.find(&name).is_some() {
+            return Err(format!(
+                "{name} reads nothing; only a job that was started with `mode: background` and `stdin: pipe` does"
+            ));
+        }
+        let jobs = self.jobs()?;
+        let id = JobId(name);
+        if !args.text.is_empty() {
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err("called off".to_owned()),
+                written = jobs.write_stdin(&id, args.text.as_bytes(), WRITE) => written.map_err(text)?,
+            }
+        }
+        if args.close {
+            jobs.close_stdin(&id).await.map_err(text)?;
+        }
+        let job = JobData::from(jobs.show(&id).map_err(text)?);
+        let done = match (args.text.len(), args.close) {
+            (bytes, false) => format!("{bytes} bytes were written to job {id}."),
+            (0, true) => format!("The input of job {id} was ended."),
+            (bytes, true) => {
+                format!("{bytes} bytes were written to job {id}; its input was ended.")
+            }
+        };
+        Ok(Answer {
+            text: done,
+            data: json!({ "job": job }),
+            is_error: false,
+        })
+    }
+
+    /// `bash_kill`.
+    pub(super) async fn kill(&self, args: &KillArgs) -> Result<Answer, String> {
+        let name = args.job.text();
+        if let Some(call) = self.calls.find(&name) {
+            call.cancel.cancel();
+            let result = call.ended().await;
+            let text = result.as_ref().map_or("", |result| &result.text);
+            return Ok(Answer {
+                text: with_line(text, &format!("[{name} has ended.]")),
+                data: json!({ "job": call_data(&name, &call), "result": result.as_deref() }),
+                is_error: false,
+            });
+        }
+        let killed = self.jobs()?.kill(&JobId(name), GRACE).await.map_err(text)?;
+        let job = JobData::from(killed.job);
+        let mut text = format!("Job {} {}.", job.id, state(&job.state));
+        for survivor in &killed.survivors {
+            let (pid, command) = (survivor.pid, &survivor.command);
+            let _ = write!(text, "\npid {pid} withstood SIGKILL: {command}");
+        }
+        Ok(Answer {
+            text,
+            is_error: !killed.survivors.is_empty(),
+            data: json!({ "job": job, "survivors": killed.survivors }),
+        })
+    }
+
+    /// `bash_jobs`.
+    pub(super) fn list(&self) -> Result<Answer, String> {
+        let jobs = match self.session.jobs() {
+            Some(jobs) => jobs.list().map_err(text)?,
+            None => Vec::new(),
+        };
+        let jobs: Vec<JobData> = jobs.into_iter().map(Into::into).collect();
+        let calls = self.calls.list();
+        let mut text = String::new();
+        for job in &jobs {
+            let (id, pid, state) = (&job.id, job.pid, state(&job.state));
+            let _ = writeln!(
+                text,
+                "{id}  pid {pid}  {state}  {}",
+                first_line(&job.command)
+            );
+        }
+        for (name, call) in &calls {
+            let state = call_state(call);
+            let _ = writeln!(text, "{name}  {state}  {}", first_line(&call.command));
+        }
+        if text.is_empty() {
+            text.push_str("There are no jobs.");
+        }
+        let calls: Vec<Value> = calls
+            .iter()
+            .map(|(name, call)| call_data(name, call))
+            .collect();
+        Ok(Answer {
+            text,
+            data: json!({ "jobs": jobs, "calls": calls }),
+            is_error: false,
+        })
+    }
+
+    fn jobs(&self) -> Result<&Arc<Jobs>, String> {
+        kept::jobs(&self.session).map_err(text)
+    }
+
+    fn next_of(&self, job: &str) -> u64 {
+        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        read.get(job).copied().unwrap_or(0)
+    }
+}
+
+/// A call with a handle, as data.
+fn call_data(name: &str, call: &Call) -> Value {
+    let (pid, group) = call.process().unzip();
+    json!({
+        "id": name,
+        "kind": "call",
+        "command": call.command,
+        "pid": pid,
+        "pgid": group,
+        "total_bytes": call.total_bytes(),
+        "status": call.result().map(|result| result.status.clone()),
+    })
+}
+
+fn call_state(call: &Call) -> String {
+    match call.result().map(|result| result.status.clone()) {
+        None => "is running".to_owned(),
+        Some(Status::Exited { code }) => format!("exited with code {code}"),
+        Some(Status::Signaled { signal, .. }) => format!("was ended by {signal}"),
+        Some(Status::TimedOut { .. }) => "timed out".to_owned(),
+        Some(Status::Cancelled) => "was cancelled".to_owned(),
+        Some(_) => "has ended".to_owned(),
+    }
+}
+
+fn state(state: &JobProgress) -> String {
+    match state {
+        JobProgress::Running => "is running".to_owned(),
+        JobProgress::Ended { ending, .. } => match ending {
+            JobEndingData::Exited { code } => format!("exited with code {code}"),
+            JobEndingData::Signaled { signal, .. } => format!("was ended by {signal}"),
+            JobEndingData::TimedOut { after_ms } => {
+                let after = short_duration(Duration::from_millis(*after_ms));
+                format!("timed out after {after}")
+            }
+            JobEndingData::Gone => "is gone".to_owned(),
+        },
+        JobProgress::Lost { reason } => format!("is lost: {reason}"),
+    }
+}
+
+/// Cleaned as a result's output is.
+pub(super) fn clean(bytes: &[u8]) -> String {
+    let mut buffer = TailBuffer::new(bytes.len(), CarriageReturn::Overwrite);
+    buffer.push(bytes);
+    buffer.snapshot()
+}
+
+/// The output, and a line of ours below it.
+pub(super) fn with_line(output: &str, line: &str) -> String {
+    match output.trim_end_matches('\n') {
+        "" => line.to_owned(),
+        output => format!("{output}\n\n{line}"),
+    }
+}
+
+fn last_lines(text: &str, lines: u64) -> String {
+    let lines = usize::try_from(lines).unwrap_or(usize::MAX);
+    let all: Vec<&str> = text.split_inclusive('\n').collect();
+    all[all.len().saturating_sub(lines)..].concat()
+}
+
+fn first_line(command: &str) -> &str {
+    command.lines().next().unwrap_or_default()
+}
+
+fn seconds(value: &Value) -> Result<Duration, String> {
+    let written = match value {
+        Value::String(written) => written.clone(),
+        Value::Number(seconds) => seconds.to_string(),
+        _ => return Err("`wait` is seconds".to_owned()),
+    };
+    parse_duration(&written).map_err(|error| format!("`wait`: {error}"))
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_ours_stands_below_the_output() {
+        assert_eq!(with_line("", "[x]"), "[x]");
+        assert_eq!(with_line("a\nb\n", "[x]"), "a\nb\n\n[x]");
+    }
+
+    #[test]
+    fn the_last_lines_are_whole() {
+        assert_eq!(last_lines("a\nb\nc", 2), "b\nc");
+        assert_eq!(last_lines("a\nb\n", 9), "a\nb\n");
+    }
+
+    #[test]
+    fn output_is_shown_clean() {
+        assert_eq!(clean(b"\x1b[31mred\x1b[0m\n10%\r100%\n"), "red\n100%\n");
+    }
+}

@@ -1,0 +1,70 @@
+//! What a client may show to a person: notable ends of calls, as log notifications of the level it has asked for.
+
+#![expect(
+    deprecated,
+    reason = "clients of the versions that have logging are served, though later versions drop it"
+)]
+
+use agent_bash::core::{Status, ToolResult};
+use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam};
+use rmcp::{Peer, RoleServer};
+use serde_json::json;
+use std::sync::{Mutex, PoisonError};
+
+/// Before a client has said which level it wants.
+const DEFAULT: LoggingLevel = LoggingLevel::Notice;
+
+/// What is told.
+#[derive(Debug)]
+pub(super) struct Log(Mutex<LoggingLevel>);
+
+impl Default for Log {
+    fn default() -> Self {
+        Self(Mutex::new(DEFAULT))
+    }
+}
+
+impl Log {
+    /// From now on, this and what is graver.
+    pub(super) fn set(&self, level: LoggingLevel) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = level;
+    }
+
+    /// Tells how a call ended.
+    pub(super) async fn ended(&self, peer: &Peer<RoleServer>, command: &str, result: &ToolResult) {
+        let level = match &result.status {
+            Status::Lost { .. } => LoggingLevel::Error,
+            Status::NotStarted { .. } => LoggingLevel::Warning,
+            Status::Blocked { .. } | Status::TimedOut { .. } | Status::MovedToBackground { .. } => {
+                LoggingLevel::Notice
+            }
+            _ if !result.survivors.is_empty() => LoggingLevel::Notice,
+            _ => LoggingLevel::Debug,
+        };
+        if rank(level) < rank(*self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return;
+        }
+        let data = json!({
+            "command": command,
+            "status": result.status,
+            "duration_ms": result.duration_ms,
+            "notices": result.notices.iter().map(|notice| &notice.text).collect::<Vec<_>>(),
+        });
+        let message = LoggingMessageNotificationParam::new(level, data).with_logger("agent-bash");
+        // A client that is gone needs no log.
+        let _ = peer.notify_logging_message(message).await;
+    }
+}
+
+fn rank(level: LoggingLevel) -> u8 {
+    match level {
+        LoggingLevel::Debug => 0,
+        LoggingLevel::Info => 1,
+        LoggingLevel::Notice => 2,
+        LoggingLevel::Warning => 3,
+        LoggingLevel::Error => 4,
+        LoggingLevel::Critical => 5,
+        LoggingLevel::Alert => 6,
+        LoggingLevel::Emergency => 7,
+    }
+}

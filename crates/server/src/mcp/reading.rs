@@ -1,0 +1,95 @@
+//! `read_artifact` (under `paged`: `view`), and artifacts as resources.
+
+use super::jobs::{Answer, with_line};
+use super::tools::ReadArgs;
+use crate::kept;
+use crate::rpc::data::{FoundData, PageData};
+use agent_bash::Session;
+use agent_bash::sink::{DEFAULT_LINES, Search};
+use rmcp::model::{Resource, ResourceTemplate};
+use serde_json::json;
+
+/// Matches shown where nothing else is asked for.
+const MATCHES: u64 = 200;
+
+/// Of a command, so much names its output.
+const NAMED: usize = 80;
+
+/// A page, or the lines that match.
+pub(super) fn read(session: &Session, args: &ReadArgs) -> Result<Answer, String> {
+    let view = kept::open(session, &args.id.text()).map_err(text)?;
+    let offset = args.offset.unwrap_or(1).max(1);
+    let Some(pattern) = &args.pattern else {
+        let limit = args.limit.unwrap_or(DEFAULT_LINES);
+        let page = PageData::from(view.lines(offset, Some(limit)).map_err(text)?);
+        return Ok(Answer {
+            text: with_hint(&page.text, page.hint.as_deref()),
+            data: json!(page),
+            is_error: false,
+        });
+    };
+    let search = Search {
+        pattern: pattern.clone(),
+        before: args.context,
+        after: args.context,
+        from_line: offset,
+        max_matches: usize::try_from(args.limit.unwrap_or(MATCHES)).unwrap_or(usize::MAX),
+    };
+    let found = FoundData::from(view.search(&search).map_err(text)?);
+    let shown = if found.total_matches == 0 {
+        "No line matches.".to_owned()
+    } else {
+        with_hint(&found.text, found.hint.as_deref())
+    };
+    Ok(Answer {
+        text: shown,
+        data: json!(found),
+        is_error: false,
+    })
+}
+
+/// The text of the resource `uri`: its first page, and how to go on.
+pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
+    let view = kept::open(session, uri).map_err(text)?;
+    let page = PageData::from(view.lines(1, Some(u64::MAX)).map_err(text)?);
+    Ok(with_hint(&page.text, page.hint.as_deref()))
+}
+
+/// All artifacts, oldest first.
+pub(super) fn resources(session: &Session) -> Vec<Resource> {
+    let kept = session.artifacts().map(|artifacts| artifacts.list());
+    kept.unwrap_or_default()
+        .into_iter()
+        .map(|info| {
+            let first = info.command.lines().next().unwrap_or_default();
+            let named: String = first.chars().take(NAMED).collect();
+            let artifact = info.artifact;
+            Resource::new(artifact.uri, format!("artifact {}", artifact.id))
+                .with_title(format!("Output of `{named}`"))
+                .with_description(format!(
+                    "{} lines, started {} in {}",
+                    artifact.lines, info.started_at, info.cwd
+                ))
+                .with_mime_type("text/plain")
+                .with_size(artifact.bytes)
+        })
+        .collect()
+}
+
+/// How the resources are named.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new("artifact://{id}", "artifact")
+        .with_description("The full output of a command that was shown only in part")
+        .with_mime_type("text/plain")
+}
+
+fn with_hint(text: &str, hint: Option<&str>) -> String {
+    match hint {
+        Some(hint) => with_line(text, hint),
+        None => text.to_owned(),
+    }
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}

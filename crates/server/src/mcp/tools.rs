@@ -1,0 +1,303 @@
+//! The tools: what a model is told about them, and what it may give them.
+
+use agent_bash::Session;
+use agent_bash::core::{TextLayout, ToolResult};
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use schemars::generate::SchemaSettings;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// One of the tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    /// Runs a command.
+    Bash,
+    /// Reads a job's output.
+    Output,
+    /// Writes to a job.
+    Input,
+    /// Ends a job.
+    Kill,
+    /// Lists jobs.
+    Jobs,
+    /// Reads a full output.
+    Read,
+}
+
+impl Which {
+    /// In the order in which they are listed.
+    const ALL: [Self; 6] = [
+        Self::Bash,
+        Self::Output,
+        Self::Input,
+        Self::Kill,
+        Self::Jobs,
+        Self::Read,
+    ];
+
+    /// The tool of that name. The reader answers to both of its names.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let is = |which: &Self| {
+            [TextLayout::Standard, TextLayout::Paged]
+                .iter()
+                .any(|layout| which.name(*layout) == name)
+        };
+        Self::ALL.into_iter().find(is)
+    }
+
+    /// Its name. The texts of `paged` speak of a `view` tool (seed 003).
+    pub(super) fn name(self, layout: TextLayout) -> &'static str {
+        match self {
+            Self::Bash => "bash",
+            Self::Output => "bash_output",
+            Self::Input => "bash_input",
+            Self::Kill => "bash_kill",
+            Self::Jobs => "bash_jobs",
+            Self::Read if layout == TextLayout::Paged => "view",
+            Self::Read => "read_artifact",
+        }
+    }
+}
+
+/// A job: a number that `bash` has named, or the handle of a call.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum JobName {
+    Text(String),
+    Number(u64),
+}
+
+impl JobName {
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.trim().to_owned(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+/// Of `bash_output`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OutputArgs {
+    #[serde(alias = "id")]
+    pub(super) job: JobName,
+    pub(super) offset: Option<u64>,
+    pub(super) tail: Option<u64>,
+    pub(super) wait: Option<Value>,
+}
+
+/// Of `bash_input`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InputArgs {
+    #[serde(alias = "id")]
+    pub(super) job: JobName,
+    #[serde(default, alias = "input")]
+    pub(super) text: String,
+    #[serde(default)]
+    pub(super) close: bool,
+}
+
+/// Of `bash_kill`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct KillArgs {
+    #[serde(alias = "id")]
+    pub(super) job: JobName,
+}
+
+/// Of `read_artifact`, alias `view`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReadArgs {
+    #[serde(alias = "file_path", alias = "path", alias = "uri", alias = "artifact")]
+    pub(super) id: JobName,
+    pub(super) offset: Option<u64>,
+    pub(super) limit: Option<u64>,
+    pub(super) pattern: Option<String>,
+    #[serde(default)]
+    pub(super) context: usize,
+}
+
+/// All tools of a session.
+pub(super) fn all(session: &Session) -> Vec<Tool> {
+    let layout = session.tool().profile().layout;
+    let all = Which::ALL.into_iter();
+    all.map(|which| definition(which, layout, session))
+        .collect()
+}
+
+fn definition(which: Which, layout: TextLayout, session: &Session) -> Tool {
+    let name = which.name(layout);
+    let hints = ToolAnnotations::new();
+    let job = json!({
+        "type": "string",
+        "description": "The job, as `bash` or `bash_jobs` has named it"
+    });
+    let (description, schema, hints) = match which {
+        Which::Bash => {
+            let tool = session.tool().schema();
+            let schema = object(tool.input_schema);
+            return Tool::new(name, tool.description, schema)
+                .with_raw_output_schema(Arc::new(result_schema()))
+                .with_annotations(hints.read_only(false).destructive(true).open_world(true));
+        }
+        Which::Output => (
+            "Reads what a background job, or a call that went on as a job, has printed since it was last read, and says whether it still runs.",
+            json!({
+                "type": "object",
+                "required": ["job"],
+                "properties": {
+                    "job": job,
+                    "wait": {
+                        "type": "number", "minimum": 0,
+                        "description": "Wait up to so many seconds for its end first"
+                    },
+                    "tail": {
+                        "type": "integer", "minimum": 1,
+                        "description": "The last N lines instead"
+                    },
+                    "offset": {
+                        "type": "integer", "minimum": 0,
+                        "description": "From this byte of the output on instead"
+                    }
+                }
+            }),
+            hints.read_only(true).open_world(false),
+        ),
+        Which::Input => (
+            "Writes to the standard input of a background job that was started with `stdin: pipe`. Nothing is added: end a line with \\n.",
+            json!({
+                "type": "object",
+                "required": ["job"],
+                "properties": {
+                    "job": job,
+                    "text": { "type": "string", "description": "What it reads" },
+                    "close": { "type": "boolean", "description": "End its input after that" }
+                }
+            }),
+            hints.read_only(false).destructive(false).open_world(false),
+        ),
+        Which::Kill => (
+            "Ends a background job, or a call that went on as a job, with every process it has started: SIGTERM, then SIGKILL.",
+            json!({ "type": "object", "required": ["job"], "properties": { "job": job } }),
+            hints.read_only(false).destructive(true).open_world(false),
+        ),
+        Which::Jobs => (
+            "Lists the background jobs, and the calls that went on as jobs: running or how they ended.",
+            json!({ "type": "object", "properties": {} }),
+            hints.read_only(true).open_world(false),
+        ),
+        Which::Read => (
+            "Reads the full output of a command that was shown only in part, page by page, or the lines of it that match a pattern.",
+            reader_schema(layout),
+            hints.read_only(true).open_world(false),
+        ),
+    };
+    Tool::new(name, description, object(schema)).with_annotations(hints)
+}
+
+fn reader_schema(layout: TextLayout) -> Value {
+    let (name, description) = if layout == TextLayout::Paged {
+        ("file_path", "The path that the result has named")
+    } else {
+        ("id", "Its number, its link (artifact://3), or its path")
+    };
+    json!({
+        "type": "object",
+        "required": [name],
+        "properties": {
+            name: { "type": "string", "description": description },
+            "offset": {
+                "type": "integer", "minimum": 0,
+                "description": "First line, from 1; the beginning if left out"
+            },
+            "limit": {
+                "type": "integer", "minimum": 1,
+                "description": "How many lines; 2000 if left out"
+            },
+            "pattern": {
+                "type": "string",
+                "description": "Only lines that match this regular expression, with their numbers; (?i) in front ignores case"
+            },
+            "context": {
+                "type": "integer", "minimum": 0,
+                "description": "Lines shown around each match"
+            }
+        }
+    })
+}
+
+fn object(value: Value) -> JsonObject {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// The schema of a result, without what clients of older drafts stumble over: the name of the draft, and formats of their
+/// own such as `uint64`.
+fn result_schema() -> JsonObject {
+    let generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
+    let mut schema = generator.into_root_schema_for::<ToolResult>().to_value();
+    plain(&mut schema);
+    object(schema)
+}
+
+fn plain(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            for name in ["$schema", "format"] {
+                if fields.get(name).is_some_and(Value::is_string) {
+                    fields.remove(name);
+                }
+            }
+            fields.values_mut().for_each(plain);
+        }
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_under_every_profile() {
+        for which in Which::ALL {
+            for layout in [TextLayout::Standard, TextLayout::Paged] {
+                assert_eq!(Which::named(which.name(layout)), Some(which));
+            }
+        }
+        assert_eq!(Which::named("view"), Some(Which::Read));
+        assert_eq!(Which::named("sh"), None);
+    }
+
+    #[test]
+    fn a_result_keeps_its_schema_without_formats() {
+        let text = Value::Object(result_schema()).to_string();
+        assert!(text.contains("survivors") && text.contains("moved_to_background"));
+        assert!(!text.contains("uint64") && !text.contains("json-schema.org"));
+    }
+
+    #[test]
+    fn what_is_read_may_be_named_in_each_of_its_ways() {
+        for name in ["id", "uri", "path", "file_path", "artifact"] {
+            let args: ReadArgs = serde_json::from_value(json!({ name: "3", "offset": 1 })).unwrap();
+            assert_eq!(args.id.text(), "3");
+        }
+        let args: ReadArgs = serde_json::from_value(json!({ "id": 3 })).unwrap();
+        assert_eq!(args.id.text(), "3");
+        let error = serde_json::from_value::<ReadArgs>(json!({ "id": 3, "lines": 1 })).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("unknown field `lines`, expected one of")
+        );
+    }
+}
