@@ -2,7 +2,7 @@
 //!
 //! Rules are data from the settings. A rule matches one resolved simple command, written on one line by
 //! [`line`]: the command's name without directory, its words with special characters escaped by a
-//! backslash, then its redirections, each as ` > target`. So ` > ` in a pattern can only be a
+//! backslash and white space in them as `␣`, then its redirections, each as ` > target`. So ` > ` in a pattern can only be a
 //! redirection. Commands that feed or are fed by a pipe, or whose output is captured, are left alone:
 //! no tool takes their place. Only output that is cut by `head` or `tail` does not count as piped.
 
@@ -104,7 +104,7 @@ pub fn default_rules() -> Vec<InterceptRule> {
         ),
         rule(
             "read",
-            r"^(cat|head|tail|less|more|bat|batcat)( -\S+| \d+)* [^-\s>&2]",
+            r"^(cat|head|tail|less|more|bat|batcat|nl)( -\S+| \d+)* ([^-\s>&\d]|\d+[^\s>&<\d])",
             Some(r"^tail( .*)? (-[a-zA-Z]*[fF]|--follow|--retry)"),
             "Use the `read` tool instead of cat/head/tail/less.",
         ),
@@ -272,6 +272,9 @@ fn line(ran: &Ran) -> String {
     out
 }
 
+/// Stands for white space inside a word.
+const BLANK: char = '␣';
+
 /// A value with everything special in it escaped.
 fn written(value: &Value) -> String {
     let mut out = String::new();
@@ -279,6 +282,11 @@ fn written(value: &Value) -> String {
         match piece {
             Piece::Text(text) => {
                 for c in text.chars() {
+                    // A blank in a pattern is one between words.
+                    if c.is_whitespace() {
+                        out.push(BLANK);
+                        continue;
+                    }
                     if !(c.is_alphanumeric() || "%+,-./:=@_{}[]^~!#".contains(c)) {
                         out.push('\\');
                     }

@@ -13,7 +13,6 @@
 struct Readme;
 
 mod context;
-mod document;
 mod explain;
 mod interceptor;
 mod last_pipeline;
@@ -25,7 +24,6 @@ mod syntax;
 mod verdict;
 
 pub use context::Context;
-pub use document::rules_page;
 pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,

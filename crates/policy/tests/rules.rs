@@ -49,13 +49,3 @@ fn ids_are_unique_and_messages_are_one_line() {
         );
     }
 }
-
-#[test]
-fn the_page_is_up_to_date() {
-    let page = agent_bash_policy::rules_page();
-    assert_eq!(
-        include_str!("../RULES.md"),
-        page,
-        "run `cargo run -p agent-bash-policy --example rules_page > crates/policy/RULES.md`"
-    );
-}

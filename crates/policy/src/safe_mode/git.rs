@@ -13,6 +13,8 @@ const GLOBALS: &str = "\
 struct Reading {
     names: &'static [&'static str],
     flags: &'static str,
+    /// Letters that may have a value attached.
+    optional: &'static str,
     valued: &'static str,
     /// Its own long options; those of the shared lists come on top.
     long: &'static str,
@@ -71,13 +73,17 @@ const REFS: &str = "\
     list contains= no-contains= merged? no-merged? points-at= sort= format= column? \
     no-column color? no-color ignore-case omit-empty";
 
-const FLAGS_LOG: &str = "pusabcgimqrtvwzDEFMRW0123456789";
-const VALUED_LOG: &str = "nULSGOBCXl";
+const FLAGS_LOG: &str = "pusabcgimqrtvwzDEFRW0123456789";
+const VALUED_LOG: &str = "nULSGO";
 
-static READING: [Reading; 36] = [
+/// `-M50%`, `-C`, `-B20/60`, `-X5`, `-l100` of diff.
+const OPTIONAL_DIFF: &str = "MCBXl";
+
+static READING: [Reading; 37] = [
     Reading {
         names: &["status"],
-        flags: "sbvuz",
+        flags: "sbvz",
+        optional: "uM",
         valued: "",
         long: "\
                 short branch show-stash porcelain? long verbose untracked-files? ignored? null column? \
@@ -89,6 +95,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["log", "whatchanged", "show", "rev-list"],
         flags: FLAGS_LOG,
+        optional: OPTIONAL_DIFF,
         valued: VALUED_LOG,
         long: "",
         shared: &[DIFF, LOG],
@@ -96,8 +103,9 @@ static READING: [Reading; 36] = [
     },
     Reading {
         names: &["diff", "diff-tree", "diff-index", "diff-files"],
-        flags: "pusabcmqrtvwzDMRWN0123456789",
-        valued: "ULSGOBCXlI",
+        flags: "pusabcmqrtvwzDRWN0123456789",
+        optional: OPTIONAL_DIFF,
+        valued: "ULSGOI",
         long: "root no-commit-id pretty? oneline always stdin ours theirs base",
         shared: &[DIFF],
         operands: Expect::Any,
@@ -105,6 +113,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["range-diff"],
         flags: "ps",
+        optional: "",
         valued: "U",
         long: "creation-factor= no-dual-color left-only right-only no-notes",
         shared: &[DIFF],
@@ -112,8 +121,9 @@ static READING: [Reading; 36] = [
     },
     Reading {
         names: &["blame", "annotate"],
-        flags: "bcefhklnpstwM0123456789",
-        valued: "LSC",
+        flags: "bcefhklnpstw0123456789",
+        optional: "MC",
+        valued: "LS",
         long: "\
                 root show-stats porcelain line-porcelain incremental encoding= date= progress \
                 no-progress score-debug show-name show-number show-email abbrev= minimal ignore-rev= \
@@ -124,6 +134,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["branch"],
         flags: "arvli0",
+        optional: "",
         valued: "",
         long: "all remotes verbose show-current abbrev= no-abbrev",
         shared: &[REFS],
@@ -132,6 +143,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["tag"],
         flags: "li0123456789n",
+        optional: "",
         valued: "",
         long: "",
         shared: &[REFS],
@@ -140,6 +152,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["for-each-ref", "show-ref"],
         flags: "dhqs",
+        optional: "",
         valued: "",
         long: "\
                 count= head heads branches tags dereference hash? verify abbrev? quiet exists exclude= \
@@ -150,6 +163,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["remote"],
         flags: "vn",
+        optional: "",
         valued: "",
         long: "verbose all push",
         shared: &[],
@@ -158,6 +172,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["stash"],
         flags: FLAGS_LOG,
+        optional: OPTIONAL_DIFF,
         valued: VALUED_LOG,
         long: "include-untracked only-untracked",
         shared: &[DIFF, LOG],
@@ -166,6 +181,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["worktree"],
         flags: "vz",
+        optional: "",
         valued: "",
         long: "porcelain verbose",
         shared: &[],
@@ -174,6 +190,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["reflog"],
         flags: FLAGS_LOG,
+        optional: OPTIONAL_DIFF,
         valued: VALUED_LOG,
         long: "",
         shared: &[DIFF, LOG],
@@ -182,6 +199,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["notes"],
         flags: "",
+        optional: "",
         valued: "",
         long: "ref=",
         shared: &[],
@@ -190,6 +208,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["bisect"],
         flags: "",
+        optional: "",
         valued: "",
         long: "",
         shared: &[],
@@ -198,6 +217,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["sparse-checkout"],
         flags: "",
+        optional: "",
         valued: "",
         long: "",
         shared: &[],
@@ -206,6 +226,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["symbolic-ref"],
         flags: "q",
+        optional: "",
         valued: "",
         long: "quiet short recurse no-recurse",
         shared: &[],
@@ -214,6 +235,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["rev-parse"],
         flags: "q",
+        optional: "",
         valued: "",
         long: "\
                 abbrev-ref? short? verify quiet symbolic symbolic-full-name all branches? tags? remotes? \
@@ -228,6 +250,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["describe"],
         flags: "",
+        optional: "",
         valued: "",
         long: "\
                 all tags contains abbrev= candidates= exact-match debug long match= exclude= always \
@@ -238,6 +261,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["shortlog"],
         flags: "nsecw",
+        optional: "",
         valued: "",
         long: "numbered summary email committer group=",
         shared: &[LOG],
@@ -246,6 +270,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["ls-files"],
         flags: "cdmosiukztvfx",
+        optional: "",
         valued: "xX",
         long: "\
                 cached deleted modified others ignored stage unmerged killed directory \
@@ -258,6 +283,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["ls-tree"],
         flags: "drtlz",
+        optional: "",
         valued: "",
         long: "long name-only name-status object-only abbrev? full-name full-tree format=",
         shared: &[],
@@ -266,6 +292,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["cat-file"],
         flags: "tsep",
+        optional: "",
         valued: "",
         long: "\
                 batch? batch-check? batch-all-objects buffer unordered allow-unknown-type mailmap \
@@ -276,6 +303,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["grep"],
         flags: "aIrivwEPGFnlLzochWpq0123456789H",
+        optional: "",
         valued: "efmABC",
         long: "\
                 cached untracked no-index exclude-standard no-exclude-standard recurse-submodules text \
@@ -290,6 +318,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["config"],
         flags: "lz",
+        optional: "",
         valued: "",
         long: "\
                 list get get-all get-regexp get-urlmatch get-color global system local worktree type= \
@@ -301,14 +330,27 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["merge-base"],
         flags: "a",
+        optional: "",
         valued: "",
         long: "all octopus independent is-ancestor fork-point",
         shared: &[],
         operands: Expect::Any,
     },
     Reading {
+        names: &["fsck"],
+        flags: "v",
+        optional: "",
+        valued: "",
+        long: "\
+                full no-full strict connectivity-only root tags cache no-reflogs verbose progress \
+                no-progress unreachable dangling no-dangling name-objects",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
         names: &["name-rev"],
         flags: "",
+        optional: "",
         valued: "",
         long: "tags refs= exclude= all name-only no-undefined always annotate-stdin",
         shared: &[],
@@ -317,6 +359,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["cherry"],
         flags: "v",
+        optional: "",
         valued: "",
         long: "abbrev?",
         shared: &[],
@@ -325,6 +368,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["count-objects"],
         flags: "vH",
+        optional: "",
         valued: "",
         long: "verbose human-readable",
         shared: &[],
@@ -333,6 +377,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["check-ignore"],
         flags: "qvnz",
+        optional: "",
         valued: "",
         long: "quiet verbose stdin non-matching no-index",
         shared: &[],
@@ -341,6 +386,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["check-attr"],
         flags: "az",
+        optional: "",
         valued: "",
         long: "all cached stdin",
         shared: &[],
@@ -355,6 +401,7 @@ static READING: [Reading; 36] = [
             "stripspace",
         ],
         flags: "z",
+        optional: "",
         valued: "",
         long: "branch name-only messages no-messages stable unstable verbatim",
         shared: &[],
@@ -363,6 +410,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["var"],
         flags: "l",
+        optional: "",
         valued: "",
         long: "",
         shared: &[],
@@ -371,6 +419,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["version"],
         flags: "",
+        optional: "",
         valued: "",
         long: "build-options",
         shared: &[],
@@ -379,6 +428,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["format-patch"],
         flags: "pnNks0123456789",
+        optional: "",
         valued: "U",
         long: "\
                 stdout numbered no-numbered keep-subject cover-letter signoff no-signature zero-commit \
@@ -389,6 +439,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["show-branch"],
         flags: "ra",
+        optional: "",
         valued: "",
         long: "\
                 all remotes current topo-order date-order sparse more= list merge-base independent \
@@ -399,6 +450,7 @@ static READING: [Reading; 36] = [
     Reading {
         names: &["submodule"],
         flags: "q",
+        optional: "",
         valued: "",
         long: "quiet cached",
         shared: &[],
@@ -442,18 +494,10 @@ fn read<'w>(
     long: &[&str],
     arguments: &'w [Field],
 ) -> Result<Operands<'w>, String> {
-    let mut flags = String::from(reading.flags);
-    // `-B`, `-C`, `-l` of diff never take the next word.
-    let mut valued = String::from(reading.valued);
-    for letter in ['B', 'C', 'l'] {
-        if valued.contains(letter) && reading.shared.contains(&DIFF) {
-            valued.retain(|c| c != letter);
-            flags.push(letter);
-        }
-    }
     Allowed {
-        flags: &flags,
-        valued: &valued,
+        flags: reading.flags,
+        optional: reading.optional,
+        valued: reading.valued,
         long,
         globs: false,
     }
@@ -547,7 +591,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
         .and_then(|field| field.value.literal());
     let runs = matches!(
         (name, first),
-        ("bisect", Some("run")) | ("submodule", Some("foreach"))
+        ("bisect", Some("run")) | ("submodule", Some("foreach")) | ("bundle", Some("create"))
     );
     if runs || (name == "config" && read_only(ran).is_err()) {
         return Err(format!("{name} {}", first.unwrap_or("")));
@@ -563,6 +607,8 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
         let long = text.split('=').next().unwrap_or(text);
         let shortened = long.len() > 3
             && long.starts_with("--")
+            // An option of its own, of diff and grep.
+            && long != "--text"
             && REFUSED
                 .split_whitespace()
                 .any(|option| option.starts_with(long));
@@ -575,7 +621,9 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
                 "clone" => text.starts_with("-u") || text.starts_with("-c"),
                 _ => false,
             };
-        if shortened || short || text.starts_with("ext::") {
+        // Hooks come out of a template.
+        let template = matches!(name, "clone" | "init") && long.starts_with("--te");
+        if shortened || short || template || text.starts_with("ext::") {
             return Err(field.value.to_string());
         }
     }

@@ -11,6 +11,8 @@ use crate::syntax::value::Piece;
 pub(super) struct Allowed<'a> {
     /// Letters without a value; digits stand for `-5`.
     pub(super) flags: &'a str,
+    /// Letters that may have a value attached, and never take the next word.
+    pub(super) optional: &'a str,
     /// Letters that take a value, attached or as the next word.
     pub(super) valued: &'a str,
     /// Long options without dashes, as lists with blanks between the names; those that end in `=` take a value attached or as the next word,
@@ -81,6 +83,9 @@ impl Allowed<'_> {
                         if whole && index + letter.len_utf8() == text.len() {
                             words.next();
                         }
+                        break;
+                    }
+                    if self.optional.contains(letter) {
                         break;
                     }
                     if !self.flags.contains(letter) {

@@ -18,6 +18,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["grep"],
         options: Allowed {
             flags: "EFGPivwxcLlqsobHhnTZzaIrRUyV0123456789",
+            optional: "",
             valued: "efABCmdD",
             long: &["\
                 extended-regexp fixed-strings basic-regexp perl-regexp regexp= file= ignore-case \
@@ -34,6 +35,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["rg"],
         options: Allowed {
             flags: "abchilLnNopqsuUvwxFHPSIV0.",
+            optional: "",
             valued: "ABCEefgjmMrtTd",
             long: &["\
                 after-context= before-context= context= context-separator= color= colors= column \
@@ -57,6 +59,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["ls"],
         options: Allowed {
             flags: "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1@eOWT",
+            optional: "",
             valued: "Iw",
             long: &["\
                 all almost-all author escape block-size= ignore-backups color? directory dired classify? \
@@ -72,6 +75,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["cat"],
         options: Allowed {
             flags: "AbeEnstTuv",
+            optional: "",
             valued: "",
             long: &["\
                 show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting help \
@@ -83,6 +87,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["head"],
         options: Allowed {
             flags: "qvz0123456789",
+            optional: "",
             valued: "cn",
             long: &["bytes= lines= quiet silent verbose zero-terminated help version"],
             globs: true,
@@ -93,6 +98,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["tail"],
         options: Allowed {
             flags: "qvz0123456789",
+            optional: "",
             valued: "cn",
             long: &["bytes= lines= quiet silent verbose zero-terminated help version"],
             globs: false,
@@ -102,6 +108,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["wc"],
         options: Allowed {
             flags: "cmlLw",
+            optional: "",
             valued: "",
             long: &["bytes chars lines words max-line-length total= help version"],
             globs: true,
@@ -111,6 +118,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["npm", "test"],
         options: Allowed {
             flags: "s",
+            optional: "",
             valued: "",
             long: &["silent if-present ignore-scripts no-color workspaces include-workspace-root"],
             globs: false,
@@ -120,6 +128,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["pytest"],
         options: Allowed {
             flags: "qvxslhV0123456789",
+            optional: "",
             valued: "kmrW",
             long: &["\
                 quiet verbose exitfirst maxfail= last-failed lf failed-first ff new-first nf stepwise sw \
@@ -134,6 +143,7 @@ static PROGRAMS: [Program; 10] = [
         entry: &["swift", "test"],
         options: Allowed {
             flags: "qv",
+            optional: "",
             valued: "c",
             long: &["\
                 filter= skip= parallel no-parallel list-tests verbose quiet configuration= \
@@ -166,7 +176,7 @@ pub(super) fn read_only(ran: &Ran, entry: &[&str], context: &Context) -> Result<
     let arguments = ran.words.get(entry.len()..).unwrap_or(&[]);
     match entry {
         ["find"] => return find(arguments),
-        ["xcodebuild", "test"] => return xcodebuild(arguments),
+        ["xcodebuild", "test"] => return xcodebuild(arguments, context),
         _ => {}
     }
     let Some(program) = PROGRAMS.iter().find(|program| program.entry == entry) else {
@@ -210,6 +220,24 @@ pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
                 ["npm", ..] => {
                     text.starts_with("--script") || text.starts_with("--prefix") || text == "-C"
                 }
+                ["pytest"] => {
+                    ["-p", "-c", "-o", "--pdb"]
+                        .iter()
+                        .any(|option| text.starts_with(option))
+                        || PYTEST_WRITES.iter().any(|option| text.starts_with(option))
+                }
+                ["swift", "test"] => [
+                    "--package-path",
+                    "--scratch-path",
+                    "--build-path",
+                    "--toolchain",
+                    "-X",
+                ]
+                .iter()
+                .any(|option| text.starts_with(option)),
+                ["xcodebuild", "test"] => {
+                    matches!(text, "-derivedDataPath" | "-resultBundlePath")
+                }
                 _ => false,
             }
     });
@@ -220,6 +248,19 @@ pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
         None => Ok(()),
     }
 }
+
+/// Options of pytest that write where the caller likes, or take their settings from elsewhere.
+const PYTEST_WRITES: [&str; 9] = [
+    "--basetemp",
+    "--rootdir",
+    "--confcutdir",
+    "--config-file",
+    "--override-ini",
+    "--junit",
+    "--log-file",
+    "--pastebin",
+    "--cache-dir",
+];
 
 fn find_actions(arguments: &[Field]) -> Result<(), String> {
     let mut words = arguments.iter();
@@ -253,12 +294,19 @@ fn find(arguments: &[Field]) -> Result<(), String> {
     Ok(())
 }
 
-fn xcodebuild(arguments: &[Field]) -> Result<(), String> {
+fn xcodebuild(arguments: &[Field], context: &Context) -> Result<(), String> {
     let mut words = arguments.iter();
     while let Some(field) = words.next() {
         let text = field.value.literal().unwrap_or("");
         if listed_in(XCODE_VALUED, text) {
-            words.next();
+            // Another project runs other code.
+            let outside = matches!(text, "-project" | "-workspace");
+            match words.next() {
+                Some(value) if outside && leaves(value, context) => {
+                    return Err(value.value.to_string());
+                }
+                _ => {}
+            }
         } else if text != "-quiet"
             && !text.starts_with("-only-testing:")
             && !text.starts_with("-skip-testing:")

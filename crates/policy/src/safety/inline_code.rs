@@ -4,11 +4,15 @@
 //! The program is not parsed as that language: string literals are found, and those that are handed to
 //! something that runs or removes are judged. Literals that are only data are not.
 
+mod awk;
 mod calls;
+mod sed;
 mod sources;
+mod tokens;
 
 use super::path::{Place, danger};
 use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push};
+use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
 use crate::{Context, syntax};
@@ -108,5 +112,7 @@ fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         (Some(rest), Some(home)) => format!("{home}{rest}"),
         _ => path.to_owned(),
     };
-    danger(&Value::text(path), &place).is_some()
+    let mut value = Value::default();
+    push_globbed(&mut value, &path);
+    danger(&value, &place).is_some()
 }

@@ -101,6 +101,15 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     let options = match git.subcommand()? {
         "push" => &PUSH,
         "send-pack" | "http-push" => &SEND_PACK,
+        // `git subtree push … +branch` hands the refspec on.
+        "subtree" => {
+            let pushes = git.arguments.first()?.value.literal() == Some("push");
+            let forced = git
+                .arguments
+                .iter()
+                .find(|field| field.value.prefix().starts_with('+'));
+            return forced.filter(|_| pushes).map(|field| Hit::on(ran, [field]));
+        }
         _ => return None,
     };
     if let Some(field) = forced(options, git.arguments) {
@@ -168,16 +177,7 @@ fn forces(name: &str, value: &Value) -> bool {
 /// What `git config name value` sets.
 fn configured(ran: &Ran) -> Option<(String, Value)> {
     super::is_git(ran)?;
-    let git = Git::read(&ran.words);
-    if git.subcommand()? != "config" {
-        return None;
-    }
-    let mut operands = git.arguments.iter().filter(|field| {
-        let text = field.value.prefix();
-        !text.starts_with('-') && !matches!(text, "set" | "add")
-    });
-    let name = operands.next()?.value.literal()?.to_owned();
-    Some((name, operands.next()?.value.clone()))
+    Git::read(&ran.words).configures()
 }
 
 /// `GIT_CONFIG_KEY_0=remote.origin.push GIT_CONFIG_VALUE_0=+main`.

@@ -74,6 +74,27 @@ impl<'w> Git<'w> {
             .push((name.to_ascii_lowercase(), Value::text(value)));
     }
 
+    /// What a `git config` sets: the name in lower case, and its value.
+    pub(crate) fn configures(&self) -> Option<(String, Value)> {
+        if self.subcommand() != Some("config") {
+            return None;
+        }
+        let mut operands = Vec::new();
+        let mut words = self.arguments.iter();
+        while let Some(field) = words.next() {
+            match field.value.prefix() {
+                "-f" | "--file" | "--blob" | "--type" | "--comment" | "--default" => {
+                    words.next();
+                }
+                text if text.starts_with('-') => {}
+                "set" | "add" if operands.is_empty() => {}
+                _ => operands.push(&field.value),
+            }
+        }
+        let name = operands.first()?.literal()?.to_ascii_lowercase();
+        Some((name, (*operands.get(1)?).clone()))
+    }
+
     /// The subcommand, if it is known.
     pub(crate) fn subcommand(&self) -> Option<&str> {
         self.subcommand.as_deref()

@@ -7,7 +7,7 @@ use crate::syntax::run::Ran;
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_discard_changes",
     group: Group::DataLoss,
-    summary: "`git checkout -- .`, `git checkout -f`, `git restore .`, `git switch --discard-changes`: overwrite changes in the whole tree.",
+    summary: "`git checkout -- .`, `git checkout -f`, `git restore .`, `git switch --discard-changes`, `git worktree remove --force`: overwrite or remove changes in the whole tree.",
     message: "permission denied: this overwrites uncommitted changes in the whole tree. Name the files to restore, or stash the changes",
     suggestion: "git stash, or git restore path/to/file",
     fires: &[
@@ -18,6 +18,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git restore :/",
         "git switch -f main",
         "git switch --discard-changes main",
+        "git worktree remove --force ../wt",
     ],
     spares: &[
         "git checkout main",
@@ -26,6 +27,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git restore src/lib.rs",
         "git restore --staged .",
         "git switch main",
+        "git worktree remove ../wt",
     ],
     check,
 };
@@ -60,10 +62,27 @@ const OPTIONS: Options = Options {
     ],
 };
 
+const WORKTREE: Options = Options {
+    valued: "",
+    long: &["force"],
+};
+
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let subcommand = git.subcommand()?;
+    if subcommand == "worktree" {
+        let removes = git.arguments.first()?.value.literal() == Some("remove");
+        let forced = WORKTREE
+            .read(git.arguments)
+            .into_iter()
+            .any(|given| match given {
+                Given::Short('f', _) => true,
+                Given::Long { name, negated, .. } => name == "force" && !negated,
+                _ => false,
+            });
+        return (removes && forced).then(|| Hit::on(ran, git.arguments));
+    }
     if !matches!(subcommand, "checkout" | "restore" | "switch") {
         return None;
     }

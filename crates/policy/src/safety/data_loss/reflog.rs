@@ -39,14 +39,15 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
             .filter_map(|field| field.value.literal()?.strip_prefix("--prune="))
             .any(|when| matches!(when, "now" | "all"))
     };
+    let dry = git
+        .arguments
+        .iter()
+        .any(|field| matches!(field.value.literal(), Some("-n" | "--dry-run")));
     let found = match git.subcommand()? {
         "reflog" => matches!(first, Some("expire" | "delete")),
         "gc" => prunes(),
-        "prune" => !git
-            .arguments
-            .iter()
-            .any(|field| matches!(field.value.literal(), Some("-n" | "--dry-run"))),
+        "prune" => true,
         _ => false,
     };
-    found.then(|| Hit::on(ran, git.arguments))
+    (found && !dry).then(|| Hit::on(ran, git.arguments))
 }

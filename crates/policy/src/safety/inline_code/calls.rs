@@ -1,156 +1,297 @@
 //! Calls in a program text that run a command or remove a tree, found by the names they go by.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
+use super::tokens::{Bindings, Token, arguments, split, tokens};
 
 /// What a call would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Call {
     /// Run this text in a shell.
     Script(String),
-    /// Remove this path with everything below it.
+    /// Remove this path, a glob perhaps, with everything below it.
     Remove(String),
 }
 
-/// Functions that run a command: the name, possibly behind a module, and the opening of the arguments.
-static RUNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?x)
-        (?:^|[^\w$])
-        (?:system|popen|Popen|exec[lv]?[pe]*|execSync|execFile(?:Sync)?|spawn[lv]?[pe]*|spawnSync|spawn_sync|run|call|
-           check_call|check_output|getoutput|getstatusoutput|shell_exec|passthru|proc_open|execute|sh|posix_spawn|
-           do\s+shell\s+script|qx|command|Command|capture2?e?|fork_exec|startfile)
-        \s*[(\s\["'`{]"#,
-    )
-    .ok()
-});
+/// Functions that run a command, whatever module they are in.
+const RUNS: &[&str] = &[
+    "system",
+    "popen",
+    "Popen",
+    "popen2",
+    "popen3",
+    "exec",
+    "execl",
+    "execle",
+    "execlp",
+    "execlpe",
+    "execv",
+    "execve",
+    "execvp",
+    "execvpe",
+    "execSync",
+    "execFile",
+    "execFileSync",
+    "spawn",
+    "spawnl",
+    "spawnle",
+    "spawnlp",
+    "spawnlpe",
+    "spawnv",
+    "spawnve",
+    "spawnvp",
+    "spawnvpe",
+    "spawnSync",
+    "spawn_sync",
+    "posix_spawn",
+    "posix_spawnp",
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "getoutput",
+    "getstatusoutput",
+    "create_subprocess_shell",
+    "create_subprocess_exec",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "pcntl_exec",
+    "execute",
+    "sh",
+    "qx",
+    "command",
+    "Command",
+    "capture2",
+    "capture2e",
+    "capture3",
+    "fork_exec",
+    "startfile",
+    "system2",
+    "shell",
+];
 
 /// Functions that remove a tree.
-static REMOVES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?x)
-        (?:^|[^\w$])
-        (?:rmtree|remove_tree|rm_rf|rm_r|remove_entry_secure|remove_dir|rmSync|rmdirSync|removeSync|rimraf(?:Sync)?|
-           emptyDirSync|deltree|removeRecursive|RemoveAll|remove_dir_all|rmdir_recursive|rm)
-        \s*[(\s"']"#,
-    )
-    .ok()
-});
+const REMOVES: &[&str] = &[
+    "rmtree",
+    "remove_tree",
+    "rm_rf",
+    "rm_r",
+    "remove_entry_secure",
+    "remove_entry",
+    "remove_dir",
+    "rmSync",
+    "rmdirSync",
+    "removeSync",
+    "rimraf",
+    "rimrafSync",
+    "emptyDirSync",
+    "deltree",
+    "removeRecursive",
+    "RemoveAll",
+    "remove_dir_all",
+    "rmdir_recursive",
+    "rm",
+];
+
+/// Functions that remove a tree only if their arguments say so.
+const REMOVES_RECURSIVELY: &[&str] = &["unlink", "rmdir", "remove"];
 
 /// The calls in a program. Backticks run a command in Perl, Ruby and PHP.
 pub(super) fn calls(program: &str, backticks: bool) -> Vec<Call> {
     let mut out = Vec::new();
-    for (pattern, removes) in [(&*RUNS, false), (&*REMOVES, true)] {
-        let Some(pattern) = pattern else { continue };
-        for found in pattern.find_iter(program) {
-            // The opening character belongs to the arguments.
-            let from = program[..found.end()]
-                .char_indices()
-                .next_back()
-                .map_or(found.end(), |(at, _)| at);
-            let arguments = arguments(&program[from..]);
-            let literals = literals(arguments);
-            if removes {
-                out.extend(literals.iter().cloned().map(Call::Remove));
-                if ["home()", "homedir()", "HOME", "Dir.home"]
-                    .iter()
-                    .any(|home| arguments.contains(home))
-                {
-                    out.push(Call::Remove("~".to_owned()));
-                }
-                if ["getcwd()", "cwd()", "Dir.pwd"]
-                    .iter()
-                    .any(|cwd| arguments.contains(cwd))
-                {
-                    out.push(Call::Remove(".".to_owned()));
-                }
-            } else if !literals.is_empty() {
-                out.extend(literals.iter().cloned().map(Call::Script));
-                // `["rm", "-rf", "/"]`
-                out.push(Call::Script(literals.join(" ")));
-            }
+    let all = renamed(tokens(program));
+    let bindings = Bindings::of(&all);
+    for (at, token) in all.iter().enumerate() {
+        let Token::Name(name) = token else { continue };
+        let name = name.as_str();
+        // `do shell script "…"`
+        let runs = RUNS.contains(&name)
+            || (name == "script" && at > 0 && all[at - 1] == Token::Name("shell".to_owned()));
+        let removes = REMOVES.contains(&name) || REMOVES_RECURSIVELY.contains(&name);
+        if !runs && !removes {
+            continue;
+        }
+        // A call, or a name in front of its arguments; not an assignment or a key.
+        let called = matches!(
+            all.get(at + 1),
+            Some(
+                Token::Mark('(' | '[' | '{' | '$' | '@')
+                    | Token::Text(_)
+                    | Token::Filled(_)
+                    | Token::Name(_)
+            )
+        );
+        if !called {
+            continue;
+        }
+        let written = arguments(&all[at + 1..]);
+        if runs {
+            scripts(&bindings.fill(written), &mut out);
+        } else if REMOVES.contains(&name) || written.iter().any(says_recursive) {
+            removals(&bindings.fill(written), &mut out);
         }
     }
     if backticks {
-        out.extend(
-            program
-                .split('`')
-                .skip(1)
-                .step_by(2)
-                .map(|text| Call::Script(text.to_owned())),
-        );
-        for (open, close) in [
-            ("%x{", '}'),
-            ("%x(", ')'),
-            ("qx{", '}'),
-            ("qx(", ')'),
-            ("qx/", '/'),
-            ("%x[", ']'),
-        ] {
-            for part in program.split(open).skip(1) {
-                out.extend(
-                    part.split(close)
-                        .next()
-                        .map(|text| Call::Script(text.to_owned())),
-                );
-            }
-        }
+        quoted_commands(program, &mut out);
     }
     out
 }
 
-/// The arguments of a call: up to its closing parenthesis, or to the end of the statement.
-fn arguments(text: &str) -> &str {
-    let mut open = 0_usize;
-    let mut quote = None;
-    let mut escaped = false;
-    for (at, c) in text.char_indices() {
-        if std::mem::take(&mut escaped) {
+fn says_recursive(token: &Token) -> bool {
+    matches!(token, Token::Name(name) if name == "recursive")
+}
+
+/// The program with names that were imported `as` others back under their own.
+fn renamed(mut all: Vec<Token>) -> Vec<Token> {
+    let renames: Vec<(String, String)> = all
+        .windows(3)
+        .filter_map(|three| match three {
+            [Token::Name(name), Token::Name(r#as), Token::Name(new)] if r#as == "as" => {
+                Some((new.clone(), name.clone()))
+            }
+            // `{execSync: x}`
+            [Token::Name(name), Token::Mark(':'), Token::Name(new)]
+                if RUNS.contains(&name.as_str()) || REMOVES.contains(&name.as_str()) =>
+            {
+                Some((new.clone(), name.clone()))
+            }
+            _ => None,
+        })
+        .collect();
+    for (new, name) in renames {
+        for token in &mut all {
+            if matches!(token, Token::Name(here) if *here == new) {
+                *token = Token::Name(name.clone());
+            }
+        }
+    }
+    all
+}
+
+/// What a call that runs something is handed: a text for a shell, or a program and its arguments.
+fn scripts(given: &[Token], out: &mut Vec<Call>) {
+    let mut texts: Vec<&str> = Vec::new();
+    for (at, token) in given.iter().enumerate() {
+        let (Token::Text(text) | Token::Filled(text)) = token else {
             continue;
-        }
-        match (quote, c) {
-            (_, '\\') => escaped = true,
-            (Some(open), c) if c == open => quote = None,
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => open += 1,
-            (None, ')' | ']' | '}') => {
-                if open <= 1 {
-                    return &text[..at];
-                }
-                open -= 1;
+        };
+        // `cwd="/"`, `{cwd: "/"}`, `input="…"`: about the call.
+        let keyword = match given.get(..at) {
+            Some([.., Token::Name(name), Token::Mark('=' | ':')]) => {
+                !matches!(name.as_str(), "args" | "cmd" | "command" | "c")
             }
-            (None, ';' | '\n') if open == 0 => return &text[..at],
-            _ => {}
+            _ => false,
+        };
+        if !keyword && !text.is_empty() {
+            texts.push(text);
         }
     }
-    text
+    let Some(first) = texts.first() else { return };
+    // `"rm -rf " + path`, `"rm" . " -rf /"`
+    if given
+        .iter()
+        .any(|token| matches!(token, Token::Mark('+' | '.')))
+    {
+        out.push(Call::Script(texts.concat()));
+    }
+    if first.contains(|c: char| c.is_whitespace() || ";|&<>()`$".contains(c)) {
+        out.extend(texts.iter().map(|text| Call::Script((*text).to_owned())));
+    } else {
+        let argv: Vec<String> = texts
+            .iter()
+            .map(|text| format!("'{}'", text.replace('\'', r"'\''")))
+            .collect();
+        out.push(Call::Script(argv.join(" ")));
+        // `execvp("rm", ["rm", …])`: the name stands there twice.
+        out.push(Call::Script(argv[1..].join(" ")));
+    }
 }
 
-/// The string literals in a text.
-pub(super) fn literals(text: &str) -> Vec<String> {
-    let mut out = Vec::new();
-    let mut current: Option<(char, String)> = None;
-    let mut chars = text.chars();
-    while let Some(c) = chars.next() {
-        match (&mut current, c) {
-            (Some((_, inside)), '\\') => match chars.next() {
-                Some('n') => inside.push('\n'),
-                Some('t') => inside.push('\t'),
-                Some(c) => inside.push(c),
-                None => {}
+/// The paths a call that removes a tree is handed; those that are put together from what is not known are
+/// left out.
+fn removals(given: &[Token], out: &mut Vec<Call>) {
+    let Some(first) = split(given).first().copied() else {
+        return;
+    };
+    for path in paths(first) {
+        out.push(Call::Remove(path));
+    }
+}
+
+fn paths(expression: &[Token]) -> Vec<String> {
+    // A list: each of its elements.
+    if let [Token::Mark('['), inside @ .., Token::Mark(']')] = expression {
+        return split(inside).into_iter().flat_map(paths).collect();
+    }
+    let mut pieces: Vec<String> = Vec::new();
+    for (at, token) in expression.iter().enumerate() {
+        let before = |back: usize| at.checked_sub(back).and_then(|at| expression.get(at));
+        let called = expression.get(at + 1) == Some(&Token::Mark('('));
+        let from_environment = [2, 1].into_iter().any(|back| {
+            matches!(before(back), Some(Token::Name(name))
+                if matches!(name.as_str(), "environ" | "getenv" | "ENV" | "env" | "get"))
+        });
+        match token {
+            Token::Text(text) if from_environment => match text.as_str() {
+                "HOME" => pieces.push("~".to_owned()),
+                _ => return Vec::new(),
             },
-            (Some((open, inside)), c) if c == *open => {
-                out.push(std::mem::take(inside));
-                current = None;
-            }
-            (Some((_, inside)), c) => inside.push(c),
-            (None, '"' | '\'' | '`') => current = Some((c, String::new())),
-            (None, _) => {}
+            Token::Text(text) => pieces.push(text.clone()),
+            Token::Filled(_) => return Vec::new(),
+            Token::Name(name) => match name.as_str() {
+                "HOME" => pieces.push("~".to_owned()),
+                "home" | "homedir" if called || is_dir(before(2)) => pieces.push("~".to_owned()),
+                "cwd" | "getcwd" | "pwd" if called || is_dir(before(2)) => {
+                    pieces.push(".".to_owned());
+                }
+                // A module, a function, a keyword.
+                _ if called
+                    || matches!(
+                        expression.get(at + 1),
+                        Some(Token::Mark('.' | '[' | '{' | ':'))
+                    ) => {}
+                "True" | "False" | "true" | "false" | "for" | "in" | "if" | "env" => {}
+                _ => return Vec::new(),
+            },
+            Token::Mark(_) => {}
         }
     }
-    out.retain(|text| !text.is_empty());
-    out
+    if pieces.is_empty() {
+        return Vec::new();
+    }
+    vec![pieces.join("/")]
+}
+
+fn is_dir(token: Option<&Token>) -> bool {
+    matches!(token, Some(Token::Name(name)) if name == "Dir")
+}
+
+/// What backticks, `qx` and `%x` run.
+fn quoted_commands(program: &str, out: &mut Vec<Call>) {
+    out.extend(
+        program
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .map(|text| Call::Script(text.to_owned())),
+    );
+    for (open, close) in [
+        ("%x{", '}'),
+        ("%x(", ')'),
+        ("%x[", ']'),
+        ("qx{", '}'),
+        ("qx(", ')'),
+        ("qx[", ']'),
+        ("qx/", '/'),
+        ("qx!", '!'),
+    ] {
+        for part in program.split(open).skip(1) {
+            out.extend(
+                part.split(close)
+                    .next()
+                    .map(|text| Call::Script(text.to_owned())),
+            );
+        }
+    }
 }
 
 #[cfg(test)]
@@ -159,17 +300,37 @@ mod tests {
 
     #[test]
     fn calls_are_told_from_data() {
-        let script = |text: &str| Call::Script(text.to_owned());
+        let script = |text: &str| Some(Call::Script(text.to_owned()));
+        let remove = |text: &str| Some(Call::Remove(text.to_owned()));
         for (program, expect) in [
-            ("os.system('ls')", Some(script("ls"))),
-            ("subprocess.run(['rm','-rf','/'])", Some(script("rm -rf /"))),
-            ("exec \"git push -f\"", Some(script("git push -f"))),
+            ("os.system('ls')", script("'ls'")),
+            ("os.system('cd / && rm -rf *')", script("cd / && rm -rf *")),
+            ("subprocess.run(['rm','-rf','/'])", script("'rm' '-rf' '/'")),
+            ("run(['echo', 'rm -rf /'])", script("'echo' 'rm -rf /'")),
+            ("exec \"git push -f\"", script("git push -f")),
+            ("c = 'git push -f'\nos.system(c)", script("git push -f")),
+            ("system('rm ' + '-rf /')", script("rm -rf /")),
             (
-                "shutil.rmtree(os.path.expanduser('~'))",
-                Some(Call::Remove("~".to_owned())),
+                "for c in ['rm -rf /']: run(c, shell=True)",
+                script("rm -rf /"),
             ),
+            ("shutil.rmtree(os.path.expanduser('~'))", remove("~")),
+            ("rmtree(Path.home() / '.cache')", remove("~/.cache")),
+            (
+                "rmtree(os.path.join(os.getcwd(), 'build'))",
+                remove("./build"),
+            ),
+            ("rmtree(os.environ['HOME'])", remove("~")),
+            ("from shutil import rmtree as r; r('/')", remove("/")),
+            ("d = '/'; shutil.rmtree(d)", remove("/")),
+            ("rmtree('/tmp/' + name)", None),
+            ("rmtree(f'/{name}')", None),
+            ("rmtree(path)", None),
+            ("unlink('/')", None),
+            ("unlink('/', recursive=TRUE)", remove("/")),
             ("print('rm -rf /')", None),
             ("x = 'rm -rf /'", None),
+            ("run = 'rm -rf /'", None),
         ] {
             let found = calls(program, false);
             match expect {

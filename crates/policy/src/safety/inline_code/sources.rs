@@ -1,7 +1,10 @@
 //! Where programs of other languages stand on a command line, and what of them is code.
 
 use super::calls::{self, Call};
+use super::{awk, sed};
+use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
+use crate::syntax::value::Value;
 
 /// An interpreter: its names without version, the options that hold a program, whether backticks run
 /// a command in it.
@@ -70,7 +73,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         backticks: false,
     },
     Interpreter {
-        names: &["tclsh", "expect", "guile"],
+        names: &["guile"],
         letters: "c",
         long: &[],
         backticks: false,
@@ -78,9 +81,10 @@ static INTERPRETERS: [Interpreter; 9] = [
 ];
 
 /// Other programs with something to run on their command line.
-const OTHERS: [&str; 24] = [
-    "awk", "gawk", "mawk", "nawk", "sed", "gsed", "tar", "bsdtar", "gtar", "make", "gmake", "vim",
-    "vi", "nvim", "ex", "ed", "gdb", "sqlite3", "psql", "mysql", "less", "emacs", "rsync", "git",
+const OTHERS: [&str; 27] = [
+    "tclsh", "wish", "expect", "awk", "gawk", "mawk", "nawk", "sed", "gsed", "tar", "bsdtar",
+    "gtar", "make", "gmake", "vim", "vi", "nvim", "ex", "ed", "gdb", "sqlite3", "psql", "mysql",
+    "less", "emacs", "rsync", "git",
 ];
 
 /// Variables whose value git and others run as a command.
@@ -115,10 +119,6 @@ const RUN_FROM_CONFIG: [&str; 9] = [
 ];
 
 /// Everything on this command line that would be run or removed by a program in it.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one arm for each program, none of them long"
-)]
 pub(super) fn calls(ran: &Ran) -> Vec<Call> {
     let mut out = Vec::new();
     for (name, value) in &ran.env {
@@ -140,63 +140,35 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
     if !OTHERS.contains(&name) {
         return out;
     }
-    let words: Vec<String> = ran
+    let mut words: Vec<String> = ran
         .arguments()
         .iter()
         .map(|field| field.value.script())
         .collect();
     match name {
         "awk" | "gawk" | "mawk" | "nawk" => {
-            for word in &words {
-                out.extend(calls::calls(word, false));
-                if word.contains('|') {
-                    out.extend(calls::literals(word).into_iter().map(Call::Script));
-                }
-            }
+            words.extend(files(ran, &["-f", "--file="]));
+            out.extend(words.iter().flat_map(|word| awk::calls(word)));
         }
-        "sed" | "gsed" => out.extend(words.iter().flat_map(|word| sed(word))),
-        "tar" | "bsdtar" | "gtar" => {
-            for (index, word) in words.iter().enumerate() {
-                for option in [
-                    "--checkpoint-action=exec=",
-                    "--to-command=",
-                    "--use-compress-program=",
-                    "--info-script=",
-                ] {
-                    out.extend(
-                        word.strip_prefix(option)
-                            .map(|text| Call::Script(text.to_owned())),
-                    );
-                }
-                if matches!(
-                    word.as_str(),
-                    "-I" | "-F" | "--to-command" | "--checkpoint-action" | "--use-compress-program"
-                ) {
-                    let next = words
-                        .get(index + 1)
-                        .map(|text| text.strip_prefix("exec=").unwrap_or(text));
-                    out.extend(next.map(|text| Call::Script(text.to_owned())));
-                }
-            }
+        "sed" | "gsed" => {
+            words.extend(files(ran, &["-f", "--file="]));
+            out.extend(words.iter().flat_map(|word| {
+                let attached = ["-e", "--expression="]
+                    .iter()
+                    .find_map(|option| word.strip_prefix(option));
+                sed::calls(attached.unwrap_or(word))
+            }));
         }
-        "make" | "gmake" => {
-            for field in ran.arguments() {
-                let file = field
-                    .value
-                    .literal()
-                    .map(|text| text.trim_start_matches("-f").trim_start_matches("--file="));
-                let text = file.and_then(|file| {
-                    let file = if file.is_empty() { "-" } else { file };
-                    ran.file(&crate::syntax::value::Value::text(file))
-                });
-                if let Some(text) = text {
-                    out.extend(recipes(&text.script()));
-                }
-                out.extend(recipes(&field.value.script()));
-            }
+        "tar" | "bsdtar" | "gtar" => tar(&words, &mut out),
+        "make" | "gmake" => make(ran, &mut out),
+        "tclsh" | "wish" | "expect" => {
+            words.extend(ran.stdin.as_ref().map(Value::script));
+            out.extend(words.iter().flat_map(|word| tcl(word)));
         }
         "vim" | "vi" | "nvim" | "ex" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql" | "less"
         | "emacs" => {
+            let stdin = ran.stdin.as_ref().map(Value::script).unwrap_or_default();
+            words.extend(stdin.lines().map(ToOwned::to_owned));
             for word in &words {
                 let text = word.trim_start_matches([':', '+', '.', '\\']);
                 let text = ["!", "shell ", "system ", "r !"]
@@ -217,9 +189,9 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
             }
         }
         "git" => {
-            let git = crate::syntax::git::Git::read(&ran.words);
-            for (name, value) in &git.config {
-                let last = name.rsplit('.').next().unwrap_or(name);
+            let git = Git::read(&ran.words);
+            for (name, value) in git.config.iter().cloned().chain(git.configures()) {
+                let last = name.rsplit('.').next().unwrap_or(&name);
                 let filter = name.starts_with("filter.") || matches!(last, "textconv" | "cmd");
                 if filter || RUN_FROM_CONFIG.contains(&name.as_str()) {
                     out.push(Call::Script(
@@ -231,6 +203,90 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         _ => {}
     }
     out
+}
+
+/// The contents of files that stand behind an option, where the script itself has written them.
+fn files(ran: &Ran, options: &[&str]) -> Vec<String> {
+    let arguments = ran.arguments();
+    let mut out = Vec::new();
+    for (index, field) in arguments.iter().enumerate() {
+        let text = field.value.prefix();
+        let Some(rest) = options.iter().find_map(|option| text.strip_prefix(option)) else {
+            continue;
+        };
+        let file = match (rest, arguments.get(index + 1)) {
+            ("", Some(next)) => next.value.clone(),
+            _ => Value::text(rest),
+        };
+        out.extend(ran.file(&file).map(Value::script));
+    }
+    out
+}
+
+/// Options of tar that hold a command, attached or as the next word.
+fn tar(words: &[String], out: &mut Vec<Call>) {
+    for (index, word) in words.iter().enumerate() {
+        let (option, attached) = match word.split_once('=') {
+            Some((option, value)) if option.starts_with("--") => (option, Some(value)),
+            _ => (word.as_str(), None),
+        };
+        let runs = matches!(
+            option,
+            "-I" | "-F"
+                | "--to-command"
+                | "--checkpoint-action"
+                | "--use-compress-program"
+                | "--info-script"
+                | "--new-volume-script"
+                | "--rsh-command"
+                | "--rmt-command"
+        );
+        if !runs {
+            continue;
+        }
+        let text = attached.or(words.get(index + 1).map(String::as_str));
+        // `--checkpoint-action` has actions that run nothing.
+        let text = text.and_then(|text| match option {
+            "--checkpoint-action" => text.strip_prefix("exec="),
+            _ => Some(text),
+        });
+        out.extend(text.map(|text| Call::Script(text.to_owned())));
+    }
+}
+
+/// The recipes of the makefile that `make` would read, where the script itself holds it, and of `--eval`.
+fn make(ran: &Ran, out: &mut Vec<Call>) {
+    let named = ["-f", "--file=", "--makefile="];
+    let mut texts = files(ran, &named);
+    let arguments = ran.arguments();
+    let given = arguments.iter().any(|field| {
+        let text = field.value.prefix();
+        named.iter().any(|option| text.starts_with(option))
+    });
+    if !given {
+        texts.extend(
+            ["GNUmakefile", "makefile", "Makefile"]
+                .iter()
+                .find_map(|name| ran.file(&Value::text(*name)))
+                .map(Value::script),
+        );
+    }
+    texts.extend(arguments.iter().map(|field| {
+        let text = field.value.script();
+        text.strip_prefix("--eval=").unwrap_or(&text).to_owned()
+    }));
+    out.extend(texts.iter().flat_map(|text| recipes(text)));
+}
+
+/// `exec`, `spawn` and `system` of Tcl, whose words need no quotes.
+fn tcl(program: &str) -> Vec<Call> {
+    program
+        .split([';', '\n', '[', ']', '{', '}'])
+        .filter_map(|command| {
+            let (name, rest) = command.trim_start().split_once(char::is_whitespace)?;
+            matches!(name, "exec" | "spawn" | "system").then(|| Call::Script(rest.to_owned()))
+        })
+        .collect()
 }
 
 /// The programs an interpreter is given: in options, in a file of the script, on standard input.
@@ -250,7 +306,9 @@ fn programs(ran: &Ran, interpreter: &Interpreter) -> Vec<String> {
         } else if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 {
             // A cluster such as `-ne`: the program follows, or stands behind the letter.
             if let Some(at) = text.find(|c| interpreter.letters.contains(c)) {
-                if at + 1 == text.len() && field.value.literal().is_some() {
+                // `-pe`: both of node's letters say the same.
+                let last = text[at..].chars().all(|c| interpreter.letters.contains(c));
+                if last && field.value.literal().is_some() {
                     out.extend(words.next().map(|field| field.value.script()));
                 } else {
                     out.push(field.value.script()[at + 1..].to_owned());
@@ -258,36 +316,13 @@ fn programs(ran: &Ran, interpreter: &Interpreter) -> Vec<String> {
             }
         } else if !operand && text != "-" {
             operand = true;
-            out.extend(
-                ran.file(&field.value)
-                    .map(crate::syntax::value::Value::script),
-            );
+            out.extend(ran.file(&field.value).map(Value::script));
         }
     }
     if out.is_empty() && !operand {
-        out.extend(ran.stdin.as_ref().map(crate::syntax::value::Value::script));
+        out.extend(ran.stdin.as_ref().map(Value::script));
     }
     out
-}
-
-/// `e command` in a sed program.
-fn sed(program: &str) -> Vec<Call> {
-    program
-        .split([';', '\n', '{'])
-        .filter_map(|command| {
-            let command = command
-                .trim_start()
-                .trim_start_matches(|c: char| c.is_ascii_digit() || "$,!~+ ".contains(c));
-            // An address such as `/x/`.
-            let command = match command.strip_prefix('/') {
-                Some(rest) => rest.split_once('/')?.1.trim_start(),
-                None => command,
-            };
-            let text = command.strip_prefix('e')?;
-            text.starts_with([' ', '\t'])
-                .then(|| Call::Script(text.trim().to_owned()))
-        })
-        .collect()
 }
 
 /// The recipe lines of a makefile, and what `$(shell …)` runs.

@@ -35,7 +35,16 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     let subcommand = git.subcommand()?;
     if !matches!(
         subcommand,
-        "push" | "fetch" | "pull" | "clone" | "ls-remote" | "archive" | "send-pack" | "fetch-pack"
+        "push"
+            | "fetch"
+            | "pull"
+            | "clone"
+            | "ls-remote"
+            | "archive"
+            | "send-pack"
+            | "fetch-pack"
+            | "remote"
+            | "submodule"
     ) {
         return None;
     }

