@@ -10,11 +10,13 @@
 mod case;
 mod check;
 mod run;
+mod servers;
 mod surface;
 mod table;
 mod text;
 
 pub use case::{Case, Cases, Expect, Requirement, Setup, Step, load};
 pub use run::play;
+pub use servers::{Mcp, Rpc, shake_hands};
 pub use surface::{Call, CliJson, CliText, Reply, Surface};
 pub use table::table;

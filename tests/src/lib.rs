@@ -4,6 +4,7 @@
 //! - [`census`]: what a test left behind: processes, files, descriptors;
 //! - [`poll`]: waiting with a deadline;
 //! - [`product`]: where the binary under test is, and one run of it;
+//! - [`conversation`]: talking to a program in lines of JSON;
 //! - [`conformance`]: cases as data, run through every surface of the product.
 //!
 //! The program `misbehave` (`src/bin/misbehave`) does on demand what commands should not do. Tests of a single crate
@@ -11,6 +12,7 @@
 
 pub mod census;
 pub mod conformance;
+pub mod conversation;
 pub mod poll;
 pub mod procfs;
 pub mod product;

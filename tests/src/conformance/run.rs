@@ -3,6 +3,7 @@
 use super::case::{Case, Step};
 use super::surface::{Call, Surface};
 use super::{check, text};
+use crate::conversation::Conversation;
 use crate::world::World;
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value};
@@ -19,13 +20,15 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> {
     let mut world = World::new()?.with_program(misbehave)?;
     set_up(case, &world)?;
+    let mut server = None;
     for (index, step) in case.steps.iter().enumerate() {
-        let outcome = play_step(case, step, surface, &world);
+        let outcome = play_step(case, step, surface, &world, &mut server);
         let faults = match outcome {
             Ok(faults) if faults.is_empty() => continue,
             Ok(faults) => faults.join("\n  "),
             Err(error) => format!("{error:#}"),
         };
+        drop(server);
         world.sweep();
         bail!(
             "step {} on {}:\n  {faults}\n  its world was kept: {}",
@@ -34,6 +37,7 @@ pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> 
             world.keep().display()
         );
     }
+    drop(server);
     if !case.leaves_processes {
         world.settle(PATIENCE);
     }
@@ -42,10 +46,11 @@ pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> 
     if case.leaves_processes && !lives_on {
         bail!("processes were meant to outlive the call, and none did");
     }
-    if case.leaves_files && left.files.is_empty() {
+    let leaves_files = case.leaves_files && surface.keeps_artifacts();
+    if leaves_files && left.files.is_empty() {
         bail!("files were meant to be in the temporary directory, and none are");
     }
-    if (lives_on && !case.leaves_processes) || (!left.files.is_empty() && !case.leaves_files) {
+    if (lives_on && !case.leaves_processes) || (!left.files.is_empty() && !leaves_files) {
         bail!("left behind:\n{left}");
     }
     Ok(())
@@ -71,16 +76,18 @@ fn play_step(
     step: &Step,
     surface: &dyn Surface,
     world: &World,
+    server: &mut Option<Conversation>,
 ) -> Result<Vec<String>> {
     let request = request(step, world)?;
-    let reply = surface.call(&Call {
+    let call = Call {
         world,
         profile: &case.profile,
         request: &request,
         may_reword: step.command.is_some(),
         environment: &case.setup.environment,
         cancel_when: step.cancel_when.as_ref().map(|name| world.cwd().join(name)),
-    })?;
+    };
+    let reply = surface.call(&call, server)?;
     let mut faults = check::differences(&step.expect, &reply, world)?;
     if !faults.is_empty() && !reply.stderr.is_empty() {
         faults.push(format!("stderr: {}", reply.stderr));

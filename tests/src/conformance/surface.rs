@@ -1,5 +1,7 @@
 //! How a call reaches the product.
 
+use super::case::Case;
+use crate::conversation::Conversation;
 use crate::poll;
 use crate::product::{self, Ran};
 use crate::world::World;
@@ -46,12 +48,24 @@ pub trait Surface: Send + Sync {
     /// As reports name it.
     fn name(&self) -> &'static str;
 
-    /// Makes one call and waits for its end.
+    /// Whether the surface can say what the case says.
+    fn takes(&self, case: &Case) -> bool {
+        let _ = case;
+        true
+    }
+
+    /// Whether full outputs stay when the surface is done with.
+    fn keeps_artifacts(&self) -> bool {
+        true
+    }
+
+    /// Makes one call and waits for its end. `server` is kept between the calls of a case: a surface that has one puts it
+    /// there.
     ///
     /// # Errors
     /// The surface broke: no reply, or one that is not what the surface promises. What the call itself came to is in
     /// the reply.
-    fn call(&self, call: &Call<'_>) -> Result<Reply>;
+    fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply>;
 }
 
 /// `agent-bash run --json`: the request as an object on stdin, the result as an object on stdout.
@@ -63,7 +77,7 @@ impl Surface for CliJson {
         "cli-json"
     }
 
-    fn call(&self, call: &Call<'_>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, _: &mut Option<Conversation>) -> Result<Reply> {
         let arguments = ["run", "--json", "--request", "--profile", call.profile];
         let ran = run_cli(call, arguments.map(OsString::from), Some(call.request))?;
         let result: Value = serde_json::from_str(&ran.stdout)
@@ -92,7 +106,7 @@ impl Surface for CliText {
         "cli-text"
     }
 
-    fn call(&self, call: &Call<'_>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, _: &mut Option<Conversation>) -> Result<Reply> {
         let mut arguments: Vec<OsString> = ["run", "--profile", call.profile]
             .map(OsString::from)
             .into();

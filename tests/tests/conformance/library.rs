@@ -6,6 +6,7 @@ use agent_bash::session::{Session, SessionOptions};
 use agent_bash::sink::Lifetime;
 use agent_bash::{HostContext, settings};
 use agent_bash_tests::conformance::{Call, Reply, Surface};
+use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::poll;
 use anyhow::{Result, bail};
 use std::sync::Arc;
@@ -59,7 +60,7 @@ impl Surface for Library {
         "library"
     }
 
-    fn call(&self, call: &Call<'_>) -> Result<Reply> {
+    fn call(&self, call: &Call<'_>, _: &mut Option<Conversation>) -> Result<Reply> {
         let request: serde_json::Value = serde_json::from_str(call.request)?;
         let cancel = Cancel::new();
         // Shells are started and ended on the runtime, so the tool must live and die on it.

@@ -3,7 +3,7 @@
 mod library;
 
 use agent_bash::process::supervisor;
-use agent_bash_tests::conformance::{self, CliJson, CliText, Surface};
+use agent_bash_tests::conformance::{self, CliJson, CliText, Mcp, Rpc, Surface};
 use library::Library;
 use libtest_mimic::{Arguments, Trial};
 use std::path::Path;
@@ -14,15 +14,17 @@ fn main() -> anyhow::Result<()> {
     let token = supervisor::init();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     let cases = conformance::load(&directory)?;
-    let surfaces: [Arc<dyn Surface>; 3] = [
+    let surfaces: [Arc<dyn Surface>; 5] = [
         Arc::new(CliJson),
         Arc::new(CliText),
         Arc::new(Library::new(token)?),
+        Arc::new(Rpc),
+        Arc::new(Mcp),
     ];
     let mut trials = Vec::new();
     for case in cases.cases {
         let case = Arc::new(case);
-        for surface in &surfaces {
+        for surface in surfaces.iter().filter(|surface| surface.takes(&case)) {
             let (case, surface) = (Arc::clone(&case), Arc::clone(surface));
             let name = format!("{} {}: {}", surface.name(), case.file, case.name);
             trials.push(Trial::test(name, move || {

@@ -1,0 +1,134 @@
+//! The servers as surfaces: one for all calls of a case, as an agent in another language has it.
+
+use super::case::Case;
+use super::surface::{Call, Reply, Surface};
+use crate::conversation::Conversation;
+use crate::{poll, product};
+use agent_bash_core::ToolResult;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long a call may take.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// `agent-bash rpc`: `tool_call`.
+#[derive(Debug)]
+pub struct Rpc;
+
+impl Surface for Rpc {
+    fn name(&self) -> &'static str {
+        "rpc"
+    }
+
+    fn keeps_artifacts(&self) -> bool {
+        false
+    }
+
+    fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {
+        let server = match server {
+            Some(server) => server,
+            None => server.insert(start(call, "rpc")?),
+        };
+        let request: Value = serde_json::from_str(call.request)?;
+        let id = server.new_id();
+        server.send(&json!({"id": id, "type": "tool_call", "request": request}))?;
+        if let Some(file) = &call.cancel_when {
+            poll::until(PATIENCE, || file.exists().then_some(()));
+            server.send(&json!({"id": "cancel", "type": "cancel", "target": id}))?;
+        }
+        let response = server.next_where(PATIENCE, |line| line["id"] == id)?;
+        ensure!(response["success"] == true, "{response}");
+        reply(response["data"].clone())
+    }
+}
+
+/// `agent-bash mcp`: the tool `bash`.
+#[derive(Debug)]
+pub struct Mcp;
+
+impl Surface for Mcp {
+    fn name(&self) -> &'static str {
+        "mcp"
+    }
+
+    /// Arguments are an object by the protocol, and a request that was called off has no answer.
+    fn takes(&self, case: &Case) -> bool {
+        case.steps.iter().all(|step| {
+            let is_object = step.request.as_ref().is_none_or(|request| {
+                serde_json::from_str::<Value>(request).is_ok_and(|request| request.is_object())
+            });
+            is_object && step.cancel_when.is_none()
+        })
+    }
+
+    fn keeps_artifacts(&self) -> bool {
+        false
+    }
+
+    fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {
+        let server = if let Some(server) = server {
+            server
+        } else {
+            let server = server.insert(start(call, "mcp")?);
+            shake_hands(server)?;
+            server
+        };
+        let request: Value = serde_json::from_str(call.request)?;
+        let id = server.new_id();
+        server.send(&json!({
+            "jsonrpc": "2.0", "id": id, "method": "tools/call",
+            "params": {"name": "bash", "arguments": request},
+        }))?;
+        let response = server.next_where(PATIENCE, |line| line["id"] == id)?;
+        let answer = &response["result"];
+        let result = answer["structuredContent"].clone();
+        ensure!(
+            answer["isError"] == result["is_error"],
+            "isError is not is_error: {response}"
+        );
+        ensure!(
+            answer["content"] == json!([{"type": "text", "text": result["text"]}]),
+            "the content is not the text: {response}"
+        );
+        reply(result)
+    }
+}
+
+/// Begins a session of the Model Context Protocol.
+///
+/// # Errors
+/// The server does not answer as it should.
+pub fn shake_hands(server: &mut Conversation) -> Result<Value> {
+    server.send(&json!({
+        "jsonrpc": "2.0", "id": "hello", "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-06-18", "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }))?;
+    let response = server.next_where(PATIENCE, |line| line["id"] == "hello")?;
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+    Ok(response["result"].clone())
+}
+
+fn start(call: &Call<'_>, command: &str) -> Result<Conversation> {
+    let mut program = call.world.command(product::agent_bash()?);
+    program
+        .args([command, "--profile", call.profile])
+        // A case may take as long as it takes.
+        .env("AGENT_BASH_MCP_HANDLE_AFTER", "0")
+        .envs(call.environment);
+    Conversation::start(program)
+}
+
+fn reply(result: Value) -> Result<Reply> {
+    let typed: ToolResult = serde_json::from_value(result.clone())
+        .with_context(|| format!("this is no result object: {result}"))?;
+    Ok(Reply {
+        exit_code: Some(typed.status.exit_code().into()),
+        text: typed.text,
+        result: Some(result),
+        stderr: String::new(),
+    })
+}
