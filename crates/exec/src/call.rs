@@ -5,6 +5,7 @@ use crate::jobs::Adoption;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
 use crate::snapshot::Snapshot;
+use crate::start;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, Ready, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
@@ -221,7 +222,7 @@ impl<'a> Call<'a> {
             Some(ShellEnd::Exited(code)) => record::read_report(&end.report, code).unzip(),
             _ => (None, None),
         };
-        let mut notices = Vec::new();
+        let mut notices: Vec<Notice> = start::notice(&self.supervised).into_iter().collect();
         if !survivors.is_empty() {
             notices.push(Notice::from(NoticeKind::Survivors {
                 survivors: survivors.clone(),

@@ -7,6 +7,7 @@ mod support;
 
 use agent_bash_core::{Cancel, Ending, Executor, RunSpec};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::supervisor::Supervisor;
 use rustix::process::{Pid, Signal};
 use std::process::{Child, Stdio};
 use std::sync::Arc;
@@ -113,11 +114,12 @@ fn spec(shape: &Shape, census: &Census) -> RunSpec {
     }
 }
 
-async fn stop(shape: &Shape, how: Stop) {
+async fn stop(shape: &Shape, how: Stop, supervisor: &Supervisor) {
     let census = Census::new();
     let clock = Arc::new(DrivenClock::new());
     let cache = Arc::new(ShellCache::new(ShellCacheOptions {
         clock: clock.clone(),
+        supervisor: supervisor.clone(),
         ..options()
     }));
     let cancel = Cancel::new();
@@ -151,9 +153,12 @@ async fn stop(shape: &Shape, how: Stop) {
     census.assert_empty_soon(&context).await;
 }
 
+/// With a supervisor, and with what stands in for it.
 async fn stop_all(how: Stop) {
-    for shape in SHAPES {
-        stop(shape, how).await;
+    for supervisor in [options().supervisor, Supervisor::fallback()] {
+        for shape in SHAPES {
+            stop(shape, how, &supervisor).await;
+        }
     }
 }
 

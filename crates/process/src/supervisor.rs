@@ -17,10 +17,11 @@
 //!
 //! A host whose `main` is not its own (a plugin, a test) starts another program that calls [`init`]:
 //! [`Supervisor::at`]. A program that has not called [`init`] must never be started as one: it would start itself
-//! again, without end. That is what the token is for.
+//! again, without end. That is what the token is for. A host that can do neither has [`Supervisor::fallback`]: the same
+//! loop in a thread, with less to go by.
 //!
 //! Parts: `entry` (becoming a supervisor), `serve` (its loop), `ladder` (ending a tree), `tree` (who is in it),
-//! `launch` (starting a shell), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
+//! `launch` and `leader` (starting a shell), `fallback` and `marked` (without a process of its own), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
 //! outlives its host), `protocol` and `channel` (what it says and how), `client` and `detach` (the host's side), `visit`
 //! (a later host's). It runs neither tokio nor threads.
 
@@ -28,11 +29,14 @@ mod channel;
 mod client;
 mod detach;
 mod entry;
+mod fallback;
 mod job;
 pub mod job_directory;
 mod ladder;
 mod launch;
+mod leader;
 mod limits;
+mod marked;
 mod protocol;
 mod relay;
 mod serve;

@@ -39,9 +39,14 @@ impl OutputConsumer for Print {
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let token = supervisor::init();
-    let script = std::env::args()
-        .nth(1)
-        .ok_or("usage: exec-test-host SCRIPT")?;
+    let mut arguments = std::env::args().skip(1);
+    let script = arguments
+        .next()
+        .ok_or("usage: exec-test-host SCRIPT [fallback]")?;
+    let supervisor = match arguments.next().as_deref() {
+        Some("fallback") => Supervisor::fallback(),
+        _ => Supervisor::this_program(&token),
+    };
     let spec = RunSpec {
         script,
         shell: Shell {
@@ -66,7 +71,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         snapshot: false,
     };
     let cache = ShellCache::new(ShellCacheOptions::one_call(
-        Supervisor::this_program(&token),
+        supervisor,
         Arc::new(SystemClock::new()),
     ));
     let runtime = tokio::runtime::Builder::new_current_thread()

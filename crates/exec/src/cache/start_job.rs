@@ -61,6 +61,12 @@ impl ShellCache {
             };
             let (handover, writer) = self.shell_for_job(&spec, &kind, stdin, warm).await?;
             warm = handover.warm;
+            if let Some(reason) = handover.shell.supervised.fallback() {
+                let reason = format!(
+                    "a background job outlives its host, which needs a supervisor: {reason}"
+                );
+                return Err(NotStarted::new(reason).into());
+            }
             let launch = Launch {
                 spec: &spec,
                 shell: handover.shell,

@@ -5,6 +5,7 @@ use super::live::{Fifo, LiveShell, gone, read_status, until_ended};
 use super::record::{NO_DIRECTORY, READY, Record, Report, take_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
+use crate::start;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
@@ -350,7 +351,7 @@ impl<'a> SessionCall<'a> {
     }
 
     fn outcome(&self, ending: Ending, duration: Duration, survivors: Vec<Survivor>) -> Outcome {
-        let mut notices = Vec::new();
+        let mut notices: Vec<Notice> = start::notice(&self.shell.supervised).into_iter().collect();
         if !survivors.is_empty() {
             notices.push(Notice::from(NoticeKind::Survivors {
                 survivors: survivors.clone(),

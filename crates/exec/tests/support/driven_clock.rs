@@ -11,10 +11,11 @@ use tokio_util::sync::CancellationToken;
 /// The limit that does not pass by itself.
 pub(crate) const LIMIT: Duration = Duration::from_secs(123_456);
 
-/// The system's clock, except for [`LIMIT`].
+/// The system's clock, except for one duration, [`LIMIT`] as a rule.
 #[derive(Debug)]
 pub(crate) struct DrivenClock {
     system: SystemClock,
+    held: Duration,
     passed: CancellationToken,
     /// Seconds.
     ahead: AtomicU64,
@@ -22,7 +23,13 @@ pub(crate) struct DrivenClock {
 
 impl DrivenClock {
     pub(crate) fn new() -> Self {
+        Self::holding(LIMIT)
+    }
+
+    /// Whoever sleeps for just this long sleeps until [`Self::pass`].
+    pub(crate) fn holding(held: Duration) -> Self {
         Self {
+            held,
             system: SystemClock::new(),
             passed: CancellationToken::new(),
             ahead: AtomicU64::new(0),
@@ -51,7 +58,7 @@ impl Clock for DrivenClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        if duration == LIMIT {
+        if duration == self.held {
             self.passed.cancelled().await;
         } else {
             self.system.sleep(duration).await;

@@ -2,6 +2,7 @@
 
 use super::channel::{Inbox, Received, Wait, send};
 use super::entry::this_program;
+use super::fallback;
 use super::protocol::{Event, Order, ShellStart};
 use super::{NAME, Token, VERSION};
 use crate::proc_fs::{self, ProcessInfo};
@@ -14,7 +15,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,22 +28,46 @@ const HELLO: Duration = Duration::from_secs(1);
 /// How supervisors are started.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Supervisor {
-    program: PathBuf,
+    how: How,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum How {
+    Program(PathBuf),
+    /// No process of its own, for this reason.
+    Fallback(String),
 }
 
 impl Supervisor {
     /// By starting this program again, which the token shows to be safe.
     pub fn this_program(_: &Token) -> Self {
-        Self {
-            program: this_program(),
-        }
+        Self::at(this_program())
     }
 
     /// By starting another program, which must call [`super::init`] at the top of its `main`. For hosts whose `main` is
     /// not their own: plugins, tests.
     pub fn at(program: impl Into<PathBuf>) -> Self {
         Self {
-            program: program.into(),
+            how: How::Program(program.into()),
+        }
+    }
+
+    /// Without any: a thread of this program does the work, and knows the processes of a call by their session, a
+    /// variable in their environment (`AGENT_BASH_CALL`), their parents and their output. For hosts that cannot call
+    /// [`super::init`] and have no other program.
+    ///
+    /// It cannot do what needs a process of its own. If this program is killed its commands live on. Background jobs and
+    /// terminals are refused, and survivors lose the reader of their output when this program ends. A process that leaves
+    /// session, environment, parents and output all at once is neither named nor ended. If this program takes the
+    /// status of children that are not its own (`waitpid(-1)`, an ignored SIGCHLD), the status of commands is lost.
+    pub fn fallback() -> Self {
+        Self::fallback_because("this program has not called `supervisor::init()`")
+    }
+
+    /// As [`Self::fallback`], with the reason that calls are to be told.
+    pub fn fallback_because(reason: impl Into<String>) -> Self {
+        Self {
+            how: How::Fallback(reason.into()),
         }
     }
 
@@ -61,9 +86,16 @@ impl Supervisor {
         let (ours, theirs) = UnixStream::pair().map_err(StartError::Spawn)?;
         ours.set_nonblocking(true).map_err(StartError::Spawn)?;
         let socket = TokioStream::from_std(ours).map_err(StartError::Spawn)?;
-        let child = self.spawn(env, theirs.into()).map_err(StartError::Spawn)?;
+        let (child, fallback) = match &self.how {
+            How::Program(program) => (Some(spawn(program, env, theirs.into())), None),
+            How::Fallback(reason) => {
+                fallback::start(env, theirs.into()).map_err(StartError::Spawn)?;
+                (None, Some(reason.clone()))
+            }
+        };
         let mut supervised = Supervised {
-            child: Some(child),
+            child: child.transpose().map_err(StartError::Spawn)?,
+            fallback,
             link: Link {
                 socket: Arc::new(socket),
             },
@@ -86,23 +118,23 @@ impl Supervisor {
         }
         Err(error)
     }
+}
 
-    fn spawn(&self, env: &BTreeMap<OsString, OsString>, socket: OwnedFd) -> io::Result<Child> {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "this is where supervisors are started"
-        )]
-        Command::new(&self.program)
-            .arg0(NAME)
-            .env_clear()
-            .envs(env)
-            // It must not keep the host's directory busy.
-            .current_dir("/")
-            .stdin(Stdio::from(socket))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-    }
+fn spawn(program: &Path, env: &BTreeMap<OsString, OsString>, socket: OwnedFd) -> io::Result<Child> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where supervisors are started"
+    )]
+    Command::new(program)
+        .arg0(NAME)
+        .env_clear()
+        .envs(env)
+        // It must not keep the host's directory busy.
+        .current_dir("/")
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
 }
 
 /// Why there is no supervisor, or no shell.
@@ -134,7 +166,10 @@ pub struct Gone;
 /// A supervisor, seen from its host. Dropping it ends everything it has, unless that was adopted.
 #[derive(Debug)]
 pub struct Supervised {
+    /// `None` for a thread.
     child: Option<Child>,
+    /// Why it is a thread.
+    fallback: Option<String>,
     link: Link,
     inbox: Inbox,
     /// How its last shell was started.
@@ -161,7 +196,12 @@ pub struct ShellFds {
 }
 
 impl Supervised {
-    /// Its process id, which is the session id of its shells.
+    /// Why there is no supervisor, but a thread of this program: see [`Supervisor::fallback`].
+    pub fn fallback(&self) -> Option<&str> {
+        self.fallback.as_deref()
+    }
+
+    /// Its process id, which is the session id of its shells; 0 for a thread.
     pub fn pid(&self) -> u32 {
         self.child.as_ref().map_or(0, Child::id)
     }
@@ -331,9 +371,8 @@ impl Supervised {
     /// Ends it, with whatever it still has, and waits until it is gone and reaped. For hosts that end themselves next: a
     /// dropped one is reaped only while the runtime lives.
     pub async fn close(mut self) {
-        if let Some(child) = self.let_go() {
-            reap(child, Arc::clone(&self.link.socket)).await;
-        }
+        let child = self.let_go();
+        reap(child, Arc::clone(&self.link.socket)).await;
     }
 
     /// Lets it go on, should its script have stopped it: it obeys nothing else then.
@@ -347,18 +386,18 @@ impl Supervised {
     /// Our writing end is its lifeline. Links that tasks still hold must not keep it.
     fn let_go(&mut self) -> Option<Child> {
         self.wake();
-        let child = self.child.take()?;
         let _ = rustix::net::shutdown(&*self.link.socket, Shutdown::Write);
-        Some(child)
+        self.child.take()
     }
 
     /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session (while
     /// it is not reaped nobody else can have its pid, so the session is still its own), and whoever can still write to
-    /// the call's `output`, whose read ends these are. Who has left both is not found.
+    /// the call's `output`, whose read ends these are. Who has left both is not found. A thread has done so itself.
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
         /// Rounds, at the most: a round meets what was forked during the one before.
         const ROUNDS: usize = 100;
-        let Ok(leader) = i32::try_from(self.pid()) else {
+        let leader = self.child.as_ref().map(|child| child.id().cast_signed());
+        let Some(leader) = leader else {
             return 0;
         };
         let pipes: Vec<u64> = output
@@ -432,7 +471,7 @@ impl Drop for Supervised {
         }
         // It ends by itself; it is reaped without blocking anybody, so that it does not stay a zombie.
         match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(reap(child, Arc::clone(&self.link.socket)))),
+            Ok(runtime) => drop(runtime.spawn(reap(Some(child), Arc::clone(&self.link.socket)))),
             Err(_) => drop(std::thread::spawn(move || child.wait())),
         }
     }
@@ -479,7 +518,7 @@ impl Link {
 
 /// Waits for a supervisor's end, and reaps it. One that has adopted survivors may live for hours; its end of the socket
 /// closes when it ends.
-async fn reap(mut child: Child, socket: Arc<TokioStream>) {
+async fn reap(child: Option<Child>, socket: Arc<TokioStream>) {
     let mut left = [0u8; 256];
     loop {
         match socket.try_read(&mut left) {
@@ -493,6 +532,7 @@ async fn reap(mut child: Child, socket: Arc<TokioStream>) {
             Err(_) => break,
         }
     }
+    let Some(mut child) = child else { return };
     // A process closes its descriptors a moment before it can be reaped.
     for _ in 0..10 {
         if !matches!(child.try_wait(), Ok(None)) {

@@ -2,7 +2,9 @@
 //! own; subreaper of all that follows.
 
 use super::NAME;
+use super::launch::Starter;
 use super::serve::Server;
+use super::tree::Tree;
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
@@ -51,11 +53,11 @@ fn supervise() -> io::Result<()> {
     // Fails only where it is a leader already.
     let _ = rustix::process::setsid();
     become_subreaper()?;
-    let ended = watch_children()?;
+    let children = watch_children()?;
     for signal in WITHSTOOD {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
-    Server::new(socket, ended).run()
+    Server::new(socket, Tree::Below { children }, Starter::Child).run()
 }
 
 #[cfg(target_os = "linux")]

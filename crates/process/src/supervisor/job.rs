@@ -222,7 +222,7 @@ impl Job {
     }
 
     /// Lets visitors in and does what they wish. `survivors` is asked for the living.
-    pub(super) fn receive(&mut self, survivors: impl Fn() -> Vec<Survivor>) -> Vec<Wanted> {
+    pub(super) fn receive(&mut self, mut survivors: impl FnMut() -> Vec<Survivor>) -> Vec<Wanted> {
         while self.visitors.len() < MAX_VISITORS {
             let Ok((socket, _)) = self.listener.accept() else {
                 break;

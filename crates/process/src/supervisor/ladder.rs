@@ -1,7 +1,7 @@
 //! Ending a tree: SIGTERM (on a terminal SIGHUP before it), grace, SIGKILL until nobody is left. It ends as soon as the tree is empty; a long grace
 //! never delays.
 
-use super::tree;
+use super::tree::Tree;
 use std::time::{Duration, Instant};
 
 /// Between two rounds of SIGKILL. A round reads `/proc` for every direct child, so not at every SIGCHLD.
@@ -24,12 +24,12 @@ pub(super) struct Stopped {
 }
 
 impl Stopped {
-    fn is_alone(&mut self, now: Instant) -> bool {
+    fn is_alone(&mut self, now: Instant, tree: &mut Tree) -> bool {
         if now < self.look {
             return false;
         }
         self.look = now + LOOK;
-        tree::is_alone(self.pid)
+        tree.is_alone(self.pid)
     }
 }
 
@@ -42,8 +42,6 @@ pub(super) enum Ladder {
         next: Instant,
         /// When SIGKILL follows.
         until: Instant,
-        /// The shell, while it lives.
-        shell: Option<i32>,
     },
     /// SIGTERM was sent.
     Grace {
@@ -66,6 +64,7 @@ pub(super) enum Ladder {
 impl Ladder {
     /// Starts with SIGTERM to all, or with SIGKILL where there is no grace.
     pub(super) fn begin(
+        tree: &mut Tree,
         now: Instant,
         grace: Duration,
         shell: Option<i32>,
@@ -79,14 +78,14 @@ impl Ladder {
             };
         }
         if stop_shell && let Some(pid) = shell {
-            tree::stop_and_terminate(pid);
+            tree.stop_and_terminate(pid);
             let look = now + LOOK;
             return Self::Grace {
                 until: now + grace,
                 stopped: Some(Stopped { pid, look }),
             };
         }
-        tree::terminate(shell);
+        tree.terminate(shell);
         Self::Grace {
             until: now + grace,
             stopped: None,
@@ -95,17 +94,21 @@ impl Ladder {
 
     /// As [`Ladder::begin`], for a tree on a terminal: what ends everything else there is that the terminal hangs up, so
     /// that comes first. Programs that ignore it have three quarters of the grace left (or more) from SIGTERM.
-    pub(super) fn hang_up(now: Instant, grace: Duration, shell: Option<i32>) -> Self {
+    pub(super) fn hang_up(
+        tree: &mut Tree,
+        now: Instant,
+        grace: Duration,
+        shell: Option<i32>,
+    ) -> Self {
         /// The longest wait between SIGHUP and SIGTERM.
         const LONGEST: Duration = Duration::from_millis(500);
         if grace.is_zero() {
-            return Self::begin(now, grace, shell, false);
+            return Self::begin(tree, now, grace, shell, false);
         }
-        tree::hang_up(shell);
+        tree.hang_up(shell);
         Self::HungUp {
             next: now + (grace / 4).min(LONGEST),
             until: now + grace,
-            shell,
         }
     }
 
@@ -120,13 +123,13 @@ impl Ladder {
         }
     }
 
-    /// Does what is due. True, once, when somebody withstands SIGKILL.
-    pub(super) fn step(&mut self, now: Instant) -> bool {
-        if let Self::HungUp { next, until, shell } = *self {
+    /// Does what is due; `shell` is that of the call while it lives. True, once, when somebody withstands SIGKILL.
+    pub(super) fn step(&mut self, tree: &mut Tree, shell: Option<i32>, now: Instant) -> bool {
+        if let Self::HungUp { next, until } = *self {
             if now < next {
                 return false;
             }
-            tree::terminate(shell);
+            tree.terminate(shell);
             *self = Self::Grace {
                 until,
                 stopped: None,
@@ -135,7 +138,7 @@ impl Ladder {
         if let Self::Grace { until, stopped } = self {
             let alone = stopped
                 .as_mut()
-                .is_some_and(|stopped| stopped.is_alone(now));
+                .is_some_and(|stopped| stopped.is_alone(now, tree));
             if now < *until && !alone {
                 return false;
             }
@@ -151,7 +154,7 @@ impl Ladder {
         if now < *next {
             return false;
         }
-        tree::kill_round();
+        tree.kill_round(shell);
         let late = now.duration_since(*since) >= PATIENCE;
         *next = now + if late { SLOW_ROUND } else { ROUND };
         late && !std::mem::replace(told, true)

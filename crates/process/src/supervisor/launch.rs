@@ -1,9 +1,11 @@
 //! Starting a shell: its pipes, the file its script will be in, its own process group.
 
-use super::limits;
 use super::protocol::ShellStart;
+use super::{leader, limits};
 use crate::proc_fs;
+use rustix::io::FdFlags;
 use rustix::pipe::{PipeFlags, pipe_with};
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -37,12 +39,25 @@ pub(super) struct Launched {
     pub(super) report: Report,
 }
 
+/// How a shell is started.
+#[derive(Debug)]
+pub(super) enum Starter {
+    /// As a child in a process group of its own, with the environment of this process: that of a supervisor.
+    Child,
+    /// As the leader of a session of its own, out of a host with its own threads, descriptors and signals.
+    Leader {
+        /// The whole environment.
+        env: BTreeMap<OsString, OsString>,
+    },
+}
+
 /// Starts a shell. `stdin` is for the script, not for the shell: that one reads its control pipe.
-pub(super) fn launch(start: &ShellStart, stdin: Option<OwnedFd>) -> io::Result<Launched> {
-    // Inherited on purpose, as is the script's stdin; everything else is close-on-exec. There are no other threads
-    // that could start a process meanwhile.
+pub(super) fn launch(
+    start: &ShellStart,
+    stdin: Option<&OwnedFd>,
+    starter: &Starter,
+) -> io::Result<Launched> {
     let script = script_file()?;
-    let stdin = stdin.map(rustix::io::dup).transpose()?;
     let (control_read, control) = pipe_with(PipeFlags::CLOEXEC)?;
     let (stdout, stdout_write) = pipe_with(PipeFlags::CLOEXEC)?;
     let (stderr, stderr_write) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -58,31 +73,17 @@ pub(super) fn launch(start: &ShellStart, stdin: Option<OwnedFd>) -> io::Result<L
         .iter()
         .map(|argument| filled_in(argument, &places))
         .collect();
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is where shells are started"
-    )]
-    let mut command = Command::new(&start.program);
-    command
-        .arg0(&start.arg0)
-        .args(&args)
-        .stdin(Stdio::from(control_read))
-        .stdout(Stdio::from(stdout_write))
-        .stderr(Stdio::from(stderr_write))
-        .process_group(0);
-    for (name, value) in &start.env_changes {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let pid = command.spawn()?.id();
-    let pid = i32::try_from(pid).map_err(io::Error::other)?;
+    let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
+    let standard = [control_read, stdout_write, stderr_write];
+    let pid = match starter {
+        Starter::Child => child(start, &args, standard, &inherited)?,
+        Starter::Leader { env } => leader::start(start, &args, env, &standard, &inherited)?,
+    };
     limits::apply(pid, &start.limits)?;
     Ok(Launched {
         pid,
         script_fd: script.as_raw_fd(),
-        stdin_fd: stdin.as_ref().map(AsRawFd::as_raw_fd),
+        stdin_fd: stdin.map(AsRawFd::as_raw_fd),
         host_ends: [script, control, stdout, stderr],
         pipes,
         boot: args
@@ -91,6 +92,39 @@ pub(super) fn launch(start: &ShellStart, stdin: Option<OwnedFd>) -> io::Result<L
             .unwrap_or_default(),
         report,
     })
+}
+
+/// Starts it under the numbers that the descriptors have here.
+fn child(
+    start: &ShellStart,
+    args: &[OsString],
+    [stdin, stdout, stderr]: [OwnedFd; 3],
+    inherited: &[&OwnedFd],
+) -> io::Result<i32> {
+    // There are no other threads that could start a process meanwhile.
+    for fd in inherited {
+        rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is where shells are started"
+    )]
+    let mut command = Command::new(&start.program);
+    command
+        .arg0(&start.arg0)
+        .args(args)
+        .stdin(Stdio::from(stdin))
+        .stdout(Stdio::from(stdout))
+        .stderr(Stdio::from(stderr))
+        .process_group(0);
+    for (name, value) in &start.env_changes {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let pid = command.spawn()?.id();
+    i32::try_from(pid).map_err(io::Error::other)
 }
 
 fn inode_of(pipe: &OwnedFd) -> Option<u64> {
@@ -148,12 +182,12 @@ pub(super) fn filled_in(argument: &OsStr, places: &[(&str, String)]) -> OsString
     OsString::from_vec(bytes)
 }
 
-/// An empty file without a name that the shell inherits.
+/// An empty file without a name.
 #[cfg(target_os = "linux")]
 fn script_file() -> io::Result<OwnedFd> {
     Ok(rustix::fs::memfd_create(
         "agent-bash-script",
-        rustix::fs::MemfdFlags::empty(),
+        rustix::fs::MemfdFlags::CLOEXEC,
     )?)
 }
 
@@ -161,7 +195,7 @@ fn script_file() -> io::Result<OwnedFd> {
 fn script_file() -> io::Result<OwnedFd> {
     use rustix::fs::{Mode, OFlags};
     let path = std::env::temp_dir().join(format!(".agent-bash-script-{}", std::process::id()));
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
     rustix::fs::unlink(&path)?;
     Ok(file)

@@ -5,18 +5,17 @@ use super::VERSION;
 use super::channel::{Inbox, Received, Wait, send};
 use super::job::{Job, Seen, Wanted};
 use super::ladder::Ladder;
-use super::launch::{Launched, Report, launch};
+use super::launch::{Launched, Report, Starter, launch};
 use super::protocol::{Detach, Event, Order, ShellEnd, ShellStart, TerminalStart};
 use super::relay::Relay;
 use super::terminal::{self, Terminal};
-use super::tree;
+use super::tree::Tree;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::WaitOptions;
+use rustix::net::Shutdown;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 /// A supervisor at work.
@@ -27,8 +26,8 @@ pub(super) struct Server {
     /// The host has closed its end, or is dead.
     host_gone: bool,
     inbox: Inbox,
-    /// A byte for every SIGCHLD.
-    children: UnixStream,
+    tree: Tree,
+    starter: Starter,
     shell: Option<Shell>,
     /// How the last one was started, if another can be started like it.
     last: Option<ShellStart>,
@@ -57,12 +56,13 @@ struct Shell {
 }
 
 impl Server {
-    pub(super) fn new(host: OwnedFd, children: UnixStream) -> Self {
+    pub(super) fn new(host: OwnedFd, tree: Tree, starter: Starter) -> Self {
         Self {
             socket: host,
             host_gone: false,
             inbox: Inbox::new(),
-            children,
+            tree,
+            starter,
             shell: None,
             last: None,
             ladder: None,
@@ -80,16 +80,11 @@ impl Server {
             if !self.host_gone {
                 self.take_orders();
             }
-            self.drain_child_signals();
             let empty = self.reap();
             self.report(empty);
             if empty {
                 self.ladder = None;
-            } else if self
-                .ladder
-                .as_mut()
-                .is_some_and(|ladder| ladder.step(now()))
-            {
+            } else if self.step() {
                 let survivors = self.survivors();
                 if let Some(job) = &mut self.job {
                     job.tell_stuck(&survivors);
@@ -122,7 +117,8 @@ impl Server {
             }
         });
         let mut fds: Vec<PollFd<'_>> = Vec::with_capacity(4);
-        fds.push(PollFd::new(&self.children, PollFlags::IN));
+        let tree = self.tree.fds();
+        fds.extend(tree.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         if !self.host_gone {
             fds.push(PollFd::new(&self.socket, PollFlags::IN));
         }
@@ -155,12 +151,12 @@ impl Server {
     fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) {
         match order {
             Order::Start(start) => {
-                self.start(&start, fds);
+                self.start(&start, &fds);
                 self.last = Some(start);
             }
             Order::StartAnother => {
                 if let Some(start) = self.last.take() {
-                    self.start(&start, fds);
+                    self.start(&start, &fds);
                     self.last = Some(start);
                 }
             }
@@ -185,14 +181,14 @@ impl Server {
         }
     }
 
-    fn start(&mut self, start: &ShellStart, fds: Vec<OwnedFd>) {
+    fn start(&mut self, start: &ShellStart, fds: &[OwnedFd]) {
         if self.shell.as_ref().is_some_and(|shell| !shell.told_empty) {
             let reason = "the supervisor still has a shell".to_owned();
             return self.tell(&Event::StartFailed { reason }, &[]);
         }
         // An order to end the tree before may have come after that was gone by itself: it is not for this one.
         self.ladder = None;
-        match launch(start, fds.into_iter().next()) {
+        match launch(start, fds.first(), &self.starter) {
             Ok(Launched {
                 pid,
                 script_fd,
@@ -202,6 +198,9 @@ impl Server {
                 boot,
                 report,
             }) => {
+                if let Tree::Marked(marked) = &mut self.tree {
+                    marked.leads(pid, &pipes);
+                }
                 self.shell = Some(Shell {
                     pid,
                     pipes,
@@ -228,8 +227,8 @@ impl Server {
 
     fn start_on_terminal(&mut self, start: &TerminalStart, fds: Vec<OwnedFd>) {
         // Once: the terminal is the session's for good.
-        let launched = match (&self.shell, fds.into_iter().next()) {
-            (None, Some(script)) => terminal::launch(start, script),
+        let launched = match (&self.tree, &self.shell, fds.into_iter().next()) {
+            (Tree::Below { .. }, None, Some(script)) => terminal::launch(start, script),
             _ => Err(io::ErrorKind::InvalidInput.into()),
         };
         match launched.and_then(|launched| Ok((launched, Report::new()?))) {
@@ -260,14 +259,26 @@ impl Server {
     }
 
     fn terminate(&mut self, grace: Duration, stop_shell: bool) {
-        let on_terminal = self.is_on_terminal();
+        let shell = self.living_shell();
+        self.ladder = Some(if self.is_on_terminal() {
+            Ladder::hang_up(&mut self.tree, now(), grace, shell)
+        } else {
+            Ladder::begin(&mut self.tree, now(), grace, shell, stop_shell)
+        });
+    }
+
+    /// The ladder's next step. True, once, when somebody withstands SIGKILL.
+    fn step(&mut self) -> bool {
+        let shell = self.living_shell();
+        let tree = &mut self.tree;
+        let ladder = self.ladder.as_mut();
+        ladder.is_some_and(|ladder| ladder.step(tree, shell, now()))
+    }
+
+    /// The shell's process id and group, while it was not reaped.
+    fn living_shell(&self) -> Option<i32> {
         let shell = self.shell.as_ref().filter(|shell| shell.end.is_none());
-        let group = shell.map(|shell| shell.pid);
-        if on_terminal {
-            self.ladder = Some(Ladder::hang_up(now(), grace, group));
-            return;
-        }
-        self.ladder = Some(Ladder::begin(now(), grace, group, stop_shell));
+        shell.map(|shell| shell.pid)
     }
 
     fn adopt(
@@ -286,15 +297,20 @@ impl Server {
         if self.relay.take(fds, files, quota).is_ok() {
             self.adopted |= detach;
             // Without the files of a job they live all the same; the host sees that there is no entry.
-            self.job = self
-                .job
-                .take()
-                .or_else(|| job.and_then(|directory| Job::adopt(&directory).ok()));
+            let outlives = matches!(self.tree, Tree::Below { .. });
+            self.job = self.job.take().or_else(|| {
+                job.filter(|_| outlives)
+                    .and_then(|directory| Job::adopt(&directory).ok())
+            });
             self.tell(&Event::Adopted, &[]);
         }
     }
 
     fn detach(&mut self, detach: &Detach, fds: Vec<OwnedFd>) {
+        if let Tree::Marked(_) = self.tree {
+            let reason = "it would not outlive this program".to_owned();
+            return self.tell(&Event::DetachFailed { reason }, &[]);
+        }
         let mut fds = fds.into_iter();
         let (Some(output), Some(control)) = (fds.next(), fds.next()) else {
             return;
@@ -357,43 +373,24 @@ impl Server {
         }
     }
 
-    fn drain_child_signals(&mut self) {
-        let mut buffer = [0u8; 64];
-        while matches!((&self.children).read(&mut buffer), Ok(count) if count == buffer.len()) {}
-    }
-
     fn is_on_terminal(&self) -> bool {
         let shell = self.shell.as_ref();
         shell.is_some_and(|shell| shell.terminal.is_some())
     }
 
-    /// Reaps whoever has ended. True if no child is left.
+    /// Reaps whoever has ended. True if nobody is left.
     fn reap(&mut self) -> bool {
-        let mut options = WaitOptions::NOHANG;
-        if self.is_on_terminal() {
-            options |= WaitOptions::UNTRACED;
+        let reaped = self.tree.reap(self.living_shell(), self.is_on_terminal());
+        if let Some(shell) = self.shell.as_mut().filter(|_| reaped.end.is_some()) {
+            shell.end = reaped.end;
         }
-        loop {
-            match rustix::process::wait(options) {
-                Ok(Some((pid, status))) if status.stopped() => terminal::go_on(pid, status),
-                Ok(Some((pid, status))) => {
-                    if let Some(shell) = self
-                        .shell
-                        .as_mut()
-                        .filter(|shell| shell.pid == pid.as_raw_pid())
-                    {
-                        shell.end = match (status.exit_status(), status.terminating_signal()) {
-                            (Some(code), _) => Some(ShellEnd::Exited(code)),
-                            (None, Some(number)) => Some(ShellEnd::Signaled(number)),
-                            (None, None) => None,
-                        };
-                    }
-                }
-                Ok(None) => return false,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => return true,
-            }
+        if reaped.lost {
+            // As if we had been killed: nobody knows how the shell did.
+            let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
+            self.shell = None;
+            self.lose_host();
         }
+        reaped.empty
     }
 
     /// Tells the host what it does not know yet of the shell's end.
@@ -417,10 +414,10 @@ impl Server {
         self.tell(&event, &[]);
     }
 
-    fn survivors(&self) -> Vec<agent_bash_core::Survivor> {
+    fn survivors(&mut self) -> Vec<agent_bash_core::Survivor> {
         match &self.shell {
             Some(shell) => {
-                let mut survivors = tree::survivors(&shell.pipes, &shell.boot);
+                let mut survivors = self.tree.survivors(&shell.pipes, &shell.boot);
                 if let Some(terminal) = &shell.terminal {
                     terminal.mark_holders(&mut survivors);
                 }

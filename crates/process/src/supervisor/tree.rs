@@ -1,13 +1,19 @@
-//! Who is in the tree below this supervisor, and how they are signalled so that nobody else is.
+//! Who is in the tree of a shell, and how they are signalled so that nobody else is.
 //!
 //! A direct child that was not reaped keeps its pid and its process group's number, so it and its group can be
 //! signalled by number. Everybody else is signalled through a pidfd, after a look that the pid still belongs to the
 //! tree: if the pid was reused in between, the pidfd is that of the process that has gone, and nothing is hit.
 
+use super::marked::Marked;
+use super::protocol::ShellEnd;
+use super::terminal;
 use crate::proc_fs::{self, ProcessInfo};
 use agent_bash_core::Survivor;
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
 use std::collections::BTreeSet;
+use std::io::Read;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
 
 /// How many survivors are named.
 const MAX_NAMED: usize = 100;
@@ -19,74 +25,193 @@ fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_pid()
 }
 
-/// Asks everybody to end.
-pub(super) fn terminate(shell: Option<i32>) {
-    send_to_all(shell, Signal::TERM);
+/// By what the processes of a call are known.
+#[derive(Debug)]
+pub(super) enum Tree {
+    /// They are below this process, which is their subreaper.
+    Below {
+        /// A byte for every SIGCHLD.
+        children: UnixStream,
+    },
+    /// By marks: this is a thread of the host.
+    Marked(Marked),
 }
 
-/// Tells everybody that the terminal is gone.
-pub(super) fn hang_up(shell: Option<i32>) {
-    send_to_all(shell, Signal::HUP);
+/// What a look at the tree found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reaped {
+    /// How the shell has ended, if it was found to have now.
+    pub(super) end: Option<ShellEnd>,
+    /// Nobody is left.
+    pub(super) empty: bool,
+    /// The shell has ended, and nobody knows how: somebody else took its status.
+    pub(super) lost: bool,
 }
 
-/// Sends a signal, then SIGCONT (a stopped process does not hear the first without), to the shell's process group and
-/// to every descendant outside of it, once each.
-fn send_to_all(shell: Option<i32>, signal: Signal) {
-    let signals = [signal, Signal::CONT];
-    for signal in signals {
-        if let Some(group) = shell.and_then(Pid::from_raw) {
-            let _ = rustix::process::kill_process_group(group, signal);
+impl Tree {
+    /// What is to be polled for reading.
+    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        match self {
+            Self::Below { children } => vec![children.as_fd()],
+            Self::Marked(marked) => marked.fds(),
         }
     }
-    let descendants = proc_fs::descendants(own_pid());
-    let family: BTreeSet<i32> = descendants.iter().copied().chain([own_pid()]).collect();
-    for pid in descendants {
-        let in_group = |process: &ProcessInfo| Some(process.group) == shell;
-        if ProcessInfo::read(pid).is_some_and(|process| !process.zombie && !in_group(&process)) {
-            for signal in signals {
-                signal_member(pid, &family, signal);
+
+    /// Reaps whoever has ended. `shell` is that of the call while it lives.
+    pub(super) fn reap(&mut self, shell: Option<i32>, on_terminal: bool) -> Reaped {
+        match self {
+            Self::Below { children } => {
+                let mut buffer = [0u8; 64];
+                while matches!((&*children).read(&mut buffer), Ok(count) if count == buffer.len()) {
+                }
+                reap_children(shell, on_terminal)
+            }
+            Self::Marked(marked) => marked.reap(shell),
+        }
+    }
+
+    /// Asks everybody to end.
+    pub(super) fn terminate(&mut self, shell: Option<i32>) {
+        self.send_to_all(shell, Signal::TERM);
+    }
+
+    /// Tells everybody that the terminal is gone.
+    pub(super) fn hang_up(&mut self, shell: Option<i32>) {
+        self.send_to_all(shell, Signal::HUP);
+    }
+
+    /// Sends a signal, then SIGCONT (a stopped process does not hear the first without), to the shell's process group and
+    /// to everybody outside of it, once each.
+    fn send_to_all(&mut self, shell: Option<i32>, signal: Signal) {
+        let signals = [signal, Signal::CONT];
+        for signal in signals {
+            if let Some(group) = shell.and_then(Pid::from_raw) {
+                let _ = rustix::process::kill_process_group(group, signal);
+            }
+        }
+        let members = self.members();
+        for process in &members {
+            if Some(process.group) != shell {
+                for signal in signals {
+                    self.signal(process, &members, signal);
+                }
+            }
+        }
+    }
+
+    /// Stops the shell, then sends SIGTERM and SIGCONT to everybody else.
+    pub(super) fn stop_and_terminate(&mut self, shell: i32) {
+        if let Some(pid) = Pid::from_raw(shell) {
+            let _ = rustix::process::kill_process(pid, Signal::STOP);
+        }
+        let members = self.members();
+        for process in members.iter().filter(|process| process.pid != shell) {
+            for signal in [Signal::TERM, Signal::CONT] {
+                self.signal(process, &members, signal);
+            }
+        }
+    }
+
+    /// Whether nobody but the shell is left. What it has not reaped itself does not count.
+    pub(super) fn is_alone(&mut self, shell: i32) -> bool {
+        self.members().iter().all(|process| process.pid == shell)
+    }
+
+    /// Sends SIGKILL to everybody it can; who was forked meanwhile is met by the next round.
+    pub(super) fn kill_round(&mut self, shell: Option<i32>) {
+        match self {
+            Self::Below { .. } => kill_children(),
+            Self::Marked(_) => self.send_to_all(shell, Signal::KILL),
+        }
+    }
+
+    /// Who still lives. `pipes` are the inodes of the call's output; `boot` is the argument by which a shell of ours is known
+    /// that has forked and not yet become its command, or is a subshell.
+    pub(super) fn survivors(&mut self, pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
+        let members = self.members();
+        let named = members.iter().take(MAX_NAMED).map(|process| Survivor {
+            pid: process.pid.unsigned_abs(),
+            command: command_line(&proc_fs::arguments(process.pid), boot),
+            holds_output: proc_fs::holds_pipe(process.pid, pipes),
+            job: None,
+        });
+        named.collect()
+    }
+
+    /// Everybody who lives, the shell too.
+    fn members(&mut self) -> Vec<ProcessInfo> {
+        match self {
+            Self::Below { .. } => proc_fs::descendants(own_pid())
+                .into_iter()
+                .filter_map(ProcessInfo::read)
+                .filter(|process| !process.zombie)
+                .collect(),
+            Self::Marked(marked) => marked.look(),
+        }
+    }
+
+    fn signal(&self, process: &ProcessInfo, members: &[ProcessInfo], signal: Signal) {
+        let Some(number) = Pid::from_raw(process.pid) else {
+            return;
+        };
+        let Ok(handle) = rustix::process::pidfd_open(number, PidfdFlags::empty()) else {
+            return;
+        };
+        let Some(now) = ProcessInfo::read(process.pid) else {
+            return;
+        };
+        let is_the_same = match self {
+            // An orphan has moved up meanwhile.
+            Self::Below { .. } => {
+                now.parent == own_pid() || members.iter().any(|other| other.pid == now.parent)
+            }
+            Self::Marked(_) => now.start_time == process.start_time,
+        };
+        if is_the_same {
+            let _ = rustix::process::pidfd_send_signal(handle, signal);
+        }
+    }
+}
+
+pub(super) fn shell_end(status: WaitStatus) -> Option<ShellEnd> {
+    match (status.exit_status(), status.terminating_signal()) {
+        (Some(code), _) => Some(ShellEnd::Exited(code)),
+        (None, Some(number)) => Some(ShellEnd::Signaled(number)),
+        (None, None) => None,
+    }
+}
+
+fn reap_children(shell: Option<i32>, on_terminal: bool) -> Reaped {
+    let mut options = WaitOptions::NOHANG;
+    if on_terminal {
+        options |= WaitOptions::UNTRACED;
+    }
+    let mut reaped = Reaped {
+        end: None,
+        empty: false,
+        lost: false,
+    };
+    loop {
+        match rustix::process::wait(options) {
+            Ok(Some((pid, status))) if status.stopped() => terminal::go_on(pid, status),
+            Ok(Some((pid, status))) => {
+                if shell == Some(pid.as_raw_pid()) {
+                    reaped.end = shell_end(status);
+                }
+            }
+            Ok(None) => return reaped,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => {
+                reaped.empty = true;
+                return reaped;
             }
         }
     }
 }
 
-/// Stops the shell, then sends SIGTERM and SIGCONT to every other descendant.
-pub(super) fn stop_and_terminate(shell: i32) {
-    if let Some(pid) = Pid::from_raw(shell) {
-        let _ = rustix::process::kill_process(pid, Signal::STOP);
-    }
-    let descendants = proc_fs::descendants(own_pid());
-    let family: BTreeSet<i32> = descendants.iter().copied().chain([own_pid()]).collect();
-    for pid in descendants.into_iter().filter(|pid| *pid != shell) {
-        for signal in [Signal::TERM, Signal::CONT] {
-            signal_member(pid, &family, signal);
-        }
-    }
-}
-
-/// Whether nobody but this child is left. What it has not reaped itself does not count.
-pub(super) fn is_alone(shell: i32) -> bool {
-    proc_fs::descendants(own_pid())
-        .into_iter()
-        .filter(|pid| *pid != shell)
-        .all(|pid| ProcessInfo::read(pid).is_none_or(|process| process.zombie))
-}
-
-fn signal_member(pid: i32, family: &BTreeSet<i32>, signal: Signal) {
-    let Some(number) = Pid::from_raw(pid) else {
-        return;
-    };
-    let Ok(handle) = rustix::process::pidfd_open(number, PidfdFlags::empty()) else {
-        return;
-    };
-    if ProcessInfo::read(pid).is_some_and(|process| family.contains(&process.parent)) {
-        let _ = rustix::process::pidfd_send_signal(handle, signal);
-    }
-}
-
 /// Sends SIGKILL to every direct child and to the process group each of them is in. Their own children become ours and
 /// are met by the next round; a child forked during one round is met by the next, too.
-pub(super) fn kill_round() {
+fn kill_children() {
     let own_group = rustix::process::getpgrp().as_raw_pid();
     let mut groups = BTreeSet::new();
     for pid in proc_fs::children(own_pid()) {
@@ -103,22 +228,6 @@ pub(super) fn kill_round() {
             let _ = rustix::process::kill_process(number, Signal::KILL);
         }
     }
-}
-
-/// Who still lives below this process. `pipes` are the inodes of the call's output; `boot` is the argument by which a
-/// shell of ours is known that has forked and not yet become its command, or is a subshell.
-pub(super) fn survivors(pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
-    proc_fs::descendants(own_pid())
-        .into_iter()
-        .filter(|pid| ProcessInfo::read(*pid).is_some_and(|process| !process.zombie))
-        .take(MAX_NAMED)
-        .map(|pid| Survivor {
-            pid: pid.unsigned_abs(),
-            command: command_line(&proc_fs::arguments(pid), boot),
-            holds_output: proc_fs::holds_pipe(pid, pipes),
-            job: None,
-        })
-        .collect()
 }
 
 /// The name that a forked shell gets in the list: its arguments are our wrapper, not the user's command.

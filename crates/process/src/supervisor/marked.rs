@@ -1,0 +1,181 @@
+//! Who is in the tree of a shell, where no supervisor is their subreaper: known by their session, by a variable in their
+//! environment, by their parents, by the output that they can write to, and by having been known once. Found by scans.
+//!
+//! A process that has left all of it, by a double fork into a session of its own with an empty environment and its output
+//! closed, is not found.
+
+use super::tree::{Reaped, shell_end};
+use crate::proc_fs::{self, ProcessInfo};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, WaitOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// The variable that a call's processes have in their environment.
+pub(super) const VARIABLE: &str = "AGENT_BASH_CALL";
+
+/// The processes of the shells that one thread starts, one shell after another.
+#[derive(Debug)]
+pub(super) struct Marked {
+    /// Value of [`VARIABLE`].
+    value: String,
+    shell: Option<Leader>,
+    /// Who was found, by pid: start time, and a handle that tells of its end.
+    known: BTreeMap<i32, (u64, OwnedFd)>,
+    /// The last look is not worth anything any more.
+    stale: bool,
+}
+
+/// A shell: it leads its session.
+#[derive(Debug)]
+struct Leader {
+    pid: i32,
+    start_time: u64,
+    handle: OwnedFd,
+    reaped: bool,
+    /// Inodes of its output.
+    pipes: Vec<u64>,
+}
+
+impl Marked {
+    pub(super) fn new(value: String) -> Self {
+        Self {
+            value,
+            shell: None,
+            known: BTreeMap::new(),
+            stale: false,
+        }
+    }
+
+    /// A shell was started, a child of this process.
+    pub(super) fn leads(&mut self, pid: i32, pipes: &[u64]) {
+        let handle = Pid::from_raw(pid)
+            .and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
+        self.known.clear();
+        self.shell = handle.map(|handle| Leader {
+            pid,
+            // Not reaped, so it is it.
+            start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
+            handle,
+            reaped: false,
+            pipes: pipes.to_vec(),
+        });
+    }
+
+    /// What becomes readable when somebody ends.
+    pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
+        let shell = self.shell.iter().filter(|shell| !shell.reaped);
+        let known = self.known.values().map(|(_, handle)| handle.as_fd());
+        shell
+            .map(|shell| shell.handle.as_fd())
+            .chain(known)
+            .collect()
+    }
+
+    pub(super) fn reap(&mut self, shell: Option<i32>) -> Reaped {
+        let mut reaped = Reaped {
+            end: None,
+            empty: self.shell.is_none(),
+            lost: false,
+        };
+        if let Some(pid) = shell.and_then(Pid::from_raw) {
+            match rustix::process::waitpid(Some(pid), WaitOptions::NOHANG) {
+                Ok(Some((_, status))) => reaped.end = shell_end(status),
+                Ok(None) | Err(rustix::io::Errno::INTR) => return reaped,
+                Err(_) => reaped.lost = true,
+            }
+            if let Some(shell) = &mut self.shell {
+                shell.reaped = true;
+            }
+            self.stale = true;
+        }
+        if self.stale || self.somebody_has_ended() {
+            self.stale = false;
+            self.look();
+        }
+        reaped.empty = self.known.is_empty();
+        reaped
+    }
+
+    fn somebody_has_ended(&self) -> bool {
+        let mut fds: Vec<PollFd<'_>> = self
+            .known
+            .values()
+            .map(|(_, handle)| PollFd::new(handle, PollFlags::IN))
+            .collect();
+        let now = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        !fds.is_empty() && poll(&mut fds, Some(&now)).is_ok_and(|count| count > 0)
+    }
+
+    /// Looks for everybody who lives.
+    pub(super) fn look(&mut self) -> Vec<ProcessInfo> {
+        let Some(shell) = &self.shell else {
+            return Vec::new();
+        };
+        let own = std::process::id().cast_signed();
+        let entry = format!("{VARIABLE}={}", self.value);
+        let all: Vec<ProcessInfo> = proc_fs::processes()
+            .into_iter()
+            .filter(|process| {
+                process.pid != own && !process.zombie && process.start_time >= shell.start_time
+            })
+            .collect();
+        let is_marked = |process: &ProcessInfo| {
+            process.session == shell.pid
+                || (process.pid == shell.pid && !shell.reaped)
+                || self
+                    .known
+                    .get(&process.pid)
+                    .is_some_and(|(start_time, _)| *start_time == process.start_time)
+                || bears(process.pid, entry.as_bytes())
+                || proc_fs::writes_to(process.pid, &shell.pipes)
+        };
+        let mut found: BTreeSet<i32> = all
+            .iter()
+            .filter(|process| is_marked(process))
+            .map(|process| process.pid)
+            .collect();
+        // Children of theirs that bear no mark.
+        loop {
+            let before = found.len();
+            let children = all.iter().filter(|process| found.contains(&process.parent));
+            let children: Vec<i32> = children.map(|process| process.pid).collect();
+            found.extend(children);
+            if found.len() == before {
+                break;
+            }
+        }
+        let members: Vec<ProcessInfo> = all
+            .into_iter()
+            .filter(|process| found.contains(&process.pid))
+            .collect();
+        self.remember(&members);
+        members
+    }
+
+    fn remember(&mut self, members: &[ProcessInfo]) {
+        let mut before = std::mem::take(&mut self.known);
+        for process in members {
+            let same = before
+                .remove(&process.pid)
+                .filter(|(start_time, _)| *start_time == process.start_time);
+            let handle = same.map(|(_, handle)| handle).or_else(|| {
+                rustix::process::pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok()
+            });
+            // Without a handle it has just gone.
+            if let Some(handle) = handle {
+                self.known.insert(process.pid, (process.start_time, handle));
+            }
+        }
+    }
+}
+
+/// Whether a process has this entry in its environment. False where we may not look.
+fn bears(pid: i32, entry: &[u8]) -> bool {
+    fs::read(format!("/proc/{pid}/environ"))
+        .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == entry))
+}
