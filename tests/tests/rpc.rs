@@ -1,0 +1,693 @@
+//! `agent-bash rpc` as a client meets it: who is answered, with what, and what is left when one of the two goes away.
+//!
+//! What single calls come to is held by the conformance cases, which are played through it, too.
+
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, procfs, product};
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// What a slow machine may take.
+const SOON: Duration = Duration::from_secs(60);
+
+fn world() -> Result<World> {
+    World::new()?.with_program(Path::new(env!("CARGO_BIN_EXE_misbehave")))
+}
+
+fn server(world: &World) -> Result<Conversation> {
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("rpc");
+    Conversation::start(command)
+}
+
+/// Sends a request and waits for its answer.
+fn ask(server: &mut Conversation, mut request: Value) -> Result<Value> {
+    let id = server.new_id();
+    request["id"] = json!(id);
+    server.send(&request)?;
+    answer(server, &json!(id))
+}
+
+fn answer(server: &Conversation, id: &Value) -> Result<Value> {
+    server.next_where(SOON, |line| line["id"] == *id && line["type"] == "response")
+}
+
+/// As `ask`; it must be served.
+fn data(server: &mut Conversation, request: Value) -> Result<Value> {
+    let answer = ask(server, request)?;
+    ensure!(answer["success"] == true, "{answer}");
+    Ok(answer["data"].clone())
+}
+
+fn exists(path: &Path) -> Result<()> {
+    let there = poll::until(SOON, || path.exists().then_some(()));
+    there.with_context(|| format!("{} was not made", path.display()))
+}
+
+fn assert_nothing_left(world: World) {
+    let left = world.end(SOON);
+    assert!(left.is_empty(), "left behind:\n{left}");
+}
+
+#[test]
+fn answers_have_id_and_command_and_bash_the_upstreams_shape() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    server
+        .send(&json!({"id": "a", "type": "bash", "command": "cd /tmp; printf 'x\\ny'; exit 3"}))?;
+    assert_eq!(
+        server.next(SOON)?,
+        json!({"id": "a", "type": "response", "command": "bash", "success": true, "data": {
+            "output": "x\ny", "exitCode": 3, "cancelled": false, "truncated": false,
+            "totalLines": 2, "totalBytes": 3, "outputLines": 2, "outputBytes": 3}})
+    );
+    let cut = data(&mut server, json!({"type": "bash", "command": "seq 30000"}))?;
+    assert_eq!(
+        (&cut["truncated"], &cut["totalLines"]),
+        (&json!(true), &json!(30000))
+    );
+    assert!(cut["outputBytes"].as_u64() < cut["totalBytes"].as_u64());
+    let whole = data(
+        &mut server,
+        json!({"type": "artifact.show", "artifact": cut["artifactId"], "limit": 1}),
+    )?;
+    assert_eq!(
+        (&whole["text"], &whole["total_lines"]),
+        (&json!("1\n"), &json!(30000))
+    );
+    // Without an id, without one.
+    server.send(&json!({"type": "ping"}))?;
+    let pong = server.next(SOON)?;
+    assert!(
+        pong.get("id").is_none() && pong["command"] == "ping" && pong["success"] == true,
+        "{pong}"
+    );
+    assert!(server.end()?.status.success());
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn one_bash_at_a_time_and_abort_ends_it_and_always_succeeds() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let aborted = json!({"id": "z", "type": "response", "command": "abort_bash", "success": true});
+    server.send(&json!({"id": "z", "type": "abort_bash"}))?;
+    assert_eq!(server.next(SOON)?, aborted, "nothing runs");
+    server.send(
+        &json!({"id": "a", "type": "bash", "command": "echo begun; touch started; sleep 60"}),
+    )?;
+    exists(&world.cwd().join("started"))?;
+    let second = ask(
+        &mut server,
+        json!({"type": "bash", "command": "echo second"}),
+    )?;
+    assert_eq!(
+        second["error"],
+        "A bash command is already running. Press Esc to cancel it first."
+    );
+    server.send(&json!({"id": "z", "type": "abort_bash", "target": "other"}))?;
+    assert_eq!(server.next(SOON)?, aborted, "another is meant");
+    server.send(&json!({"id": "z", "type": "abort_bash", "target": "a"}))?;
+    let (first, then) = (server.next(SOON)?, server.next(SOON)?);
+    assert_eq!(first, aborted);
+    assert_eq!((&then["id"], &then["success"]), (&json!("a"), &json!(true)));
+    assert_eq!(then["data"]["cancelled"], true);
+    assert!(then["data"].get("exitCode").is_none(), "{then}");
+    assert!(
+        then["data"]["output"]
+            .as_str()
+            .unwrap_or_default()
+            .contains("begun"),
+        "{then}"
+    );
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn what_the_user_runs_is_recorded_and_held_back_during_a_turn() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let bash = |command: &str| json!({"type": "bash", "command": command});
+    let commands = |data: &Value| -> Vec<String> {
+        let messages = data["messages"].as_array().into_iter().flatten();
+        messages
+            .map(|message| message["command"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    };
+    data(&mut server, bash("cd /; here=1"))?;
+    assert_eq!(
+        data(&mut server, bash("pwd; echo $here"))?["output"],
+        "/\n1\n",
+        "one shell"
+    );
+    ask(&mut server, json!({"type": "session.begin_turn"}))?;
+    data(
+        &mut server,
+        json!({"type": "bash", "command": "true", "exclude_from_context": true}),
+    )?;
+    let so_far = data(&mut server, json!({"type": "session.messages"}))?;
+    assert_eq!(commands(&so_far), ["cd /; here=1", "pwd; echo $here"]);
+    assert!(
+        so_far["messages"][1]["text"]
+            .as_str()
+            .unwrap_or_default()
+            .starts_with("Ran `pwd")
+    );
+    let held = data(&mut server, json!({"type": "session.end_turn"}))?;
+    assert_eq!(commands(&held), ["true"]);
+    assert_eq!(held["messages"][0]["text"], Value::Null, "excluded");
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn updates_come_before_the_response_as_snapshots_or_deltas() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let script = "echo one; touch a; until test -e b; do sleep 0.01; done; echo two";
+    for (kind, stream, field) in [
+        ("tool_call", json!(true), "text"),
+        ("tool_call", json!("delta"), "delta"),
+        ("bash", json!("delta"), "delta"),
+    ] {
+        let mut request = json!({"id": 1, "type": kind, "stream": stream});
+        if kind == "bash" {
+            request["command"] = json!(script);
+        } else {
+            request["request"] = json!({"command": script});
+        }
+        server.send(&request)?;
+        let first = server.next(SOON)?;
+        assert_eq!(
+            (&first["id"], &first["type"], &first[field]),
+            (&json!(1), &json!("update"), &json!("one\n"))
+        );
+        std::fs::write(world.cwd().join("b"), "")?;
+        let second = server.next(SOON)?;
+        let want = if field == "text" {
+            "one\ntwo\n"
+        } else {
+            "two\n"
+        };
+        assert_eq!(
+            (&second[field], &second["total_bytes"]),
+            (&json!(want), &json!(8)),
+            "{second}"
+        );
+        assert_eq!(server.next(SOON)?["type"], "response");
+        std::fs::remove_file(world.cwd().join("b"))?;
+    }
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn requests_run_beside_each_other_and_one_is_called_off_alone() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    for id in ["a", "b"] {
+        let script = format!("touch {id}; until test -e go; do sleep 0.01; done; echo {id}");
+        server.send(&json!({"id": id, "type": "tool_call", "request": {"command": script}}))?;
+    }
+    exists(&world.cwd().join("a"))?;
+    exists(&world.cwd().join("b"))?;
+    assert_eq!(
+        data(&mut server, json!({"type": "cancel", "target": "nobody"}))?["cancelled"],
+        false
+    );
+    server.send(&json!({"id": "c", "type": "cancel", "target": "a"}))?;
+    assert_eq!(server.next(SOON)?["data"]["cancelled"], true);
+    let a = server.next(SOON)?;
+    assert_eq!(
+        (&a["id"], &a["data"]["status"]["kind"]),
+        (&json!("a"), &json!("cancelled"))
+    );
+    std::fs::write(world.cwd().join("go"), "")?;
+    let b = server.next(SOON)?;
+    assert_eq!((&b["id"], &b["data"]["text"]), (&json!("b"), &json!("b\n")));
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let script = "until test -e go; do sleep 0.01; done; echo done";
+    server.send(&json!({"id": "call", "type": "tool_call", "request": script}))?;
+    let too_long = format!(
+        "{{\"id\":1,\"type\":\"ping\",\"x\":\"{}\"}}",
+        "x".repeat(8 << 20)
+    );
+    let bad: [(&[u8], Value, &str, &str); 6] = [
+        (b"{", Value::Null, "", "not JSON"),
+        (b"\xff\xfe", Value::Null, "", "not JSON"),
+        (b"[]", Value::Null, "", "an object"),
+        (
+            b"{\"id\":\"q\",\"type\":\"dance\"}",
+            json!("q"),
+            "dance",
+            "unknown type",
+        ),
+        (
+            b"{\"id\":5,\"type\":\"cancel\"}",
+            json!(5),
+            "cancel",
+            "missing field `target`",
+        ),
+        (too_long.as_bytes(), Value::Null, "", "longer than 8 MiB"),
+    ];
+    for (line, id, command, error) in bad {
+        server.send_bytes(line)?;
+        server.send_bytes(b"\n\n  \r\n")?;
+        let refusal = server.next(SOON)?;
+        assert_eq!(refusal["id"], id, "{refusal}");
+        assert_eq!(
+            (&refusal["type"], &refusal["command"]),
+            (&json!("response"), &json!(command))
+        );
+        assert_eq!(refusal["success"], false);
+        assert!(
+            refusal["error"]
+                .as_str()
+                .unwrap_or_default()
+                .contains(error),
+            "{refusal}"
+        );
+    }
+    // Half a line, two at once, and one of the longest length.
+    server.send_bytes(b"{\"id\":1,\"ty")?;
+    server.send_bytes(b"pe\":\"ping\"}\n{\"id\":2,\"type\":\"ping\"}\n{\"id\":3,")?;
+    server.send_bytes(b"\"type\":\"ping\"}\n")?;
+    let ids: BTreeSet<u64> = (0..3)
+        .map(|_| Ok(server.next(SOON)?["id"].as_u64().unwrap_or_default()))
+        .collect::<Result<_>>()?;
+    assert_eq!(ids, BTreeSet::from([1, 2, 3]));
+    let padding = (8 << 20) - "{\"id\":4,\"type\":\"ping\",\"x\":\"\"}".len();
+    let longest = format!(
+        "{{\"id\":4,\"type\":\"ping\",\"x\":\"{}\"}}\n",
+        "x".repeat(padding)
+    );
+    assert_eq!(longest.len(), (8 << 20) + 1);
+    server.send_bytes(longest.as_bytes())?;
+    assert_eq!(server.next(SOON)?["id"], 4);
+    std::fs::write(world.cwd().join("go"), "")?;
+    assert_eq!(answer(&server, &json!("call"))?["data"]["text"], "done\n");
+    // A last line needs no end.
+    server.send_bytes(b"{\"id\":\"last\",\"type\":\"ping\"}")?;
+    let ended = server.end()?;
+    assert_eq!(ended.rest.len(), 1, "{ended:?}");
+    assert_eq!(ended.rest[0]["id"], "last");
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn the_end_of_input_or_a_signal_cancels_what_runs_and_jobs_live_on() -> Result<()> {
+    for by_signal in [false, true] {
+        let world = world()?;
+        let mut first = server(&world)?;
+        let started = data(
+            &mut first,
+            json!({"type": "tool_call", "request": {"command": "echo job; sleep 1000", "mode": "background"}}),
+        )?;
+        let job = started["status"]["job"].clone();
+        let script = "echo partial; touch started; misbehave ignore-term & sleep 60";
+        first.send(&json!({"id": "call", "type": "tool_call", "request": script}))?;
+        exists(&world.cwd().join("started"))?;
+        if by_signal {
+            let pid = Pid::from_raw(i32::try_from(first.pid())?).context("a pid")?;
+            rustix::process::kill_process(pid, Signal::TERM)?;
+            let call = answer(&first, &json!("call"))?;
+            assert_eq!(call["data"]["status"]["kind"], "cancelled", "{call}");
+            assert!(first.end()?.status.success());
+        } else {
+            let ended = first.end()?;
+            assert!(ended.status.success(), "{ended:?}");
+            assert_eq!(ended.rest.len(), 1, "{ended:?}");
+            assert_eq!(
+                ended.rest[0]["data"]["text"],
+                "[Command cancelled]\npartial\n"
+            );
+        }
+        let mut second = server(&world)?;
+        let jobs = data(&mut second, json!({"type": "jobs.list"}))?;
+        assert_eq!(jobs["jobs"][0]["state"]["kind"], "running", "{jobs}");
+        let killed = data(&mut second, json!({"type": "jobs.kill", "job": job}))?;
+        assert_eq!(
+            killed["job"]["state"]["ending"]["kind"], "signaled",
+            "{killed}"
+        );
+        drop(second);
+        assert_nothing_left(world);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let script = "while read -r line; do echo \"got $line\"; done; echo bye; exit 4";
+    let call = json!({"command": script, "mode": "background", "stdin": "pipe"});
+    let started = data(&mut server, json!({"type": "tool_call", "request": call}))?;
+    let job = started["status"]["job"].clone();
+    let waited = data(
+        &mut server,
+        json!({"type": "jobs.wait", "job": job, "timeout": "10ms"}),
+    )?;
+    assert_eq!(
+        (&waited["over"], &waited["job"]["state"]["kind"]),
+        (&json!(false), &json!("running"))
+    );
+    // A number does as well, and waiting can be called off.
+    let number: u64 = job.as_str().context("a text")?.parse()?;
+    server.send(&json!({"id": "wait", "type": "jobs.wait", "job": number}))?;
+    server.send(&json!({"type": "cancel", "target": "wait"}))?;
+    assert_eq!(answer(&server, &json!("wait"))?["data"]["over"], false);
+    data(
+        &mut server,
+        json!({"type": "jobs.input", "job": job, "text": "one\n"}),
+    )?;
+    let read = poll::until(SOON, || {
+        let read = data(&mut server, json!({"type": "jobs.output", "job": job})).ok()?;
+        (read["text"] == "got one\n").then_some(read)
+    });
+    let read = read.context("the job has not read its input")?;
+    assert_eq!(
+        (&read["at_end"], &read["complete"]),
+        (&json!(true), &json!(false))
+    );
+    data(
+        &mut server,
+        json!({"type": "jobs.input", "job": job, "text": "two\n", "close": true}),
+    )?;
+    let waited = data(&mut server, json!({"type": "jobs.wait", "job": job}))?;
+    assert_eq!(waited["over"], true);
+    assert_eq!(
+        waited["job"]["state"]["ending"],
+        json!({"kind": "exited", "code": 4})
+    );
+    let rest = data(
+        &mut server,
+        json!({"type": "jobs.output", "job": job, "offset": read["next"]}),
+    )?;
+    assert!(
+        rest["text"]
+            .as_str()
+            .unwrap_or_default()
+            .starts_with("got two\nbye\n"),
+        "{rest}"
+    );
+    let tail = data(
+        &mut server,
+        json!({"type": "jobs.output", "job": job, "tail": 1}),
+    )?;
+    assert_eq!(tail["complete"], true);
+    for (request, error) in [
+        (
+            json!({"type": "jobs.show", "job": "99"}),
+            "there is no job `99`",
+        ),
+        (
+            json!({"type": "jobs.input", "job": job, "text": "x"}),
+            "reads nothing",
+        ),
+        (
+            json!({"type": "jobs.wait", "job": job, "timeout": "soon"}),
+            "`timeout`",
+        ),
+    ] {
+        let refusal = ask(&mut server, request)?;
+        assert!(
+            refusal["error"]
+                .as_str()
+                .unwrap_or_default()
+                .contains(error),
+            "{refusal}"
+        );
+    }
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn outputs_are_paged_and_searched_and_shells_reset() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let call = data(
+        &mut server,
+        json!({"type": "tool_call", "request": "seq 30000"}),
+    )?;
+    let artifact = &call["artifacts"][0];
+    let list = data(&mut server, json!({"type": "artifact.list"}))?;
+    assert_eq!(
+        (
+            &list["artifacts"][0]["artifact"],
+            &list["artifacts"][0]["command"]
+        ),
+        (artifact, &json!("seq 30000"))
+    );
+    for name in [&artifact["id"], &artifact["uri"], &artifact["path"]] {
+        let page = data(
+            &mut server,
+            json!({"type": "artifact.show", "artifact": name, "offset": 10, "limit": 2}),
+        )?;
+        assert_eq!(
+            (&page["text"], &page["lines"], &page["next"]),
+            (&json!("10\n11\n"), &json!([10, 11]), &json!(12))
+        );
+    }
+    let found = data(
+        &mut server,
+        json!({"type": "artifact.grep", "artifact": 0, "pattern": "^777$", "context": 1}),
+    )?;
+    assert_eq!(
+        (&found["text"], &found["total_matches"]),
+        (&json!("776-776\n777:777\n778-778\n"), &json!(1))
+    );
+    let foreign = ask(
+        &mut server,
+        json!({"type": "artifact.show", "artifact": "/etc/passwd"}),
+    )?;
+    assert_eq!(foreign["success"], false, "only what is the session's");
+    let in_shell = |command: &str| json!({"type": "tool_call", "request": {"command": command, "session": "s"}});
+    data(&mut server, in_shell("cd /usr; x=1"))?;
+    assert_eq!(
+        data(&mut server, in_shell("pwd; echo x=$x"))?["text"],
+        "/usr\nx=1\n"
+    );
+    let list = data(&mut server, json!({"type": "session.list"}))?;
+    assert_eq!(
+        list["sessions"],
+        json!([{"name": "s", "busy": false, "cwd": "/usr"}])
+    );
+    assert_eq!(
+        data(
+            &mut server,
+            json!({"type": "session.reset", "session": "s"})
+        )?["reset"],
+        true
+    );
+    assert_eq!(
+        data(
+            &mut server,
+            json!({"type": "session.close", "session": "s"})
+        )?["reset"],
+        false
+    );
+    assert_eq!(data(&mut server, in_shell("echo x=$x"))?["text"], "x=\n");
+    let verdict = data(
+        &mut server,
+        json!({"type": "check", "command": "git push --force"}),
+    )?;
+    assert_eq!(
+        (&verdict["verdict"], &verdict["rule"]),
+        (&json!("block"), &json!("no_force_push"))
+    );
+    assert_eq!(
+        data(&mut server, json!({"type": "schema"}))?["name"],
+        "bash"
+    );
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn two_hundred_calls_are_in_flight_and_too_many_are_refused() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    for id in 0..300 {
+        let script = format!("until test -e go; do sleep 0.2; done; echo {id}");
+        server.send(&json!({"id": id, "type": "tool_call", "request": script}))?;
+    }
+    // 44 of them are too many, and said so at once.
+    for _ in 0..44 {
+        let refusal = server.next(SOON)?;
+        assert_eq!(refusal["success"], false, "{refusal}");
+        assert!(
+            refusal["error"]
+                .as_str()
+                .unwrap_or_default()
+                .contains("256 requests are in flight")
+        );
+    }
+    std::fs::write(world.cwd().join("go"), "")?;
+    let mut answered = BTreeSet::new();
+    for _ in 0..256 {
+        let response = server.next(SOON)?;
+        let id = response["id"].as_u64().context("an id")?;
+        assert_eq!(response["data"]["text"], format!("{id}\n"));
+        answered.insert(id);
+    }
+    assert_eq!(answered, (0..256).collect());
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
+/// Resident memory of a process, in KiB.
+fn resident(pid: u32) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    Ok(number.context("the kernel says how much")?.parse()?)
+}
+
+#[test]
+fn calls_in_a_row_leave_no_memory_behind() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let mut run = |count: u64| -> Result<u64> {
+        for _ in 0..count {
+            let result = data(&mut server, json!({"type": "tool_call", "request": "true"}))?;
+            ensure!(
+                result["status"] == json!({"kind": "exited", "code": 0}),
+                "{result}"
+            );
+        }
+        resident(server.pid())
+    };
+    let warm = run(200)?;
+    let after = run(800)?;
+    assert!(
+        after < warm + 8 * 1024,
+        "{warm} KiB, after 800 more {after} KiB"
+    );
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
+/// A server whose client is ours alone: nothing reads what it says.
+fn unread(world: &World) -> Result<Child> {
+    let mut command = world.command(product::agent_bash()?);
+    command
+        .arg("rpc")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    Ok(command.spawn()?)
+}
+
+#[test]
+fn a_client_that_never_reads_costs_bounded_memory_and_can_be_left() -> Result<()> {
+    let world = world()?;
+    let mut child = unread(&world)?;
+    let mut input = child.stdin.take().context("stdin is piped")?;
+    // Each answer has 50 KB, so a few hundred fill every queue; then nothing more is read, and this write waits.
+    let writer = std::thread::spawn(move || {
+        let line = format!(
+            "{}\n",
+            json!({"type": "tool_call", "request": "seq 8000", "stream": true})
+        );
+        for _ in 0..20_000 {
+            if input.write_all(line.as_bytes()).is_err() {
+                break;
+            }
+        }
+        input
+    });
+    let full = poll::until(SOON, || {
+        let first = resident(child.id()).ok()?;
+        let grows = poll::until(Duration::from_secs(2), || {
+            (resident(child.id()).ok()? > first + 1024).then_some(())
+        });
+        grows.is_none().then_some(first)
+    });
+    let full = full.context("its memory does not come to rest")?;
+    assert!(full < 200 * 1024, "{full} KiB");
+    assert!(
+        !writer.is_finished(),
+        "all was read although nothing is written"
+    );
+    let pid = Pid::from_child(&child);
+    rustix::process::kill_process(pid, Signal::TERM)?;
+    let ended = poll::until(SOON, || child.try_wait().ok().flatten());
+    assert!(ended.context("it does not end")?.success());
+    drop(child);
+    drop(writer.join());
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn a_client_that_dies_takes_its_commands_along() -> Result<()> {
+    let world = world()?;
+    let mut child = unread(&world)?;
+    {
+        let mut input = child.stdin.take().context("stdin is piped")?;
+        let script = "touch started; misbehave ignore-term & setsid misbehave linger & sleep 60";
+        writeln!(
+            input,
+            "{}",
+            json!({"type": "tool_call", "request": script, "stream": true})
+        )?;
+        exists(&world.cwd().join("started"))?;
+        // Both ends go at once, as when a client is killed.
+        drop(child.stdout.take());
+    }
+    let ended = poll::until(SOON, || child.try_wait().ok().flatten());
+    assert!(ended.is_some(), "it goes on without a client");
+    assert!(
+        procfs::processes()
+            .iter()
+            .all(|process| !process.environment_has(&world.mark()))
+    );
+    assert_nothing_left(world);
+    Ok(())
+}
+
+#[test]
+fn logs_go_elsewhere() -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("rpc").env("AGENT_BASH_LOG", "trace");
+    let mut server = Conversation::start(command)?;
+    data(
+        &mut server,
+        json!({"type": "tool_call", "request": "echo hello"}),
+    )?;
+    let ended = server.end()?;
+    assert!(
+        ended.rest.is_empty() && !ended.stderr.is_empty(),
+        "{ended:?}"
+    );
+    assert_nothing_left(world);
+    Ok(())
+}
