@@ -19,6 +19,10 @@ use tokio::sync::Notify;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn open(world: &World) -> Result<Session> {
+    open_with(world, &Settings::default())
+}
+
+fn open_with(world: &World, settings: &Settings) -> Result<Session> {
     // This program's `main` is the test harness's, so the supervisor is the product's own binary.
     let supervisor = Supervisor::at(product::agent_bash()?);
     let environment = world.environment().into_iter();
@@ -29,7 +33,7 @@ fn open(world: &World) -> Result<Session> {
         tools: None,
     };
     let options = SessionOptions::many_calls("conversation", supervisor);
-    Ok(Session::open(&Settings::default(), host, options)?)
+    Ok(Session::open(settings, host, options)?)
 }
 
 /// Runs `test` on a session, and looks for what is left of it.
@@ -305,5 +309,36 @@ fn shells_have_what_the_user_s_configuration_defines() -> Result<()> {
     })?;
     drop(runtime);
     assert!(world.end(PATIENCE).is_empty());
+    Ok(())
+}
+
+#[test]
+fn the_audit_log_tells_the_user_s_commands_from_the_model_s() -> Result<()> {
+    let world = World::new()?;
+    let log = world.home().join("audit.jsonl");
+    let settings = Settings {
+        audit_file: Some(log.clone()),
+        ..Settings::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let session = open_with(&world, &settings)?;
+        bang(&session, "git add . 2>/dev/null; true").await?;
+        let tool = session.tool();
+        tool.execute(json!("git add ."), &Cancel::new()).await;
+        anyhow::Ok(())
+    })?;
+    let text = std::fs::read_to_string(log)?;
+    let said: Vec<[serde_json::Value; 2]> = text
+        .lines()
+        .map(serde_json::from_str::<serde_json::Value>)
+        .map(|line| line.map(|line| [line["by"].clone(), line["verdict"].clone()]))
+        .collect::<Result<_, _>>()?;
+    assert_eq!(
+        json!(said),
+        json!([["user", "not_asked"], ["model", "blocked"]])
+    );
     Ok(())
 }

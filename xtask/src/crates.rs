@@ -129,6 +129,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "async-trait",
             "serde",
             "serde_json",
+            "sha2",
             "strsim",
             "thiserror",
             "tokio",

@@ -3,6 +3,7 @@
 //! What a call asks of parts that are missing is refused by `stage::offer`, not ignored.
 
 use crate::refusal::Refusal;
+use crate::stage::audit::{self, Recorded};
 use crate::stage::last_pipeline;
 use crate::stage::parse_input::Input;
 use crate::stage::{
@@ -10,7 +11,7 @@ use crate::stage::{
     safety, shape, terminal, timeout, working_directory,
 };
 use crate::tool::{CallOptions, Wiring};
-use agent_bash_core::{Cancel, Mode, Notice, Outcome, ToolResult};
+use agent_bash_core::{Caller, Cancel, Mode, Notice, Outcome, ToolResult};
 use agent_bash_exec::Job;
 use agent_bash_sink::CallOutput;
 use std::path::PathBuf;
@@ -23,6 +24,8 @@ pub(crate) struct Call {
     pub(crate) cwd: PathBuf,
     /// What the stages noticed.
     pub(crate) notices: Vec<Notice>,
+    /// It passed all checks.
+    pub(crate) allowed: bool,
 }
 
 /// What became of a call that was started.
@@ -56,9 +59,22 @@ pub(crate) async fn call(
         command: String::new(),
         cwd: tool.host.cwd.clone(),
         notices: Vec::new(),
+        allowed: false,
     };
     let ended = stages(tool, input, options, cancel, &mut call).await;
-    shape::result(tool, call, ended)
+    let (command, allowed) = (call.command.clone(), call.allowed);
+    let mut result = shape::result(tool, call, ended);
+    let recorded = Recorded {
+        by: Caller::Model,
+        command: &command,
+        allowed,
+        status: &result.status,
+        time: result.started_at,
+        duration_ms: result.duration_ms,
+    };
+    let unrecorded = audit::record(tool, &recorded);
+    result.notices.extend(unrecorded);
+    result
 }
 
 async fn stages(
@@ -83,6 +99,7 @@ async fn stages(
     let reading = safety::check(tool, call, &request)?;
     let hardened = safe_mode::check(tool, call, &mut request)?;
     approve::ask(tool, call, &request, &reading, cancel).await?;
+    call.allowed = true;
     working_directory::check(&call.cwd)?;
 
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);

@@ -24,8 +24,10 @@ use agent_bash_policy::{
     UnknownRule, default_rules,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter};
+use agent_bash_sink::AuditFile;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// All settings. The default is what holds where nobody says anything.
@@ -73,6 +75,10 @@ pub struct Settings {
     pub limits: Limits,
     /// How long a call of the MCP server may take before its client gets a handle on it instead; zero is for ever.
     pub mcp_handle_after: Duration,
+    /// Where calls are recorded; `None`: nowhere.
+    pub audit_file: Option<PathBuf>,
+    /// The record has the commands themselves, not their digests alone.
+    pub audit_commands: bool,
 }
 
 impl Default for Settings {
@@ -102,6 +108,8 @@ impl Default for Settings {
             set: BTreeMap::new(),
             limits: Limits::default(),
             mcp_handle_after: Duration::from_secs(50),
+            audit_file: None,
+            audit_commands: false,
         }
     }
 }
@@ -166,6 +174,10 @@ impl Settings {
             .environment(self.environment())
             .limits(self.limits)
             .virtual_terminal(self.virtual_terminal);
+        if let Some(path) = &self.audit_file {
+            let log = Arc::new(AuditFile::new(path));
+            builder = builder.audit(log, self.audit_commands);
+        }
         if let Some(path) = &self.shell {
             builder = builder.shell(path.clone());
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod approve;
 pub(crate) mod artifact;
+pub(crate) mod audit;
 pub(crate) mod background;
 pub(crate) mod benign;
 pub(crate) mod intercept;

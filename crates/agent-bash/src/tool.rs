@@ -5,12 +5,13 @@ use crate::HostContext;
 use crate::pipeline;
 use crate::schema::{self, ToolSchema};
 use crate::stage::approve::{AllowAll, Approver};
+use crate::stage::audit::Audit;
 use crate::stage::background::JobStarter;
 use crate::stage::parse_input::Input;
 use crate::stage::terminal::Terminal;
 use agent_bash_core::{
-    ArtifactStore, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer, Profile,
-    Shell, ShellChoice, StdinSource, StreamId, ToolResult,
+    ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
+    Profile, Shell, ShellChoice, StdinSource, StreamId, ToolResult,
 };
 use agent_bash_policy::{
     Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
@@ -49,6 +50,7 @@ pub(crate) struct Wiring {
     /// Whether the executor has persistent shells.
     pub(crate) sessions: bool,
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
+    pub(crate) audit: Option<Audit>,
     pub(crate) terminal: Option<Terminal>,
 }
 
@@ -101,6 +103,7 @@ impl BashTool {
             prefix: None,
             sessions: false,
             jobs: None,
+            audit: None,
             virtual_terminal: false,
             terminal: None,
         }
@@ -226,6 +229,7 @@ pub struct BashToolBuilder {
     prefix: Option<String>,
     sessions: bool,
     jobs: Option<Arc<dyn JobStarter>>,
+    audit: Option<Audit>,
     virtual_terminal: bool,
     terminal: Option<Arc<dyn Executor>>,
 }
@@ -326,6 +330,13 @@ impl BashToolBuilder {
         self
     }
 
+    /// Records every call; with `commands` the commands themselves, else their digests and lengths.
+    #[must_use]
+    pub fn audit(mut self, log: Arc<dyn AuditLog>, commands: bool) -> Self {
+        self.audit = Some(Audit { log, commands });
+        self
+    }
+
     /// Resource limits of each call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -364,6 +375,7 @@ impl BashToolBuilder {
                 prefix: self.prefix,
                 sessions: self.sessions,
                 jobs: self.jobs,
+                audit: self.audit,
                 terminal,
             }),
         }

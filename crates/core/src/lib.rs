@@ -8,6 +8,7 @@
 //! who do are `agent-bash-process`, `-exec`, `-pty` (processes), `-sink` (files) and `agent-bash` (wiring).
 
 mod artifact;
+mod audit;
 mod cancel;
 mod clock;
 mod duration_text;
@@ -25,6 +26,7 @@ mod status;
 mod timestamp;
 
 pub use artifact::{ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactStore, ArtifactWriter};
+pub use audit::{AuditEntry, AuditLog, AuditVerdict, Caller};
 pub use cancel::Cancel;
 pub use clock::Clock;
 pub use duration_text::{DurationError, parse_duration, short_duration};

@@ -99,6 +99,11 @@ pub enum NoticeKind {
         /// Why.
         reason: String,
     },
+    /// The call is not in the host's audit log.
+    AuditFailed {
+        /// Such as `Permission denied`.
+        reason: String,
+    },
     /// No supervisor: processes are contained by group and scan only.
     WithoutSupervisor {
         /// Why.
@@ -123,6 +128,7 @@ impl NoticeKind {
             | Self::Lifted { .. }
             | Self::Advice { .. }
             | Self::SnapshotSkipped { .. }
+            | Self::AuditFailed { .. }
             | Self::WithoutSupervisor { .. } => false,
         }
     }
@@ -166,6 +172,9 @@ impl NoticeKind {
             }
             Self::SnapshotSkipped { reason } => {
                 format!("The shell's configuration was not loaded: {reason}")
+            }
+            Self::AuditFailed { reason } => {
+                format!("The call is not in the audit log: {reason}")
             }
             Self::WithoutSupervisor { reason } => {
                 format!("Running without a supervisor: {reason}")

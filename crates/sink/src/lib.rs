@@ -6,6 +6,7 @@
 //! | the streams of a call, as an executor's consumer | [`CallOutput`] → [`CallReport`] |
 //! | whole outputs on disk | [`ArtifactDir`], [`open_artifact`] |
 //! | reading those: pages, tails, searches | [`FileView`] |
+//! | a record of calls | [`AuditFile`] |
 //! | watching a command while it runs | [`LiveUpdates`], [`TailBuffer`] |
 //!
 //! What a stream passes through, each in a file of its own: `sanitise` (with `escape`, `visible`, `scan`) cleans,
@@ -19,6 +20,7 @@ mod allocate;
 mod artifact_dir;
 mod artifact_options;
 mod artifact_writer;
+mod audit_file;
 mod call;
 mod cut;
 mod escape;
@@ -43,6 +45,7 @@ mod window;
 
 pub use artifact_dir::{ArtifactDir, ArtifactInfo, Cleared, LookupError, Removed, open_artifact};
 pub use artifact_options::{ArtifactDirOptions, ArtifactLimits, Naming, SessionNameError};
+pub use audit_file::AuditFile;
 pub use call::{CallOptions, CallOutput, CallReport};
 pub use live::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 pub use report::{Piece, Shown, SinkReport};

@@ -5,11 +5,12 @@ use crate::layout;
 use crate::pipeline::Call;
 use crate::profiles;
 use crate::session::BangMessage;
+use crate::stage::audit::{self, Recorded};
 use crate::stage::{parse_input, run, shape};
 use crate::tool::Wiring;
 use agent_bash_core::{
-    ArtifactEnd, ArtifactMeta, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits, Request,
-    RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
+    ArtifactEnd, ArtifactMeta, Caller, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits,
+    Request, RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
 };
 use agent_bash_process::resolve_shell;
 use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
@@ -68,6 +69,7 @@ pub(super) async fn run(
         command: request.command.clone(),
         cwd: tool.host.cwd.clone(),
         notices: parsed.notices,
+        allowed: false,
     };
     let mut output = output(tool, &call);
     let decisions = run::Decisions {
@@ -89,7 +91,20 @@ pub(super) async fn run(
         Err(error) => Err(error),
     };
     let excluded = options.excluded_from_context;
-    Ok(message(tool, call, output, outcome, excluded))
+    let mut message = message(tool, call, output, outcome, excluded);
+    let unrecorded = audit::record(
+        tool,
+        &Recorded {
+            by: Caller::User,
+            command: &message.command,
+            allowed: false,
+            status: &message.status,
+            time: message.time,
+            duration_ms: message.duration_ms,
+        },
+    );
+    message.notices.extend(unrecorded);
+    Ok(message)
 }
 
 /// Persistent shells are bash's: a profile's zsh gives way to it.

@@ -280,7 +280,32 @@ pub(super) const KEYS: &[Key] = &[
         get: |s| Some(duration_value(s.mcp_handle_after)),
         tightens: None,
     },
+    Key {
+        name: "audit.file",
+        doc: "Records every call here, a line of JSON each: digest and length of the command, verdict, status, duration.",
+        form: Form::Text,
+        set: |s, v| absolute_path(v).map(|path| s.audit_file = Some(path)),
+        get: |s| to_value(s.audit_file.as_ref()?),
+        tightens: None,
+    },
+    Key {
+        name: "audit.commands",
+        doc: "The record has the commands themselves, too: true or false.",
+        form: Form::Text,
+        set: |s, v| yes_or_no(v).map(|yes| s.audit_commands = yes),
+        get: |s| to_value(s.audit_commands),
+        tightens: None,
+    },
 ];
+
+fn yes_or_no(value: &Value) -> Result<bool, String> {
+    match value {
+        Value::Boolean(yes) => Ok(*yes),
+        // As a variable says it.
+        Value::String(text) => text.parse().map_err(|_| "`true` or `false`".to_owned()),
+        _ => Err("`true` or `false`".to_owned()),
+    }
+}
 
 fn text(value: &Value) -> Result<&str, String> {
     value.as_str().ok_or_else(|| "a text".to_owned())

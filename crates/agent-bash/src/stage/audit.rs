@@ -1,0 +1,75 @@
+//! Writes a call that is over into the host's audit log, if it has one.
+
+use crate::tool::Wiring;
+use agent_bash_core::{
+    AuditEntry, AuditLog, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp,
+};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// The host's audit log.
+pub(crate) struct Audit {
+    pub(crate) log: Arc<dyn AuditLog>,
+    /// It is to have the commands themselves.
+    pub(crate) commands: bool,
+}
+
+/// What is recorded of a call.
+pub(crate) struct Recorded<'a> {
+    pub(crate) by: Caller,
+    pub(crate) command: &'a str,
+    /// It passed all checks.
+    pub(crate) allowed: bool,
+    pub(crate) status: &'a Status,
+    pub(crate) time: Timestamp,
+    pub(crate) duration_ms: f64,
+}
+
+/// Records it. A notice says that it was not kept; the call itself is over.
+pub(crate) fn record(tool: &Wiring, call: &Recorded<'_>) -> Option<Notice> {
+    let audit = tool.audit.as_ref()?;
+    let (verdict, rule) = match call.status {
+        Status::Blocked { rule, .. } => (AuditVerdict::Blocked, Some(rule.clone())),
+        _ if call.allowed => (AuditVerdict::Allowed, None),
+        _ => (AuditVerdict::NotAsked, None),
+    };
+    let entry = AuditEntry {
+        time: call.time,
+        profile: tool.profile.name,
+        by: call.by,
+        command_sha256: digest(call.command),
+        command_bytes: call.command.len() as u64,
+        command: audit.commands.then(|| call.command.to_owned()),
+        verdict,
+        rule,
+        status: call.status.clone(),
+        duration_ms: call.duration_ms,
+    };
+    let error = audit.log.record(&entry).err()?;
+    tracing::warn!(%error, "a call could not be written into the audit log");
+    let reason = error.to_string();
+    Some(NoticeKind::AuditFailed { reason }.into())
+}
+
+fn digest(text: &str) -> String {
+    let mut digits = String::with_capacity(64);
+    for byte in Sha256::digest(text) {
+        // Writing to a String cannot fail.
+        let _ = write!(digits, "{byte:02x}");
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_what_sha256sum_says() {
+        assert_eq!(
+            digest("ls -la"),
+            "1de700c29687cae34561545f50d3c8b3d9afe88e04cc11069f8a6dc6e4ce9464"
+        );
+    }
+}
