@@ -1,0 +1,451 @@
+//! The git commands that read, as data: for each its options that change nothing (git 2.47).
+
+/// A subcommand that reads.
+pub(super) struct Reading {
+    pub(super) names: &'static [&'static str],
+    pub(super) flags: &'static str,
+    /// Letters that may have a value attached.
+    pub(super) optional: &'static str,
+    pub(super) valued: &'static str,
+    /// Its own long options; those of the shared lists come on top.
+    pub(super) long: &'static str,
+    /// The lists of long options it shares with others.
+    pub(super) shared: &'static [&'static str],
+    /// What its operands must be.
+    pub(super) operands: Expect,
+}
+
+/// What the operands of a subcommand must be for it to read only.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expect {
+    /// Anything: revisions and paths.
+    Any,
+    /// None, unless one of these options is given.
+    NoneUnless(&'static [&'static str]),
+    /// The first operand is one of these; none at all only if the flag says so.
+    FirstOf(&'static [&'static str], bool),
+    /// At most one.
+    One,
+    /// Anything, but this option must be given.
+    With(&'static str),
+}
+
+const DIFF: &str = "\
+    patch no-patch unified= raw patch-with-raw indent-heuristic no-indent-heuristic minimal \
+    patience histogram anchored= diff-algorithm= stat? compact-summary numstat shortstat \
+    dirstat? cumulative summary patch-with-stat name-only name-status submodule? color? \
+    no-color color-moved? no-color-moved color-moved-ws= word-diff? word-diff-regex= \
+    color-words? no-renames rename-empty no-rename-empty check ws-error-highlight= \
+    full-index binary abbrev? break-rewrites? find-renames? find-copies? find-copies-harder \
+    irreversible-delete diff-filter= pickaxe-all pickaxe-regex relative? no-relative text \
+    ignore-cr-at-eol ignore-space-at-eol ignore-space-change ignore-all-space \
+    ignore-blank-lines ignore-matching-lines= inter-hunk-context= function-context exit-code \
+    quiet no-ext-diff no-textconv ignore-submodules? src-prefix= dst-prefix= no-prefix \
+    default-prefix line-prefix= ita-invisible-in-index cached staged merge-base no-index \
+    stat-width= stat-name-width= stat-count= stat-graph-width= cc combined-all-paths \
+    diff-merges= no-diff-merges remerge-diff dd rotate-to= skip-to=";
+
+const LOG: &str = "\
+    follow no-decorate decorate? decorate-refs= decorate-refs-exclude= source log-size \
+    oneline pretty? format= abbrev-commit no-abbrev-commit graph no-graph all branches? \
+    tags? remotes? glob= exclude= exclude-hidden= max-count= skip= since= after= until= \
+    before= author= committer= grep= grep-reflog= all-match invert-grep regexp-ignore-case \
+    basic-regexp extended-regexp fixed-strings perl-regexp remove-empty merges no-merges \
+    min-parents= max-parents= first-parent not reflog walk-reflogs merge boundary \
+    use-bitmap-index simplify-by-decoration simplify-merges full-history dense sparse \
+    ancestry-path? date-order author-date-order topo-order reverse no-walk? do-walk date= \
+    relative-date parents children left-right left-only right-only cherry cherry-mark \
+    cherry-pick count no-notes notes? show-notes? encoding= expand-tabs? no-expand-tabs \
+    no-mailmap mailmap use-mailmap clear-decorations stdin objects timestamp header \
+    show-linear-break? full-diff mailmap-file= end-of-options disk-usage? ignore-missing \
+    since-as-filter=";
+
+const REFS: &str = "\
+    list contains= no-contains= merged? no-merged? points-at= sort= format= column? \
+    no-column color? no-color ignore-case omit-empty";
+
+const FLAGS_LOG: &str = "pusabcgimqrtvwzDEFRW0123456789";
+
+const VALUED_LOG: &str = "nULSGO";
+
+/// `-M50%`, `-C`, `-B20/60`, `-X5`, `-l100` of diff.
+const OPTIONAL_DIFF: &str = "MCBXl";
+
+pub(super) static READING: [Reading; 37] = [
+    Reading {
+        names: &["status"],
+        flags: "sbvz",
+        optional: "uM",
+        valued: "",
+        long: "\
+                short branch show-stash porcelain? long verbose untracked-files? ignored? null column? \
+                no-column ahead-behind no-ahead-behind renames no-renames find-renames? \
+                ignore-submodules?",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["log", "whatchanged", "show", "rev-list"],
+        flags: FLAGS_LOG,
+        optional: OPTIONAL_DIFF,
+        valued: VALUED_LOG,
+        long: "",
+        shared: &[DIFF, LOG],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["diff", "diff-tree", "diff-index", "diff-files"],
+        flags: "pusabcmqrtvwzDRWN0123456789",
+        optional: OPTIONAL_DIFF,
+        valued: "ULSGOI",
+        long: "root no-commit-id pretty? oneline always stdin ours theirs base",
+        shared: &[DIFF],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["range-diff"],
+        flags: "ps",
+        optional: "",
+        valued: "U",
+        long: "creation-factor= no-dual-color left-only right-only no-notes",
+        shared: &[DIFF],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["blame", "annotate"],
+        flags: "bcefhklnpstw0123456789",
+        optional: "MC",
+        valued: "LS",
+        long: "\
+                root show-stats porcelain line-porcelain incremental encoding= date= progress \
+                no-progress score-debug show-name show-number show-email abbrev= minimal ignore-rev= \
+                color-lines color-by-age reverse first-parent no-textconv since=",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["branch"],
+        flags: "arvli0",
+        optional: "",
+        valued: "",
+        long: "all remotes verbose show-current abbrev= no-abbrev",
+        shared: &[REFS],
+        operands: Expect::NoneUnless(&["--list", "-l", "--merged", "--no-merged"]),
+    },
+    Reading {
+        names: &["tag"],
+        flags: "li0123456789n",
+        optional: "",
+        valued: "",
+        long: "",
+        shared: &[REFS],
+        operands: Expect::NoneUnless(&["--list", "-l", "-n", "--merged", "--no-merged"]),
+    },
+    Reading {
+        names: &["for-each-ref", "show-ref"],
+        flags: "dhqs",
+        optional: "",
+        valued: "",
+        long: "\
+                count= head heads branches tags dereference hash? verify abbrev? quiet exists exclude= \
+                include-root-refs",
+        shared: &[REFS],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["remote"],
+        flags: "vn",
+        optional: "",
+        valued: "",
+        long: "verbose all push",
+        shared: &[],
+        operands: Expect::FirstOf(&["get-url"], true),
+    },
+    Reading {
+        names: &["stash"],
+        flags: FLAGS_LOG,
+        optional: OPTIONAL_DIFF,
+        valued: VALUED_LOG,
+        long: "include-untracked only-untracked",
+        shared: &[DIFF, LOG],
+        operands: Expect::FirstOf(&["list", "show"], false),
+    },
+    Reading {
+        names: &["worktree"],
+        flags: "vz",
+        optional: "",
+        valued: "",
+        long: "porcelain verbose",
+        shared: &[],
+        operands: Expect::FirstOf(&["list"], false),
+    },
+    Reading {
+        names: &["reflog"],
+        flags: FLAGS_LOG,
+        optional: OPTIONAL_DIFF,
+        valued: VALUED_LOG,
+        long: "",
+        shared: &[DIFF, LOG],
+        operands: Expect::FirstOf(&["show", "exists", "list"], true),
+    },
+    Reading {
+        names: &["notes"],
+        flags: "",
+        optional: "",
+        valued: "",
+        long: "ref=",
+        shared: &[],
+        operands: Expect::FirstOf(&["list", "show"], true),
+    },
+    Reading {
+        names: &["bisect"],
+        flags: "",
+        optional: "",
+        valued: "",
+        long: "",
+        shared: &[],
+        operands: Expect::FirstOf(&["log"], false),
+    },
+    Reading {
+        names: &["sparse-checkout"],
+        flags: "",
+        optional: "",
+        valued: "",
+        long: "",
+        shared: &[],
+        operands: Expect::FirstOf(&["list"], false),
+    },
+    Reading {
+        names: &["symbolic-ref"],
+        flags: "q",
+        optional: "",
+        valued: "",
+        long: "quiet short recurse no-recurse",
+        shared: &[],
+        operands: Expect::One,
+    },
+    Reading {
+        names: &["rev-parse"],
+        flags: "q",
+        optional: "",
+        valued: "",
+        long: "\
+                abbrev-ref? short? verify quiet symbolic symbolic-full-name all branches? tags? remotes? \
+                glob= exclude= show-toplevel show-prefix show-cdup git-dir git-common-dir \
+                absolute-git-dir is-inside-git-dir is-inside-work-tree is-bare-repository \
+                is-shallow-repository git-path= show-superproject-working-tree show-object-format? \
+                show-ref-format path-format= not default= sq revs-only no-revs flags no-flags since= \
+                until= after= before= end-of-options local-env-vars shared-index-path disambiguate=",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["describe"],
+        flags: "",
+        optional: "",
+        valued: "",
+        long: "\
+                all tags contains abbrev= candidates= exact-match debug long match= exclude= always \
+                first-parent dirty? broken?",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["shortlog"],
+        flags: "nsecw",
+        optional: "",
+        valued: "",
+        long: "numbered summary email committer group=",
+        shared: &[LOG],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["ls-files"],
+        flags: "cdmosiukztvfx",
+        optional: "",
+        valued: "xX",
+        long: "\
+                cached deleted modified others ignored stage unmerged killed directory \
+                no-empty-directory empty-directory eol deduplicate exclude= exclude-from= \
+                exclude-per-directory= exclude-standard error-unmatch with-tree= full-name \
+                recurse-submodules abbrev? debug sparse format= resolve-undo",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["ls-tree"],
+        flags: "drtlz",
+        optional: "",
+        valued: "",
+        long: "long name-only name-status object-only abbrev? full-name full-tree format=",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["cat-file"],
+        flags: "tsep",
+        optional: "",
+        valued: "",
+        long: "\
+                batch? batch-check? batch-all-objects buffer unordered allow-unknown-type mailmap \
+                use-mailmap no-mailmap",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["grep"],
+        flags: "aIrivwEPGFnlLzochWpq0123456789H",
+        optional: "",
+        valued: "efmABC",
+        long: "\
+                cached untracked no-index exclude-standard no-exclude-standard recurse-submodules text \
+                ignore-case max-depth= recursive no-recursive word-regexp invert-match full-name \
+                extended-regexp basic-regexp perl-regexp fixed-strings line-number column \
+                files-with-matches name-only files-without-match null only-matching count color? \
+                no-color break heading show-function context= after-context= before-context= \
+                function-context max-count= threads= and or not all-match quiet no-textconv",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["config"],
+        flags: "lz",
+        optional: "",
+        valued: "",
+        long: "\
+                list get get-all get-regexp get-urlmatch get-color global system local worktree type= \
+                bool int bool-or-int path expiry-date null name-only show-origin show-scope includes \
+                no-includes default= all regexp value= fixed-value url=",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["merge-base"],
+        flags: "a",
+        optional: "",
+        valued: "",
+        long: "all octopus independent is-ancestor fork-point",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["fsck"],
+        flags: "v",
+        optional: "",
+        valued: "",
+        long: "\
+                full no-full strict connectivity-only root tags cache no-reflogs verbose progress \
+                no-progress unreachable dangling no-dangling name-objects",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["name-rev"],
+        flags: "",
+        optional: "",
+        valued: "",
+        long: "tags refs= exclude= all name-only no-undefined always annotate-stdin",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["cherry"],
+        flags: "v",
+        optional: "",
+        valued: "",
+        long: "abbrev?",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["count-objects"],
+        flags: "vH",
+        optional: "",
+        valued: "",
+        long: "verbose human-readable",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["check-ignore"],
+        flags: "qvnz",
+        optional: "",
+        valued: "",
+        long: "quiet verbose stdin non-matching no-index",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["check-attr"],
+        flags: "az",
+        optional: "",
+        valued: "",
+        long: "all cached stdin",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &[
+            "check-ref-format",
+            "merge-tree",
+            "patch-id",
+            "get-tar-commit-id",
+            "stripspace",
+        ],
+        flags: "z",
+        optional: "",
+        valued: "",
+        long: "branch name-only messages no-messages stable unstable verbatim",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["var"],
+        flags: "l",
+        optional: "",
+        valued: "",
+        long: "",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["version"],
+        flags: "",
+        optional: "",
+        valued: "",
+        long: "build-options",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["format-patch"],
+        flags: "pnNks0123456789",
+        optional: "",
+        valued: "U",
+        long: "\
+                stdout numbered no-numbered keep-subject cover-letter signoff no-signature zero-commit \
+                root subject-prefix=",
+        shared: &[DIFF],
+        operands: Expect::With("--stdout"),
+    },
+    Reading {
+        names: &["show-branch"],
+        flags: "ra",
+        optional: "",
+        valued: "",
+        long: "\
+                all remotes current topo-order date-order sparse more= list merge-base independent \
+                sha1-name no-name topics color? no-color",
+        shared: &[],
+        operands: Expect::Any,
+    },
+    Reading {
+        names: &["submodule"],
+        flags: "q",
+        optional: "",
+        valued: "",
+        long: "quiet cached",
+        shared: &[],
+        operands: Expect::FirstOf(&[], false),
+    },
+];

@@ -1,0 +1,283 @@
+//! What a `$` or a backtick begins inside a word: parameters, substitutions, arithmetic.
+
+use std::rc::Rc;
+
+use super::super::ast::{List, Param, Part};
+use super::super::escape;
+use super::parts::{Parts, plain_param};
+use super::{Origin, Problem, Reader};
+
+/// Operators behind a parameter's name, longest first.
+const OPERATORS: [&str; 23] = [
+    ":-", ":=", ":?", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "~~", "-", "=", "?", "+",
+    "#", "%", "/", "^", ",", "@", ":",
+];
+
+impl Reader<'_> {
+    /// `` `…` ``: the inside loses one level of backslashes and is then a script of its own.
+    pub(super) fn backtick(&mut self, parts: &mut Parts, quoted: bool) {
+        self.pos += 1;
+        let start = self.pos;
+        let mut text = String::new();
+        loop {
+            match self.byte(0) {
+                None => return self.fail(Problem::Syntax),
+                Some(b'`') => break,
+                Some(b'\\') => {
+                    self.pos += 1;
+                    let c = self.character();
+                    let lost = matches!(c.as_str(), "`" | "\\" | "$") || (quoted && c == "\"");
+                    if !lost {
+                        text.push('\\');
+                    }
+                    text.push_str(&c);
+                }
+                _ => text.push_str(&self.character()),
+            }
+        }
+        let origin = match self.origin {
+            Origin::At(base) if text.len() == self.pos - start => Origin::At(base + start),
+            _ => Origin::Made(self.span(start, self.pos)),
+        };
+        self.pos += 1;
+        let depth = self.depth;
+        let list = self
+            .deeper(|_| true)
+            .then(|| super::read(&text, origin, self.budget, depth + 1));
+        let Some(reading) = list else { return };
+        if let Some((problem, _)) = reading.problem {
+            self.fail(problem);
+        }
+        parts.push(Part::Command {
+            list: Rc::new(reading.list),
+            quoted,
+        });
+    }
+
+    /// The list of a `$( … )` or `<( … )` whose opening has been taken, up to and with the `)`.
+    pub(super) fn substitution(&mut self) -> Rc<List> {
+        // Heredocs waiting outside wait for a newline outside; those left over inside join them.
+        let waiting = std::mem::take(&mut self.pending);
+        let list = self.deeper(|reader| {
+            reader.substitutions += 1;
+            let mut list = List::default();
+            reader.list(&mut list);
+            reader.expect_byte(b')');
+            reader.substitutions = reader.substitutions.saturating_sub(1);
+            list
+        });
+        self.pending.splice(0..0, waiting);
+        Rc::new(list)
+    }
+
+    pub(super) fn dollar(&mut self, parts: &mut Parts, quoted: bool) {
+        match self.byte(1) {
+            Some(b'(') => {
+                if self.byte(2) == Some(b'(')
+                    && let Some(inner) = self.arithmetic_extent(self.pos + 3)
+                {
+                    let inside = self.parts_of(self.pos + 3, inner);
+                    self.pos = inner + 2;
+                    return parts.push(Part::Arithmetic(inside));
+                }
+                self.pos += 2;
+                let list = self.substitution();
+                parts.push(Part::Command { list, quoted });
+            }
+            Some(b'{') => {
+                self.pos += 2;
+                if let Some(part) = self.deeper(|reader| Some(reader.braced(quoted))) {
+                    parts.push(part);
+                }
+            }
+            Some(b'[') => {
+                self.pos += 2;
+                let inside = self.deeper(|reader| reader.bracketed(quoted));
+                parts.push(Part::Arithmetic(inside));
+            }
+            Some(b'\'') if !quoted => {
+                self.pos += 2;
+                let rest = self.text.get(self.pos..).unwrap_or("");
+                let (text, len) = escape::ansi_c(rest);
+                parts.quoted(&text);
+                match len {
+                    Some(len) => self.pos += len,
+                    None => self.fail(Problem::Syntax),
+                }
+            }
+            Some(b'"') if !quoted => {
+                self.pos += 2;
+                self.double_quoted(parts);
+            }
+            Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
+                self.pos += 1;
+                let name = self.name();
+                parts.push(plain_param(name, quoted));
+            }
+            Some(byte) if byte.is_ascii_digit() || b"@*#?-$!".contains(&byte) => {
+                self.pos += 2;
+                parts.push(plain_param(char::from(byte).to_string(), quoted));
+            }
+            _ => {
+                self.pos += 1;
+                if quoted {
+                    parts.quoted("$");
+                } else {
+                    parts.bare("$");
+                }
+            }
+        }
+    }
+
+    pub(super) fn name(&mut self) -> String {
+        let rest = self.rest();
+        let len = rest
+            .iter()
+            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
+            .count();
+        let name = self
+            .text
+            .get(self.pos..self.pos + len)
+            .unwrap_or("")
+            .to_owned();
+        self.pos += len;
+        name
+    }
+
+    /// `${ … }`, the opening taken.
+    pub(super) fn braced(&mut self, quoted: bool) -> Part {
+        // `${ command; }` of bash 5.3.
+        if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
+            self.pos += 1;
+            let mut list = List::default();
+            self.list(&mut list);
+            self.expect_keyword("}");
+            return Part::Command {
+                list: Rc::new(list),
+                quoted,
+            };
+        }
+        let mut param = Param {
+            name: String::new(),
+            indirect: false,
+            length: false,
+            index: None,
+            operator: String::new(),
+            operand: Vec::new(),
+        };
+        let named = |byte: Option<u8>| {
+            byte.is_some_and(|b| b.is_ascii_alphanumeric() || b"_@*?$!-#".contains(&b))
+        };
+        if self.byte(0) == Some(b'#') && named(self.byte(1)) {
+            param.length = true;
+            self.pos += 1;
+        } else if self.byte(0) == Some(b'!') && self.byte(1) != Some(b'}') {
+            param.indirect = true;
+            self.pos += 1;
+        }
+        param.name = self.name();
+        if param.name.is_empty() {
+            param.name = self.character();
+        }
+        if self.byte(0) == Some(b'[') {
+            self.pos += 1;
+            param.index = Some(self.bracketed(quoted));
+        }
+        if let Some(operator) = OPERATORS.iter().find(|operator| self.starts_with(operator)) {
+            (*operator).clone_into(&mut param.operator);
+            self.pos += operator.len();
+        }
+        let keeps_single_quotes = quoted
+            && matches!(
+                param.operator.trim_start_matches(':'),
+                "-" | "=" | "?" | "+"
+            );
+        param.operand = self.braced_operand(quoted, keeps_single_quotes);
+        Part::Param {
+            param: Rc::new(param),
+            quoted,
+        }
+    }
+
+    /// Everything up to and with the closing brace.
+    pub(super) fn braced_operand(&mut self, quoted: bool, keeps_single_quotes: bool) -> Vec<Part> {
+        let mut parts = Parts::default();
+        loop {
+            match self.byte(0) {
+                None => {
+                    self.fail(Problem::Syntax);
+                    return parts.finish();
+                }
+                Some(b'}') => {
+                    self.pos += 1;
+                    return parts.finish();
+                }
+                Some(b'\\') if self.byte(1) == Some(b'\n') => self.skip_continuations(),
+                Some(b'\'') if keeps_single_quotes => {
+                    self.pos += 1;
+                    parts.quoted("'");
+                }
+                Some(b'<' | b'>') if !quoted && self.byte(1) == Some(b'(') => {
+                    let reads = self.byte(0) == Some(b'<');
+                    self.pos += 2;
+                    let list = self.substitution();
+                    parts.push(Part::Process { list, reads });
+                }
+                Some(b'$') => self.dollar(&mut parts, quoted),
+                Some(b'`') => self.backtick(&mut parts, quoted),
+                _ => self.piece(&mut parts, true),
+            }
+        }
+    }
+
+    /// The inside of `[ … ]`, up to and with the closing bracket.
+    pub(super) fn bracketed(&mut self, quoted: bool) -> Vec<Part> {
+        let mut parts = Parts::default();
+        let mut open = 0_usize;
+        loop {
+            match self.byte(0) {
+                None => {
+                    self.fail(Problem::Syntax);
+                    return parts.finish();
+                }
+                Some(b']') if open == 0 => {
+                    self.pos += 1;
+                    return parts.finish();
+                }
+                Some(b'[') => {
+                    open += 1;
+                    self.pos += 1;
+                    parts.bare("[");
+                }
+                Some(b']') => {
+                    open -= 1;
+                    self.pos += 1;
+                    parts.bare("]");
+                }
+                Some(b'\\') if self.byte(1) == Some(b'\n') => self.skip_continuations(),
+                Some(b'$') => self.dollar(&mut parts, quoted),
+                Some(b'`') => self.backtick(&mut parts, quoted),
+                _ => self.piece(&mut parts, true),
+            }
+        }
+    }
+
+    /// Where the `))` stands that closes the arithmetic beginning at `from`; `None` if what stands
+    /// there is a subshell in a subshell after all.
+    pub(super) fn arithmetic_extent(&self, from: usize) -> Option<usize> {
+        let mut open = 0_usize;
+        let mut at = from;
+        while let Some(byte) = self.bytes.get(at) {
+            match byte {
+                b'\\' => at += 1,
+                b'\'' => at += 1 + self.bytes[at + 1..].iter().position(|b| *b == b'\'')?,
+                b'(' => open += 1,
+                b')' if open > 0 => open -= 1,
+                b')' => return (self.bytes.get(at + 1) == Some(&b')')).then_some(at),
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+}

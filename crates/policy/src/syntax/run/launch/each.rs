@@ -1,0 +1,247 @@
+//! Programs that run a command for each of many things: `xargs`, `find -exec`, `parallel`, `fd -x`.
+
+use super::super::super::expand::join;
+use super::super::super::find::Search;
+use super::super::super::state::State;
+use super::super::super::value::{Piece, Value, Why};
+use super::super::simple::{Call, quote};
+use super::super::{Field, Machine};
+
+impl Machine<'_> {
+    pub(super) fn xargs(&mut self, call: &Call, st: &mut State) -> Value {
+        const VALUED: &str = "adEILnPs";
+        let (mut at, mut placeholder, mut lines) = (1, None, false);
+        while let Some(text) = call
+            .words
+            .get(at)
+            .map(|field| field.value.prefix().to_owned())
+        {
+            if text == "--" {
+                at += 1;
+                break;
+            }
+            let bare = matches!(
+                text.as_str(),
+                "--arg-file"
+                    | "--delimiter"
+                    | "--max-args"
+                    | "--max-procs"
+                    | "--max-chars"
+                    | "--process-slot-var"
+            );
+            if let Some(long) = text.strip_prefix("--") {
+                if long.starts_with("rep") {
+                    placeholder = Some(
+                        long.split_once('=')
+                            .map_or("{}", |(_, value)| value)
+                            .to_owned(),
+                    );
+                }
+                lines |= long.starts_with("nul") || long.starts_with("del");
+                at += usize::from(bare);
+            } else if text.len() > 1 && text.starts_with('-') {
+                for (index, letter) in text.char_indices().skip(1) {
+                    let rest = &text[index + 1..];
+                    lines |= matches!(letter, '0' | 'd');
+                    if letter == 'i' {
+                        placeholder = Some(if rest.is_empty() { "{}" } else { rest }.to_owned());
+                        break;
+                    }
+                    if VALUED.contains(letter) {
+                        if letter == 'I' {
+                            let next = call.literal(at + 1).unwrap_or("{}");
+                            placeholder =
+                                Some(if rest.is_empty() { next } else { rest }.to_owned());
+                        }
+                        at += usize::from(rest.is_empty());
+                        break;
+                    }
+                    if matches!(letter, 'e' | 'l') {
+                        break;
+                    }
+                }
+            } else {
+                break;
+            }
+            at += 1;
+        }
+        let items = match st.stdin.as_deref() {
+            Some(text) if placeholder.is_some() => text.split(&['\n', '\0']),
+            Some(text) if lines => text.split(&['\0', '\n']),
+            Some(text) => text
+                .split(&[' ', '\t', '\n'])
+                .iter()
+                .map(unquoted)
+                .collect(),
+            None => {
+                let mut item = Value::default();
+                item.push_unknown(Why::Input, true);
+                vec![item]
+            }
+        };
+        let mut words = call.words.get(at..).unwrap_or(&[]).to_vec();
+        if words.is_empty() {
+            return join(&items, "\n");
+        }
+        let span = words[0].span;
+        let inner = st.stdin.take();
+        let out = if let Some(placeholder) = placeholder {
+            let mut out = Value::default();
+            for item in &items {
+                let replaced = words
+                    .iter()
+                    .map(|field| Field {
+                        value: replaced(&field.value, &placeholder, item),
+                        span: field.span,
+                    })
+                    .collect();
+                out.extend(&self.start(&call.with_words(replaced), "xargs", st));
+            }
+            out
+        } else {
+            words.extend(items.into_iter().map(|value| Field { value, span }));
+            self.start(&call.with_words(words), "xargs", st)
+        };
+        st.stdin = inner;
+        out
+    }
+
+    pub(super) fn find(&mut self, call: &Call, st: &mut State) -> Value {
+        let search = Search::read(&call.words);
+        for command in &search.commands {
+            let mut words: Vec<Field> = Vec::new();
+            for field in command {
+                if field.value.literal() == Some("{}") {
+                    words.extend(search.found.iter().map(|value| Field {
+                        value: value.clone(),
+                        span: field.span,
+                    }));
+                } else {
+                    let found = search.found.first().cloned().unwrap_or_default();
+                    words.push(Field {
+                        value: replaced(&field.value, "{}", &found),
+                        span: field.span,
+                    });
+                }
+            }
+            self.start(&call.with_words(words), "find", st);
+        }
+        let mut out = join(&search.found, "\n");
+        out.push_text("\n");
+        out
+    }
+
+    /// GNU parallel: the command words and each input are joined and given to a shell.
+    pub(super) fn parallel(&mut self, call: &Call, st: &mut State) -> Value {
+        let values = call.values(1);
+        let mut at = 0;
+        while let Some(text) = values.get(at).map(Value::prefix) {
+            if !text.starts_with('-') {
+                break;
+            }
+            let takes_value = text.len() == 2
+                && text.ends_with(['j', 'P', 'I', 'a', 'd', 'C', 'n', 'N', 'L', 'S']);
+            at += 1 + usize::from(
+                takes_value
+                    || matches!(
+                        text,
+                        "--jobs" | "--delay" | "--timeout" | "--joblog" | "--colsep"
+                    ),
+            );
+        }
+        let rest = &values[at.min(values.len())..];
+        let sources = rest
+            .iter()
+            .position(|value| value.literal().is_some_and(|text| text.starts_with(":::")));
+        let command = join(&rest[..sources.unwrap_or(rest.len())], " ");
+        let items: Vec<Value> = match sources {
+            Some(at) => rest[at + 1..].to_vec(),
+            None => match st.stdin.as_deref() {
+                Some(text) => text.split(&['\n']),
+                None => vec![Value::unknown(Why::Input)],
+            },
+        };
+        for item in items {
+            let text = if command.is_empty() {
+                item
+            } else if command.script().contains('{') {
+                replaced(&command, "{}", &quote(&item))
+            } else {
+                let mut text = command.clone();
+                text.push_text(" ");
+                text.extend(&quote(&item));
+                text
+            };
+            self.script_with(&text, Vec::new(), "parallel", st);
+        }
+        Value::unknown(Why::Output)
+    }
+
+    /// A command that stands behind one of these options, up to the end or a `;`.
+    pub(super) fn after_option(
+        &mut self,
+        options: &[&str],
+        through: &str,
+        call: &Call,
+        st: &mut State,
+    ) {
+        let found = call.words.iter().position(|field| {
+            field
+                .value
+                .literal()
+                .is_some_and(|text| options.contains(&text))
+        });
+        let Some(at) = found else { return };
+        let mut item = Value::text("./");
+        item.push_unknown(Why::Output, false);
+        let mut words: Vec<Field> = call.words[at + 1..]
+            .iter()
+            .take_while(|field| field.value.literal() != Some(";"))
+            .map(|field| Field {
+                value: replaced(&field.value, "{}", &item),
+                span: field.span,
+            })
+            .collect();
+        if !call.words[at + 1..]
+            .iter()
+            .any(|field| field.value.script().contains('{'))
+        {
+            let span = call.words[at].span;
+            words.push(Field { value: item, span });
+        }
+        self.start(&call.with_words(words), through, st);
+    }
+}
+
+/// The value with `item` in every place where `placeholder` stands.
+fn replaced(value: &Value, placeholder: &str, item: &Value) -> Value {
+    if placeholder.is_empty() {
+        return value.clone();
+    }
+    let mut out = Value::default();
+    for piece in value.pieces() {
+        let Piece::Text(text) = piece else {
+            out.extend(&Value::from(piece.clone()));
+            continue;
+        };
+        for (index, part) in text.split(placeholder).enumerate() {
+            if index > 0 {
+                out.extend(item);
+            }
+            out.push_text(part);
+        }
+    }
+    out
+}
+
+/// An item of `xargs` without the quotes that it takes off.
+fn unquoted(value: &Value) -> Value {
+    match value.literal() {
+        Some(text) if text.contains(['\'', '"', '\\']) => Value::text(
+            text.chars()
+                .filter(|c| !matches!(c, '\'' | '"' | '\\'))
+                .collect::<String>(),
+        ),
+        _ => value.clone(),
+    }
+}

@@ -1,0 +1,95 @@
+//! What git starts for its user: aliases, `bisect run`, `submodule foreach`, `rebase --exec`, filters.
+
+use std::rc::Rc;
+
+use super::super::super::expand::join;
+use super::super::super::git::Git;
+use super::super::super::state::State;
+use super::super::super::value::Value;
+use super::super::Machine;
+use super::super::simple::{Call, quote};
+
+impl Machine<'_> {
+    /// Commands that git runs for its user: aliases with `!`, `bisect run`, `submodule foreach`,
+    /// `rebase --exec`, `filter-branch`.
+    pub(super) fn git(&mut self, call: &Call, st: &mut State) {
+        let git = Git::read(&call.words);
+        // Aliases set on the command line, and by a `git config` earlier in the script.
+        let subcommand = git.subcommand().unwrap_or("");
+        let alias = format!("alias.{subcommand}").to_ascii_lowercase();
+        let script = git
+            .config
+            .iter()
+            .find(|(name, _)| *name == alias)
+            .map(|(_, value)| value.script())
+            .or_else(|| st.aliases.get(&git_alias(&alias)).cloned());
+        if let Some(script) = script.filter(|_| !self.expanding.contains(&alias)) {
+            let mut text = match script.strip_prefix('!') {
+                Some(shell) => Value::text(shell),
+                None => Value::text(format!("git {script}")),
+            };
+            for field in git.arguments {
+                text.push_text(" ");
+                text.extend(&quote(&field.value));
+            }
+            self.expanding.push(alias);
+            self.script_with(&text, Vec::new(), "git", st);
+            self.expanding.pop();
+        }
+        if let Some((name, value)) = git
+            .configures()
+            .filter(|(name, _)| name.starts_with("alias."))
+        {
+            // `!text` is judged even where nobody calls it.
+            let script = value.script();
+            if let Some(shell) = script.strip_prefix('!') {
+                self.script_with(&Value::text(shell), Vec::new(), "git", st);
+            }
+            Rc::make_mut(&mut st.aliases).insert(git_alias(&name), script);
+        }
+        let values: Vec<Value> = git
+            .arguments
+            .iter()
+            .map(|field| field.value.clone())
+            .collect();
+        match (git.subcommand(), values.first().and_then(Value::literal)) {
+            (Some("bisect"), Some("run")) => {
+                let words = git.arguments[1..].to_vec();
+                self.start(&call.with_words(words), "git bisect", st);
+            }
+            (Some("submodule"), Some("foreach")) => {
+                let text = join(
+                    &values[1..]
+                        .iter()
+                        .filter(|value| !value.prefix().starts_with("--"))
+                        .cloned()
+                        .collect::<Vec<_>>(),
+                    " ",
+                );
+                self.script_with(&text, Vec::new(), "git submodule", st);
+            }
+            (Some("rebase" | "filter-branch"), _) => {
+                for (index, value) in values.iter().enumerate() {
+                    let text = value.prefix();
+                    let text = if let Some((_, text)) = text
+                        .strip_prefix("--exec")
+                        .and_then(|rest| rest.split_once('='))
+                    {
+                        Value::text(text)
+                    } else if matches!(text, "-x" | "--exec") || text.ends_with("-filter") {
+                        values.get(index + 1).cloned().unwrap_or_default()
+                    } else {
+                        continue;
+                    };
+                    self.script_with(&text, Vec::new(), "git", st);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Where an alias of git's is kept among those of the shell: under a name that no shell alias can have.
+fn git_alias(name: &str) -> String {
+    format!("git {name}")
+}
