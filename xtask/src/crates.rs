@@ -153,8 +153,22 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-tui",
+        workspace: &["agent-bash", "agent-bash-render"],
+        third_party: &[
+            "crossterm",
+            "futures-core",
+            "ratatui",
+            "ratatui-textarea",
+            "rustix",
+            "thiserror",
+            "tokio",
+        ],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-cli",
-        workspace: &["agent-bash", "agent-bash-server"],
+        workspace: &["agent-bash", "agent-bash-server", "agent-bash-tui"],
         third_party: &[
             "anyhow",
             "clap",

@@ -177,6 +177,11 @@ impl BashTool {
         &self.wiring.environment
     }
 
+    /// Whether commands may run on a terminal: see [`BashToolBuilder::terminal`].
+    pub fn offers_terminal(&self) -> bool {
+        self.wiring.terminal.is_some()
+    }
+
     /// The shell that runs the scripts.
     ///
     /// # Errors

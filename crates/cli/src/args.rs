@@ -10,6 +10,7 @@ mod jobs;
 mod mcp;
 mod rpc;
 mod run;
+mod tui;
 mod values;
 
 pub(crate) use about::{DoctorArgs, EnvArgs, SchemaArgs, SettingsArgs};
@@ -21,6 +22,7 @@ pub(crate) use jobs::{JobsAction, JobsArgs};
 pub(crate) use mcp::McpArgs;
 pub(crate) use rpc::{RpcArgs, ServingArgs};
 pub(crate) use run::RunArgs;
+pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
 pub(crate) use values::session_name;
 pub(crate) use values::{ProfileArg, SafeLevelArg, StdinArg};
@@ -56,6 +58,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run one command through the pipeline and print its result.
     Run(RunArgs),
+    /// Run commands in an interface for people: cards, terminals, jobs, full outputs.
+    Tui(TuiArgs),
     /// Serve an agent over stdin and stdout: the Model Context Protocol.
     Mcp(McpArgs),
     /// Serve another program over stdin and stdout: JSON lines.

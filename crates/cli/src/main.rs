@@ -9,10 +9,12 @@ mod output;
 mod progress;
 mod signals;
 mod start;
+mod theme;
 
 use args::{Cli, Command};
 use clap::Parser;
 use start::Start;
+use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
 /// A mistake in what we were given, told apart from what went wrong while doing it: exit code 2, as clap's own.
@@ -50,9 +52,13 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> anyhow::Result<u8> {
     let start = Start::of_this_process(token)?;
-    logging::init(&start.host);
+    // Logs on a terminal would be drawn over.
+    if !(matches!(command, Command::Tui(_)) && io::stderr().is_terminal()) {
+        logging::init(&start.host);
+    }
     match command {
         Command::Run(args) => commands::run::run(&args, &start),
+        Command::Tui(args) => commands::tui::tui(&args, &start),
         Command::Mcp(args) => commands::mcp::mcp(&args, &start),
         Command::Rpc(args) => commands::rpc::rpc(&args, &start),
         Command::Check(args) => commands::check::check(&args, &start),

@@ -57,6 +57,8 @@ type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
 /// size.
 pub struct PtyExecutor {
     options: PtyOptions,
+    /// The size with which the next terminal begins.
+    size: Mutex<PtySize>,
     on_start: Option<OnStart>,
     recording: Mutex<Option<RecordingWriter>>,
 }
@@ -65,6 +67,7 @@ impl PtyExecutor {
     /// An executor; nothing is opened yet.
     pub fn new(options: PtyOptions) -> Self {
         Self {
+            size: Mutex::new(options.size),
             options,
             on_start: None,
             recording: Mutex::new(None),
@@ -77,6 +80,11 @@ impl PtyExecutor {
     pub fn on_start(mut self, call: impl Fn(PtySession) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(call));
         self
+    }
+
+    /// The size with which terminals begin from now on. One that is open is resized by its session.
+    pub fn set_size(&self, size: PtySize) {
+        *self.size.lock().unwrap_or_else(PoisonError::into_inner) = size;
     }
 
     /// Records the next call that starts, as asciicast v2. What is typed is not recorded.
@@ -98,7 +106,10 @@ impl PtyExecutor {
         if let Some(name) = &spec.session {
             return Err(failed(format!("the session `{name}` has no terminal")));
         }
-        let options = self.options.clone();
+        let options = PtyOptions {
+            size: *self.size.lock().unwrap_or_else(PoisonError::into_inner),
+            ..self.options.clone()
+        };
         let script = ScriptFile::new(spec).map_err(failed)?;
         let (terminal, program_side) = Terminal::open(options.size).map_err(failed)?;
         let terminal = Arc::new(terminal);

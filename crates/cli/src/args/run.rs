@@ -82,4 +82,12 @@ pub(crate) struct RunArgs {
     /// Print the output as it comes; with --json to stderr.
     #[arg(long)]
     pub(crate) stream: bool,
+
+    /// Run it on a terminal of its own, which takes over ours meanwhile: editors, pagers and prompts work.
+    #[arg(long, conflicts_with_all = ["stdin", "stream", "head", "tail"])]
+    pub(crate) pty: bool,
+
+    /// Record that terminal as asciicast v2, which `asciinema play` shows. What is typed is not recorded.
+    #[arg(long, value_name = "FILE", requires = "pty")]
+    pub(crate) record: Option<PathBuf>,
 }

@@ -2,17 +2,17 @@
 
 use crate::Usage;
 use crate::args::{RunArgs, SafeLevelArg, StdinArg};
-use crate::commands::{script, session};
+use crate::commands::{on_terminal, script, session};
 use crate::output::{self, Live};
 use crate::progress::Progress;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use agent_bash::core::{
-    OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult, short_duration,
+    Clock, OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult, short_duration,
 };
 use agent_bash::process::SystemClock;
 use agent_bash::sink::Lifetime;
-use agent_bash::{CallOptions, Input};
+use agent_bash::{BashToolBuilder, CallOptions, Input};
 use anyhow::Context;
 use clap::ValueEnum;
 use std::sync::Arc;
@@ -46,8 +46,25 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
 async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(ToolResult, u8)> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let (safe_mode, _) = level_and_words(args);
-    let loaded = start.settings(args.profile, safe_mode)?;
-    let session = session::open(&loaded.settings, start, &args.state, Lifetime::Day)?;
+    let mut settings = start.settings(args.profile, safe_mode)?.settings;
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    if args.pty
+        && let Some(terminals) = on_terminal::prepare(args, start, &clock)?
+    {
+        settings.virtual_terminal = true;
+        let executor = terminals.executor();
+        let offered = |builder: BashToolBuilder| builder.terminal(executor);
+        let session = session::open_with(&settings, start, &args.state, Lifetime::Day, offered)?;
+        let cancel = called_off.cancel();
+        let result =
+            on_terminal::run(session.tool(), input, terminals, start, &clock, cancel).await?;
+        let code = called_off
+            .exit_code()
+            .filter(|_| result.status == Status::Cancelled);
+        let code = code.unwrap_or_else(|| result.status.exit_code());
+        return Ok((result, code));
+    }
+    let session = session::open(&settings, start, &args.state, Lifetime::Day)?;
     let mut watched = Live {
         all_to_stderr: args.json,
         cancel: called_off.cancel().clone(),
@@ -57,7 +74,7 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
     let live: Option<&mut dyn OutputConsumer> = if args.stream {
         Some(&mut watched)
     } else {
-        progress = Progress::start(&start.host, Arc::new(SystemClock::new()));
+        progress = Progress::start(&start.host, clock);
         progress.as_mut().map(|progress| progress as _)
     };
     let options = CallOptions {

@@ -45,7 +45,7 @@ where
 }
 
 /// `rpc-project-1f0a…`: the same for the same directory, another for another.
-fn name_for(protocol: &str, cwd: &Path) -> String {
+pub(crate) fn name_for(protocol: &str, cwd: &Path) -> String {
     const LONGEST: usize = 32;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let directory = cwd.file_name().unwrap_or_default().to_string_lossy();

@@ -2,7 +2,6 @@
 
 use crate::Usage;
 use crate::start::Start;
-use agent_bash::artifacts;
 use agent_bash::core::Clock;
 use agent_bash::exec::Jobs;
 use agent_bash::process::SystemClock;
@@ -10,6 +9,7 @@ use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::{OpenError, Session, SessionOptions, jobs_of_session};
 use agent_bash::settings::Settings;
 use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
+use agent_bash::{BashToolBuilder, artifacts};
 use std::sync::Arc;
 
 /// The artifacts of the session `name`; `None` where neither a state directory nor a home is known. What is past its
@@ -40,12 +40,23 @@ pub(crate) fn open(
     name: &str,
     lifetime: Lifetime,
 ) -> anyhow::Result<Session> {
+    open_with(settings, start, name, lifetime, |builder| builder)
+}
+
+/// As [`open`], with what the tool gets besides.
+pub(crate) fn open_with(
+    settings: &Settings,
+    start: &Start,
+    name: &str,
+    lifetime: Lifetime,
+    add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
+) -> anyhow::Result<Session> {
     let supervisor = Supervisor::this_program(&start.token);
     let options = SessionOptions {
         lifetime,
         ..SessionOptions::one_call(name, supervisor)
     };
-    Session::open(settings, start.host.clone(), options).map_err(|error| match error {
+    Session::open_with(settings, start.host.clone(), options, add).map_err(|error| match error {
         OpenError::Name(error) => Usage(format!("--state: {error}")).into(),
         OpenError::Rule(error) => error.into(),
     })

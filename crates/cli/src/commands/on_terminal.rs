@@ -1,0 +1,63 @@
+//! `agent-bash run --pty`: one command on a terminal of its own, shown on ours.
+
+use crate::args::{RunArgs, ThemeArg};
+use crate::output;
+use crate::start::Start;
+use crate::theme::theme;
+use agent_bash::core::{Cancel, Clock, ToolResult};
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::pty::PtyOptions;
+use agent_bash::{BashTool, Input};
+use agent_bash_tui::Terminals;
+use anyhow::Context;
+use std::fs::File;
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+
+/// The terminals for this command; `None`, and a word on stderr, where there is no terminal of ours to show it on.
+pub(crate) fn prepare(
+    args: &RunArgs,
+    start: &Start,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Option<Terminals>> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        output::say("agent-bash: there is no terminal here: the command runs without one");
+        return Ok(None);
+    }
+    let supervisor = Supervisor::this_program(&start.token);
+    let terminals = Terminals::new(PtyOptions::new(supervisor, Arc::clone(clock)));
+    if let Some(path) = &args.record {
+        let file =
+            File::create(path).with_context(|| format!("cannot record to {}", path.display()))?;
+        terminals.record_next(Box::new(file));
+    }
+    Ok(Some(terminals))
+}
+
+/// Runs the call, and shows its terminal.
+pub(crate) async fn run(
+    tool: &BashTool,
+    input: Input,
+    terminals: Terminals,
+    start: &Start,
+    clock: &Arc<dyn Clock>,
+    cancel: &Cancel,
+) -> anyhow::Result<ToolResult> {
+    if !tool.offers_terminal() {
+        output::say(
+            "agent-bash: terminals are not used here (profile, or AGENT_BASH_NO_PTY): the command runs without one",
+        );
+    }
+    let command = match &input {
+        Input::Request(request) => request.command.clone(),
+        Input::Json(value) => value["command"].as_str().unwrap_or_default().to_owned(),
+    };
+    let theme = theme(ThemeArg::Auto, &start.host);
+    let call = tool.execute(input, cancel);
+    let (result, shown) = Box::pin(agent_bash_tui::show(
+        terminals, clock, &theme, &command, cancel, call,
+    ))
+    .await;
+    shown.context("cannot show the command's terminal")?;
+    Ok(result)
+}

@@ -1,0 +1,68 @@
+//! `agent-bash tui`: the interface for people.
+
+use crate::Usage;
+use crate::args::TuiArgs;
+use crate::commands::serving::name_for;
+use crate::signals::CalledOff;
+use crate::start::Start;
+use crate::theme::theme;
+use agent_bash::Session;
+use agent_bash::core::Clock;
+use agent_bash::process::SystemClock;
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::pty::PtyOptions;
+use agent_bash::session::SessionOptions;
+use agent_bash_tui::{Terminals, TuiOptions};
+use anyhow::Context;
+use std::io::{self, IsTerminal};
+use std::sync::Arc;
+
+/// Runs it until the person quits.
+pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        let usage = "tui needs a terminal; `agent-bash run` works without one";
+        return Err(Usage(usage.to_owned()).into());
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let code = runtime.block_on(interface(args, start))?;
+    runtime.shutdown_background();
+    Ok(code)
+}
+
+async fn interface(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
+    let called_off = CalledOff::listen().context("cannot listen for signals")?;
+    let serving = &args.serving;
+    let mut settings = start.settings(serving.profile, serving.safe_mode)?.settings;
+    let on_terminal = args.pty || settings.virtual_terminal;
+    // Each call says whether it wants one.
+    settings.virtual_terminal = true;
+    let name = match &serving.state {
+        Some(name) => name.clone(),
+        None => name_for("tui", &start.host.cwd),
+    };
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let supervisor = Supervisor::this_program(&start.token);
+    let terminals = Terminals::new(PtyOptions::new(supervisor.clone(), Arc::clone(&clock)));
+    let executor = terminals.executor();
+    let options = SessionOptions::many_calls(name, supervisor);
+    let session = Session::open_with(&settings, start.host.clone(), options, |builder| {
+        builder.terminal(executor)
+    })?;
+    let session = Arc::new(session);
+    let offers_terminal = session.tool().offers_terminal();
+    let ran = agent_bash_tui::run(TuiOptions {
+        session: Arc::clone(&session),
+        clock,
+        theme: theme(args.theme, &start.host),
+        terminals: offers_terminal.then_some(terminals),
+        on_terminal,
+        stop: called_off.cancel().clone(),
+    })
+    .await;
+    session.close();
+    ran?;
+    Ok(called_off.exit_code().unwrap_or(0))
+}

@@ -1,0 +1,512 @@
+//! The state of the interface, and what events do to it. Nothing here waits, runs or reads: what is to be done comes out as
+//! [`Effect`]s, and what came of it goes back in as [`News`].
+
+use crate::calls::CallEnd;
+use crate::console::{Console, Handled};
+use crate::feed::Feed;
+use crate::jobs_state::{JobsState, JobsWish};
+use crate::pager_state::{Loaded, PagerState, PagerWish, Source};
+use crate::prompt::Prompt;
+use crate::transcript::{Card, EntryId, Transcript};
+use agent_bash::core::{ArtifactId, JobId, Request, Timestamp};
+use agent_bash::exec::Job;
+use agent_bash::pty::PtySession;
+use agent_bash::session::parse_bang;
+use agent_bash::sink::FileView;
+use agent_bash_render::{BangCard, OutputPage, Theme, ToolCard};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use ratatui::text::Line;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Notify;
+
+/// Rows that the wheel scrolls.
+const WHEEL: isize = 3;
+
+/// Lines of a full output on an expanded card.
+pub(crate) const CARD_PAGE: u64 = 500;
+
+/// The interface.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) theme: Theme,
+    pub(crate) transcript: Transcript,
+    pub(crate) prompt: Prompt,
+    pub(crate) console: Option<Console>,
+    pub(crate) pager: Option<PagerState>,
+    pub(crate) jobs: Option<JobsState>,
+    pub(crate) help: bool,
+    /// Something to say, until the next key.
+    pub(crate) message: Option<String>,
+    /// Calls run on terminals; `None` where there are none.
+    pub(crate) terminal: Option<bool>,
+    /// The call that runs.
+    pub(crate) call: Option<EntryId>,
+    /// The person's own command that runs.
+    pub(crate) bang: Option<EntryId>,
+    /// Jobs that run, as far as is known.
+    pub(crate) running_jobs: usize,
+    /// Where commands run.
+    pub(crate) cwd: String,
+    /// What else there is to know of the tool.
+    pub(crate) about: String,
+    pub(crate) wake: Arc<Notify>,
+    effects: Vec<Effect>,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    Call {
+        entry: EntryId,
+        request: Request,
+        feed: Feed,
+    },
+    Bang {
+        entry: EntryId,
+        command: String,
+        excluded: bool,
+        feed: Feed,
+    },
+    CancelCall,
+    CancelBang,
+    ListJobs,
+    KillJob(JobId),
+    /// Open a full output in the pager.
+    Open {
+        artifact: ArtifactId,
+        command: String,
+    },
+    /// Open a file in it.
+    OpenFile {
+        path: PathBuf,
+        title: String,
+        command: String,
+    },
+    /// A page of a full output, for a card.
+    CardPage {
+        entry: EntryId,
+        artifact: ArtifactId,
+        from: u64,
+    },
+    Find {
+        source: Source,
+        pattern: String,
+        from: u64,
+        forward: bool,
+    },
+    Suspend,
+    Quit,
+}
+
+/// What has happened elsewhere.
+#[derive(Debug)]
+pub(crate) enum News {
+    Ended {
+        entry: EntryId,
+        end: CallEnd,
+    },
+    Jobs {
+        jobs: Vec<Job>,
+        now: Timestamp,
+        printed: Option<(JobId, Vec<u8>)>,
+    },
+    JobKilled(Result<String, String>),
+    /// The text, its title, what it is of.
+    Opened(Result<(Box<FileView>, String, String), String>),
+    Loaded(Result<Loaded, String>),
+    Found(Result<Option<u64>, String>),
+    CardPage {
+        entry: EntryId,
+        page: Result<Box<OutputPage>, String>,
+    },
+}
+
+impl App {
+    pub(crate) fn new(theme: Theme, terminal: Option<bool>, cwd: String, about: String) -> Self {
+        let mut transcript = Transcript::default();
+        transcript.add(Card::Note(welcome(&theme)), Duration::ZERO);
+        Self {
+            transcript,
+            prompt: Prompt::new(&theme),
+            theme,
+            console: None,
+            pager: None,
+            jobs: None,
+            help: false,
+            message: None,
+            terminal,
+            call: None,
+            bang: None,
+            running_jobs: 0,
+            cwd,
+            about,
+            wake: Arc::default(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// What is to be done since this was last asked.
+    pub(crate) fn effects(&mut self) -> Vec<Effect> {
+        std::mem::take(&mut self.effects)
+    }
+
+    /// An event of the host's terminal.
+    pub(crate) fn event(&mut self, event: &Event, now: Duration) {
+        if let Some(console) = &mut self.console {
+            match console.event(event, now) {
+                Handled::Here => return,
+                Handled::Close => self.console = None,
+            }
+        }
+        if let Some(pager) = &mut self.pager {
+            match pager.event(event) {
+                PagerWish::Nothing => {}
+                PagerWish::Close => self.pager = None,
+                PagerWish::Find {
+                    pattern,
+                    from,
+                    forward,
+                } => {
+                    let source = pager.source();
+                    self.effects.push(Effect::Find {
+                        source,
+                        pattern,
+                        from,
+                        forward,
+                    });
+                }
+            }
+        } else if let Some(jobs) = &mut self.jobs {
+            match jobs.event(event) {
+                JobsWish::Nothing => self.effects.push(Effect::ListJobs),
+                JobsWish::Close => self.jobs = None,
+                JobsWish::Kill(id) => self.effects.push(Effect::KillJob(id)),
+                JobsWish::Read { id, command, path } => {
+                    let title = format!("job {id}");
+                    self.effects.push(Effect::OpenFile {
+                        path,
+                        title,
+                        command,
+                    });
+                }
+            }
+        } else {
+            self.main_event(event, now);
+        }
+    }
+
+    fn main_event(&mut self, event: &Event, now: Duration) {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => {
+                self.message = None;
+                if std::mem::take(&mut self.help) {
+                    return;
+                }
+                self.key(*key, now);
+            }
+            Event::Paste(text) => self.prompt.paste(text),
+            Event::Mouse(mouse) => match mouse.kind {
+                MouseEventKind::ScrollUp => self.transcript.scroll(WHEEL),
+                MouseEventKind::ScrollDown => self.transcript.scroll(-WHEEL),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, now: Duration) {
+        const CTRL: KeyModifiers = KeyModifiers::CONTROL;
+        match (key.code, key.modifiers) {
+            (KeyCode::Char('c'), CTRL) => {
+                if !self.cancel() && !self.prompt.is_empty() {
+                    self.prompt.clear();
+                } else if self.call.is_none() && self.bang.is_none() {
+                    self.message = Some("ctrl+d quits".to_owned());
+                }
+            }
+            (KeyCode::Esc, _) => {
+                if !self.cancel() {
+                    self.transcript.selected = None;
+                    self.transcript.go_to_bottom();
+                }
+            }
+            (KeyCode::Char('d'), CTRL) if self.prompt.is_empty() => self.effects.push(Effect::Quit),
+            (KeyCode::Char('z'), CTRL) => self.effects.push(Effect::Suspend),
+            (KeyCode::Char('t'), CTRL) => self.toggle_terminal(),
+            (KeyCode::Char('o'), CTRL) => self.expand(),
+            (KeyCode::Char('f'), CTRL) => self.open(),
+            (KeyCode::Char('g'), CTRL) | (KeyCode::F(2), _) => {
+                self.jobs = Some(JobsState::default());
+                self.effects.push(Effect::ListJobs);
+            }
+            (KeyCode::Char('l'), CTRL) => self.transcript.clear(),
+            (KeyCode::F(1), _) => self.help = true,
+            (KeyCode::Char('?'), _) if self.prompt.is_empty() => self.help = true,
+            (KeyCode::PageUp, CTRL) => self.page(false),
+            (KeyCode::PageDown, CTRL) => self.page(true),
+            (KeyCode::PageUp, _) => self.transcript.scroll_pages(1),
+            (KeyCode::PageDown, _) => self.transcript.scroll_pages(-1),
+            (KeyCode::Home, CTRL) => self.transcript.go_to_top(),
+            (KeyCode::End, CTRL) => self.transcript.go_to_bottom(),
+            (KeyCode::Up, CTRL) => self.transcript.select(true),
+            (KeyCode::Down, CTRL) => self.transcript.select(false),
+            (KeyCode::Enter, held) if held.is_empty() => {
+                if !self.prompt.continues() {
+                    self.submit(now);
+                }
+            }
+            _ => self.prompt.key(key),
+        }
+    }
+
+    /// Calls off what runs, the person's own command first. Whether something did.
+    fn cancel(&mut self) -> bool {
+        if self.bang.is_some() {
+            self.effects.push(Effect::CancelBang);
+        } else if self.call.is_some() {
+            self.effects.push(Effect::CancelCall);
+        } else {
+            return false;
+        }
+        true
+    }
+
+    fn submit(&mut self, now: Duration) {
+        let text = self.prompt.text();
+        if text.trim().is_empty() {
+            self.prompt.clear();
+            return;
+        }
+        let feed = Feed::new(Arc::clone(&self.wake));
+        if let Some(bang) = parse_bang(&text) {
+            if self.bang.is_some() {
+                let busy = agent_bash::session::BangError::AlreadyRunning;
+                self.message = Some(busy.to_string());
+                return;
+            }
+            let card = BangCard::new(bang.command.clone(), bang.excluded_from_context);
+            let entry = self
+                .transcript
+                .start(Card::Bang(Box::new(card)), feed.clone(), now);
+            self.bang = Some(entry);
+            self.effects.push(Effect::Bang {
+                entry,
+                command: bang.command,
+                excluded: bang.excluded_from_context,
+                feed,
+            });
+        } else {
+            if self.call.is_some() {
+                self.message =
+                    Some("A command is already running. Press Esc to cancel it first.".to_owned());
+                return;
+            }
+            let request = Request {
+                pty: self.terminal,
+                ..Request::new(text.clone())
+            };
+            let card = ToolCard::new(text.trim());
+            let entry = self
+                .transcript
+                .start(Card::Tool(Box::new(card)), feed.clone(), now);
+            self.call = Some(entry);
+            self.effects.push(Effect::Call {
+                entry,
+                request,
+                feed,
+            });
+        }
+        self.prompt.sent();
+    }
+
+    fn toggle_terminal(&mut self) {
+        match &mut self.terminal {
+            Some(on) => {
+                *on = !*on;
+                let how = if *on {
+                    "on a terminal of their own"
+                } else {
+                    "without a terminal"
+                };
+                self.message = Some(format!("commands run {how}"));
+            }
+            None => self.message = Some("terminals are not offered here".to_owned()),
+        }
+    }
+
+    fn expand(&mut self) {
+        let Some(id) = self.transcript.current().map(|entry| entry.id) else {
+            return;
+        };
+        self.transcript
+            .change(id, |entry| entry.expanded = !entry.expanded);
+        let page = self.transcript.current().and_then(|entry| {
+            let Card::Tool(card) = &entry.card else {
+                return None;
+            };
+            let is_needed = entry.expanded && card.page.is_none();
+            entry.artifact.filter(|_| is_needed)
+        });
+        // The last page: what was seen stays in view.
+        if let Some(artifact) = page {
+            let from = u64::MAX;
+            self.effects.push(Effect::CardPage {
+                entry: id,
+                artifact,
+                from,
+            });
+        }
+    }
+
+    /// The next page of an expanded card's full output, or the one before.
+    fn page(&mut self, forward: bool) {
+        let Some(entry) = self.transcript.current() else {
+            return;
+        };
+        let (Card::Tool(card), Some(artifact)) = (&entry.card, entry.artifact) else {
+            return;
+        };
+        let Some(page) = card.page.as_ref().filter(|_| entry.expanded) else {
+            return;
+        };
+        let last = page.total_lines.saturating_sub(CARD_PAGE) + 1;
+        let from = if forward {
+            page.first_line.saturating_add(CARD_PAGE).min(last)
+        } else {
+            page.first_line.saturating_sub(CARD_PAGE)
+        };
+        let entry = entry.id;
+        self.effects.push(Effect::CardPage {
+            entry,
+            artifact,
+            from: from.max(1),
+        });
+    }
+
+    /// Opens the pager on the full output of a command.
+    fn open(&mut self) {
+        let Some(entry) = self.transcript.current() else {
+            return;
+        };
+        match entry.artifact {
+            Some(artifact) => {
+                let command = entry.command().to_owned();
+                self.effects.push(Effect::Open { artifact, command });
+            }
+            None => {
+                self.message =
+                    Some("all of its output is on the card: ctrl+o expands it".to_owned());
+            }
+        }
+    }
+
+    /// A command got a terminal.
+    pub(crate) fn console_started(&mut self, session: PtySession, now: Duration) {
+        let call = self.call.and_then(|id| self.transcript.get(id));
+        let command = call.map_or("", |entry| entry.command());
+        self.console = Some(Console::new(session, command, now));
+    }
+
+    /// Something has happened elsewhere.
+    pub(crate) fn news(&mut self, news: News) {
+        match news {
+            News::Ended { entry, end } => {
+                if self.call == Some(entry) {
+                    self.call = None;
+                }
+                if self.bang == Some(entry) {
+                    self.bang = None;
+                }
+                self.transcript.change(entry, |entry| {
+                    entry.ended();
+                    end.show_on(entry);
+                });
+                self.effects.push(Effect::ListJobs);
+            }
+            News::Jobs { jobs, now, printed } => {
+                let runs = |job: &&Job| matches!(job.state, agent_bash::exec::JobState::Running);
+                self.running_jobs = jobs.iter().filter(runs).count();
+                if let Some(state) = &mut self.jobs {
+                    let before = state.selected_id();
+                    state.list(&jobs, now);
+                    if let Some((id, bytes)) = printed {
+                        state.printed(id, &bytes);
+                    }
+                    if state.selected_id() != before {
+                        self.effects.push(Effect::ListJobs);
+                    }
+                }
+            }
+            News::JobKilled(result) => {
+                if let Some(jobs) = &mut self.jobs {
+                    jobs.message = Some(result.unwrap_or_else(|error| error));
+                }
+                self.effects.push(Effect::ListJobs);
+            }
+            News::Opened(Ok((view, title, command))) => {
+                self.pager = Some(PagerState::new(*view, title, command));
+            }
+            News::Opened(Err(error)) => self.message = Some(error),
+            News::Loaded(loaded) => {
+                if let Some(pager) = &mut self.pager {
+                    pager.loaded(loaded);
+                }
+            }
+            News::Found(found) => {
+                if let Some(pager) = &mut self.pager {
+                    pager.found(found);
+                }
+            }
+            News::CardPage { entry, page } => match page {
+                Ok(page) => self.transcript.change(entry, |entry| {
+                    if let Card::Tool(card) = &mut entry.card {
+                        card.page = Some(*page);
+                    }
+                }),
+                Err(error) => self.message = Some(error),
+            },
+        }
+    }
+
+    /// Whether something moves by itself.
+    pub(crate) fn is_live(&self) -> bool {
+        let console = self
+            .console
+            .as_ref()
+            .is_some_and(|console| !console.has_ended());
+        let jobs = self.jobs.as_ref().is_some_and(JobsState::is_live);
+        console || jobs || self.transcript.is_live()
+    }
+
+    /// When [`Self::expire`] wants to be called.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.console.as_ref().and_then(Console::deadline)
+    }
+
+    /// Time has passed.
+    pub(crate) fn expire(&mut self, now: Duration) {
+        if self
+            .console
+            .as_mut()
+            .is_some_and(|console| console.expire(now))
+        {
+            self.console = None;
+        }
+    }
+}
+
+fn welcome(theme: &Theme) -> Vec<Line<'static>> {
+    let version = concat!("agent-bash ", env!("CARGO_PKG_VERSION"));
+    let said =
+        "A line runs as a tool call, as a model's would; !command as your own. ? for the keys.";
+    vec![
+        Line::styled(version, theme.title),
+        Line::styled(said, theme.dim),
+    ]
+}
+
+#[cfg(test)]
+#[path = "app_tests.rs"]
+mod tests;

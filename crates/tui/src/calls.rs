@@ -1,0 +1,83 @@
+//! Runs commands and shows how they ended.
+
+use crate::feed::Feed;
+use crate::transcript::{Card, Entry};
+use agent_bash::core::{Cancel, Request, Status, ToolResult};
+use agent_bash::session::{BangMessage, BangOptions};
+use agent_bash::{CallOptions, Session};
+use agent_bash_render::{BangState, KeptOutput};
+use std::time::Duration;
+
+/// How a command ended.
+#[derive(Debug)]
+pub(crate) enum CallEnd {
+    Tool(Box<ToolResult>),
+    Bang(Box<BangMessage>),
+    /// It was not run.
+    Refused(String),
+}
+
+/// Runs a tool call to its end. The person's commands meanwhile are held back from the record.
+pub(crate) async fn call(
+    session: &Session,
+    request: Request,
+    mut feed: Feed,
+    cancel: &Cancel,
+) -> CallEnd {
+    session.begin_turn();
+    let options = CallOptions {
+        live: Some(&mut feed),
+        ..CallOptions::default()
+    };
+    let result = session.tool().execute_with(request, options, cancel).await;
+    session.end_turn();
+    CallEnd::Tool(Box::new(result))
+}
+
+/// Runs a command of the person's.
+pub(crate) async fn bang(
+    session: &Session,
+    command: &str,
+    excluded_from_context: bool,
+    mut feed: Feed,
+    cancel: &Cancel,
+) -> CallEnd {
+    let options = BangOptions {
+        excluded_from_context,
+        live: Some(&mut feed),
+        ..BangOptions::default()
+    };
+    match session.execute_bash(command, options, cancel).await {
+        Ok(message) => CallEnd::Bang(Box::new(message)),
+        Err(error) => CallEnd::Refused(error.to_string()),
+    }
+}
+
+impl CallEnd {
+    /// Puts it on its card.
+    pub(crate) fn show_on(self, entry: &mut Entry) {
+        match (self, &mut entry.card) {
+            (Self::Tool(result), Card::Tool(card)) => {
+                card.finish(&result);
+                entry.artifact = result.artifacts.first().map(|artifact| artifact.id);
+            }
+            (Self::Bang(message), Card::Bang(card)) => {
+                card.elapsed = Duration::from_secs_f64((message.duration_ms / 1000.0).max(0.0));
+                card.state = match &message.status {
+                    Status::NotStarted { reason } => BangState::Failed(reason.clone()),
+                    _ if message.cancelled => BangState::Cancelled,
+                    _ => BangState::Exited(message.exit_code),
+                };
+                card.kept = message.truncated.then(|| KeptOutput {
+                    uri: message
+                        .artifact
+                        .as_ref()
+                        .map(|artifact| artifact.uri.clone()),
+                });
+                entry.artifact = message.artifact.map(|artifact| artifact.id);
+            }
+            (Self::Refused(reason), Card::Bang(card)) => card.state = BangState::Failed(reason),
+            _ => {}
+        }
+    }
+}

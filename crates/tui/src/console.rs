@@ -1,0 +1,173 @@
+//! A command on a terminal of its own, while its overlay is up: keys go to it, its end is shown for a moment.
+
+use agent_bash::core::{Ending, Screen, Status};
+use agent_bash::pty::{PtyEnd, PtySession, PtySize, WaitingFor};
+use agent_bash_render::{Overlay, OverlayAction, OverlayKeys, OverlayState, Theme};
+use crossterm::event::{Event, KeyEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+/// How long the overlay stays after the command's end, if no key is pressed.
+const LINGER: Duration = Duration::from_millis(700);
+
+/// The overlay and its command.
+#[derive(Debug)]
+pub(crate) struct Console {
+    pub(crate) session: PtySession,
+    command: String,
+    keys: OverlayKeys,
+    /// Lines that the view is scrolled back.
+    scrolled: usize,
+    started: Duration,
+    /// How it ended, and when.
+    ended: Option<(OverlayState, Duration)>,
+    /// Where its screen was last drawn.
+    area: Rect,
+}
+
+/// What becomes of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Handled {
+    /// It was for the command or the overlay.
+    Here,
+    /// The overlay is to be closed, and the event is somebody else's.
+    Close,
+}
+
+impl Console {
+    pub(crate) fn new(session: PtySession, command: &str, now: Duration) -> Self {
+        Self {
+            session,
+            command: command.to_owned(),
+            keys: OverlayKeys::default(),
+            scrolled: 0,
+            started: now,
+            ended: None,
+            area: Rect::default(),
+        }
+    }
+
+    /// Gives the command's terminal the size that is there for it.
+    pub(crate) fn fit(&mut self, area: Rect) {
+        self.area = Overlay::screen_area(area);
+        self.session.resize(size_in(area));
+    }
+
+    pub(crate) fn event(&mut self, event: &Event, now: Duration) -> Handled {
+        if self.ended.is_some() {
+            let is_press = matches!(event, Event::Key(key) if key.kind != KeyEventKind::Release);
+            return if is_press || matches!(event, Event::Paste(_)) {
+                Handled::Close
+            } else {
+                Handled::Here
+            };
+        }
+        let screen = self.session.screen();
+        let action = self.keys.event(event, now, &screen, self.area);
+        self.act(action, &screen);
+        Handled::Here
+    }
+
+    fn act(&mut self, action: OverlayAction, screen: &Screen) {
+        match action {
+            OverlayAction::Nothing => {}
+            OverlayAction::Kill => self.session.kill(),
+            OverlayAction::Send(input) => {
+                self.scrolled = 0;
+                // It has just ended, or does not read: there is nobody to tell.
+                let _ = self.session.send(&input);
+            }
+            OverlayAction::Scroll(lines) => {
+                let scrolled = self.scrolled.saturating_add_signed(lines);
+                self.scrolled = scrolled.min(screen.scrollback);
+            }
+        }
+    }
+
+    /// When [`Self::expire`] wants to be called.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        match &self.ended {
+            Some((_, at)) => Some(*at + LINGER),
+            None => self.keys.deadline(),
+        }
+    }
+
+    /// Time has passed. Whether the overlay is to be closed.
+    pub(crate) fn expire(&mut self, now: Duration) -> bool {
+        if let Some((_, at)) = &self.ended {
+            return now >= *at + LINGER;
+        }
+        let action = self.keys.expire(now);
+        let screen = self.session.screen();
+        self.act(action, &screen);
+        false
+    }
+
+    /// The command has ended.
+    pub(crate) fn end(&mut self, end: &PtyEnd, now: Duration) {
+        let state = if end.killed {
+            OverlayState::Killed
+        } else {
+            OverlayState::Ended(status(end))
+        };
+        self.ended = Some((state, now));
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended.is_some()
+    }
+
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, now: Duration, theme: &Theme) {
+        self.fit(area);
+        let state = match &self.ended {
+            Some((state, _)) => state.clone(),
+            None => match self.session.status().waiting {
+                Some(WaitingFor::Secret) => OverlayState::WaitingForSecret,
+                Some(_) => OverlayState::WaitingForInput,
+                None => OverlayState::Running,
+            },
+        };
+        let screen = self.session.screen();
+        self.scrolled = self.scrolled.min(screen.scrollback);
+        let back = (self.scrolled > 0).then(|| self.session.scrolled_back(self.scrolled));
+        let until = self.ended.as_ref().map_or(now, |(_, at)| *at);
+        let overlay = Overlay {
+            command: &self.command,
+            state: &state,
+            elapsed: until.saturating_sub(self.started),
+            screen: back.as_ref().unwrap_or(&screen),
+            scrolled: self.scrolled,
+        };
+        overlay.render(area, frame.buffer_mut(), theme);
+        if let Some(cursor) = overlay.cursor(area, theme) {
+            frame.set_cursor_position(cursor);
+        }
+    }
+}
+
+/// The size of a terminal in an overlay that takes `area`.
+pub(crate) fn size_in(area: Rect) -> PtySize {
+    let inner = Overlay::screen_area(area);
+    PtySize::clamped(inner.width, inner.height)
+}
+
+fn status(end: &PtyEnd) -> Status {
+    let outcome = match &end.result {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let reason = error.reason.clone();
+            return Status::NotStarted { reason };
+        }
+    };
+    match outcome.ending.clone() {
+        Ending::Exited { code } => Status::Exited { code },
+        Ending::Signaled { signal, number } => Status::Signaled { signal, number },
+        Ending::TimedOut { after } => Status::TimedOut {
+            after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+        },
+        Ending::Cancelled => Status::Cancelled,
+        Ending::Lost { reason } => Status::Lost { reason },
+    }
+}

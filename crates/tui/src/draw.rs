@@ -1,0 +1,159 @@
+//! Where everything goes: the transcript, a line, the prompt, a status line; panels over them.
+
+use crate::app::App;
+use agent_bash_render::Overlay;
+use ratatui::Frame;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
+use std::time::Duration;
+
+/// What the keys do.
+const HELP: &[(&str, &str)] = &[
+    ("enter", "run as a tool call"),
+    ("!command", "run it yourself, in your own shell"),
+    ("!!command", "the same; the model does not see it"),
+    ("alt+enter  \\", "a new line"),
+    ("↑ ↓", "history"),
+    ("esc  ctrl+c", "cancel what runs; clear the prompt"),
+    ("ctrl+o", "expand a card, or fold it"),
+    ("ctrl+↑ ctrl+↓", "select a card"),
+    ("ctrl+pgup/pgdn", "page through an expanded card"),
+    ("ctrl+f", "full output in the pager"),
+    ("ctrl+g", "background jobs"),
+    ("ctrl+t", "commands on a terminal, or not"),
+    ("pgup pgdn  wheel", "scroll"),
+    ("ctrl+l", "clear the screen"),
+    ("ctrl+z", "suspend"),
+    ("ctrl+d", "quit"),
+];
+
+pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
+    let area = frame.area();
+    let prompt_rows = app
+        .prompt
+        .height(area.width)
+        .min(area.height.saturating_sub(3))
+        .max(1);
+    let [above, rule, prompt, status] = Layout::vertical([
+        Constraint::Fill(1),
+        Constraint::Length(1),
+        Constraint::Length(prompt_rows),
+        Constraint::Length(1),
+    ])
+    .areas(area);
+    let theme = app.theme.clone();
+    app.transcript.draw(frame, above, now, &theme);
+    draw_rule(app, frame, rule);
+    if app.pager.is_none() && app.jobs.is_none() && app.console.is_none() {
+        app.prompt.draw(frame, prompt);
+    }
+    draw_status(app, frame, status);
+    let panel = Rect {
+        height: area.height.saturating_sub(1),
+        ..area
+    };
+    if let Some(jobs) = &app.jobs {
+        jobs.draw(frame, panel, &theme);
+    }
+    if let Some(pager) = &mut app.pager {
+        pager.draw(frame, panel, &theme);
+    }
+    if app.help {
+        draw_help(app, frame, panel);
+    }
+    if let Some(console) = &mut app.console {
+        console.draw(frame, Overlay::area(area), now, &theme);
+    }
+}
+
+/// A line above the prompt, with how far the view is scrolled back.
+fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let below = app.transcript.rows_below();
+    let label = match below {
+        0 => String::new(),
+        rows => format!(" ↓ {rows} more rows "),
+    };
+    let columns = usize::from(area.width).saturating_sub(Span::raw(&label).width() + 2);
+    let line = Line::from_iter([
+        Span::styled("─".repeat(columns), app.theme.rail),
+        Span::styled(label, app.theme.accent),
+        Span::styled("──", app.theme.rail),
+    ]);
+    frame
+        .buffer_mut()
+        .set_line(area.x, area.y, &line, area.width);
+}
+
+fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = &app.theme;
+    let buffer = frame.buffer_mut();
+    if let Some(message) = &app.message {
+        let line = Line::from(Span::styled(format!("  {message}"), theme.warning));
+        buffer.set_line(area.x, area.y, &line, area.width);
+        return;
+    }
+    let mut left = vec![Span::styled(format!("  {}", app.cwd), theme.text)];
+    let mut say = |text: String, style: Style| {
+        left.push(Span::styled(" · ", theme.dim));
+        left.push(Span::styled(text, style));
+    };
+    if !app.about.is_empty() {
+        say(app.about.clone(), theme.dim);
+    }
+    if app.terminal == Some(true) {
+        say("terminal".to_owned(), theme.accent);
+    }
+    match app.running_jobs {
+        0 => {}
+        1 => say("1 job".to_owned(), theme.running),
+        jobs => say(format!("{jobs} jobs"), theme.running),
+    }
+    let right = if app.call.is_some() || app.bang.is_some() {
+        "esc cancel  "
+    } else {
+        "? help  ctrl+d quit  "
+    };
+    let left = Line::from(left);
+    let room = usize::from(area.width).saturating_sub(left.width() + 2);
+    buffer.set_line(area.x, area.y, &left, area.width);
+    let width = Span::raw(right).width();
+    if width <= room {
+        let x = area.right().saturating_sub(width as u16);
+        buffer.set_line(x, area.y, &Line::styled(right, theme.dim), width as u16);
+    }
+}
+
+fn draw_help(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    let theme = &app.theme;
+    let keys = HELP
+        .iter()
+        .map(|(key, _)| Span::raw(*key).width())
+        .max()
+        .unwrap_or(0);
+    let lines: Vec<Line> = HELP
+        .iter()
+        .map(|(key, what)| {
+            let padding = " ".repeat(keys - Span::raw(*key).width() + 3);
+            Line::from_iter([
+                Span::styled(format!(" {key}{padding}"), theme.accent),
+                Span::styled(*what, theme.text),
+            ])
+        })
+        .collect();
+    let width = lines.iter().map(Line::width).max().unwrap_or(0) as u16 + 3;
+    let height = lines.len() as u16 + 2;
+    let area = Rect {
+        x: area.x + area.width.saturating_sub(width) / 2,
+        y: area.y + area.height.saturating_sub(height) / 2,
+        width: width.min(area.width),
+        height: height.min(area.height),
+    };
+    let block = Block::bordered()
+        .border_type(BorderType::Rounded)
+        .border_style(theme.rail)
+        .title_top(Line::styled("─ Keys ", theme.title));
+    frame.render_widget(Clear, area);
+    frame.render_widget(Paragraph::new(lines).block(block), area);
+}

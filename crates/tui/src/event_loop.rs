@@ -1,0 +1,451 @@
+//! The loop: events, news, time; draws when something has changed, at most sixty times a second, and sleeps otherwise.
+
+use crate::app::{App, CARD_PAGE, Effect, News};
+use crate::calls;
+use crate::console::size_in;
+use crate::host_terminal::HostTerminal;
+use crate::input::Input;
+use crate::jobs_state::JobsState;
+use crate::pager_state::{self, Source};
+use crate::terminals::Terminals;
+use crate::{TuiError, TuiOptions, draw};
+use agent_bash::Session;
+use agent_bash::core::{ArtifactId, Cancel, Clock, JobId};
+use agent_bash::exec::{Jobs, OutputRange};
+use agent_bash::pty::PtyStatus;
+use agent_bash::sink::FileView;
+use agent_bash_render::{OutputLimits, OutputPage, OutputText, Overlay, SPINNER_STEP};
+use crossterm::event::Event;
+use ratatui::layout::Rect;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::task::JoinSet;
+
+/// From one picture to the next, at least.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// Between two looks at jobs that run.
+const JOBS_LOOK: Duration = Duration::from_millis(500);
+
+/// The same while nobody looks at them.
+const JOBS_GLANCE: Duration = Duration::from_secs(2);
+
+/// Bytes of a job's output that are shown in the panel.
+const JOB_TAIL: usize = 64 << 10;
+
+/// From a job's SIGTERM to its SIGKILL.
+const JOB_GRACE: Duration = Duration::from_secs(2);
+
+/// What runs may take so long to end when the person quits.
+const FAREWELL: Duration = Duration::from_secs(4);
+
+/// The loop and what it works with.
+pub(crate) struct EventLoop {
+    app: App,
+    session: Arc<Session>,
+    clock: Arc<dyn Clock>,
+    terminals: Option<Terminals>,
+    stop: Cancel,
+    news: UnboundedReceiver<News>,
+    tell: UnboundedSender<News>,
+    /// The command that runs as a call.
+    call: Cancel,
+    /// The person's own command that runs.
+    bang: Cancel,
+    tasks: JoinSet<()>,
+    jobs_looked: Option<Duration>,
+}
+
+/// What woke the loop.
+enum Woken {
+    Event(std::io::Result<Event>),
+    News(Box<News>),
+    Console(PtyStatus),
+    Started(agent_bash::pty::PtySession),
+    Printed,
+    Time,
+    Stopped,
+}
+
+impl EventLoop {
+    pub(crate) fn new(options: TuiOptions) -> Self {
+        let TuiOptions {
+            session,
+            clock,
+            theme,
+            terminals,
+            on_terminal,
+            stop,
+        } = options;
+        let (tell, news) = unbounded_channel();
+        let terminal = terminals.as_ref().map(|_| on_terminal);
+        let about = session.tool().profile().name.as_str();
+        let about = if about == "standard" { "" } else { about };
+        let app = App::new(theme, terminal, shown_cwd(&session), about.to_owned());
+        Self {
+            app,
+            session,
+            clock,
+            terminals,
+            stop,
+            news,
+            tell,
+            call: Cancel::new(),
+            bang: Cancel::new(),
+            tasks: JoinSet::new(),
+            jobs_looked: None,
+        }
+    }
+
+    /// Runs until the person quits.
+    pub(crate) async fn run(mut self) -> Result<(), TuiError> {
+        let mut host = HostTerminal::take().map_err(TuiError::Terminal)?;
+        let mut input = Some(Input::new());
+        let mut changed = true;
+        let mut drawn: Option<Duration> = None;
+        self.list_jobs();
+        loop {
+            let now = self.clock.now();
+            let due = drawn.is_none_or(|last| now.saturating_sub(last) >= FRAME);
+            if changed && due {
+                self.fit(&host);
+                host.draw(|frame| draw::draw(&mut self.app, frame, now))
+                    .map_err(TuiError::Terminal)?;
+                (changed, drawn) = (false, Some(now));
+                self.load_page();
+            }
+            let wait = self.wait(now, changed, drawn);
+            let woken = self.woken(&mut input, wait).await;
+            let now = self.clock.now();
+            changed |= !matches!(woken, Woken::Time) || self.app.is_live() || self.is_due(now);
+            match woken {
+                Woken::Event(event) => self.app.event(&event.map_err(TuiError::Terminal)?, now),
+                Woken::News(news) => {
+                    self.app.news(*news);
+                    self.app.cwd = shown_cwd(&self.session);
+                }
+                Woken::Console(status) => self.console_changed(&status, now),
+                Woken::Started(session) => self.app.console_started(session, now),
+                Woken::Printed => {}
+                Woken::Time => {
+                    self.app.expire(now);
+                    self.look_at_jobs(now);
+                }
+                Woken::Stopped => break,
+            }
+            let mut quits = false;
+            for effect in self.app.effects() {
+                match effect {
+                    Effect::Quit => quits = true,
+                    Effect::Suspend => {
+                        // Nobody reads the terminal while it is the shell's.
+                        drop(input.take());
+                        host.suspend().map_err(TuiError::Terminal)?;
+                        input = Some(Input::new());
+                    }
+                    other => self.act(other),
+                }
+            }
+            if quits {
+                break;
+            }
+        }
+        drop(input);
+        drop(host);
+        self.end().await;
+        Ok(())
+    }
+
+    /// Waits for whatever comes first.
+    async fn woken(&mut self, input: &mut Option<Input>, wait: Option<Duration>) -> Woken {
+        let wake = Arc::clone(&self.app.wake);
+        let console = self
+            .app
+            .console
+            .as_mut()
+            .filter(|console| !console.has_ended());
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Woken::Stopped,
+            event = async {
+                match input {
+                    Some(input) => input.next().await,
+                    None => std::future::pending().await,
+                }
+            } => Woken::Event(event),
+            Some(news) = self.news.recv() => Woken::News(Box::new(news)),
+            session = async {
+                match &mut self.terminals {
+                    Some(terminals) => terminals.started().await,
+                    None => std::future::pending().await,
+                }
+            } => Woken::Started(session),
+            status = async {
+                match console {
+                    Some(console) => console.session.changed().await,
+                    None => std::future::pending().await,
+                }
+            } => Woken::Console(status),
+            () = wake.notified() => Woken::Printed,
+            () = async {
+                match wait {
+                    Some(wait) => self.clock.sleep(wait).await,
+                    None => std::future::pending().await,
+                }
+            } => Woken::Time,
+        }
+    }
+
+    /// How long nothing happens by itself; `None` is for ever.
+    fn wait(&self, now: Duration, changed: bool, drawn: Option<Duration>) -> Option<Duration> {
+        let last = drawn.unwrap_or_default();
+        let frame = changed.then(|| last + FRAME);
+        let spinner = self.app.is_live().then(|| last + SPINNER_STEP);
+        let until = |at: Duration| at.saturating_sub(now);
+        [frame, spinner, self.app.deadline(), self.jobs_due()]
+            .into_iter()
+            .flatten()
+            .map(until)
+            .min()
+    }
+
+    fn is_due(&self, now: Duration) -> bool {
+        let deadline = self.app.deadline();
+        deadline.is_some_and(|deadline| now >= deadline)
+    }
+
+    fn console_changed(&mut self, status: &PtyStatus, now: Duration) {
+        if let (Some(console), Some(end)) = (&mut self.app.console, &status.ended) {
+            console.end(end, now);
+        }
+    }
+
+    /// Terminals begin with the size that their overlay has.
+    fn fit(&self, host: &HostTerminal) {
+        if let Some(terminals) = &self.terminals {
+            let size = host.size();
+            let area = Rect::new(0, 0, size.width, size.height);
+            terminals.set_size(size_in(Overlay::area(area)));
+        }
+    }
+
+    fn act(&mut self, effect: Effect) {
+        match effect {
+            Effect::Call {
+                entry,
+                request,
+                feed,
+            } => {
+                self.call = Cancel::new();
+                let limit = self.session.tool().profile().timeouts.default;
+                self.app
+                    .transcript
+                    .change(entry, |entry| entry.set_timeout(limit));
+                let (session, cancel, tell) = (
+                    Arc::clone(&self.session),
+                    self.call.clone(),
+                    self.tell.clone(),
+                );
+                self.tasks.spawn(async move {
+                    let end = calls::call(&session, request, feed, &cancel).await;
+                    let _ = tell.send(News::Ended { entry, end });
+                });
+            }
+            Effect::Bang {
+                entry,
+                command,
+                excluded,
+                feed,
+            } => {
+                self.bang = Cancel::new();
+                let (session, cancel, tell) = (
+                    Arc::clone(&self.session),
+                    self.bang.clone(),
+                    self.tell.clone(),
+                );
+                self.tasks.spawn(async move {
+                    let end = calls::bang(&session, &command, excluded, feed, &cancel).await;
+                    let _ = tell.send(News::Ended { entry, end });
+                });
+            }
+            Effect::CancelCall => self.call.cancel(),
+            Effect::CancelBang => self.bang.cancel(),
+            Effect::ListJobs => self.list_jobs(),
+            Effect::KillJob(id) => self.kill_job(id),
+            Effect::Open { artifact, command } => {
+                let title = artifact.uri();
+                let opened = self
+                    .artifact(artifact)
+                    .map(|view| (Box::new(view), title, command));
+                self.app.news(News::Opened(opened));
+            }
+            Effect::OpenFile {
+                path,
+                title,
+                command,
+            } => {
+                let opened =
+                    FileView::open(&path).map_err(|error| format!("{}: {error}", path.display()));
+                self.app.news(News::Opened(
+                    opened.map(|view| (Box::new(view), title, command)),
+                ));
+            }
+            Effect::CardPage {
+                entry,
+                artifact,
+                from,
+            } => match self.artifact(artifact) {
+                Ok(view) => self.read(move || News::CardPage {
+                    entry,
+                    page: card_page(&Arc::new(Mutex::new(view)), from).map(Box::new),
+                }),
+                Err(error) => self.app.news(News::CardPage {
+                    entry,
+                    page: Err(error),
+                }),
+            },
+            Effect::Find {
+                source,
+                pattern,
+                from,
+                forward,
+            } => {
+                self.read(move || News::Found(pager_state::find(&source, &pattern, from, forward)));
+            }
+            // The loop's own.
+            Effect::Suspend | Effect::Quit => {}
+        }
+    }
+
+    fn artifact(&self, id: ArtifactId) -> Result<FileView, String> {
+        let artifacts = self.session.artifacts();
+        let artifacts = artifacts.ok_or_else(|| "nothing is kept here".to_owned())?;
+        artifacts.open(id).map_err(|error| error.to_string())
+    }
+
+    /// Reads on a thread that may wait for the disk.
+    fn read(&mut self, read: impl FnOnce() -> News + Send + 'static) {
+        let tell = self.tell.clone();
+        self.tasks.spawn_blocking(move || drop(tell.send(read())));
+    }
+
+    /// The lines that the pager shows now, where they are not there yet.
+    fn load_page(&mut self) {
+        let Some(pager) = &mut self.app.pager else {
+            return;
+        };
+        let Some((from, rows)) = pager.wanted() else {
+            return;
+        };
+        let source = pager.source();
+        self.read(move || News::Loaded(pager_state::load(&source, from, u64::from(rows))));
+    }
+
+    fn jobs_due(&self) -> Option<Duration> {
+        let between = match &self.app.jobs {
+            Some(_) => JOBS_LOOK,
+            None if self.app.running_jobs > 0 => JOBS_GLANCE,
+            None => return None,
+        };
+        self.jobs_looked.map(|looked| looked + between)
+    }
+
+    fn look_at_jobs(&mut self, now: Duration) {
+        if self.jobs_due().is_some_and(|due| now >= due) {
+            self.list_jobs();
+        }
+    }
+
+    fn list_jobs(&mut self) {
+        self.jobs_looked = Some(self.clock.now());
+        let Some(jobs) = self.session.jobs().map(Arc::clone) else {
+            return;
+        };
+        let selected = self.app.jobs.as_ref().and_then(JobsState::selected_id);
+        let (tell, now) = (self.tell.clone(), self.clock.wall());
+        self.tasks.spawn_blocking(move || {
+            let listed = jobs.list().unwrap_or_default();
+            let printed = selected.and_then(|id| Some((id.clone(), tail(&jobs, &id)?)));
+            let _ = tell.send(News::Jobs {
+                jobs: listed,
+                now,
+                printed,
+            });
+        });
+    }
+
+    fn kill_job(&mut self, id: JobId) {
+        let Some(jobs) = self.session.jobs().map(Arc::clone) else {
+            return;
+        };
+        let tell = self.tell.clone();
+        self.tasks.spawn(async move {
+            let killed = jobs.kill(&id, JOB_GRACE).await;
+            let said = match killed {
+                Ok(killed) if killed.survivors.is_empty() => Ok(format!("job {id} was ended")),
+                Ok(killed) => Err(format!(
+                    "{} processes of job {id} withstood SIGKILL",
+                    killed.survivors.len()
+                )),
+                Err(error) => Err(error.to_string()),
+            };
+            let _ = tell.send(News::JobKilled(said));
+        });
+    }
+
+    /// Ends what runs, and waits until it has.
+    async fn end(mut self) {
+        self.call.cancel();
+        self.bang.cancel();
+        let tasks = &mut self.tasks;
+        tokio::select! {
+            () = async { while tasks.join_next().await.is_some() {} } => {}
+            () = self.clock.sleep(FAREWELL) => {}
+        }
+    }
+}
+
+/// The end of what a job has printed.
+fn tail(jobs: &Jobs, id: &JobId) -> Option<Vec<u8>> {
+    let range = OutputRange::Tail {
+        lines: 1000,
+        max_bytes: JOB_TAIL,
+    };
+    jobs.output(id, range).ok().map(|output| output.bytes)
+}
+
+/// A page of a full output for a card; of a line beyond the end, the last.
+fn card_page(source: &Source, from: u64) -> Result<OutputPage, String> {
+    let from = if from == u64::MAX {
+        let total = pager_state::load(source, 1, 1)?.total;
+        total.saturating_sub(CARD_PAGE) + 1
+    } else {
+        from
+    };
+    let loaded = pager_state::load(source, from, CARD_PAGE)?;
+    Ok(OutputPage {
+        text: OutputText::of(OutputLimits::CARD, &loaded.lines.join("\n")),
+        first_line: loaded.from,
+        total_lines: loaded.total,
+    })
+}
+
+/// Where calls run, and where the person's own commands do if that is elsewhere; with `~` for the home directory.
+fn shown_cwd(session: &Session) -> String {
+    let shown = |path: &Path| {
+        let home = session.host().home.as_deref();
+        match home.and_then(|home| path.strip_prefix(home).ok()) {
+            Some(rest) if rest.as_os_str().is_empty() => "~".to_owned(),
+            Some(rest) => format!("~/{}", rest.display()),
+            None => path.display().to_string(),
+        }
+    };
+    let (calls, own) = (session.cwd(), session.user_cwd());
+    if own == calls {
+        shown(calls)
+    } else {
+        format!("{} · ! {}", shown(calls), shown(&own))
+    }
+}

@@ -1,0 +1,137 @@
+//! The host's own terminal: taken over, given back. It is given back on every way out: a return, an error, a panic, a
+//! signal, and for as long as the program is suspended.
+
+use crossterm::event::{
+    DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste,
+    EnableFocusChange, EnableMouseCapture, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags,
+    PushKeyboardEnhancementFlags,
+};
+use crossterm::terminal::{Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::{execute, terminal};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::layout::Size;
+use std::io::{self, Stdout, Write as _};
+use std::panic::PanicHookInfo;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The terminal, taken over. Dropping it gives it back.
+pub(crate) struct HostTerminal {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    is_taken: bool,
+    panic: CaughtPanic,
+}
+
+impl HostTerminal {
+    /// Takes it over: raw mode, alternate screen, mouse, pasted text as such.
+    pub(crate) fn take() -> io::Result<Self> {
+        let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        let mut taken = Self {
+            terminal,
+            is_taken: false,
+            panic: CaughtPanic::listen(),
+        };
+        taken.retake()?;
+        Ok(taken)
+    }
+
+    /// As after [`Self::give_back`].
+    pub(crate) fn retake(&mut self) -> io::Result<()> {
+        terminal::enable_raw_mode()?;
+        self.is_taken = true;
+        execute!(
+            io::stdout(),
+            EnterAlternateScreen,
+            EnableBracketedPaste,
+            EnableMouseCapture,
+            EnableFocusChange,
+            PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
+        )?;
+        // Not `Terminal::clear`: it asks for the cursor's place, and the answer may go to whoever reads events. A new one
+        // draws everything anew.
+        execute!(io::stdout(), Clear(ClearType::All))?;
+        self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+        Ok(())
+    }
+
+    /// Gives it back as it was.
+    pub(crate) fn give_back(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.is_taken) {
+            return Ok(());
+        }
+        let left = execute!(
+            io::stdout(),
+            PopKeyboardEnhancementFlags,
+            DisableFocusChange,
+            DisableMouseCapture,
+            DisableBracketedPaste,
+            LeaveAlternateScreen,
+            crossterm::cursor::Show,
+        );
+        terminal::disable_raw_mode()?;
+        left
+    }
+
+    /// Stops this program as Ctrl-Z does elsewhere, and takes the terminal again when it is continued.
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        self.give_back()?;
+        // Everybody in the group, as the terminal would: a shell waits for a whole job.
+        rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
+        self.retake()
+    }
+
+    /// Draws what has changed.
+    pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> io::Result<()> {
+        self.terminal.draw(draw).map(drop)
+    }
+
+    pub(crate) fn size(&self) -> Size {
+        self.terminal.size().unwrap_or_default()
+    }
+}
+
+impl Drop for HostTerminal {
+    fn drop(&mut self) {
+        let _ = self.give_back();
+        if std::thread::panicking()
+            && let Some(message) = self.panic.message()
+        {
+            let _ = writeln!(io::stderr(), "{message}");
+        }
+    }
+}
+
+type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
+
+/// Keeps the message of a panic off the screen, and for afterwards. A panic that somebody catches says nothing.
+struct CaughtPanic {
+    last: Arc<Mutex<Option<String>>>,
+    before: Arc<Hook>,
+}
+
+impl CaughtPanic {
+    fn listen() -> Self {
+        let before: Arc<Hook> = Arc::new(std::panic::take_hook());
+        let last: Arc<Mutex<Option<String>>> = Arc::default();
+        let kept = Arc::clone(&last);
+        std::panic::set_hook(Box::new(move |info| {
+            *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(info.to_string());
+        }));
+        Self { last, before }
+    }
+
+    fn message(&self) -> Option<String> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        last.take()
+    }
+}
+
+impl Drop for CaughtPanic {
+    fn drop(&mut self) {
+        // A thread that panics may not change the hook.
+        if !std::thread::panicking() {
+            let before = Arc::clone(&self.before);
+            std::panic::set_hook(Box::new(move |info| before(info)));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What comes in on the host's terminal.
+
+use crossterm::event::{Event, EventStream};
+use futures_core::Stream;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+
+/// Keys, mouse, paste, sizes. While one exists, nobody else may read the terminal.
+pub(crate) struct Input(EventStream);
+
+impl Input {
+    pub(crate) fn new() -> Self {
+        Self(EventStream::new())
+    }
+
+    /// The next event. Cancel safe.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub(crate) async fn next(&mut self) -> io::Result<Event> {
+        let event = poll_fn(|context| Pin::new(&mut self.0).poll_next(context)).await;
+        event.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))
+    }
+}

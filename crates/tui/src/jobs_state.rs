@@ -1,0 +1,174 @@
+//! The jobs panel while it is up: what is selected, and what that prints.
+
+use agent_bash::core::{JobId, Timestamp};
+use agent_bash::exec::{Job, JobState};
+use agent_bash::process::supervisor::JobEnding;
+use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// The panel and its jobs.
+#[derive(Debug, Default)]
+pub(crate) struct JobsState {
+    rows: Vec<JobRow>,
+    /// Where each one's output is.
+    files: Vec<Option<PathBuf>>,
+    selected: usize,
+    output: Option<(String, OutputText)>,
+    pub(crate) message: Option<String>,
+}
+
+/// What the panel wants done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum JobsWish {
+    Nothing,
+    Close,
+    Kill(JobId),
+    /// Open the pager on a job's whole output.
+    Read {
+        id: String,
+        command: String,
+        path: PathBuf,
+    },
+}
+
+impl JobsState {
+    /// The jobs as they are now, the newest first.
+    pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp) {
+        let selected = self.selected_id().map(|JobId(id)| id);
+        self.rows = jobs.iter().rev().map(|job| row(job, now)).collect();
+        self.files = jobs.iter().rev().map(|job| job.output.clone()).collect();
+        let at = selected.and_then(|id| self.rows.iter().position(|row| row.id == id));
+        self.selected = at
+            .unwrap_or(self.selected)
+            .min(self.rows.len().saturating_sub(1));
+    }
+
+    /// The selected job.
+    pub(crate) fn selected_id(&self) -> Option<JobId> {
+        self.rows
+            .get(self.selected)
+            .map(|row| JobId(row.id.clone()))
+    }
+
+    /// The last of what a job has printed.
+    pub(crate) fn printed(&mut self, JobId(id): JobId, bytes: &[u8]) {
+        let mut output = OutputText::new(OutputLimits::CARD);
+        output.push(bytes);
+        self.output = Some((id, output));
+    }
+
+    /// Whether something moves by itself.
+    pub(crate) fn is_live(&self) -> bool {
+        self.rows
+            .iter()
+            .any(|row| row.state == JobRowState::Running)
+    }
+
+    pub(crate) fn event(&mut self, event: &Event) -> JobsWish {
+        let key = match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => key,
+            Event::Mouse(mouse) => {
+                match mouse.kind {
+                    MouseEventKind::ScrollUp => self.select(-1),
+                    MouseEventKind::ScrollDown => self.select(1),
+                    _ => {}
+                }
+                return JobsWish::Nothing;
+            }
+            _ => return JobsWish::Nothing,
+        };
+        self.message = None;
+        match (key.code, key.modifiers) {
+            (KeyCode::Esc | KeyCode::Char('q') | KeyCode::F(2), _)
+            | (KeyCode::Char('c' | 'g'), KeyModifiers::CONTROL) => return JobsWish::Close,
+            (KeyCode::Up | KeyCode::Char('p'), _) => self.select(-1),
+            (KeyCode::Down | KeyCode::Char('n'), _) => self.select(1),
+            (KeyCode::Char('k'), KeyModifiers::NONE) => return self.kill(),
+            (KeyCode::Enter | KeyCode::Char('o'), _) => return self.read(),
+            _ => {}
+        }
+        JobsWish::Nothing
+    }
+
+    fn select(&mut self, by: isize) {
+        let last = self.rows.len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(by).min(last);
+    }
+
+    fn kill(&mut self) -> JobsWish {
+        match self.rows.get(self.selected) {
+            Some(row) if row.state == JobRowState::Running => {
+                self.message = Some(format!("ending job {} …", row.id));
+                JobsWish::Kill(JobId(row.id.clone()))
+            }
+            Some(row) => {
+                self.message = Some(format!("job {} has ended", row.id));
+                JobsWish::Nothing
+            }
+            None => JobsWish::Nothing,
+        }
+    }
+
+    fn read(&mut self) -> JobsWish {
+        let Some(row) = self.rows.get(self.selected) else {
+            return JobsWish::Nothing;
+        };
+        let Some(path) = self.files.get(self.selected).cloned().flatten() else {
+            self.message = Some(format!("of job {} no output is kept", row.id));
+            return JobsWish::Nothing;
+        };
+        JobsWish::Read {
+            id: row.id.clone(),
+            command: row.command.clone(),
+            path,
+        }
+    }
+
+    pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+        let selected = self.rows.get(self.selected).map(|row| row.id.as_str());
+        let output = self
+            .output
+            .as_ref()
+            .filter(|(id, _)| Some(id.as_str()) == selected);
+        let panel = JobsPanel {
+            jobs: &self.rows,
+            selected: self.selected,
+            output: output.map(|(_, output)| output),
+            message: self.message.as_deref(),
+        };
+        panel.render(area, frame.buffer_mut(), theme);
+    }
+}
+
+fn row(job: &Job, now: Timestamp) -> JobRow {
+    let (state, until) = match &job.state {
+        JobState::Running => (JobRowState::Running, Some(now)),
+        JobState::Ended(end) => {
+            let state = match &end.ending {
+                JobEnding::Exited { code: 0 } => JobRowState::Succeeded,
+                JobEnding::Exited { code } => JobRowState::Failed(format!("exit {code}")),
+                JobEnding::Signaled { signal, .. } => {
+                    JobRowState::Failed(format!("ended by {signal}"))
+                }
+                JobEnding::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
+                JobEnding::Gone => JobRowState::Failed("gone".to_owned()),
+            };
+            (state, Some(end.ended_at))
+        }
+        JobState::Lost { .. } => (JobRowState::Failed("lost".to_owned()), None),
+    };
+    let Timestamp(started) = job.started_at;
+    let elapsed =
+        until.map(|Timestamp(until)| Duration::from_millis(until.saturating_sub(started)));
+    JobRow {
+        id: job.id.to_string(),
+        command: job.command.clone(),
+        pid: job.pid,
+        state,
+        elapsed,
+    }
+}

@@ -1,0 +1,314 @@
+//! The pager while it is up: where it is, what was searched for, which lines it has.
+
+use agent_bash::sink::{FileView, Search};
+use agent_bash_render::{Pager, PagerMove, PagerPosition, PagerPrompt, Theme};
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Columns by which it moves sideways.
+const SIDEWAYS: isize = 16;
+
+/// Lines that the wheel moves.
+const WHEEL: i64 = 3;
+
+/// A text that is kept in a file. Reading it is for a thread that may wait.
+pub(crate) type Source = Arc<Mutex<FileView>>;
+
+/// The pager and its text.
+#[derive(Debug)]
+pub(crate) struct PagerState {
+    source: Source,
+    title: String,
+    subtitle: String,
+    position: PagerPosition,
+    total: u64,
+    lines: Vec<String>,
+    /// The first of them.
+    from: u64,
+    rows: u16,
+    /// What is being typed after `/`.
+    typing: Option<String>,
+    pattern: Option<String>,
+    found: Option<u64>,
+    message: Option<String>,
+    /// What was asked for last, so that it is asked for once.
+    asked: Option<(u64, u16)>,
+}
+
+/// What the pager wants to know, or that it is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PagerWish {
+    Nothing,
+    Close,
+    Find {
+        pattern: String,
+        from: u64,
+        forward: bool,
+    },
+}
+
+/// Lines of a text.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) from: u64,
+    pub(crate) lines: Vec<String>,
+    pub(crate) total: u64,
+}
+
+impl PagerState {
+    pub(crate) fn new(view: FileView, title: String, subtitle: String) -> Self {
+        Self {
+            source: Arc::new(Mutex::new(view)),
+            title,
+            subtitle,
+            position: PagerPosition::first(),
+            total: 0,
+            lines: Vec::new(),
+            from: 1,
+            rows: 0,
+            typing: None,
+            pattern: None,
+            found: None,
+            message: None,
+            asked: None,
+        }
+    }
+
+    pub(crate) fn source(&self) -> Source {
+        Arc::clone(&self.source)
+    }
+
+    /// The lines that are to be loaded, if those that are there are others: first and how many.
+    pub(crate) fn wanted(&mut self) -> Option<(u64, u16)> {
+        let wanted = (self.position.first_line, self.rows);
+        if self.rows == 0 || self.asked == Some(wanted) {
+            return None;
+        }
+        self.asked = Some(wanted);
+        Some(wanted)
+    }
+
+    pub(crate) fn loaded(&mut self, loaded: Result<Loaded, String>) {
+        match loaded {
+            Ok(loaded) => {
+                self.total = loaded.total;
+                (self.from, self.lines) = (loaded.from, loaded.lines);
+            }
+            Err(error) => self.message = Some(error),
+        }
+    }
+
+    pub(crate) fn found(&mut self, found: Result<Option<u64>, String>) {
+        match found {
+            Ok(Some(line)) => {
+                self.found = Some(line);
+                self.message = None;
+                self.go(PagerMove::To(line));
+            }
+            Ok(None) => {
+                let pattern = self.pattern.as_deref().unwrap_or_default();
+                self.message = Some(format!("`{pattern}` is not there"));
+            }
+            Err(error) => self.message = Some(error),
+        }
+    }
+
+    fn go(&mut self, to: PagerMove) {
+        self.position.go(to, self.total, self.rows);
+    }
+
+    pub(crate) fn event(&mut self, event: &Event) -> PagerWish {
+        match event {
+            Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
+            Event::Mouse(mouse) => {
+                match mouse.kind {
+                    MouseEventKind::ScrollUp => self.go(PagerMove::Lines(-WHEEL)),
+                    MouseEventKind::ScrollDown => self.go(PagerMove::Lines(WHEEL)),
+                    _ => {}
+                }
+                PagerWish::Nothing
+            }
+            Event::Paste(text) => {
+                if let Some(typing) = &mut self.typing {
+                    typing.extend(text.chars().filter(|c| !c.is_control()));
+                }
+                PagerWish::Nothing
+            }
+            _ => PagerWish::Nothing,
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent) -> PagerWish {
+        self.message = None;
+        if self.typing.is_some() {
+            return self.typing_key(key);
+        }
+        match (key.code, key.modifiers) {
+            (KeyCode::Char('q') | KeyCode::Esc, _)
+            | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
+                return PagerWish::Close;
+            }
+            (KeyCode::Char('/'), _) => self.typing = Some(String::new()),
+            (KeyCode::Char('n'), _) => return self.find(true),
+            (KeyCode::Char('N'), _) => return self.find(false),
+            (KeyCode::Up | KeyCode::Char('k'), _) => self.go(PagerMove::Lines(-1)),
+            (KeyCode::Down | KeyCode::Enter | KeyCode::Char('j'), _) => {
+                self.go(PagerMove::Lines(1));
+            }
+            (KeyCode::PageUp | KeyCode::Char('b'), _) => self.go(PagerMove::Pages(-1)),
+            (KeyCode::PageDown | KeyCode::Char(' ' | 'f'), _) => self.go(PagerMove::Pages(1)),
+            (KeyCode::Home | KeyCode::Char('g'), _) => self.go(PagerMove::First),
+            (KeyCode::End | KeyCode::Char('G'), _) => self.go(PagerMove::Last),
+            (KeyCode::Left, _) => self.go(PagerMove::Columns(-SIDEWAYS)),
+            (KeyCode::Right, _) => self.go(PagerMove::Columns(SIDEWAYS)),
+            _ => {}
+        }
+        PagerWish::Nothing
+    }
+
+    fn typing_key(&mut self, key: KeyEvent) -> PagerWish {
+        let Some(typing) = &mut self.typing else {
+            return PagerWish::Nothing;
+        };
+        match (key.code, key.modifiers) {
+            (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => self.typing = None,
+            (KeyCode::Backspace, _) => drop(typing.pop()),
+            (KeyCode::Enter, _) => {
+                let typed = self.typing.take().filter(|typed| !typed.is_empty());
+                if let Some(pattern) = typed {
+                    self.pattern = Some(pattern);
+                    self.found = None;
+                }
+                return self.find(true);
+            }
+            (KeyCode::Char(c), held)
+                if !held.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) =>
+            {
+                typing.push(c);
+            }
+            _ => {}
+        }
+        PagerWish::Nothing
+    }
+
+    /// The next match, or the one before.
+    fn find(&mut self, forward: bool) -> PagerWish {
+        let Some(pattern) = self.pattern.clone() else {
+            return PagerWish::Nothing;
+        };
+        let from = match (self.found, forward) {
+            (Some(line), true) => line + 1,
+            (Some(line), false) => line.saturating_sub(1),
+            (None, _) => self.position.first_line,
+        };
+        PagerWish::Find {
+            pattern,
+            from,
+            forward,
+        }
+    }
+
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, theme: &Theme) {
+        self.rows = Pager::page_rows(area);
+        let prompt = match (&self.typing, &self.message) {
+            (Some(typed), _) => PagerPrompt::Search(typed),
+            (None, Some(message)) => PagerPrompt::Message(message),
+            (None, None) => PagerPrompt::Keys,
+        };
+        let pager = Pager {
+            title: &self.title,
+            subtitle: &self.subtitle,
+            lines: &self.lines,
+            first_line: self.from,
+            total_lines: self.total,
+            column: self.position.column,
+            pattern: self.pattern.as_deref(),
+            found_line: self.found,
+            prompt,
+        };
+        pager.render(area, frame.buffer_mut(), theme);
+    }
+}
+
+/// Reads lines. May wait for the disk.
+pub(crate) fn load(source: &Source, from: u64, count: u64) -> Result<Loaded, String> {
+    let view = source.lock().unwrap_or_else(PoisonError::into_inner);
+    let page = view
+        .lines(from.max(1), Some(count.max(1)))
+        .map_err(|error| error.to_string())?;
+    let text = page.piece.marked();
+    Ok(Loaded {
+        from,
+        lines: text.lines().map(str::to_owned).collect(),
+        total: page.total_lines,
+    })
+}
+
+/// The next line with a match from a line on, or the last before it. May wait for the disk.
+pub(crate) fn find(
+    source: &Source,
+    pattern: &str,
+    from: u64,
+    forward: bool,
+) -> Result<Option<u64>, String> {
+    let view = source.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut search = Search {
+        pattern: pattern.to_owned(),
+        before: 0,
+        after: 0,
+        from_line: if forward { from.max(1) } else { 1 },
+        max_matches: if forward { 1 } else { usize::MAX },
+    };
+    let mut last = None;
+    loop {
+        let found = view.search(&search).map_err(|error| error.to_string())?;
+        let mut matches = found.lines.iter().filter(|line| line.is_match);
+        if forward {
+            return Ok(matches.next().map(|line| line.number));
+        }
+        let before = matches.take_while(|line| line.number <= from).last();
+        last = before.map(|line| line.number).or(last);
+        match found.next_line {
+            Some(next) if next <= from && next > search.from_line => search.from_line = next,
+            _ => return Ok(last),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    fn source(lines: u64) -> (tempfile::NamedTempFile, Source) {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        for number in 1..=lines {
+            writeln!(file, "line {number}").unwrap();
+        }
+        let view = FileView::open(file.path()).unwrap();
+        (file, Arc::new(Mutex::new(view)))
+    }
+
+    #[test]
+    fn matches_are_found_in_both_directions() {
+        let (_file, source) = source(5000);
+        for (pattern, from, forward, want) in [
+            ("line 7$", 1, true, Some(7)),
+            ("line 7$", 8, true, None),
+            ("line 7$", 5000, false, Some(7)),
+            ("line 7$", 6, false, None),
+            ("00$", 101, true, Some(200)),
+            ("00$", 4999, false, Some(4900)),
+            ("line", 4000, false, Some(4000)),
+        ] {
+            let found = find(&source, pattern, from, forward);
+            assert_eq!(found, Ok(want), "{pattern} {from} {forward}");
+        }
+        assert!(find(&source, "(", 1, true).is_err());
+        let loaded = load(&source, 4990, 20).unwrap();
+        assert_eq!((loaded.lines.len(), loaded.total), (11, 5000));
+        assert_eq!(loaded.lines[0], "line 4990");
+    }
+}

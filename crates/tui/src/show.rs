@@ -1,0 +1,101 @@
+//! One command, on a terminal of its own, shown on the whole of the host's: for programs that run a single call.
+
+use crate::console::{Console, Handled, size_in};
+use crate::host_terminal::HostTerminal;
+use crate::input::Input;
+use crate::terminals::Terminals;
+use agent_bash::core::{Cancel, Clock};
+use agent_bash::pty::PtySession;
+use agent_bash_render::{SPINNER_STEP, Theme};
+use ratatui::layout::Rect;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// From one picture to the next, at least.
+const FRAME: Duration = Duration::from_millis(16);
+
+/// Awaits `call`, which runs a command with [`Terminals::executor`], and shows the command's terminal for as long as it
+/// runs. The host's terminal is taken over when it starts, and given back when it has ended. If that fails, `call` is
+/// cancelled through `cancel`, and awaited.
+///
+/// # Errors
+/// The host's terminal failed; with what `call` returned.
+pub async fn show<T>(
+    mut terminals: Terminals,
+    clock: &Arc<dyn Clock>,
+    theme: &Theme,
+    command: &str,
+    cancel: &Cancel,
+    call: impl Future<Output = T>,
+) -> (T, io::Result<()>) {
+    if let Ok((cols, rows)) = crossterm::terminal::size() {
+        terminals.set_size(size_in(Rect::new(0, 0, cols, rows)));
+    }
+    tokio::pin!(call);
+    let session = tokio::select! {
+        biased;
+        result = &mut call => return (result, Ok(())),
+        session = terminals.started() => session,
+    };
+    let follow = follow(session, clock, theme, command);
+    tokio::pin!(follow);
+    // The call goes on while its screen is drawn, and may end before or after the last of that.
+    tokio::select! {
+        result = &mut call => {
+            let shown = follow.await;
+            (result, shown)
+        }
+        shown = &mut follow => {
+            if shown.is_err() {
+                cancel.cancel();
+            }
+            (call.await, shown)
+        }
+    }
+}
+
+/// Draws until the command has ended.
+async fn follow(
+    session: PtySession,
+    clock: &Arc<dyn Clock>,
+    theme: &Theme,
+    command: &str,
+) -> io::Result<()> {
+    let mut host = HostTerminal::take()?;
+    let mut input = Input::new();
+    let mut console = Console::new(session, command, clock.now());
+    let mut changed = true;
+    let mut drawn: Option<Duration> = None;
+    loop {
+        let now = clock.now();
+        if changed && drawn.is_none_or(|last| now.saturating_sub(last) >= FRAME) {
+            host.draw(|frame| console.draw(frame, frame.area(), now, theme))?;
+            (changed, drawn) = (false, Some(now));
+        }
+        let last = drawn.unwrap_or_default();
+        let next = last + if changed { FRAME } else { SPINNER_STEP };
+        let wake = console
+            .deadline()
+            .map_or(next, |deadline| deadline.min(next));
+        let status = tokio::select! {
+            biased;
+            event = input.next() => {
+                if console.event(&event?, now) == Handled::Close {
+                    return Ok(());
+                }
+                None
+            }
+            status = console.session.changed() => Some(status),
+            () = clock.sleep(wake.saturating_sub(now)) => {
+                console.expire(clock.now());
+                None
+            }
+        };
+        changed = true;
+        // Nothing lingers here: the result is printed where the screen was.
+        if status.is_some_and(|status| status.ended.is_some()) {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! What happened so far: cards, the newest at the bottom. Only what is seen is drawn.
+
+use crate::feed::Feed;
+use agent_bash::core::ArtifactId;
+use agent_bash_render::{BangCard, Theme, ToolCard};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::Line;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Entries that are kept.
+const MOST: usize = 500;
+
+/// Names an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EntryId(u64);
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: EntryId,
+    pub(crate) card: Card,
+    pub(crate) expanded: bool,
+    /// When it began, on the host's clock.
+    started: Duration,
+    /// Its output, while it runs.
+    feed: Option<Feed>,
+    /// Its full output.
+    pub(crate) artifact: Option<ArtifactId>,
+    /// Its height at a width, while nothing changes.
+    height: Option<(u16, usize)>,
+}
+
+/// What is shown of an entry.
+#[derive(Debug)]
+pub(crate) enum Card {
+    Tool(Box<ToolCard>),
+    Bang(Box<BangCard>),
+    Note(Vec<Line<'static>>),
+}
+
+/// All of them, and what of it is seen.
+#[derive(Debug, Default)]
+pub(crate) struct Transcript {
+    entries: VecDeque<Entry>,
+    next: u64,
+    /// Rows from the bottom to the last that is seen; 0 follows what comes.
+    back: usize,
+    /// Rows there were, and of what width, when it was last drawn.
+    drawn: (usize, u16),
+    /// Rows that are seen at once.
+    page: usize,
+    pub(crate) selected: Option<EntryId>,
+}
+
+impl Transcript {
+    /// Adds a card that runs.
+    pub(crate) fn start(&mut self, card: Card, feed: Feed, now: Duration) -> EntryId {
+        let id = self.add(card, now);
+        if let Some(entry) = self.get_mut(id) {
+            entry.feed = Some(feed);
+        }
+        self.back = 0;
+        id
+    }
+
+    /// Adds a card that has ended, or never ran.
+    pub(crate) fn add(&mut self, card: Card, now: Duration) -> EntryId {
+        self.next += 1;
+        let id = EntryId(self.next);
+        self.entries.push_back(Entry {
+            id,
+            card,
+            expanded: false,
+            started: now,
+            feed: None,
+            artifact: None,
+            height: None,
+        });
+        while self.entries.len() > MOST {
+            self.entries.pop_front();
+        }
+        id
+    }
+
+    /// Changes an entry, if it is still there.
+    pub(crate) fn change(&mut self, id: EntryId, change: impl FnOnce(&mut Entry)) {
+        if let Some(entry) = self.get_mut(id) {
+            entry.take_in();
+            change(entry);
+            entry.height = None;
+        }
+    }
+
+    pub(crate) fn get(&self, id: EntryId) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.id == id)
+    }
+
+    fn get_mut(&mut self, id: EntryId) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.id == id)
+    }
+
+    /// The selected entry, or else the last that is a command.
+    pub(crate) fn current(&self) -> Option<&Entry> {
+        let last = || {
+            let mut commands = self.entries.iter().rev();
+            commands.find(|entry| !matches!(entry.card, Card::Note(_)))
+        };
+        let selected = self
+            .selected
+            .and_then(|id| self.entries.iter().find(|entry| entry.id == id));
+        selected.or_else(last)
+    }
+
+    /// Selects the command before or after the one that is selected; beyond the last, none.
+    pub(crate) fn select(&mut self, backwards: bool) {
+        let commands: Vec<EntryId> = self
+            .entries
+            .iter()
+            .filter(|entry| !matches!(entry.card, Card::Note(_)))
+            .map(|entry| entry.id)
+            .collect();
+        let at = self
+            .selected
+            .and_then(|id| commands.iter().position(|other| *other == id));
+        self.selected = match (at, backwards) {
+            (None, true) => commands.last().copied(),
+            (None, false) => None,
+            (Some(at), true) => commands.get(at.saturating_sub(1)).copied(),
+            (Some(at), false) => commands.get(at + 1).copied(),
+        };
+        self.show_selected();
+    }
+
+    /// Scrolls so that the selected entry is seen.
+    fn show_selected(&mut self) {
+        let Some(id) = self.selected else {
+            self.back = 0;
+            return;
+        };
+        let width = self.drawn.1;
+        let mut below = 0;
+        for entry in self.entries.iter().rev() {
+            let height = entry
+                .height
+                .filter(|(of, _)| *of == width)
+                .map_or(0, |(_, height)| height);
+            if entry.id == id {
+                let top = below + height;
+                if self.back > below || top > self.back + self.page {
+                    self.back = if height >= self.page {
+                        top - self.page.min(top)
+                    } else {
+                        below
+                    };
+                }
+                return;
+            }
+            below += height;
+        }
+    }
+
+    /// Everything is forgotten that does not run.
+    pub(crate) fn clear(&mut self) {
+        self.entries.retain(|entry| entry.feed.is_some());
+        (self.back, self.selected) = (0, None);
+    }
+
+    /// Scrolls by rows; up if positive.
+    pub(crate) fn scroll(&mut self, rows: isize) {
+        self.back = self.back.saturating_add_signed(rows).min(self.farthest());
+    }
+
+    /// Scrolls by pages; up if positive.
+    pub(crate) fn scroll_pages(&mut self, pages: isize) {
+        let page = isize::try_from(self.page.saturating_sub(2).max(1)).unwrap_or(1);
+        self.scroll(pages.saturating_mul(page));
+    }
+
+    pub(crate) fn go_to_top(&mut self) {
+        self.back = self.farthest();
+    }
+
+    pub(crate) fn go_to_bottom(&mut self) {
+        self.back = 0;
+    }
+
+    /// Rows below what is seen.
+    pub(crate) fn rows_below(&self) -> usize {
+        self.back
+    }
+
+    fn farthest(&self) -> usize {
+        self.drawn.0.saturating_sub(self.page)
+    }
+
+    /// Whether something moves by itself: a spinner, a counter.
+    pub(crate) fn is_live(&self) -> bool {
+        self.entries.iter().any(|entry| entry.feed.is_some())
+    }
+
+    pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, now: Duration, theme: &Theme) {
+        let width = area.width;
+        let mut total = 0;
+        for entry in &mut self.entries {
+            entry.refresh(now);
+            total += entry.height(width, theme);
+        }
+        self.page = usize::from(area.height);
+        if self.back > 0 && self.drawn.1 == width {
+            // Who has scrolled back goes on seeing the same.
+            self.back += total.saturating_sub(self.drawn.0);
+        }
+        self.drawn = (total, width);
+        self.back = self.back.min(self.farthest());
+        let end = total - self.back.min(total);
+        let first = end.saturating_sub(self.page);
+        let mut at = 0;
+        for entry in &self.entries {
+            let height = entry.height.map_or(0, |(_, height)| height);
+            if at + height > first && at < end {
+                let skip = first.saturating_sub(at);
+                let y = (at + skip - first) as u16;
+                let most = (end - at - skip).min(self.page - usize::from(y));
+                let is_selected = self.selected == Some(entry.id);
+                entry.draw(
+                    frame,
+                    Rect {
+                        y: area.y + y,
+                        ..area
+                    },
+                    skip,
+                    most,
+                    is_selected,
+                    theme,
+                );
+            }
+            at += height;
+        }
+    }
+}
+
+impl Entry {
+    /// Takes in what came, and the time.
+    fn refresh(&mut self, now: Duration) {
+        if self.feed.is_none() {
+            return;
+        }
+        self.height = None;
+        self.take_in();
+        let elapsed = now.saturating_sub(self.started);
+        match &mut self.card {
+            Card::Tool(card) => card.elapsed = elapsed,
+            Card::Bang(card) => card.elapsed = elapsed,
+            Card::Note(_) => {}
+        }
+    }
+
+    fn take_in(&mut self) {
+        let Some(feed) = &self.feed else { return };
+        let waiting = feed.take();
+        let output = match &mut self.card {
+            Card::Tool(card) => &mut card.output,
+            Card::Bang(card) => &mut card.output,
+            Card::Note(_) => return,
+        };
+        if waiting.skipped > 0 {
+            output.skip(waiting.skipped);
+        }
+        output.push(&waiting.bytes);
+    }
+
+    /// Says how long it may take.
+    pub(crate) fn set_timeout(&mut self, limit: Duration) {
+        if let Card::Tool(card) = &mut self.card {
+            card.timeout = Some(limit);
+        }
+    }
+
+    /// It has ended: nothing more comes.
+    pub(crate) fn ended(&mut self) {
+        self.feed = None;
+    }
+
+    /// What it was, for a title.
+    pub(crate) fn command(&self) -> &str {
+        match &self.card {
+            Card::Tool(card) => &card.command,
+            Card::Bang(card) => &card.command,
+            Card::Note(_) => "",
+        }
+    }
+
+    /// Rows, and an empty one below.
+    fn height(&mut self, width: u16, theme: &Theme) -> usize {
+        if let Some((of, height)) = self.height
+            && of == width
+        {
+            return height;
+        }
+        let height = 1 + match &self.card {
+            Card::Tool(card) => card.height(width, self.expanded, theme),
+            Card::Bang(card) => card.height(width, self.expanded, theme),
+            Card::Note(lines) => lines.len(),
+        };
+        self.height = Some((width, height));
+        height
+    }
+
+    fn draw(
+        &self,
+        frame: &mut Frame<'_>,
+        area: Rect,
+        skip: usize,
+        most: usize,
+        is_selected: bool,
+        theme: &Theme,
+    ) {
+        let rows = match &self.card {
+            Card::Tool(card) => card.rows(area.width, self.expanded, skip, most, theme),
+            Card::Bang(card) => card.rows(area.width, self.expanded, skip, most, theme),
+            Card::Note(lines) => lines.iter().skip(skip).take(most).cloned().collect(),
+        };
+        let style = if is_selected {
+            theme.selected
+        } else {
+            Style::new()
+        };
+        let buffer = frame.buffer_mut();
+        for (row, y) in rows.iter().zip(area.y..) {
+            buffer.set_line(area.x, y, row, area.width);
+            let line = Rect {
+                y,
+                height: 1,
+                ..area
+            };
+            buffer.set_style(line.intersection(buffer.area), style);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    fn note(text: &str) -> Card {
+        Card::Note(
+            text.lines()
+                .map(|line| Line::from(line.to_owned()))
+                .collect(),
+        )
+    }
+
+    fn shown(transcript: &mut Transcript, width: u16, height: u16) -> Vec<String> {
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let draw = |frame: &mut Frame<'_>| {
+            transcript.draw(frame, frame.area(), Duration::ZERO, &Theme::plain());
+        };
+        terminal.draw(draw).unwrap();
+        let buffer = terminal.backend().buffer();
+        let rows = buffer.content().chunks(usize::from(width));
+        rows.map(|row| {
+            row.iter()
+                .map(ratatui::buffer::Cell::symbol)
+                .collect::<String>()
+                .trim_end()
+                .to_owned()
+        })
+        .collect()
+    }
+
+    #[test]
+    fn the_newest_is_at_the_bottom_and_the_view_stays_where_it_was_put() {
+        let mut transcript = Transcript::default();
+        for text in ["a", "b\nc", "d"] {
+            transcript.add(note(text), Duration::ZERO);
+        }
+        assert_eq!(
+            shown(&mut transcript, 9, 9),
+            ["a", "", "b", "c", "", "d", "", "", ""]
+        );
+        assert_eq!(shown(&mut transcript, 9, 4), ["c", "", "d", ""]);
+        transcript.scroll(1);
+        assert_eq!(shown(&mut transcript, 9, 4), ["b", "c", "", "d"]);
+        transcript.add(note("e"), Duration::ZERO);
+        assert_eq!(shown(&mut transcript, 9, 4), ["b", "c", "", "d"]);
+        assert_eq!(transcript.rows_below(), 3);
+        transcript.go_to_top();
+        assert_eq!(shown(&mut transcript, 9, 4), ["a", "", "b", "c"]);
+        transcript.scroll(99);
+        assert_eq!(shown(&mut transcript, 9, 4), ["a", "", "b", "c"]);
+        transcript.go_to_bottom();
+        assert_eq!(shown(&mut transcript, 9, 4), ["d", "", "e", ""]);
+    }
+
+    #[test]
+    fn commands_are_selected_and_notes_are_not() {
+        let mut transcript = Transcript::default();
+        let tool = |command| Card::Tool(Box::new(ToolCard::new(command)));
+        transcript.add(note("hello"), Duration::ZERO);
+        let first = transcript.add(tool("one"), Duration::ZERO);
+        let second = transcript.add(tool("two"), Duration::ZERO);
+        assert_eq!(transcript.current().unwrap().id, second);
+        for (backwards, want) in [
+            (false, None),
+            (true, Some(second)),
+            (true, Some(first)),
+            (true, Some(first)),
+            (false, Some(second)),
+            (false, None),
+        ] {
+            transcript.select(backwards);
+            assert_eq!(transcript.selected, want);
+        }
+        transcript.select(true);
+        transcript.select(true);
+        assert_eq!(transcript.current().unwrap().command(), "one");
+        transcript.clear();
+        assert!(transcript.current().is_none());
+    }
+}
