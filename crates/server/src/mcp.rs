@@ -4,7 +4,6 @@
 //! after its call; `read_artifact` (`view` under `paged`) and the resources `artifact://…` are what was kept.
 
 mod calls;
-mod gate;
 mod handler;
 mod instructions;
 mod jobs;
@@ -12,19 +11,19 @@ mod log;
 mod reading;
 mod recent;
 mod tools;
+mod transport;
 
 use crate::rpc::MAX_LINE;
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
 use calls::Calls;
-use gate::Gate;
 use handler::Server;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use transport::{Bounded, Stop};
 
 /// What the ending of commands takes beside the grace that they have.
 const AFTER_GRACE: Duration = Duration::from_secs(2);
@@ -53,12 +52,11 @@ where
 {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let grace = session.tool().profile().grace;
-    let gate = Gate::default();
+    let stop_writing = Stop::default();
     // Given by a signal and by the end of input.
     let end = stop.child();
-    let input = gate.reader(input, end.clone());
-    let output = gate.writer(output);
-    let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE);
+    let output = stop_writing.stoppable(output);
+    let transport = Bounded::new(input, output, MAX_LINE, end.clone());
     let calls = Arc::new(Calls::new(Arc::clone(&session), end.clone()));
     let server = Server::new(
         session,
@@ -104,7 +102,7 @@ where
             biased;
             _ = &mut waiting => {}
             () = clock.sleep(LAST_WORDS) => {
-                gate.close();
+                stop_writing.stop();
                 // A writer that fails lets it come to its end.
                 let _ = waiting.await;
             }

@@ -1,0 +1,274 @@
+//! The streams of an MCP client, with what `rmcp` leaves open: it reads on for as long as there is something to read, keeps
+//! what it cannot write, and goes on for a while after the end of input.
+
+use agent_bash::core::Cancel;
+use rmcp::RoleServer;
+use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use std::collections::HashMap;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Requests that may be unanswered; of a client that has so many, nothing more is read. Twice as many as commands may run: a
+/// client that reads its answers never gets there.
+const UNANSWERED: usize = 512;
+
+/// A client's messages, with bounds.
+pub(super) struct Bounded<R: AsyncRead, W: AsyncWrite + Unpin> {
+    inner: AsyncRwTransport<RoleServer, R, Stoppable<W>>,
+    room: Arc<Semaphore>,
+    /// Room for the next request.
+    reserved: Option<OwnedSemaphorePermit>,
+    unanswered: Unanswered,
+    /// Given when there is nothing more to read.
+    ended: Cancel,
+}
+
+#[derive(Clone, Default)]
+struct Unanswered(Arc<Mutex<HashMap<RequestId, OwnedSemaphorePermit>>>);
+
+impl Unanswered {
+    fn requests(&self) -> MutexGuard<'_, HashMap<RequestId, OwnedSemaphorePermit>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Bounded<R, W> {
+    pub(super) fn new(
+        input: R,
+        output: Stoppable<W>,
+        longest_message: usize,
+        ended: Cancel,
+    ) -> Self {
+        let inner = AsyncRwTransport::new_server(input, output);
+        Self {
+            inner: inner.with_max_line_length(longest_message),
+            room: Arc::new(Semaphore::new(UNANSWERED)),
+            reserved: None,
+            unanswered: Unanswered::default(),
+            ended,
+        }
+    }
+}
+
+impl<R, W> Transport<RoleServer> for Bounded<R, W>
+where
+    R: AsyncRead + Send + Unpin,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
+        };
+        let unanswered = self.unanswered.clone();
+        let sending = self.inner.send(message);
+        async move {
+            let sent = sending.await;
+            if let Some(id) = answered {
+                unanswered.requests().remove(&id);
+            }
+            sent
+        }
+    }
+
+    /// Dropping the future loses nothing.
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        if self.reserved.is_none() {
+            // The semaphore is never closed.
+            self.reserved = Arc::clone(&self.room).acquire_owned().await.ok();
+        }
+        let message = self.inner.receive().await;
+        match &message {
+            None => self.ended.cancel(),
+            Some(JsonRpcMessage::Request(request)) => {
+                if let Some(room) = self.reserved.take() {
+                    self.unanswered.requests().insert(request.id.clone(), room);
+                }
+            }
+            Some(JsonRpcMessage::Notification(notification)) => {
+                // What is called off is not answered.
+                if let ClientNotification::CancelledNotification(cancelled) =
+                    &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.unanswered.requests().remove(id);
+                }
+            }
+            Some(JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) => {}
+        }
+        message
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.inner.close().await
+    }
+}
+
+/// An output that can be told to wait no longer for whoever should read it.
+#[derive(Debug)]
+pub(super) struct Stoppable<W> {
+    output: W,
+    stop: Stop,
+}
+
+/// Tells a [`Stoppable`].
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stop(Arc<Mutex<Stopped>>);
+
+#[derive(Debug, Default)]
+struct Stopped {
+    given: bool,
+    waiting: Option<Waker>,
+}
+
+impl Stop {
+    pub(super) fn stoppable<W>(&self, output: W) -> Stoppable<W> {
+        let stop = self.clone();
+        Stoppable { output, stop }
+    }
+
+    /// What is not written by now fails.
+    pub(super) fn stop(&self) {
+        let mut stopped = self.stopped();
+        stopped.given = true;
+        if let Some(waker) = stopped.waiting.take() {
+            waker.wake();
+        }
+    }
+
+    fn stopped(&self) -> MutexGuard<'_, Stopped> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<W: AsyncWrite + Unpin> Stoppable<W> {
+    fn unless_stopped<T>(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        act: impl FnOnce(Pin<&mut W>, &mut Context<'_>) -> Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        let this = self.get_mut();
+        // Before the attempt: a stop that comes meanwhile finds whom to wake.
+        let mut stopped = this.stop.stopped();
+        if stopped.given {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        stopped.waiting = Some(context.waker().clone());
+        drop(stopped);
+        act(Pin::new(&mut this.output), context)
+    }
+}
+
+impl<W: AsyncWrite + Unpin> AsyncWrite for Stoppable<W> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.unless_stopped(context, |output, context| output.poll_write(context, bytes))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.unless_stopped(context, AsyncWrite::poll_flush)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.unless_stopped(context, AsyncWrite::poll_shutdown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::model::ServerResult;
+    use std::fmt::Write as _;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// Whether `future` is ready by itself.
+    async fn is_ready<T>(future: impl Future<Output = T>) -> bool {
+        tokio::select! {
+            biased;
+            _ = future => true,
+            () = std::future::ready(()) => false,
+        }
+    }
+
+    #[tokio::test]
+    async fn of_a_client_with_so_many_unanswered_requests_nothing_more_is_read() {
+        let (mut client_in, input) = tokio::io::duplex(1 << 20);
+        let (output, mut client_out) = tokio::io::duplex(1 << 20);
+        let ended = Cancel::new();
+        let output = Stop::default().stoppable(output);
+        let mut transport = Bounded::new(input, output, 1000, ended.clone());
+        let mut send = String::new();
+        for id in 0..UNANSWERED + 2 {
+            let _ = writeln!(
+                send,
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}"
+            );
+        }
+        client_in.write_all(send.as_bytes()).await.unwrap();
+        for _ in 0..UNANSWERED {
+            assert!(transport.receive().await.is_some());
+        }
+        assert!(!is_ready(transport.receive()).await);
+        // An answer that is written makes room for one more.
+        let answer = JsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(7));
+        transport.send(answer).await.unwrap();
+        assert!(client_out.read_u8().await.is_ok());
+        assert!(transport.receive().await.is_some());
+        assert!(!is_ready(transport.receive()).await);
+        // So does an error.
+        let error = rmcp::ErrorData::internal_error("", None);
+        let error = JsonRpcMessage::error(error, Some(RequestId::Number(8)));
+        transport.send(error).await.unwrap();
+        assert!(transport.receive().await.is_some());
+        assert!(!ended.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_called_off_takes_no_room_and_the_end_of_input_is_told() {
+        let (mut client_in, input) = tokio::io::duplex(1 << 20);
+        let (output, _client_out) = tokio::io::duplex(8);
+        let ended = Cancel::new();
+        let output = Stop::default().stoppable(output);
+        let mut transport = Bounded::new(input, output, 1000, ended.clone());
+        for id in 0..2 * UNANSWERED {
+            let lines = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n\
+                 {{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{{\"requestId\":{id}}}}}\n"
+            );
+            client_in.write_all(lines.as_bytes()).await.unwrap();
+            for _ in 0..2 {
+                assert!(transport.receive().await.is_some(), "{id}");
+            }
+        }
+        drop(client_in);
+        assert!(transport.receive().await.is_none());
+        assert!(ended.is_cancelled());
+    }
+
+    #[tokio::test]
+    async fn a_writer_that_waits_fails_when_it_is_stopped() {
+        let (output, _client_out) = tokio::io::duplex(8);
+        let stop = Stop::default();
+        let mut output = stop.stoppable(output);
+        let writing = tokio::spawn(async move { output.write_all(&[0; 9]).await });
+        tokio::task::yield_now().await;
+        stop.stop();
+        assert!(writing.await.unwrap().is_err());
+    }
+}
