@@ -61,6 +61,11 @@ const PROGRAMS: &[Program] = &[
         package: "util-linux",
         why: "dangerous scripts run in namespaces of their own",
     },
+    Program {
+        name: "zsh",
+        package: "zsh",
+        why: "the shell that the profile `workspace` prefers",
+    },
 ];
 
 /// The step of the suite.

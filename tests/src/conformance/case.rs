@@ -22,6 +22,9 @@ pub struct Requirement {
     pub id: String,
     /// What it says, in a line.
     pub says: String,
+    /// Tests outside the kit that hold it too, where a case cannot say it: `<file below the root>::<function>`.
+    #[serde(default)]
+    pub tests: Vec<String>,
 }
 
 /// One case: a world, calls in it, and what must come of them.
@@ -163,7 +166,30 @@ pub fn load(directory: &Path) -> Result<Cases> {
         all.requirements.extend(file.requirements);
     }
     check(&all)?;
+    check_tests(&all, directory)?;
     Ok(all)
+}
+
+/// Every requirement is held by something, and every test that is named is there. `directory` is two below the root.
+fn check_tests(all: &Cases, directory: &Path) -> Result<()> {
+    let root = directory.join("../..");
+    for Requirement { id, tests, .. } in &all.requirements {
+        let cases = all.cases.iter();
+        if tests.is_empty() && cases.clone().all(|case| !case.covers.contains(id)) {
+            bail!("nothing holds requirement `{id}`");
+        }
+        for test in tests {
+            let (file, function) = test
+                .split_once("::")
+                .context("a test is <file>::<function>")?;
+            let text = std::fs::read_to_string(root.join(file))
+                .with_context(|| format!("requirement `{id}` names {file}"))?;
+            if !text.contains(&format!("fn {function}(")) {
+                bail!("requirement `{id}` names `{function}`, which is not in {file}");
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check(all: &Cases) -> Result<()> {
@@ -239,6 +265,12 @@ mod tests {
                 "[[case.step]]",
                 "[[case.step]]\ncommand = 'false'\nexpect = {}\n[[case]]\nname = 'runs'\n[[case.step]]",
                 "two cases",
+            ),
+            ("covers = ['R1']", "", "nothing holds requirement `R1`"),
+            (
+                "says = 'it runs'",
+                "says = 'it runs'\ntests = ['no/such.rs::x']",
+                "names no/such.rs",
             ),
         ] {
             let text = GOOD.replace(from, to);
