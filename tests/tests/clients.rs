@@ -1,0 +1,283 @@
+//! Clients that are not ours: the official MCP SDKs and plain scripts, and the clients of docs/rpc.md and docs/mcp.md word
+//! for word.
+//!
+//! Python clients run in a virtual environment, TypeScript ones below a directory of node packages; both are made once, below
+//! `target/`, from `PyPI` and npm. Where that cannot be, their tests are ignored, and the reason is printed.
+//!
+//! The long job takes 6 s with a handle after 2; `AGENT_BASH_TEST_LONG_JOB=90` takes as long as that, with the handle after
+//! 50 s that clients get.
+
+use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, bail, ensure};
+use libtest_mimic::{Arguments, Failed, Trial};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The SDK for Python, and what holds messages against schemas.
+const PYTHON: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
+
+/// What runs TypeScript, and the SDK for it.
+const NODE: [&str; 2] = ["tsx@4", "@modelcontextprotocol/sdk@1"];
+
+/// What a slow machine may take to end what is left.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn main() {
+    let python = Arc::new(python());
+    let node = Arc::new(node());
+    let mut trials = Vec::new();
+    for (what, missing) in [
+        ("Python", python.as_ref().as_ref().err()),
+        ("TypeScript", node.as_ref().as_ref().err()),
+    ] {
+        if let Some(error) = missing {
+            say(&format!("clients in {what} are not tested here: {error:#}"));
+        }
+    }
+    let mut add = |name: &str, here: bool, test: fn(&Tools) -> Result<()>| {
+        let (python, node) = (Arc::clone(&python), Arc::clone(&node));
+        let trial = Trial::test(name, move || {
+            let tools = Tools {
+                python: python.as_ref().as_ref().ok(),
+                node: node.as_ref().as_ref().ok(),
+            };
+            test(&tools).map_err(|error| Failed::from(format!("{error:#}")))
+        });
+        trials.push(trial.with_ignored_flag(!here));
+    };
+    let (has_python, has_node) = (python.is_ok(), node.is_ok());
+    add("the official MCP SDK for Python", has_python, mcp_sdk);
+    add(
+        "a plain Python script speaks RPC, by its schemas",
+        has_python,
+        plain_rpc,
+    );
+    add("the Python client of docs/rpc.md", has_python, |tools| {
+        documented(
+            "docs/rpc.md",
+            "python",
+            tools,
+            &[
+                "live: one",
+                "live: two",
+                "{'kind': 'exited', 'code': 3}",
+                "one\ntwo\n\nCommand exited with code 3",
+            ],
+        )
+    });
+    add("the Python client of docs/mcp.md", has_python, |tools| {
+        documented(
+            "docs/mcp.md",
+            "python",
+            tools,
+            &[
+                "'bash_output'",
+                "live: one",
+                "live: two",
+                "one\ntwo\n\nCommand exited with code 3",
+            ],
+        )
+    });
+    add("the TypeScript client of docs/rpc.md", has_node, |tools| {
+        documented(
+            "docs/rpc.md",
+            "ts",
+            tools,
+            &[
+                "{\"kind\":\"exited\",\"code\":0} one",
+                "{\"kind\":\"exited\",\"code\":3} two\n\nCommand exited with code 3",
+            ],
+        )
+    });
+    add("the TypeScript client of docs/mcp.md", has_node, |tools| {
+        documented(
+            "docs/mcp.md",
+            "ts",
+            tools,
+            &[
+                "'bash_output'",
+                "live: one",
+                "live: two",
+                "one\ntwo\n\nCommand exited with code 3",
+            ],
+        )
+    });
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// The interpreters, those that are there.
+struct Tools<'a> {
+    python: Option<&'a PathBuf>,
+    node: Option<&'a PathBuf>,
+}
+
+#[expect(clippy::print_stderr, reason = "for whoever reads what the tests say")]
+fn say(line: &str) {
+    eprintln!("{line}");
+}
+
+fn root() -> Result<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .context("the root")
+}
+
+/// A directory below `target/` that outlives a run of the tests; its name says what was put there.
+fn kept(name: &str, packages: &[&str]) -> PathBuf {
+    let packages = packages.join("+").replace(['/', '@', '='], "-");
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{packages}"))
+}
+
+/// A tool of the machine, with the environment that we have: proxies and package indexes are named there.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what clients need is made by the machine's own tools"
+)]
+fn install(program: &str, words: &[&str], directory: &Path) -> Result<()> {
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .current_dir(directory)
+        .stdin(Stdio::null());
+    let ran: Ran = command
+        .output()
+        .with_context(|| format!("{program} cannot be started"))?
+        .into();
+    if ran.code != 0 {
+        bail!(
+            "`{program} {}` failed: {}",
+            words.join(" "),
+            ran.stderr.trim()
+        );
+    }
+    Ok(())
+}
+
+/// Makes `directory` once: under another name first, so that one that is there is whole.
+fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if directory.is_dir() {
+        return Ok(());
+    }
+    std::fs::create_dir_all(directory)?;
+    make(directory).inspect_err(|_| drop(std::fs::remove_dir_all(directory)))
+}
+
+/// The Python of a virtual environment that has the SDK.
+fn python() -> Result<PathBuf> {
+    let directory = kept("python", &PYTHON);
+    made_once(&directory, |directory| {
+        install("python3", &["-m", "venv", "."], directory)?;
+        let pip = [
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+        ];
+        install("bin/python", &[&pip[..], &PYTHON].concat(), directory)
+    })?;
+    Ok(directory.join("bin/python"))
+}
+
+/// A directory of node packages.
+fn node() -> Result<PathBuf> {
+    let directory = kept("node", &NODE);
+    made_once(&directory, |directory| {
+        std::fs::write(
+            directory.join("package.json"),
+            "{\"private\": true, \"type\": \"module\"}",
+        )?;
+        let npm = ["install", "--silent", "--no-audit", "--no-fund"];
+        install("npm", &[&npm[..], &NODE].concat(), directory)
+    })?;
+    Ok(directory)
+}
+
+/// A world in which `agent-bash` and `misbehave` are on the PATH.
+fn world() -> Result<World> {
+    World::new()?
+        .with_program(product::agent_bash()?)?
+        .with_program(Path::new(env!("CARGO_BIN_EXE_misbehave")))
+}
+
+fn ran_well(world: World, command: Command) -> Result<String> {
+    let ran = product::run(command, None)?;
+    ensure!(
+        ran.code == 0,
+        "exit code {}\n{}{}",
+        ran.code,
+        ran.stdout,
+        ran.stderr
+    );
+    let left = world.end(PATIENCE);
+    ensure!(left.is_empty(), "left behind:\n{left}");
+    Ok(ran.stdout)
+}
+
+fn mcp_sdk(tools: &Tools<'_>) -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(tools.python.context("no Python")?);
+    command.arg(root()?.join("tests/clients/mcp_sdk.py"));
+    match long_job() {
+        Some(seconds) => command.arg(seconds),
+        None => command.arg("6").env("AGENT_BASH_MCP_HANDLE_AFTER", "2s"),
+    };
+    let said = ran_well(world, command)?;
+    ensure!(said.ends_with("long_job ok\n"), "{said}");
+    Ok(())
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test program is a user of its own environment"
+)]
+fn long_job() -> Option<std::ffi::OsString> {
+    std::env::var_os("AGENT_BASH_TEST_LONG_JOB")
+}
+
+fn plain_rpc(tools: &Tools<'_>) -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(tools.python.context("no Python")?);
+    command
+        .arg(root()?.join("tests/clients/rpc_plain.py"))
+        .arg(root()?.join("docs/schema"));
+    let said = ran_well(world, command)?;
+    ensure!(said == "schemas: held\n", "{said}");
+    Ok(())
+}
+
+/// Runs the one block of that language in a page, and looks for what it should print.
+fn documented(page: &str, language: &str, tools: &Tools<'_>, want: &[&str]) -> Result<()> {
+    let text = std::fs::read_to_string(root()?.join(page))?;
+    let begin = format!("```{language}\n");
+    let mut blocks = text
+        .split(&begin)
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next());
+    let block = blocks
+        .next()
+        .with_context(|| format!("{page} has no client"))?;
+    ensure!(blocks.next().is_none(), "{page} has more than one");
+    let world = world()?;
+    let mut command;
+    if language == "python" {
+        command = world.command(tools.python.context("no Python")?);
+        command.arg("-c").arg(block);
+    } else {
+        // Beside the packages that it names, where node looks for them.
+        let packages = tools.node.context("no node")?;
+        let file = packages.join(format!("{}.ts", page.replace(['/', '.'], "-")));
+        std::fs::write(&file, block)?;
+        command = world.command(packages.join("node_modules/.bin/tsx"));
+        // Its cache would be in the world's temporary directory, for nobody.
+        command.arg(file).env("TSX_DISABLE_CACHE", "1");
+    }
+    let said = ran_well(world, command)?;
+    for line in want {
+        ensure!(said.contains(line), "{line:?} is not in:\n{said}");
+    }
+    Ok(())
+}
