@@ -29,6 +29,14 @@ const CAMPAIGNS: &[Campaign] = &[
         count: 100_000,
     },
     Campaign {
+        name: "policy-texts",
+        summary: "any text: no panic, white space and comments change nothing, what is dangerous is found",
+        package: "agent-bash-policy",
+        target: &["--test", "properties"],
+        variable: "AGENT_BASH_FUZZ_CASES",
+        count: 50_000,
+    },
+    Campaign {
         name: "sink",
         summary: "any bytes, split anywhere, under every limit",
         package: "agent-bash-sink",

@@ -5,11 +5,13 @@
 //!     | cargo run -q -p agent-bash-policy --example permission_hook
 //! ```
 //!
-//! The exit code is 0 for allow and 2 for deny, which is what agents with hooks of this kind expect.
+//! The exit code is 0 for allow and 2 for deny, with the reason on standard error too, which is what agents
+//! with hooks of this kind expect and show to their model. Calls of other tools, which have no command, are allowed.
 
 #![expect(
     clippy::print_stdout,
-    reason = "a program of its own, whose answer goes to standard output"
+    clippy::print_stderr,
+    reason = "a program of its own, whose answer goes to standard output and error"
 )]
 #![expect(
     clippy::disallowed_methods,
@@ -24,13 +26,14 @@ use serde::Deserialize;
 
 #[derive(Deserialize)]
 struct Call {
+    tool_name: Option<String>,
     tool_input: Input,
     cwd: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct Input {
-    command: String,
+    command: Option<String>,
 }
 
 fn main() -> ExitCode {
@@ -42,30 +45,41 @@ fn main() -> ExitCode {
     {
         Ok(call) => call,
         // What cannot be understood is not let through.
-        Err(error) => {
-            println!(
-                "{}",
-                serde_json::json!({ "decision": "deny", "reason": format!("not a tool call: {error}") })
-            );
-            return ExitCode::from(2);
-        }
+        Err(error) => return deny(&format!("not a tool call: {error}"), None, None),
+    };
+    let command = match (call.tool_input.command, call.tool_name) {
+        (Some(command), _) => command,
+        (None, Some(_)) => return allow(),
+        (None, None) => return deny("not a tool call: no tool_name and no command", None, None),
     };
     let mut context = Context::new(call.cwd.unwrap_or_else(|| "/".to_owned()));
     context.home = std::env::var_os("HOME").map(Into::into);
-    let verdict = Policy::standard().decide(&call.tool_input.command, &context);
-    if verdict.refuses() {
-        let finding = verdict.finding();
-        println!(
-            "{}",
-            serde_json::json!({
-                "decision": "deny",
-                "reason": finding.map(|finding| &finding.message),
-                "rule": finding.map(|finding| &finding.rule),
-                "suggestion": finding.map(|finding| &finding.suggestion),
-            })
-        );
-        return ExitCode::from(2);
+    let verdict = Policy::standard().decide(&command, &context);
+    match verdict.finding().filter(|_| verdict.refuses()) {
+        Some(finding) => deny(
+            &finding.message,
+            Some(&finding.rule),
+            Some(&finding.suggestion),
+        ),
+        None => allow(),
     }
+}
+
+fn allow() -> ExitCode {
     println!("{}", serde_json::json!({ "decision": "allow" }));
     ExitCode::SUCCESS
+}
+
+fn deny(reason: &str, rule: Option<&str>, suggestion: Option<&str>) -> ExitCode {
+    println!(
+        "{}",
+        serde_json::json!({
+            "decision": "deny",
+            "reason": reason,
+            "rule": rule,
+            "suggestion": suggestion,
+        })
+    );
+    eprintln!("{reason}");
+    ExitCode::from(2)
 }

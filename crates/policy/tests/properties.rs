@@ -5,6 +5,19 @@ use agent_bash_policy::{
 };
 use proptest::prelude::*;
 
+/// Cases per property; `AGENT_BASH_FUZZ_CASES` makes a fuzz run of it.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a switch of the test, not of the product"
+)]
+fn config() -> ProptestConfig {
+    let cases = std::env::var("AGENT_BASH_FUZZ_CASES").ok();
+    ProptestConfig {
+        cases: cases.and_then(|cases| cases.parse().ok()).unwrap_or(200),
+        ..ProptestConfig::default()
+    }
+}
+
 fn context() -> Context {
     Context::new("/home/u/project")
         .with_home("/home/u")
@@ -46,7 +59,7 @@ fn example() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn no_text_makes_it_panic(script in shellish()) {
