@@ -4,6 +4,7 @@
 //! - [`census`]: what a test left behind: processes, files, descriptors;
 //! - [`poll`]: waiting with a deadline;
 //! - [`product`]: where the binary under test is, and one run of it;
+//! - [`tmux`]: a person at a terminal;
 //! - [`conversation`]: talking to a program in lines of JSON;
 //! - [`conformance`]: cases as data, run through every surface of the product.
 //!
@@ -16,4 +17,5 @@ pub mod conversation;
 pub mod poll;
 pub mod procfs;
 pub mod product;
+pub mod tmux;
 pub mod world;

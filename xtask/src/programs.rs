@@ -42,6 +42,11 @@ const PROGRAMS: &[Program] = &[
         why: "a prompt on a terminal",
     },
     Program {
+        name: "tmux",
+        package: "tmux",
+        why: "plays the terminal of the interface for people",
+    },
+    Program {
         name: "top",
         package: "procps",
         why: "redraws a terminal",

@@ -1,1 +1,173 @@
+use super::*;
+use crate::transcript::Entry;
+use agent_bash::core::{Status, Timestamp, ToolResult};
 
+const NOW: Duration = Duration::ZERO;
+
+fn app(terminal: Option<bool>) -> App {
+    App::new(Theme::plain(), terminal, "~".to_owned(), String::new())
+}
+
+fn press(app: &mut App, code: KeyCode, held: KeyModifiers) -> Vec<Effect> {
+    app.event(&Event::Key(KeyEvent::new(code, held)), NOW);
+    app.effects()
+}
+
+fn ctrl(app: &mut App, c: char) -> Vec<Effect> {
+    press(app, KeyCode::Char(c), KeyModifiers::CONTROL)
+}
+
+fn enters(app: &mut App, text: &str) -> Vec<Effect> {
+    app.event(&Event::Paste(text.to_owned()), NOW);
+    press(app, KeyCode::Enter, KeyModifiers::NONE)
+}
+
+fn ended(app: &mut App, entry: EntryId) {
+    let result = ToolResult {
+        status: Status::Exited { code: 0 },
+        is_error: false,
+        text: String::new(),
+        output: agent_bash::core::OutputSummary::default(),
+        duration_ms: 1.0,
+        cwd: "/".to_owned(),
+        stages: Vec::new(),
+        survivors: Vec::new(),
+        notices: Vec::new(),
+        artifacts: Vec::new(),
+        suggested_tool: None,
+        rule: None,
+        started_at: Timestamp(0),
+    };
+    let end = CallEnd::Tool(Box::new(result));
+    app.news(News::Ended { entry, end });
+}
+
+#[test]
+fn a_line_is_a_call_and_a_mark_makes_it_the_persons_own() {
+    let mut app = app(None);
+    assert!(enters(&mut app, "  ").is_empty());
+    match &enters(&mut app, "ls")[..] {
+        [Effect::Call { request, .. }] => {
+            assert_eq!((request.command.as_str(), request.pty), ("ls", None));
+        }
+        other => panic!("{other:?}"),
+    }
+    match &enters(&mut app, "!!ls")[..] {
+        [
+            Effect::Bang {
+                command, excluded, ..
+            },
+        ] => assert_eq!((command.as_str(), *excluded), ("ls", true)),
+        other => panic!("{other:?}"),
+    }
+    assert!(app.prompt.is_empty());
+}
+
+#[test]
+fn one_of_each_runs_at_a_time_and_what_was_typed_stays() {
+    let mut app = app(None);
+    enters(&mut app, "sleep 9");
+    assert!(enters(&mut app, "ls").is_empty());
+    assert_eq!(app.prompt.text(), "ls");
+    assert_eq!(
+        app.message.as_deref(),
+        Some("A command is already running. Press Esc to cancel it first.")
+    );
+    app.prompt.clear();
+    enters(&mut app, "!sleep 9");
+    assert!(enters(&mut app, "!ls").is_empty());
+    assert_eq!(
+        app.message.as_deref(),
+        Some("A bash command is already running. Press Esc to cancel it first.")
+    );
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    app.prompt.clear();
+    assert!(matches!(
+        enters(&mut app, "ls")[..],
+        [Effect::ListJobs, Effect::Call { .. }]
+    ));
+}
+
+#[test]
+fn escape_and_ctrl_c_cancel_the_persons_own_first_and_never_quit() {
+    for key in [
+        (KeyCode::Esc, KeyModifiers::NONE),
+        (KeyCode::Char('c'), KeyModifiers::CONTROL),
+    ] {
+        let mut app = app(None);
+        enters(&mut app, "sleep 9");
+        enters(&mut app, "!sleep 9");
+        assert!(matches!(
+            press(&mut app, key.0, key.1)[..],
+            [Effect::CancelBang]
+        ));
+        let bang = app.bang.unwrap();
+        let end = CallEnd::Refused("x".to_owned());
+        app.news(News::Ended { entry: bang, end });
+        app.effects();
+        assert!(matches!(
+            press(&mut app, key.0, key.1)[..],
+            [Effect::CancelCall]
+        ));
+        let call = app.call.unwrap();
+        ended(&mut app, call);
+        app.effects();
+        assert!(press(&mut app, key.0, key.1).is_empty());
+    }
+}
+
+#[test]
+fn ctrl_c_clears_and_ctrl_d_quits_only_an_empty_prompt() {
+    let mut app = app(None);
+    app.event(&Event::Paste("half".to_owned()), NOW);
+    assert!(ctrl(&mut app, 'd').is_empty());
+    assert!(ctrl(&mut app, 'c').is_empty());
+    assert!(app.prompt.is_empty());
+    assert!(ctrl(&mut app, 'c').is_empty());
+    assert_eq!(app.message.as_deref(), Some("ctrl+d quits"));
+    assert!(matches!(ctrl(&mut app, 'd')[..], [Effect::Quit]));
+    assert!(matches!(ctrl(&mut app, 'z')[..], [Effect::Suspend]));
+}
+
+#[test]
+fn calls_say_whether_they_want_a_terminal() {
+    let mut app = app(Some(false));
+    for want in [Some(false), Some(true)] {
+        match &enters(&mut app, "ls")[..] {
+            [.., Effect::Call { request, entry, .. }] => {
+                assert_eq!(request.pty, want);
+                ended(&mut app, *entry);
+            }
+            other => panic!("{other:?}"),
+        }
+        ctrl(&mut app, 't');
+    }
+}
+
+#[test]
+fn help_goes_with_any_key_and_is_no_text() {
+    let mut app = app(None);
+    press(&mut app, KeyCode::Char('?'), KeyModifiers::NONE);
+    assert!(app.help && app.prompt.is_empty());
+    press(&mut app, KeyCode::Char('x'), KeyModifiers::NONE);
+    assert!(!app.help && app.prompt.is_empty());
+    app.event(&Event::Paste("what".to_owned()), NOW);
+    press(&mut app, KeyCode::Char('?'), KeyModifiers::NONE);
+    assert_eq!((app.help, app.prompt.text().as_str()), (false, "what?"));
+}
+
+#[test]
+fn an_idle_interface_waits_for_nothing() {
+    let mut app = app(None);
+    assert!(!app.is_live() && app.deadline().is_none());
+    enters(&mut app, "sleep 9");
+    assert!(app.is_live());
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    assert!(!app.is_live());
+    assert_eq!(
+        app.transcript.current().map(Entry::command),
+        Some("sleep 9")
+    );
+}

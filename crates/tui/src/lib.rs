@@ -62,3 +62,7 @@ pub enum TuiError {
 pub async fn run(options: TuiOptions) -> Result<(), TuiError> {
     event_loop::EventLoop::new(options).run().await
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

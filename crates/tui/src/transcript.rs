@@ -170,7 +170,8 @@ impl Transcript {
 
     /// Scrolls by rows; up if positive.
     pub(crate) fn scroll(&mut self, rows: isize) {
-        self.back = self.back.saturating_add_signed(rows).min(self.farthest());
+        // Beyond the first row it is brought back when it is drawn: heights may have changed since they were known.
+        self.back = self.back.saturating_add_signed(rows);
     }
 
     /// Scrolls by pages; up if positive.
@@ -180,7 +181,7 @@ impl Transcript {
     }
 
     pub(crate) fn go_to_top(&mut self) {
-        self.back = self.farthest();
+        self.back = usize::MAX;
     }
 
     pub(crate) fn go_to_bottom(&mut self) {
@@ -190,10 +191,6 @@ impl Transcript {
     /// Rows below what is seen.
     pub(crate) fn rows_below(&self) -> usize {
         self.back
-    }
-
-    fn farthest(&self) -> usize {
-        self.drawn.0.saturating_sub(self.page)
     }
 
     /// Whether something moves by itself: a spinner, a counter.
@@ -211,10 +208,11 @@ impl Transcript {
         self.page = usize::from(area.height);
         if self.back > 0 && self.drawn.1 == width {
             // Who has scrolled back goes on seeing the same.
-            self.back += total.saturating_sub(self.drawn.0);
+            let more = total.saturating_sub(self.drawn.0);
+            self.back = self.back.saturating_add(more);
         }
         self.drawn = (total, width);
-        self.back = self.back.min(self.farthest());
+        self.back = self.back.min(total.saturating_sub(self.page));
         let end = total - self.back.min(total);
         let first = end.saturating_sub(self.page);
         let mut at = 0;

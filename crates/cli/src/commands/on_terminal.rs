@@ -44,9 +44,7 @@ pub(crate) async fn run(
     cancel: &Cancel,
 ) -> anyhow::Result<ToolResult> {
     if !tool.offers_terminal() {
-        output::say(
-            "agent-bash: terminals are not used here (profile, or AGENT_BASH_NO_PTY): the command runs without one",
-        );
+        output::say("agent-bash: terminals are off here: the command runs without one");
     }
     let command = match &input {
         Input::Request(request) => request.command.clone(),

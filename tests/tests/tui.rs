@@ -1,0 +1,329 @@
+//! `agent-bash tui` and `run --pty` as a person has them: on a real terminal (tmux plays it), key by key.
+//!
+//! Every test ends with the terminal's modes as they were, and with the census of its world.
+
+use agent_bash_tests::tmux::Tmux;
+use agent_bash_tests::world::World;
+use agent_bash_tests::{procfs, product};
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use std::time::Duration;
+
+/// What may pass until nothing is left.
+const SOON: Duration = Duration::from_secs(30);
+
+/// The prompt while nothing is typed.
+const PROMPT: &str = "a command · !command is yours";
+
+/// Plays `play` on a terminal of 100 × 30.
+fn on_a_terminal(play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>) -> Result<()> {
+    let program = product::agent_bash()?;
+    let world = World::new()?.with_program(program)?;
+    let tmux = Tmux::start(&world, 100, 30)?;
+    tmux.enters("stty -a >../before")?;
+    tmux.enters("clear")?;
+    play(&tmux, &world)?;
+    tmux.enters("clear; stty -a >../after; echo compared: $(cmp ../before ../after && echo same)")?;
+    tmux.shows("compared: same")?;
+    drop(tmux);
+    let left = world.end(SOON);
+    ensure!(left.is_empty(), "left behind: {left}");
+    Ok(())
+}
+
+/// The same within the interface, which is quit at the end.
+fn in_the_interface(
+    options: &str,
+    play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>,
+) -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        tmux.enters(&format!("agent-bash tui {options}"))?;
+        tmux.shows(PROMPT)?;
+        play(tmux, world)?;
+        tmux.shows(PROMPT)?;
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT)?;
+        tmux.enters("echo left: $?")?;
+        tmux.shows("left: 0")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_command_is_typed_and_completes() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("printf 'one\\ntwo\\n'; exit 3")?;
+        let screen = tmux.shows("· exit 3")?;
+        ensure!(screen.contains("✗ $ printf"), "{screen}");
+        ensure!(screen.contains("│ one\n│ two\n"), "{screen}");
+        // A refusal is a card, too.
+        tmux.enters("git add -A")?;
+        tmux.shows("╰ blocked")?;
+        // The history, and a second line.
+        tmux.press(&["Up", "Up"])?;
+        tmux.shows("❯ printf")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        tmux.types("echo first;")?;
+        tmux.press(&["M-Enter"])?;
+        tmux.enters("echo second")?;
+        tmux.shows("│ first\n│ second")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn the_persons_own_commands_keep_their_shell() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("!mkdir sub; cd sub")?;
+        tmux.shows("· ! ")?;
+        tmux.enters("!!basename $PWD; false")?;
+        let screen = tmux.shows("(exit 1)")?;
+        ensure!(screen.contains("── not in context ──"), "{screen}");
+        ensure!(screen.contains("\n sub\n"), "{screen}");
+        tmux.enters("!sleep 300")?;
+        tmux.shows("Running… (esc to cancel)")?;
+        tmux.enters("!echo no")?;
+        tmux.shows("A bash command is already running. Press Esc to cancel it first.")?;
+        tmux.press(&["Escape"])?;
+        tmux.shows("(cancelled)")?;
+        // What was typed is still there.
+        tmux.press(&["Enter"])?;
+        tmux.shows("\n no\n")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn what_runs_is_cancelled_and_the_interface_stays() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        for key in ["Escape", "C-c"] {
+            tmux.enters("echo begun; sleep 300")?;
+            tmux.shows("│ begun")?;
+            tmux.shows("esc to cancel")?;
+            tmux.press(&[key])?;
+            tmux.shows("· cancelled")?;
+            tmux.press(&["C-l"])?;
+            tmux.hides("cancelled")?;
+        }
+        tmux.types("half a comm")?;
+        tmux.shows("❯ half a comm")?;
+        tmux.press(&["C-c"])?;
+        tmux.shows(PROMPT)?;
+        tmux.press(&["C-c"])?;
+        tmux.shows("ctrl+d quits")?;
+        tmux.press(&["x", "C-d", "BSpace"])?;
+        Ok(())
+    })
+}
+
+#[test]
+fn long_outputs_are_expanded_and_paged() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("seq 100")?;
+        tmux.shows("… (90 earlier lines, showing 10 of 100) (ctrl+o to expand)")?;
+        tmux.press(&["C-o"])?;
+        tmux.shows("│ 80\n")?;
+        tmux.press(&["C-Home"])?;
+        tmux.shows("│ 1\n│ 2\n")?;
+        tmux.shows("more rows")?;
+        tmux.press(&["C-End", "C-o"])?;
+        tmux.shows("90 earlier lines")?;
+        tmux.press(&["C-l"])?;
+
+        tmux.enters("seq 30000")?;
+        tmux.shows("[Full output: artifact://")?;
+        tmux.press(&["C-o", "C-Home"])?;
+        tmux.shows("full output, lines 29501–30000 of 30000")?;
+        tmux.press(&["C-PPage"])?;
+        tmux.shows("lines 29001–29500 of 30000")?;
+        tmux.press(&["C-f"])?;
+        tmux.shows("1–27 of 30000")?;
+        tmux.press(&["NPage"])?;
+        tmux.shows("28–54 of 30000")?;
+        tmux.press(&["/"])?;
+        tmux.enters("^20[0-9]{3}$")?;
+        tmux.shows("▸20000 │20000")?;
+        tmux.press(&["n"])?;
+        tmux.shows("▸20001 │20001")?;
+        tmux.press(&["/"])?;
+        tmux.enters("nowhere")?;
+        tmux.shows("`nowhere` is not there")?;
+        tmux.press(&["G"])?;
+        tmux.shows("of 30000 · /")?;
+        tmux.shows("30000 │30000")?;
+        tmux.press(&["q"])?;
+        Ok(())
+    })
+}
+
+#[test]
+fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
+    in_the_interface("--pty", |tmux, world| {
+        tmux.enters("vim -u NONE notes.txt")?;
+        tmux.shows("Console vim -u NONE notes.txt")?;
+        tmux.shows("ctrl+] force-kill")?;
+        tmux.shows("\"notes.txt\" [New")?;
+        tmux.types("ihello")?;
+        tmux.press(&["Escape"])?;
+        tmux.types(":wq")?;
+        tmux.press(&["Enter"])?;
+        tmux.hides("Console")?;
+        tmux.shows("exit 0")?;
+        let written = std::fs::read_to_string(world.cwd().join("notes.txt"))?;
+        ensure!(written == "hello\n", "{written:?}");
+
+        tmux.enters("seq 500 | less")?;
+        tmux.shows("Console seq 500 | less")?;
+        tmux.shows("│1 ")?;
+        tmux.press(&["G"])?;
+        tmux.shows("│500 ")?;
+        tmux.press(&["q"])?;
+        tmux.hides("Console")?;
+
+        // On the full screen Ctrl-] ends a program that Esc does not.
+        tmux.press(&["C-l"])?;
+        tmux.enters("vim -u NONE")?;
+        tmux.shows("ctrl+] force-kill")?;
+        tmux.press(&["C-]"])?;
+        tmux.hides("Console")?;
+        tmux.shows("· cancelled")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
+    in_the_interface("--pty", |tmux, _| {
+        tmux.enters("echo waits; cat")?;
+        tmux.shows("│waits")?;
+        tmux.shows("esc force-kill · input forwarded to PTY")?;
+        tmux.press(&["Escape"])?;
+        tmux.hides("Console")?;
+        tmux.shows("· cancelled")?;
+        tmux.press(&["C-l"])?;
+        tmux.enters("echo reads; read -rsn1 key; printf 'code %d\\n' \"'$key\"")?;
+        tmux.shows("│reads")?;
+        // Not in one call: tmux would write both at once, which reads as one.
+        tmux.press(&["Escape"])?;
+        tmux.press(&["Escape"])?;
+        tmux.shows("│ code 27")?;
+        tmux.shows("exit 0")?;
+        // Without a terminal nothing is read.
+        tmux.press(&["C-t"])?;
+        tmux.shows("commands run without a terminal")?;
+        tmux.enters("tty")?;
+        tmux.shows("│ not a tty")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_new_size_reaches_everybody() -> Result<()> {
+    in_the_interface("--pty", |tmux, _| {
+        tmux.enters("trap 'stty size' WINCH; stty size; until read -rt 0.1; do :; done")?;
+        // Of 100 × 30 four fifths of the rows, without the borders.
+        tmux.shows("│22 94")?;
+        tmux.resize(60, 20)?;
+        tmux.shows("│14 58")?;
+        tmux.resize(130, 45)?;
+        tmux.shows("│34 124")?;
+        tmux.press(&["Enter"])?;
+        tmux.hides("Console")?;
+        // Tiny sizes are drawn as well as they can be.
+        for (cols, rows) in [(10, 3), (1, 1), (100, 30)] {
+            tmux.resize(cols, rows)?;
+        }
+        tmux.shows("exit")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn jobs_are_listed_read_and_killed() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("echo from the job; sleep 300 & echo left")?;
+        tmux.shows("still running as job 1")?;
+        tmux.shows("· 1 job")?;
+        tmux.press(&["C-g"])?;
+        tmux.shows("Jobs  1 running, 1 in all")?;
+        tmux.shows("│ from the job")?;
+        tmux.press(&["Enter"])?;
+        tmux.shows("of 2 · / search")?;
+        tmux.press(&["q"])?;
+        tmux.shows("Jobs  1 running")?;
+        tmux.press(&["k"])?;
+        tmux.shows("job 1 was ended")?;
+        tmux.shows("Jobs  0 running, 1 in all")?;
+        tmux.press(&["Escape"])?;
+        tmux.hides("· 1 job")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn it_is_suspended_and_continued() -> Result<()> {
+    in_the_interface("", |tmux, _| {
+        tmux.enters("echo before")?;
+        tmux.shows("│ before")?;
+        tmux.press(&["C-z"])?;
+        tmux.shows("Stopped")?;
+        tmux.enters("stty -a | cmp - ../before && echo as it was; fg")?;
+        tmux.shows("│ before")?;
+        tmux.enters("echo after")?;
+        tmux.shows("│ after")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn a_signal_ends_it_with_the_terminal_given_back() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        for (signal, code) in [(Signal::TERM, 143), (Signal::HUP, 129)] {
+            tmux.enters("agent-bash tui; echo left: $?")?;
+            tmux.shows(PROMPT)?;
+            tmux.enters("sleep 300")?;
+            tmux.shows("esc to cancel")?;
+            kill_process(interface(world)?, signal)?;
+            tmux.shows(&format!("left: {code}"))?;
+        }
+        Ok(())
+    })
+}
+
+/// The process of the interface.
+fn interface(world: &World) -> Result<Pid> {
+    let is_it = |process: &procfs::Process| {
+        process.command.ends_with("agent-bash tui") && process.environment_has(&world.mark())
+    };
+    let processes = procfs::processes();
+    let found = processes.iter().find(|process| is_it(process));
+    let pid = found.and_then(|process| Pid::from_raw(process.pid.cast_signed()));
+    pid.context("the interface has no process")
+}
+
+#[test]
+fn one_command_takes_over_the_terminal() -> Result<()> {
+    on_a_terminal(|tmux, world| {
+        tmux.enters("agent-bash run --pty --record ../a.cast 'read -rp \"name? \" name; echo \"hello $name\"'; echo left: $?")?;
+        tmux.shows("Console")?;
+        tmux.shows("name?")?;
+        tmux.enters("you")?;
+        tmux.shows("left: 0")?;
+        let screen = tmux.shows("hello you")?;
+        ensure!(!screen.contains("Console"), "{screen}");
+        let cast = std::fs::read_to_string(world.cwd().join("../a.cast"))?;
+        ensure!(
+            cast.starts_with('{') && cast.contains("hello you"),
+            "{cast}"
+        );
+        // Somewhere else than on a terminal it says so, and runs.
+        tmux.enters("clear; agent-bash run --pty 'tty' | cat")?;
+        tmux.shows("there is no terminal here: the command runs without one")?;
+        tmux.shows("not a tty")?;
+        tmux.enters("clear; AGENT_BASH_NO_PTY=1 agent-bash run --pty tty")?;
+        tmux.shows("the command runs without one")?;
+        tmux.shows("not a tty")?;
+        Ok(())
+    })
+}
