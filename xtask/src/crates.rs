@@ -101,7 +101,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tracing",
             "vt100",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-render"],
     },
     Crate {
         package: "agent-bash-render",
