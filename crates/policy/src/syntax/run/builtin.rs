@@ -121,6 +121,11 @@ impl Machine<'_> {
     fn declare(&mut self, call: &Call, st: &mut State) {
         let values = call.values(1);
         self.subscripts(&values, st);
+        // `declare -n name=other`: the name stands for a variable that may yet change.
+        let refers = values.iter().any(|value| {
+            let text = value.prefix();
+            text.starts_with('-') && text.contains('n')
+        }) && matches!(call.literal(0), Some("declare" | "typeset" | "local"));
         for value in values {
             // The name is known even where the value is not.
             let prefix = value.prefix();
@@ -135,6 +140,9 @@ impl Machine<'_> {
             let mut rest = Value::text(&prefix[at + 1..]);
             for piece in value.pieces().iter().skip(1) {
                 rest.extend(&Value::from(piece.clone()));
+            }
+            if refers {
+                rest = Value::unknown(Why::Variable(rest.to_string()));
             }
             self.set_variable(&name, rest, prefix[..at].ends_with('+'), false, st);
         }
@@ -177,21 +185,23 @@ impl Machine<'_> {
             let Some(text) = value.literal() else {
                 continue;
             };
-            match text {
-                "-a" => {
-                    array = words
+            let Some(letters) = text.strip_prefix('-') else {
+                names.push(text.to_owned());
+                continue;
+            };
+            // The first letter that takes a value ends the cluster: `-ra name`, `-rp prompt`, `-n1`.
+            if let Some(at) = letters.find(['a', 'd', 'i', 'n', 'N', 'p', 't', 'u']) {
+                let attached = &letters[at + 1..];
+                let value = if attached.is_empty() {
+                    words
                         .next()
-                        .and_then(|name| name.literal().map(ToOwned::to_owned));
+                        .and_then(|value| value.literal().map(ToOwned::to_owned))
+                } else {
+                    Some(attached.to_owned())
+                };
+                if letters[at..].starts_with('a') {
+                    array = value;
                 }
-                "-d" | "-i" | "-n" | "-N" | "-p" | "-t" | "-u" => {
-                    words.next();
-                }
-                _ if text.starts_with('-') => {
-                    if text.ends_with(['d', 'i', 'n', 'N', 'p', 't', 'u']) && text.len() > 2 {
-                        words.next();
-                    }
-                }
-                _ => names.push(text.to_owned()),
             }
         }
         let lines = match &st.stdin {

@@ -133,6 +133,8 @@ impl Wrapper {
                 options = false;
             } else if operands > 0 {
                 operands -= 1;
+            } else if self.rest == Rest::Nothing {
+                // Options may follow: `script file -c command`.
             } else {
                 taken.command = Some(at);
                 return taken;
