@@ -9,7 +9,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 #[path = "../tests/limits/shapes.rs"]
 mod shapes;
 
-const SHORT: [(&str, &str); 4] = [
+const SHORT: [(&str, &str); 9] = [
     ("true", "true"),
     (
         "48 bytes",
@@ -22,6 +22,26 @@ const SHORT: [(&str, &str); 4] = [
     (
         "100 bytes, quoted",
         "cd /srv/app && FOO=bar npm run build -- --mode \"production\" > build.log 2>&1 || tail -n 5 build.log",
+    ),
+    (
+        "102 bytes, seven stages",
+        "cat src/main.rs | grep -v '^#' | sort | uniq -c | sort -rn | head -20 | awk '{print $2, $1}' > out.txt",
+    ),
+    (
+        "103 bytes, loop",
+        "for f in src/*.rs; do if grep -q \"todo\" \"$f\"; then echo \"$f: $(wc -l < \"$f\") lines\"; fi; done | sort -n",
+    ),
+    (
+        "105 bytes, git",
+        "git add src/lib.rs src/main.rs && git commit -m \"fix: handle the empty case in the parser\" && git push -q",
+    ),
+    (
+        "102 bytes, python",
+        "python3 -c 'import json,sys; print(json.load(sys.stdin)[\"version\"])' < package.json && echo \"$VERSION\"",
+    ),
+    (
+        "104 bytes, wrappers",
+        "sudo env FOO=1 timeout 5 nice -n 3 sh -c 'cd /tmp && rm -rf build/x && ls -la' && echo ${X:-none} && pwd",
     ),
 ];
 

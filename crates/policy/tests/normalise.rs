@@ -38,6 +38,8 @@ fn view(output: &str, limits: &Normalised) -> String {
     lines.concat()
 }
 
+/// None writes to standard error behind its second line: whether it still gets there once `head` has closed the pipe is
+/// a race in bash itself.
 const PRODUCERS: [&str; 14] = [
     "seq 9",
     "seq 1000",
@@ -49,7 +51,7 @@ const PRODUCERS: [&str; 14] = [
     "printf '\\n\\n\\n'",
     "{ echo a; echo e >&2; echo b; }",
     "(seq 3; seq 4) 2>&1",
-    "for i in 1 2 3; do echo $i; echo e$i >&2; done",
+    "{ for i in 1 2 3; do echo e$i >&2; done; for i in 1 2 3; do echo $i; done; }",
     "seq 20 | sort -r",
     "seq 20 | grep 1 | cat",
     "echo 'x | head -1'",

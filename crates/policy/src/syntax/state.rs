@@ -27,7 +27,8 @@ const MAX_SLOTS: usize = 8;
 /// The state of the shell at one point of the script.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
-    pub(crate) vars: Rc<BTreeMap<String, Var>>,
+    /// Shared piece by piece: a state is copied at every turn of the script, and changed at few of them.
+    pub(crate) vars: Rc<BTreeMap<Rc<str>, Rc<Var>>>,
     /// The working directory, absolute; `None` where it is not known.
     pub(crate) cwd: Option<Rc<str>>,
     pub(crate) previous: Option<Rc<str>>,
@@ -51,7 +52,10 @@ impl State {
     pub(crate) fn new(cwd: &Path, home: Option<&Path>) -> Self {
         let mut vars = BTreeMap::new();
         let mut known = |name: &str, text: &str| {
-            vars.insert(name.to_owned(), vec![Slot::Scalar(Value::text(text))]);
+            vars.insert(
+                Rc::from(name),
+                Rc::new(vec![Slot::Scalar(Value::text(text))]),
+            );
         };
         known("IFS", " \t\n");
         // Where it is set at all, it names a directory made for temporary files.
@@ -75,7 +79,7 @@ impl State {
     }
 
     pub(crate) fn set(&mut self, name: &str, slot: Slot) {
-        Rc::make_mut(&mut self.vars).insert(name.to_owned(), vec![slot]);
+        self.put(name, vec![slot]);
     }
 
     /// Sets a variable that may have any of these values.
@@ -90,7 +94,17 @@ impl State {
         if slots.is_empty() {
             slots.push(Slot::Scalar(Value::unknown(Why::Input)));
         }
-        Rc::make_mut(&mut self.vars).insert(name.to_owned(), slots);
+        self.put(name, slots);
+    }
+
+    fn put(&mut self, name: &str, slots: Var) {
+        let vars = Rc::make_mut(&mut self.vars);
+        match vars.get_mut(name) {
+            Some(there) => *there = Rc::new(slots),
+            None => {
+                vars.insert(Rc::from(name), Rc::new(slots));
+            }
+        }
     }
 
     /// Changes the directory; the old one becomes `~-`.
@@ -119,8 +133,15 @@ impl State {
             let vars = Rc::make_mut(&mut joined.vars);
             for (name, slots) in other.vars.iter() {
                 // A variable only one path has set: the environment's is left out of account.
-                let mine = vars.entry(name.clone()).or_default();
-                for slot in slots {
+                let Some(mine) = vars.get_mut(name) else {
+                    vars.insert(Rc::clone(name), Rc::clone(slots));
+                    continue;
+                };
+                if Rc::ptr_eq(mine, slots) || slots.iter().all(|slot| mine.contains(slot)) {
+                    continue;
+                }
+                let mine = Rc::make_mut(mine);
+                for slot in slots.iter() {
                     if !mine.contains(slot) {
                         mine.push(slot.clone());
                     }

@@ -132,7 +132,7 @@ impl Machine<'_> {
             let Some(at) = prefix.find('=') else { continue };
             let name = prefix[..at].trim_end_matches('+').to_owned();
             if matches!(
-                st.vars.get(&name).and_then(|slots| slots.last()),
+                st.vars.get(name.as_str()).and_then(|slots| slots.last()),
                 Some(Slot::Array(_))
             ) {
                 continue;

@@ -266,8 +266,10 @@ impl Machine<'_> {
                 .flat_map(|word| self.fields(word, st))
                 .collect();
             if assign.append
-                && let Some(Slot::Array(before)) =
-                    st.vars.get(&assign.name).and_then(|slots| slots.last())
+                && let Some(Slot::Array(before)) = st
+                    .vars
+                    .get(assign.name.as_str())
+                    .and_then(|slots| slots.last())
             {
                 values = before.iter().cloned().chain(values).collect();
             }
