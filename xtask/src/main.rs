@@ -11,6 +11,7 @@ mod layers;
 mod links;
 mod programs;
 mod rules_page;
+mod soak;
 mod source_rules;
 mod suite;
 mod tests_step;
@@ -72,6 +73,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[NAME] [COUNT]",
         summary: "runs the long modes of the property and differential tests (no NAME: lists them)",
         run: fuzz::command,
+    },
+    Command {
+        name: "soak",
+        arguments: "[COUNT]",
+        summary: "many calls of all kinds (10000), and then a look whether anything is left",
+        run: soak::command,
     },
 ];
 

@@ -11,12 +11,27 @@ use rustix::process::{Pid, WaitOptions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
+use xshell::Cmd;
 
 /// How long what the tests started may take to be gone after the last of them.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// `cargo test --workspace` under the census.
 pub(crate) fn run(tree: &Tree) -> Result<()> {
+    let binary = target_directory(tree)?.join("debug/agent-bash");
+    under_census(|temp, state| {
+        cargo(tree, &["test", "--workspace", "--no-fail-fast", "--quiet"])
+            .env("TMPDIR", temp)
+            // Where a test forgets its own state directory, what it leaves is found here.
+            .env("XDG_STATE_HOME", state)
+            .env("AGENT_BASH_TEST_BINARY", binary)
+            .env("INSTA_UPDATE", "no")
+            .env("RUST_BACKTRACE", "1")
+    })
+}
+
+/// Runs tests, which get a directory for temporary files and one for state, and looks for what they left.
+pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> Result<()> {
     let room = tempfile::Builder::new()
         .prefix("agent-bash-suite-")
         .tempdir()
@@ -33,15 +48,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     census.watch_place(room.path());
     census.watch_files(&temp);
     census.watch_files(&state);
-    let binary = target_directory(tree)?.join("debug/agent-bash");
-    let tests = cargo(tree, &["test", "--workspace", "--no-fail-fast", "--quiet"])
-        .env("TMPDIR", &temp)
-        // Where a test forgets its own state directory, what it leaves is found here.
-        .env("XDG_STATE_HOME", &state)
-        .env("AGENT_BASH_TEST_BINARY", binary)
-        .env("INSTA_UPDATE", "no")
-        .env("RUST_BACKTRACE", "1");
-    let passed = run_as_init(tests.into());
+    let passed = run_as_init(tests(&temp, &state).into());
 
     let left = census.end(PATIENCE);
     let killed = census.kill_leftovers();

@@ -164,6 +164,7 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
         let mut notices = Vec::new();
+        let mut untaken = String::new();
         for _ in 0..ATTEMPTS {
             // Taken out: if this future is dropped the shell, in an unknown state, is dropped with it.
             let mut shell = self.shell.take();
@@ -205,12 +206,15 @@ impl Session {
                     self.shell = shell;
                     return Err(error);
                 }
-                After::Untaken(reason) => notices.push(reset(&reason)),
+                After::Untaken(reason) => {
+                    notices.push(reset(&reason));
+                    untaken = reason;
+                }
             }
         }
-        Err(NotStarted::new(
-            "the session's shell does not take its script, and a new one did not either",
-        ))
+        Err(NotStarted::new(format!(
+            "the session's shell does not take its script, and a new one did not either: {untaken}"
+        )))
     }
 }
 

@@ -291,3 +291,29 @@ async fn a_consumer_that_blocks_does_not_keep_a_command_from_its_end() {
         assert!(matches!(outcome.unwrap().ending, Ending::TimedOut { .. }));
     }
 }
+
+/// Whoever was to hear of the supervisor's end does not listen any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_dropped_after_its_supervisor_was_killed_leaves_nobody() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let census = Census::new();
+    let spec = RunSpec {
+        cwd: directory.path().to_owned(),
+        ..marked(
+            ": >there; until [[ -e go ]]; do sleep .01; done; kill -9 $PPID; sleep 1000",
+            &census,
+        )
+    };
+    let cache = cache();
+    let cancel = Cancel::new();
+    let mut call = Box::pin(run_with(&cache, &spec, &cancel));
+    while !path("there").exists() {
+        let _ = tokio::time::timeout(Duration::from_millis(1), &mut call).await;
+    }
+    std::fs::write(path("go"), "").unwrap();
+    assert!(soon(|| census.supervisors().is_empty()).await);
+    census.wait_for("sleep").await;
+    drop(call);
+    census.assert_empty_soon("the call was dropped").await;
+}

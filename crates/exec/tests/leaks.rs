@@ -9,49 +9,11 @@ use agent_bash_core::{
     Cancel, Executor, Flow, OutputConsumer, RunSpec, StreamId, Streams, SurvivorPolicy,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
-use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 use support::census::Census;
+use support::own_process::{children, descriptors, status};
 use support::{marked, options, run_with, soon};
-
-fn descriptors() -> Vec<String> {
-    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
-    let mut open: Vec<_> = open
-        .filter_map(|entry| fs::read_link(entry.path()).ok())
-        .map(|target| target.display().to_string())
-        // The directory itself, while it is read.
-        .filter(|target| !target.ends_with("/fd"))
-        .collect();
-    open.sort();
-    open
-}
-
-fn status(field: &str) -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let value = status.lines().find_map(|line| line.strip_prefix(field));
-    value
-        .unwrap()
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .unwrap()
-}
-
-/// Zombies too.
-fn children() -> String {
-    let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
-    let lists =
-        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-    let pids: String = lists.collect();
-    pids.split_ascii_whitespace().map(name_and_state).collect()
-}
-
-fn name_and_state(pid: &str) -> String {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let lines: Vec<_> = status.lines().take(3).collect();
-    format!("{pid} {lines:?}; ")
-}
 
 /// Bytes of a long line.
 const LENGTH: usize = 200_000_000;

@@ -22,7 +22,7 @@
 //!
 //! Parts: `entry` (becoming a supervisor), `serve` (its loop), `ladder` (ending a tree), `tree` (who is in it),
 //! `launch` and `leader` (starting a shell), `fallback` and `marked` (without a process of its own), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
-//! outlives its host), `protocol` and `channel` (what it says and how), `client` and `detach` (the host's side), `visit`
+//! outlives its host), `protocol` and `channel` (what it says and how), `client`, `detach` and `reap` (the host's side), `visit`
 //! (a later host's). It runs neither tokio nor threads.
 
 mod channel;
@@ -38,6 +38,7 @@ mod leader;
 mod limits;
 mod marked;
 mod protocol;
+mod reap;
 mod relay;
 mod serve;
 mod terminal;

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 pub(crate) mod census;
 pub(crate) mod driven_clock;
+pub(crate) mod own_process;
 
 /// Deadline for what must happen soon. Generous: the machine may be busy, and nothing passes by being fast.
 pub(crate) const SOON: Duration = Duration::from_secs(30);

@@ -4,11 +4,11 @@ use super::channel::{Inbox, Received, Wait, send};
 use super::entry::this_program;
 use super::fallback;
 use super::protocol::{Event, Order, ShellStart};
+use super::reap::{Ending, reap, sweep};
 use super::{NAME, Token, VERSION};
-use crate::proc_fs::{self, ProcessInfo};
 use agent_bash_core::{Clock, Survivor};
 use rustix::net::Shutdown;
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
@@ -101,6 +101,7 @@ impl Supervisor {
             },
             inbox: Inbox::new(),
             last: None,
+            keeps: false,
         };
         let hello = tokio::select! {
             biased;
@@ -174,6 +175,8 @@ pub struct Supervised {
     inbox: Inbox,
     /// How its last shell was started.
     last: Option<ShellStart>,
+    /// It was told to keep whoever it has when its host ends.
+    pub(super) keeps: bool,
 }
 
 /// A shell that waits for its script: the host's ends of what it holds.
@@ -360,6 +363,7 @@ impl Supervised {
             quota,
             job: None,
         };
+        self.keeps |= detach;
         self.link.order(&order, &fds).map_err(|_| Gone)?;
         loop {
             if let (Event::Adopted, _) = self.event().await? {
@@ -371,8 +375,8 @@ impl Supervised {
     /// Ends it, with whatever it still has, and waits until it is gone and reaped. For hosts that end themselves next: a
     /// dropped one is reaped only while the runtime lives.
     pub async fn close(mut self) {
-        let child = self.let_go();
-        reap(child, Arc::clone(&self.link.socket)).await;
+        let ending = self.let_go();
+        reap(ending, Arc::clone(&self.link.socket)).await;
     }
 
     /// Lets it go on, should its script have stopped it: it obeys nothing else then.
@@ -384,54 +388,23 @@ impl Supervised {
     }
 
     /// Our writing end is its lifeline. Links that tasks still hold must not keep it.
-    fn let_go(&mut self) -> Option<Child> {
+    fn let_go(&mut self) -> Option<Ending> {
         self.wake();
         let _ = rustix::net::shutdown(&*self.link.socket, Shutdown::Write);
-        self.child.take()
+        let child = self.child.take()?;
+        Some(Ending {
+            child,
+            keeps: self.keeps,
+        })
     }
 
     /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session (while
     /// it is not reaped nobody else can have its pid, so the session is still its own), and whoever can still write to
     /// the call's `output`, whose read ends these are. Who has left both is not found. A thread has done so itself.
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
-        /// Rounds, at the most: a round meets what was forked during the one before.
-        const ROUNDS: usize = 100;
-        let leader = self.child.as_ref().map(|child| child.id().cast_signed());
-        let Some(leader) = leader else {
-            return 0;
-        };
-        let pipes: Vec<u64> = output
-            .iter()
-            .filter_map(|pipe| rustix::fs::fstat(pipe).ok())
-            .map(|stat| stat.st_ino)
-            .collect();
-        let is_left = |process: &ProcessInfo| {
-            process.pid != leader
-                && !process.zombie
-                && (process.session == leader || proc_fs::writes_to(process.pid, &pipes))
-        };
-        let mut ended = 0;
-        for _ in 0..ROUNDS {
-            let mut found = false;
-            for process in proc_fs::processes().into_iter().filter(is_left) {
-                let Some(pid) = Pid::from_raw(process.pid) else {
-                    continue;
-                };
-                let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
-                    continue;
-                };
-                if ProcessInfo::read(process.pid).is_some_and(|now| is_left(&now))
-                    && rustix::process::pidfd_send_signal(&handle, Signal::KILL).is_ok()
-                {
-                    found = true;
-                    ended += 1;
-                }
-            }
-            if !found {
-                break;
-            }
-        }
-        ended
+        self.child
+            .as_ref()
+            .map_or(0, |child| sweep(child.id().cast_signed(), output))
     }
 }
 
@@ -463,16 +436,16 @@ fn started((event, fds): (Event, Vec<OwnedFd>)) -> Result<Option<ShellFds>, Star
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        let Some(mut child) = self.let_go() else {
+        let Some(mut ending) = self.let_go() else {
             return;
         };
-        if !matches!(child.try_wait(), Ok(None)) {
+        if ending.try_reap() {
             return;
         }
         // It ends by itself; it is reaped without blocking anybody, so that it does not stay a zombie.
         match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(reap(Some(child), Arc::clone(&self.link.socket)))),
-            Err(_) => drop(std::thread::spawn(move || child.wait())),
+            Ok(runtime) => drop(runtime.spawn(reap(Some(ending), Arc::clone(&self.link.socket)))),
+            Err(_) => drop(std::thread::spawn(move || ending.reap())),
         }
     }
 }
@@ -514,31 +487,4 @@ impl Link {
     fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         send(self.socket.as_fd(), order, fds, Wait::No)
     }
-}
-
-/// Waits for a supervisor's end, and reaps it. One that has adopted survivors may live for hours; its end of the socket
-/// closes when it ends.
-async fn reap(child: Option<Child>, socket: Arc<TokioStream>) {
-    let mut left = [0u8; 256];
-    loop {
-        match socket.try_read(&mut left) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                if socket.readable().await.is_err() {
-                    break;
-                }
-            }
-            Err(_) => break,
-        }
-    }
-    let Some(mut child) = child else { return };
-    // A process closes its descriptors a moment before it can be reaped.
-    for _ in 0..10 {
-        if !matches!(child.try_wait(), Ok(None)) {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-    let _ = tokio::task::spawn_blocking(move || child.wait()).await;
 }

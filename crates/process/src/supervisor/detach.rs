@@ -40,6 +40,7 @@ impl Supervised {
             .chain(&fds.stdin)
             .map(AsFd::as_fd)
             .collect();
+        self.keeps = true;
         self.order(&Order::Detach(detach), &sent)
             .map_err(|_| DetachError::Gone)?;
         drop(fds);
@@ -74,6 +75,7 @@ impl Supervised {
             quota,
             job: Some(directory.as_os_str().to_owned()),
         };
+        self.keeps = true;
         self.order(&order, &fds).map_err(|_| Gone)?;
         loop {
             if let (Event::Adopted, _) = self.event().await? {

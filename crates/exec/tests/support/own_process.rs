@@ -1,0 +1,43 @@
+//! What the test's own process has: for tests that look whether all of it is back where it was.
+
+use std::fs;
+
+/// What is open, by its target.
+pub(crate) fn descriptors() -> Vec<String> {
+    let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
+    let mut open: Vec<_> = open
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .map(|target| target.display().to_string())
+        // The directory itself, while it is read.
+        .filter(|target| !target.ends_with("/fd"))
+        .collect();
+    open.sort();
+    open
+}
+
+/// A number of `/proc/self/status`.
+pub(crate) fn status(field: &str) -> usize {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let value = status.lines().find_map(|line| line.strip_prefix(field));
+    value
+        .unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap()
+}
+
+/// Children of this process with their states. Zombies too.
+pub(crate) fn children() -> String {
+    let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
+    let lists =
+        threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
+    let pids: String = lists.collect();
+    pids.split_ascii_whitespace().map(name_and_state).collect()
+}
+
+fn name_and_state(pid: &str) -> String {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let lines: Vec<_> = status.lines().take(3).collect();
+    format!("{pid} {lines:?}; ")
+}

@@ -1,0 +1,113 @@
+//! The end of a supervisor, seen from its host: it is reaped, and what it has left where it was killed is ended.
+
+use crate::proc_fs::{self, ProcessInfo};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, waitid};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::process::Child;
+use std::sync::Arc;
+use tokio::net::UnixStream;
+
+/// Ends whoever is left of the session that `leader` led, which was not reaped, and whoever can still write to these
+/// pipes. Returns how many there were.
+pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
+    /// Rounds, at the most: a round meets what was forked during the one before.
+    const ROUNDS: usize = 100;
+    let pipes: Vec<u64> = output
+        .iter()
+        .filter_map(|pipe| rustix::fs::fstat(pipe).ok())
+        .map(|stat| stat.st_ino)
+        .collect();
+    let is_left = |process: &ProcessInfo| {
+        process.pid != leader
+            && !process.zombie
+            && (process.session == leader || proc_fs::writes_to(process.pid, &pipes))
+    };
+    let mut ended = 0;
+    for _ in 0..ROUNDS {
+        let mut found = false;
+        for process in proc_fs::processes().into_iter().filter(is_left) {
+            let Some(pid) = Pid::from_raw(process.pid) else {
+                continue;
+            };
+            let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
+                continue;
+            };
+            if ProcessInfo::read(process.pid).is_some_and(|now| is_left(&now))
+                && rustix::process::pidfd_send_signal(&handle, Signal::KILL).is_ok()
+            {
+                found = true;
+                ended += 1;
+            }
+        }
+        if !found {
+            break;
+        }
+    }
+    ended
+}
+
+/// A supervisor to be reaped.
+#[derive(Debug)]
+pub(super) struct Ending {
+    pub(super) child: Child,
+    /// Whoever it has outlives its host, and so its own end.
+    pub(super) keeps: bool,
+}
+
+impl Ending {
+    /// Reaps it if it has ended. One that ends by itself has nobody left; what one leaves that was killed is ended, since
+    /// who was to hear of it from the socket may not be listening any more.
+    pub(super) fn try_reap(&mut self) -> bool {
+        let pid = Pid::from_child(&self.child);
+        // Still not reaped, so that its session is its own.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match waitid(WaitId::Pid(pid), options) {
+            Ok(None) => return false,
+            Ok(Some(status)) if status.exit_status() != Some(0) && !self.keeps => {
+                let ended = sweep(pid.as_raw_pid(), &[]);
+                tracing::debug!(ended, "a supervisor was killed; its session was swept");
+            }
+            Ok(Some(_)) | Err(_) => {}
+        }
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// As [`Self::try_reap`], but waits for its end.
+    pub(super) fn reap(mut self) {
+        let pid = Pid::from_child(&self.child);
+        while !self.try_reap() {
+            let _ = waitid(
+                WaitId::Pid(pid),
+                WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
+            );
+        }
+    }
+}
+
+/// Waits for a supervisor's end, and reaps it. One that has adopted survivors may live for hours; its end of the socket
+/// closes when it ends.
+pub(super) async fn reap(ending: Option<Ending>, socket: Arc<UnixStream>) {
+    let mut left = [0u8; 256];
+    loop {
+        match socket.try_read(&mut left) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                if socket.readable().await.is_err() {
+                    break;
+                }
+            }
+            Err(_) => break,
+        }
+    }
+    let Some(mut ending) = ending else { return };
+    // A process closes its descriptors a moment before it can be reaped.
+    for _ in 0..10 {
+        if ending.try_reap() {
+            return;
+        }
+        tokio::task::yield_now().await;
+    }
+    let _ = tokio::task::spawn_blocking(move || ending.reap()).await;
+}
