@@ -81,3 +81,21 @@ fn a_call_is_read_as_models_write_it() -> Result<()> {
     ensure!(said.contains("notice: "), "{said}");
     Ok(())
 }
+
+#[test]
+fn one_call_is_all_it_takes_and_the_readme_shows_it() -> Result<()> {
+    let said = run("run_once", &["echo one; exit 3"], None)?;
+    ensure!(
+        said == "one\n\nCommand exited with code 3\nExited { code: 3 }\n",
+        "{said}"
+    );
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let file = std::fs::read_to_string(root.join("crates/agent-bash/examples/run_once.rs"))?;
+    let begin = file.find("use agent_bash::core").context("no program")?;
+    let readme = std::fs::read_to_string(root.join("README.md"))?;
+    ensure!(
+        readme.contains(&format!("```rust\n{}```", &file[begin..])),
+        "the README shows another program than examples/run_once.rs"
+    );
+    Ok(())
+}
