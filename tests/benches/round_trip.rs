@@ -1,0 +1,165 @@
+//! What a call costs by each way in: the round trip of a warm `true` through the library, RPC and MCP, in turns, so that
+//! all of them meet the same machine.
+//!
+//! `cargo xtask bench tests -- 2000` makes so many rounds. What counts is the difference to the library: a server adds at
+//! most 150 µs by RPC and 400 µs by MCP, the client's own reading and writing included.
+
+use agent_bash::core::{Cancel, Status};
+use agent_bash::process::supervisor::{self, Supervisor};
+use agent_bash::session::SessionOptions;
+use agent_bash::settings::Settings;
+use agent_bash::{HostContext, Session};
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Rounds where nothing else is said.
+const ROUNDS: usize = 500;
+
+/// Rounds before it counts.
+const WARM_UP: usize = 20;
+
+fn main() -> Result<()> {
+    // First of all: this program is a host, and is started again as a supervisor.
+    let token = supervisor::init();
+    let rounds = std::env::args()
+        .find_map(|word| word.parse().ok())
+        .unwrap_or(ROUNDS);
+    let world = World::new()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let _on_runtime = runtime.enter();
+    let environment = world.environment().into_iter();
+    let host = HostContext {
+        cwd: world.cwd(),
+        home: Some(world.home()),
+        env: Arc::new(
+            environment
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+        ),
+        tools: None,
+    };
+    let options = SessionOptions::many_calls("bench", Supervisor::this_program(&token));
+    let session = Session::open(&Settings::default(), host, options)?;
+    let mut rpc = Server::start(&world, "rpc")?;
+    let mut mcp = Server::start(&world, "mcp")?;
+    mcp.ask(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}}))?;
+    mcp.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
+
+    let mut times = [const { Vec::new() }; 3];
+    for round in 0..rounds + WARM_UP {
+        let library = timed(|| {
+            let cancel = Cancel::new();
+            let call = session.tool().execute(json!({"command": "true"}), &cancel);
+            let result = runtime.block_on(Box::pin(call));
+            ensure!(result.status == Status::Exited { code: 0 }, "{result:?}");
+            Ok(())
+        })?;
+        let by_rpc = timed(|| {
+            let answer = rpc
+                .ask(&json!({"id": round, "type": "tool_call", "request": {"command": "true"}}))?;
+            ensure!(answer["data"]["status"]["code"] == 0, "{answer}");
+            Ok(())
+        })?;
+        let by_mcp = timed(|| {
+            let answer = mcp.ask(
+                &json!({"jsonrpc": "2.0", "id": round + 1, "method": "tools/call",
+                "params": {"name": "bash", "arguments": {"command": "true"}}}),
+            )?;
+            ensure!(
+                answer["result"]["structuredContent"]["status"]["code"] == 0,
+                "{answer}"
+            );
+            Ok(())
+        })?;
+        if round >= WARM_UP {
+            for (all, time) in times.iter_mut().zip([library, by_rpc, by_mcp]) {
+                all.push(time);
+            }
+        }
+    }
+    let [library, by_rpc, by_mcp] = times.map(quartiles);
+    report("library", library, library);
+    report("rpc", by_rpc, library);
+    report("mcp", by_mcp, library);
+    drop((rpc, mcp));
+    session.close();
+    Ok(())
+}
+
+/// A server and its client.
+struct Server {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+}
+
+impl Server {
+    fn start(world: &World, protocol: &str) -> Result<Self> {
+        let mut command = world.command(product::agent_bash()?);
+        let mut child = command
+            .arg(protocol)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        Ok(Self {
+            input: child.stdin.take(),
+            output: BufReader::new(child.stdout.take().context("stdout is piped")?),
+            child,
+        })
+    }
+
+    fn tell(&mut self, message: &Value) -> Result<()> {
+        let input = self.input.as_mut().context("it is open")?;
+        Ok(input.write_all(format!("{message}\n").as_bytes())?)
+    }
+
+    fn ask(&mut self, message: &Value) -> Result<Value> {
+        self.tell(message)?;
+        let mut line = String::new();
+        self.output.read_line(&mut line)?;
+        Ok(serde_json::from_str(&line)?)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.input = None;
+        // It ends with its input.
+        let _ = self.child.wait();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures")]
+fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
+    let begin = Instant::now();
+    work()?;
+    Ok(begin.elapsed())
+}
+
+/// The first quartile, the median and the third.
+fn quartiles(mut times: Vec<Duration>) -> [Duration; 3] {
+    times.sort_unstable();
+    [1, 2, 3].map(|quarter| {
+        times
+            .get(times.len() * quarter / 4)
+            .copied()
+            .unwrap_or_default()
+    })
+}
+
+#[expect(clippy::print_stdout, reason = "a benchmark says what it found")]
+fn report(name: &str, times: [Duration; 3], library: [Duration; 3]) {
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    let [low, median, high] = times.map(micros);
+    let more = median - micros(library[1]);
+    println!("{name:<8} median {median:7.0} µs ({low:.0} to {high:.0}), {more:+7.0} µs");
+}
