@@ -23,13 +23,13 @@ pub struct OutputLimits {
 impl OutputLimits {
     /// For a tool call: more than a result's text ever has.
     pub const CARD: Self = Self {
-        bytes: 512 << 10,
+        bytes: 256 << 10,
         line_chars: 16 << 10,
     };
 
     /// For a bang command: a line has 4000 characters at the most.
     pub const BANG: Self = Self {
-        bytes: 512 << 10,
+        bytes: 256 << 10,
         line_chars: 4000,
     };
 }

@@ -1,19 +1,19 @@
 //! The state of the interface, and what events do to it. Nothing here waits, runs or reads: what is to be done comes out as
 //! [`Effect`]s, and what came of it goes back in as [`News`].
 
-use crate::calls::CallEnd;
+mod news;
+
+pub(crate) use news::News;
+
 use crate::console::{Console, Handled};
 use crate::feed::Feed;
 use crate::jobs_state::{JobsState, JobsWish};
-use crate::pager_state::{Loaded, PagerState, PagerWish, Source};
+use crate::pager_state::{PagerState, PagerWish, Source};
 use crate::prompt::Prompt;
 use crate::transcript::{Card, EntryId, Transcript};
-use agent_bash::core::{ArtifactId, JobId, Request, Timestamp};
-use agent_bash::exec::Job;
-use agent_bash::pty::PtySession;
+use agent_bash::core::{ArtifactId, JobId, Request};
 use agent_bash::session::parse_bang;
-use agent_bash::sink::FileView;
-use agent_bash_render::{BangCard, OutputPage, Theme, ToolCard};
+use agent_bash_render::{BangCard, Theme, ToolCard};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::text::Line;
 use std::path::PathBuf;
@@ -98,29 +98,6 @@ pub(crate) enum Effect {
     },
     Suspend,
     Quit,
-}
-
-/// What has happened elsewhere.
-#[derive(Debug)]
-pub(crate) enum News {
-    Ended {
-        entry: EntryId,
-        end: CallEnd,
-    },
-    Jobs {
-        jobs: Vec<Job>,
-        now: Timestamp,
-        printed: Option<(JobId, Vec<u8>)>,
-    },
-    JobKilled(Result<String, String>),
-    /// The text, its title, what it is of.
-    Opened(Result<(Box<FileView>, String, String), String>),
-    Loaded(Result<Loaded, String>),
-    Found(Result<Option<u64>, String>),
-    CardPage {
-        entry: EntryId,
-        page: Result<Box<OutputPage>, String>,
-    },
 }
 
 impl App {
@@ -399,74 +376,6 @@ impl App {
                 self.message =
                     Some("all of its output is on the card: ctrl+o expands it".to_owned());
             }
-        }
-    }
-
-    /// A command got a terminal.
-    pub(crate) fn console_started(&mut self, session: PtySession, now: Duration) {
-        let call = self.call.and_then(|id| self.transcript.get(id));
-        let command = call.map_or("", |entry| entry.command());
-        self.console = Some(Console::new(session, command, now));
-    }
-
-    /// Something has happened elsewhere.
-    pub(crate) fn news(&mut self, news: News) {
-        match news {
-            News::Ended { entry, end } => {
-                if self.call == Some(entry) {
-                    self.call = None;
-                }
-                if self.bang == Some(entry) {
-                    self.bang = None;
-                }
-                self.transcript.change(entry, |entry| {
-                    entry.ended();
-                    end.show_on(entry);
-                });
-                self.effects.push(Effect::ListJobs);
-            }
-            News::Jobs { jobs, now, printed } => {
-                let runs = |job: &&Job| matches!(job.state, agent_bash::exec::JobState::Running);
-                self.running_jobs = jobs.iter().filter(runs).count();
-                if let Some(state) = &mut self.jobs {
-                    let before = state.selected_id();
-                    state.list(&jobs, now);
-                    if let Some((id, bytes)) = printed {
-                        state.printed(id, &bytes);
-                    }
-                    if state.selected_id() != before {
-                        self.effects.push(Effect::ListJobs);
-                    }
-                }
-            }
-            News::JobKilled(result) => {
-                if let Some(jobs) = &mut self.jobs {
-                    jobs.message = Some(result.unwrap_or_else(|error| error));
-                }
-                self.effects.push(Effect::ListJobs);
-            }
-            News::Opened(Ok((view, title, command))) => {
-                self.pager = Some(PagerState::new(*view, title, command));
-            }
-            News::Opened(Err(error)) => self.message = Some(error),
-            News::Loaded(loaded) => {
-                if let Some(pager) = &mut self.pager {
-                    pager.loaded(loaded);
-                }
-            }
-            News::Found(found) => {
-                if let Some(pager) = &mut self.pager {
-                    pager.found(found);
-                }
-            }
-            News::CardPage { entry, page } => match page {
-                Ok(page) => self.transcript.change(entry, |entry| {
-                    if let Card::Tool(card) = &mut entry.card {
-                        card.page = Some(*page);
-                    }
-                }),
-                Err(error) => self.message = Some(error),
-            },
         }
     }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::calls::CallEnd;
 use crate::transcript::Entry;
 use agent_bash::core::{Status, Timestamp, ToolResult};
 

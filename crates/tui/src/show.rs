@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// From one picture to the next, at least.
-const FRAME: Duration = Duration::from_millis(16);
+const FRAME: Duration = Duration::from_micros(16_667);
 
 /// Awaits `call`, which runs a command with [`Terminals::executor`], and shows the command's terminal for as long as it
 /// runs. The host's terminal is taken over when it starts, and given back when it has ended. If that fails, `call` is

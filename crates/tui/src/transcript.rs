@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Entries that are kept.
-const MOST: usize = 500;
+const MOST: usize = 200;
 
 /// Names an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

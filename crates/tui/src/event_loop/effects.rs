@@ -1,0 +1,163 @@
+//! Does what the interface wants done: runs, reads, ends. What takes time is a task, which sends news.
+
+use super::EventLoop;
+use crate::app::{CARD_PAGE, Effect, News};
+use crate::calls;
+use crate::pager_state::{self, Source};
+use agent_bash::core::{ArtifactId, Cancel, JobId};
+use agent_bash::sink::FileView;
+use agent_bash_render::{OutputLimits, OutputPage, OutputText};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// From a job's SIGTERM to its SIGKILL.
+const JOB_GRACE: Duration = Duration::from_secs(2);
+
+impl EventLoop {
+    pub(super) fn act(&mut self, effect: Effect) {
+        match effect {
+            Effect::Call {
+                entry,
+                request,
+                feed,
+            } => {
+                self.call = Cancel::new();
+                let limit = self.session.tool().profile().timeouts.default;
+                self.app
+                    .transcript
+                    .change(entry, |entry| entry.set_timeout(limit));
+                let (session, cancel, tell) = (
+                    Arc::clone(&self.session),
+                    self.call.clone(),
+                    self.tell.clone(),
+                );
+                self.tasks.spawn(async move {
+                    let end = calls::call(&session, request, feed, &cancel).await;
+                    let _ = tell.send(News::Ended { entry, end });
+                });
+            }
+            Effect::Bang {
+                entry,
+                command,
+                excluded,
+                feed,
+            } => {
+                self.bang = Cancel::new();
+                let (session, cancel, tell) = (
+                    Arc::clone(&self.session),
+                    self.bang.clone(),
+                    self.tell.clone(),
+                );
+                self.tasks.spawn(async move {
+                    let end = calls::bang(&session, &command, excluded, feed, &cancel).await;
+                    let _ = tell.send(News::Ended { entry, end });
+                });
+            }
+            Effect::CancelCall => self.call.cancel(),
+            Effect::CancelBang => self.bang.cancel(),
+            Effect::ListJobs => self.list_jobs(),
+            Effect::KillJob(id) => self.kill_job(id),
+            Effect::Open { artifact, command } => {
+                let title = artifact.uri();
+                let opened = self
+                    .artifact(artifact)
+                    .map(|view| (Box::new(view), title, command));
+                self.app.news(News::Opened(opened));
+            }
+            Effect::OpenFile {
+                path,
+                title,
+                command,
+            } => {
+                let opened =
+                    FileView::open(&path).map_err(|error| format!("{}: {error}", path.display()));
+                self.app.news(News::Opened(
+                    opened.map(|view| (Box::new(view), title, command)),
+                ));
+            }
+            Effect::CardPage {
+                entry,
+                artifact,
+                from,
+            } => match self.artifact(artifact) {
+                Ok(view) => self.read(move || News::CardPage {
+                    entry,
+                    page: card_page(&Arc::new(Mutex::new(view)), from).map(Box::new),
+                }),
+                Err(error) => self.app.news(News::CardPage {
+                    entry,
+                    page: Err(error),
+                }),
+            },
+            Effect::Find {
+                source,
+                pattern,
+                from,
+                forward,
+            } => {
+                self.read(move || News::Found(pager_state::find(&source, &pattern, from, forward)));
+            }
+            // The loop's own.
+            Effect::Suspend | Effect::Quit => {}
+        }
+    }
+
+    fn artifact(&self, id: ArtifactId) -> Result<FileView, String> {
+        let artifacts = self.session.artifacts();
+        let artifacts = artifacts.ok_or_else(|| "nothing is kept here".to_owned())?;
+        artifacts.open(id).map_err(|error| error.to_string())
+    }
+
+    /// Reads on a thread that may wait for the disk.
+    fn read(&mut self, read: impl FnOnce() -> News + Send + 'static) {
+        let tell = self.tell.clone();
+        self.tasks.spawn_blocking(move || drop(tell.send(read())));
+    }
+
+    /// The lines that the pager shows now, where they are not there yet.
+    pub(super) fn load_page(&mut self) {
+        let Some(pager) = &mut self.app.pager else {
+            return;
+        };
+        let Some((from, rows)) = pager.wanted() else {
+            return;
+        };
+        let source = pager.source();
+        self.read(move || News::Loaded(pager_state::load(&source, from, u64::from(rows))));
+    }
+
+    fn kill_job(&mut self, id: JobId) {
+        let Some(jobs) = self.session.jobs().map(Arc::clone) else {
+            return;
+        };
+        let tell = self.tell.clone();
+        self.tasks.spawn(async move {
+            let killed = jobs.kill(&id, JOB_GRACE).await;
+            let said = match killed {
+                Ok(killed) if killed.survivors.is_empty() => Ok(format!("job {id} was ended")),
+                Ok(killed) => Err(format!(
+                    "{} processes of job {id} withstood SIGKILL",
+                    killed.survivors.len()
+                )),
+                Err(error) => Err(error.to_string()),
+            };
+            let _ = tell.send(News::JobKilled(said));
+        });
+    }
+}
+
+/// A page of a full output for a card; of a line beyond the end, the last.
+fn card_page(source: &Source, from: u64) -> Result<OutputPage, String> {
+    let from = if from == u64::MAX {
+        let total = pager_state::load(source, 1, 1)?.total;
+        total.saturating_sub(CARD_PAGE) + 1
+    } else {
+        from
+    };
+    let loaded = pager_state::load(source, from, CARD_PAGE)?;
+    Ok(OutputPage {
+        text: OutputText::of(OutputLimits::CARD, &loaded.lines.join("\n")),
+        first_line: loaded.from,
+        total_lines: loaded.total,
+    })
+}
