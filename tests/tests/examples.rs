@@ -99,3 +99,77 @@ fn one_call_is_all_it_takes_and_the_readme_shows_it() -> Result<()> {
     );
     Ok(())
 }
+
+#[test]
+fn a_permission_hook_denies_and_allows() -> Result<()> {
+    let world = World::new()?;
+    let ask = |script: &str| -> Result<_> {
+        let call = serde_json::json!({"tool_input": {"command": script}, "cwd": "/tmp"});
+        let command = world.command(example("permission_hook")?);
+        product::run(command, Some(&call.to_string()))
+    };
+    let denied = ask("git add -A")?;
+    ensure!(denied.code == 2, "{denied:?}");
+    ensure!(denied.stdout.contains("no_blind_git_add"), "{denied:?}");
+    let allowed = ask("git status")?;
+    ensure!(allowed.code == 0, "{allowed:?}");
+    let mut judge = world.command(example("judge")?);
+    judge.arg("git push -f");
+    let judged = product::run(judge, None)?;
+    ensure!(
+        judged.code == 1 && judged.stdout.starts_with("blocked: no_force_push"),
+        "{judged:?}"
+    );
+    Ok(())
+}
+
+#[test]
+fn any_reader_goes_through_a_sink() -> Result<()> {
+    let input: String = (1..=20_000).map(|line| format!("{line}\n")).collect();
+    let said = run("pipe_through", &["--tail", "2"], Some(&input))?;
+    ensure!(said == "19999\n20000\n", "{said}");
+    Ok(())
+}
+
+#[test]
+fn a_server_and_its_client_talk() -> Result<()> {
+    let said = run("serve", &["echo one; exit 3"], None)?;
+    let last = said.lines().last().context("no answer")?;
+    let answer: serde_json::Value = serde_json::from_str(last)?;
+    let status = &answer["data"]["status"];
+    ensure!(
+        *status == serde_json::json!({"kind": "exited", "code": 3}),
+        "{said}"
+    );
+    Ok(())
+}
+
+/// What an example shows on a terminal of 24 rows, to whom `keys` are typed.
+fn on_terminal(name: &str, words: &str, keys: &str) -> Result<String> {
+    let world = World::new()?;
+    let program = example(name)?;
+    let line = format!("stty rows 24 cols 80; exec {} {words}", program.display());
+    let mut command = world.command("script");
+    command
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"])
+        .env("TERM", "xterm-256color");
+    let ran = product::run(command, Some(keys))?;
+    ensure!(ran.code == 0, "{name}: {ran:?}");
+    let left = world.end(PATIENCE);
+    ensure!(left.is_empty(), "{name} left behind:\n{left}");
+    Ok(ran.stdout)
+}
+
+#[test]
+fn a_card_is_drawn_and_a_key_ends_it() -> Result<()> {
+    let shown = on_terminal("card", "", "q")?;
+    ensure!(shown.contains("for n in {1..30}"), "{shown}");
+    Ok(())
+}
+
+#[test]
+fn an_overlay_shows_a_command_until_it_ends() -> Result<()> {
+    let shown = on_terminal("overlay", "'echo on a terminal; sleep 0.5'", "")?;
+    ensure!(shown.contains("on a terminal"), "{shown}");
+    Ok(())
+}

@@ -62,6 +62,11 @@ const PROGRAMS: &[Program] = &[
         why: "an editor on a terminal",
     },
     Program {
+        name: "script",
+        package: "bsdutils",
+        why: "gives a program of ours a terminal",
+    },
+    Program {
         name: "unshare",
         package: "util-linux",
         why: "dangerous scripts run in namespaces of their own",
