@@ -19,7 +19,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::ast::{Command, Compound, Kind, Link, List};
+use super::ast::{Command, Compound, Entry, Kind, Link, List};
 use super::reader::{self, MAX_NODES, Origin};
 use super::state::{Slot, State, Var};
 use super::value::{Value, Why};
@@ -178,12 +178,16 @@ impl<'c> Machine<'c> {
                         .is_some_and(|next| next.link != Link::Next);
                     out.extend(&self.entry(&entry.stages, entry.background, st));
                     if chained {
-                        failed = Some(st.clone());
+                        let mut state = st.clone();
+                        state.ended |= always_succeeds(entry, st);
+                        failed = Some(state);
                     }
                 }
                 Link::And => {
                     out.extend(&self.entry(&entry.stages, entry.background, st));
-                    failed = failed.take().map(|before| before.join(st.clone()));
+                    if !always_succeeds(entry, st) {
+                        failed = failed.take().map(|before| before.join(st.clone()));
+                    }
                 }
                 Link::Or => {
                     let mut other = failed.take().unwrap_or_else(|| st.clone());
@@ -449,6 +453,25 @@ pub(super) fn absolute(name: &str, st: &State) -> String {
     }
     let name = name.strip_prefix("./").unwrap_or(name);
     format!("{}/{name}", st.cwd.as_deref().unwrap_or("?"))
+}
+
+/// `true` and `:`: what stands behind `&&` runs, and nothing goes on as if they had failed.
+fn always_succeeds(entry: &Entry, st: &State) -> bool {
+    let [Command::Simple(simple)] = entry.stages.as_slice() else {
+        return false;
+    };
+    let [word] = simple.words.as_slice() else {
+        return false;
+    };
+    let [super::ast::Part::Bare(name)] = word.parts.as_slice() else {
+        return false;
+    };
+    !entry.prefixed
+        && !entry.background
+        && simple.redirs.is_empty()
+        && matches!(name.as_str(), "true" | ":")
+        && !st.functions.contains_key(name)
+        && !st.aliases.contains_key(name)
 }
 
 /// `head`, `tail` and pagers: what they are fed is only cut.

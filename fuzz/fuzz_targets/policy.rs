@@ -1,0 +1,28 @@
+//! No text makes the policy panic, and white space and comments around a script change no verdict.
+
+#![no_main]
+
+use agent_bash_policy::{Context, Interceptor, Policy, RuleSelection, SafeMode, explain, normalise};
+use libfuzzer_sys::fuzz_target;
+use std::sync::LazyLock;
+
+static POLICY: LazyLock<Policy> = LazyLock::new(|| Policy {
+    interceptor: Some(Interceptor::default()),
+    safety: Some(RuleSelection::default()),
+    safe_mode: Some(SafeMode::default()),
+});
+
+fuzz_target!(|text: &str| {
+    let context = Context::new("/home/u/project")
+        .with_home("/home/u")
+        .with_tools(["read", "grep", "find", "edit", "write"]);
+    let policy = &*POLICY;
+    let verdict = policy.decide(text, &context);
+    assert_eq!(explain(text, &context, policy).verdict, verdict);
+    let framed = policy.decide(&format!("\n \t{text}\n# comment\n"), &context);
+    // A comment does not end what is unfinished, and a backslash takes the newline.
+    if verdict.name() != "unreadable" && framed.name() != "unreadable" && !text.contains('\\') {
+        assert_eq!(framed.name(), verdict.name());
+    }
+    let _ = normalise(text, false);
+});
