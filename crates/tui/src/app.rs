@@ -408,12 +408,13 @@ impl App {
 
 fn welcome(theme: &Theme) -> Vec<Line<'static>> {
     let version = concat!("agent-bash ", env!("CARGO_PKG_VERSION"));
-    let said =
-        "A line runs as a tool call, as a model's would; !command as your own. ? for the keys.";
-    vec![
-        Line::styled(version, theme.title),
-        Line::styled(said, theme.dim),
-    ]
+    let said = [
+        "A line runs as a tool call, as a model's would; !command as your own.",
+        "? shows the keys.",
+    ];
+    let title = Line::styled(version, theme.title);
+    let said = said.map(|line| Line::styled(line, theme.dim));
+    [title].into_iter().chain(said).collect()
 }
 
 #[cfg(test)]

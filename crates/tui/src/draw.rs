@@ -31,6 +31,9 @@ const HELP: &[(&str, &str)] = &[
 
 pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     let area = frame.area();
+    if area.is_empty() {
+        return;
+    }
     let prompt_rows = app
         .prompt
         .height(area.width)
@@ -70,6 +73,9 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
 
 /// A line above the prompt, with how far the view is scrolled back.
 fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
     let below = app.transcript.rows_below();
     let label = match below {
         0 => String::new(),
@@ -87,6 +93,9 @@ fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect) {
 }
 
 fn draw_status(app: &App, frame: &mut Frame<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
     let theme = &app.theme;
     let buffer = frame.buffer_mut();
     if let Some(message) = &app.message {
@@ -157,3 +166,7 @@ fn draw_help(app: &App, frame: &mut Frame<'_>, area: Rect) {
     frame.render_widget(Clear, area);
     frame.render_widget(Paragraph::new(lines).block(block), area);
 }
+
+#[cfg(test)]
+#[path = "draw_tests.rs"]
+mod tests;

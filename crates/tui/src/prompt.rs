@@ -157,15 +157,19 @@ impl Prompt {
     }
 
     pub(crate) fn draw(&self, frame: &mut Frame<'_>, area: Rect) {
+        if area.is_empty() {
+            return;
+        }
         let first = self.area.lines().first().map_or("", String::as_str);
-        let (mark, style) = if first.starts_with("!!") {
-            ("‼ ", self.theme.dim)
+        // A person's own command is told apart before it is sent.
+        let style = if first.starts_with("!!") {
+            self.theme.dim
         } else if first.starts_with('!') {
-            ("! ", self.theme.warning)
+            self.theme.warning
         } else {
-            ("❯ ", self.theme.accent)
+            self.theme.accent
         };
-        frame.buffer_mut().set_string(area.x, area.y, mark, style);
+        frame.buffer_mut().set_string(area.x, area.y, "❯ ", style);
         let rest = Rect {
             x: area.x + MARK.min(area.width),
             width: area.width.saturating_sub(MARK),

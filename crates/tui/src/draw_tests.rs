@@ -1,0 +1,108 @@
+use super::*;
+use crate::app::{App, News};
+use crate::calls::CallEnd;
+use crate::jobs_state::JobsState;
+use crate::pager_state::{self, PagerState};
+use agent_bash::sink::FileView;
+use agent_bash_render::Theme;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+fn app() -> App {
+    App::new(
+        Theme::dark(),
+        Some(true),
+        "~/project".to_owned(),
+        "paged".to_owned(),
+    )
+}
+
+fn press(app: &mut App, code: KeyCode) {
+    app.event(
+        &Event::Key(KeyEvent::new(code, KeyModifiers::NONE)),
+        Duration::ZERO,
+    );
+}
+
+fn enters(app: &mut App, text: &str) {
+    app.event(&Event::Paste(text.to_owned()), Duration::ZERO);
+    press(app, KeyCode::Enter);
+}
+
+/// The screen; of one that has no cells, nothing.
+fn drawn(app: &mut App, width: u16, height: u16) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal
+        .draw(|frame| draw(app, frame, Duration::from_millis(1200)))
+        .unwrap();
+    if width == 0 {
+        return String::new();
+    }
+    terminal.backend().to_string()
+}
+
+/// The states of the whole, by name.
+fn states() -> Vec<(&'static str, App)> {
+    let mut running = app();
+    enters(&mut running, "cargo test");
+    enters(&mut running, "!!git log\n--oneline");
+    running.running_jobs = 2;
+    let mut refused = app();
+    enters(&mut refused, "!ls");
+    let entry = refused.bang.unwrap();
+    let end = CallEnd::Refused("no shell".to_owned());
+    refused.news(News::Ended { entry, end });
+    enters(&mut refused, "!sleep 9");
+    enters(&mut refused, "!ls");
+    let mut help = app();
+    help.help = true;
+    let mut jobs = app();
+    jobs.jobs = Some(JobsState::default());
+    let mut typing = app();
+    let line = "a long line that goes on and on, and is broken into rows where the terminal ends";
+    typing.event(
+        &Event::Paste(format!("!{line}\nand a second")),
+        Duration::ZERO,
+    );
+    vec![
+        ("idle", app()),
+        ("running", running),
+        ("refused", refused),
+        ("help", help),
+        ("no_jobs", jobs),
+        ("typing", typing),
+    ]
+}
+
+#[test]
+fn every_state_of_the_whole() {
+    for (name, mut app) in states() {
+        let mut all = String::new();
+        for width in [40, 80, 120] {
+            let _ = writeln!(all, "== {width}\n{}", drawn(&mut app, width, 22));
+        }
+        insta::assert_snapshot!(name, all);
+    }
+}
+
+#[test]
+fn it_is_drawn_at_any_size() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    writeln!(file, "one\ntwo").unwrap();
+    let view = FileView::open(file.path()).unwrap();
+    let mut pager = app();
+    let mut state = PagerState::new(view, "artifact://0".to_owned(), "seq".to_owned());
+    state.loaded(pager_state::load(&state.source(), 1, 9));
+    pager.pager = Some(state);
+    for (name, mut app) in states().into_iter().chain([("pager", pager)]) {
+        for width in (0..30).chain([80, 300]) {
+            for height in (0..12).chain([24, 90]) {
+                let text = drawn(&mut app, width, height);
+                assert!(!text.contains('\u{1b}'), "{name} at {width} × {height}");
+            }
+        }
+    }
+}
