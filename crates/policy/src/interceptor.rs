@@ -116,7 +116,7 @@ pub fn default_rules() -> Vec<InterceptRule> {
         ),
         rule(
             "find",
-            r"^find (.* )?-(i?name|i?path|i?wholename|i?regex|x?type) |^(fd|fdfind|locate) \S",
+            r"^find (.* )?-(i?name|i?path|i?wholename|i?regex|x?type) |^(fd|fdfind|locate)( \S|$)",
             Some(r" (-exec|-execdir|-ok|-okdir|-delete|-x|-X|--exec|--exec-batch)( |$)"),
             "Use the `find` tool instead of find/fd.",
         ),

@@ -5,7 +5,7 @@ use crate::syntax::pattern;
 use crate::syntax::value::Value;
 
 /// Names of files and directories, as the end or the middle of a path; `/` separates components.
-const NAMES: [&str; 36] = [
+const NAMES: [&str; 39] = [
     ".ssh",
     ".aws",
     ".gnupg",
@@ -39,13 +39,23 @@ const NAMES: [&str; 36] = [
     ".rclone.conf",
     ".config/rclone",
     "etc/shadow",
+    "etc/shadow-",
     "etc/gshadow",
+    "etc/gshadow-",
+    "etc/security/opasswd",
     "etc/sudoers",
     "etc/ssh",
 ];
 
 /// Names of key files wherever they lie.
-const KEYS: [&str; 4] = ["id_rsa", "id_ed25519", "id_ecdsa", "id_dsa"];
+const KEYS: [&str; 6] = [
+    "id_rsa",
+    "id_ed25519",
+    "id_ed25519_sk",
+    "id_ecdsa",
+    "id_ecdsa_sk",
+    "id_dsa",
+];
 
 /// Whether the word, or the value of an option in it, names or may match such a path.
 pub(super) fn names_one(word: &Value, context: &Context) -> bool {

@@ -235,6 +235,9 @@ fn paths(expression: &[Token]) -> Vec<String> {
                 "HOME" => pieces.push("~".to_owned()),
                 _ => return Vec::new(),
             },
+            // `require("os").homedir()`
+            Token::Text(_) if matches!(before(2), Some(Token::Name(name)) if name == "require") => {
+            }
             Token::Text(text) => pieces.push(text.clone()),
             Token::Filled(_) => return Vec::new(),
             Token::Name(name) => match name.as_str() {
