@@ -1,5 +1,5 @@
 //! `cargo xtask soak`: many calls of all kinds, and then a look whether anything is left. The test that does it runs for
-//! seconds in `cargo xtask test`; here it makes more calls, in a release build, and every process that outlives it is found.
+//! seconds in `cargo xtask test`; here it makes more calls, and every process that outlives it is found.
 
 use crate::suite::cargo;
 use crate::tests_step;
@@ -23,7 +23,6 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     };
     let call = [
         "test",
-        "--release",
         "--package",
         "agent-bash-exec",
         "--test",

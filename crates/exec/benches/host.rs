@@ -1,0 +1,190 @@
+//! What a host feels: starting shells while it is big, and shells that wait while it is idle.
+//!
+//! A plain program and no criterion: it must call the supervisor's `init` at the top of `main`.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a benchmark measures, and looks at other processes"
+)]
+#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
+
+use agent_bash_core::{
+    Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, Shell, StdinSource,
+    StreamId, Streams, SurvivorPolicy,
+};
+use agent_bash_exec::{ShellCache, ShellCacheOptions, SnapshotOptions};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::{self, Supervisor};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What the big host has resident.
+const BIG: usize = 4 << 30;
+
+/// Calls of a median.
+const ROUNDS: usize = 200;
+
+struct Nothing;
+
+impl OutputConsumer for Nothing {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+}
+
+fn main() {
+    let token = supervisor::init();
+    let supervisor = Supervisor::this_program(&token);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let all = runtime.spawn(async move {
+        idle(&supervisor).await;
+        big(&supervisor).await;
+    });
+    runtime.block_on(all).unwrap();
+}
+
+/// Supervisor and shell are started for each call, small and big by turns.
+async fn big(supervisor: &Supervisor) {
+    let clock = Arc::new(SystemClock::new());
+    let cold = ShellCache::new(ShellCacheOptions::one_call(supervisor.clone(), clock));
+    let (mut small, mut big) = (Vec::new(), Vec::new());
+    for _ in 0..4 {
+        for _ in 0..ROUNDS / 4 {
+            small.push(time(&cold).await);
+        }
+        // Written to, so that it is there.
+        let memory = vec![1u8; BIG];
+        for _ in 0..ROUNDS / 4 {
+            big.push(time(&cold).await);
+        }
+        assert_eq!(memory.last(), Some(&1));
+    }
+    let (small, big) = (median(&mut small), median(&mut big));
+    println!(
+        "start in a host of 4 GiB {big:8.1} µs   in a small one {small:8.1} µs   ratio {:.2}",
+        big / small
+    );
+}
+
+async fn time(cache: &ShellCache) -> f64 {
+    let start = Instant::now();
+    cache
+        .run(&spec(), &mut Nothing, &Cancel::new())
+        .await
+        .unwrap();
+    start.elapsed().as_secs_f64() * 1e6
+}
+
+/// One warm shell with a snapshot of 200 functions, and its supervisor.
+async fn idle(supervisor: &Supervisor) {
+    let root = tempfile::tempdir().unwrap();
+    let rc = root.path().join("bashrc");
+    let mut functions = String::new();
+    for number in 0..200 {
+        writeln!(
+            functions,
+            "function_{number}() {{ local x=$1; if [[ -n $x ]]; then echo \"$x\" | tr a b; else case $x in a) echo one ;; esac; fi; }}"
+        )
+        .unwrap();
+    }
+    fs::write(&rc, functions).unwrap();
+    let cache = ShellCache::new(ShellCacheOptions {
+        warm_shells: 1,
+        snapshot: Some(SnapshotOptions::new(&rc, root.path().join("snapshots"))),
+        ..ShellCacheOptions::many_calls(supervisor.clone(), Arc::new(SystemClock::new()))
+    });
+    cache
+        .run(&spec(), &mut Nothing, &Cancel::new())
+        .await
+        .unwrap();
+    while cache.warm() == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    // Until it has read the snapshot, and whoever is not needed any more has ended.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let pids = below(std::process::id());
+    let private: u64 = pids.iter().map(|pid| private(*pid)).sum();
+    let before: Vec<u64> = pids.iter().map(|pid| wake_ups(*pid)).collect();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let after: Vec<u64> = pids.iter().map(|pid| wake_ups(*pid)).collect();
+    let woken: u64 = after.iter().zip(&before).map(|(a, b)| a - b).sum();
+    println!(
+        "a warm shell, idle: {} processes, {:.2} MiB private, {woken} wake-ups in 5 s",
+        pids.len(),
+        private as f64 / 1024.0
+    );
+}
+
+fn below(pid: u32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten() {
+        let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        for child in children
+            .split_whitespace()
+            .filter_map(|text| text.parse().ok())
+        {
+            found.push(child);
+            found.extend(below(child));
+        }
+    }
+    found
+}
+
+/// In KiB.
+fn private(pid: u32) -> u64 {
+    sum(&format!("/proc/{pid}/smaps_rollup"), "Private_")
+}
+
+fn wake_ups(pid: u32) -> u64 {
+    sum(&format!("/proc/{pid}/status"), "voluntary_ctxt_switches")
+        + sum(&format!("/proc/{pid}/status"), "nonvoluntary_ctxt_switches")
+}
+
+fn sum(path: &str, field: &str) -> u64 {
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| line.starts_with(field));
+    let values = lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    values.sum()
+}
+
+fn spec() -> RunSpec {
+    let environment: BTreeMap<_, _> = [("PATH", "/usr/bin:/bin"), ("HOME", "/nonexistent")]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into();
+    RunSpec {
+        script: "true".to_owned(),
+        shell: Shell {
+            path: "/bin/bash".into(),
+            is_bash: true,
+            args: Vec::new(),
+        },
+        cwd: "/tmp".into(),
+        env: Environment {
+            base: Arc::new(environment),
+            changes: BTreeMap::new(),
+        },
+        streams: Streams::Merged,
+        stdin: StdinSource::Null,
+        timeout: Some(Duration::from_secs(60)),
+        grace: Duration::from_secs(2),
+        survivors: SurvivorPolicy::Adopt,
+        session: None,
+        limits: Limits::default(),
+        report_stages: false,
+        enter_cwd: false,
+        snapshot: true,
+    }
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
