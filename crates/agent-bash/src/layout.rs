@@ -22,6 +22,8 @@ use agent_bash_sink::SinkReport;
 pub struct Facts<'a> {
     /// How the call ended.
     pub end: End<'a>,
+    /// Number of the signal that ended its shell, where one did.
+    pub shell_signal: Option<i32>,
     /// The command as it was given.
     pub command: &'a str,
     /// What was printed: one stream, or stdout and stderr.

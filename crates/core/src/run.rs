@@ -165,6 +165,9 @@ pub struct Outcome {
     pub survivors: Vec<Survivor>,
     /// A stream was closed because its consumer answered [`Flow::Stop`].
     pub closed_early: bool,
+    /// Number of the signal that ended the shell, where one did: for [`Ending::TimedOut`] and [`Ending::Cancelled`], which
+    /// are endings whatever ended the shell in the end.
+    pub shell_signal: Option<i32>,
     /// What else is worth knowing.
     pub notices: Vec<Notice>,
 }

@@ -116,6 +116,7 @@ pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
         final_cwd: None,
         survivors: Vec::new(),
         closed_early: false,
+        shell_signal: None,
         notices: Vec::new(),
     }
 }
@@ -128,7 +129,7 @@ pub(crate) fn script_file(
     snapshot: Option<&Snapshot>,
     exports: bool,
 ) -> (Vec<u8>, &'static [u8]) {
-    if spec.shell.is_bash {
+    if record::is_bash(&spec.shell) {
         let record = Record {
             cwd: &spec.cwd,
             exports: exports.then_some(&spec.env.changes),
@@ -236,6 +237,7 @@ impl<'a> Call<'a> {
             final_cwd,
             survivors,
             closed_early: self.streams.closed_early(),
+            shell_signal: end.shell.and_then(ShellEnd::signal),
             notices,
         };
         Finished {
@@ -254,7 +256,7 @@ impl<'a> Call<'a> {
                 "`{cwd}` could not be entered"
             ))));
         }
-        let untaken = self.spec.shell.is_bash && tell(&self.script) == Ok(0);
+        let untaken = record::is_bash(&self.spec.shell) && tell(&self.script) == Ok(0);
         (untaken && reason.is_none()).then(|| {
             Unstarted::Untaken(Untaken {
                 reason: "it ended before it took it".to_owned(),

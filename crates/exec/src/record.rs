@@ -11,7 +11,7 @@
 use crate::exports;
 use crate::quote::quoted;
 use crate::snapshot::Snapshot;
-use agent_bash_core::{Stage, Streams};
+use agent_bash_core::{Shell, Stage, Streams};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
@@ -80,16 +80,28 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
 /// part; leading words of the record have no place, so the supervisor's directory is changed by `cd` in the text.
 const PLAIN_BOOT: &str = r"read -r __ab || exit 125; . /dev/fd/{script_fd}";
 
-/// How a shell that waits for its script is started.
-pub(crate) fn boot(is_bash: bool, snapshot: Option<&Snapshot>) -> Vec<OsString> {
-    if !is_bash {
-        return ["-c", PLAIN_BOOT].map(OsString::from).into();
+/// Whether a shell takes its script as bash does. One that reads the user's profile at its start is not one that can be
+/// started ahead, and is bash all the same.
+pub(crate) fn is_bash(shell: &Shell) -> bool {
+    shell.is_bash || shell.path.file_name().is_some_and(|name| name == "bash")
+}
+
+/// How a shell that waits for its script is started: its arguments.
+pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
+    let own = shell.args.iter().map(OsString::from);
+    if !is_bash(shell) {
+        return own.chain(["-c", PLAIN_BOOT].map(OsString::from)).collect();
     }
     let mut text = snapshot.map(Snapshot::load_command).unwrap_or_default();
     text.extend_from_slice(BOOT.as_bytes());
-    let mut words = ["--norc", "--noprofile", "-c"].map(OsString::from).to_vec();
-    words.push(OsString::from_vec(text));
-    words
+    let bare: &[&str] = if shell.is_bash {
+        &["--norc", "--noprofile", "-c"]
+    } else {
+        &["-c"]
+    };
+    own.chain(bare.iter().map(OsString::from))
+        .chain([OsString::from_vec(text)])
+        .collect()
 }
 
 /// What commits a record.

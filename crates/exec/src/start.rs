@@ -56,8 +56,6 @@ pub(crate) fn order(
     let Kind {
         shell, snapshot, ..
     } = kind;
-    let mut args: Vec<OsString> = shell.args.iter().map(Into::into).collect();
-    args.extend(record::boot(shell.is_bash, snapshot.as_deref()));
     let start = ShellStart {
         program: shell.path.clone(),
         arg0: shell
@@ -65,7 +63,7 @@ pub(crate) fn order(
             .file_name()
             .unwrap_or(shell.path.as_os_str())
             .to_owned(),
-        args,
+        args: record::boot(shell, snapshot.as_deref()),
         env_changes,
         inherits_stdin: stdin.is_some(),
         limits: kind.limits,

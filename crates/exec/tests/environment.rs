@@ -186,3 +186,46 @@ fn a_hosts_faults_are_not_inherited() {
         assert_ne!(mask & (1 << (signal - 1)), 0, "{signal} in {mask:x}");
     }
 }
+
+/// A bash that reads the user's profile is bash: nothing of how it takes its script is to be seen.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_bash_does_as_bash_does() {
+    let home = tempfile::tempdir().unwrap();
+    let profile = "echo profile; greeting=hello; greet() { echo \"$greeting $1\"; }";
+    std::fs::write(home.path().join(".bash_profile"), profile).unwrap();
+    for script in [
+        "greet you; shopt -q login_shell && echo login",
+        "cd /nope; echo $?",
+        "no_such_command; echo $LINENO $# $-",
+        "ls /proc/$$/fd; echo \"$BASH_EXECUTION_STRING\"",
+        "cat; read x || echo nothing to read",
+        "exit 7",
+    ] {
+        let mut spec = spec(script);
+        spec.shell.is_bash = false;
+        spec.shell.args = vec!["-l".to_owned()];
+        spec.env.changes = [("HOME".into(), Some(home.path().into()))].into();
+        let ran = support::run(&spec).await.unwrap();
+        let bash = command("/bin/bash")
+            .args(["-lc", script])
+            .env("HOME", home.path())
+            .current_dir("/tmp")
+            .output()
+            .unwrap();
+        let (out, err) = (
+            String::from_utf8_lossy(&bash.stdout),
+            String::from_utf8_lossy(&bash.stderr),
+        );
+        assert_eq!(
+            (&*ran.out, &*ran.err),
+            (&*out, &*err.replace("/bin/bash:", "bash:")),
+            "{script}"
+        );
+        let code = bash.status.code().unwrap();
+        assert_eq!(
+            ran.outcome.ending,
+            agent_bash_core::Ending::Exited { code },
+            "{script}"
+        );
+    }
+}

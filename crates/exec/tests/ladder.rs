@@ -317,3 +317,27 @@ async fn a_call_that_is_dropped_after_its_supervisor_was_killed_leaves_nobody() 
     drop(call);
     census.assert_empty_soon("the call was dropped").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_ended_the_shell_is_told() {
+    for (script, signal) in [
+        ("sleep 1000; :", Some(15)),
+        ("trap '' TERM; sleep 1000; :", Some(9)),
+        ("trap 'exit 3' TERM; sleep 1000 & wait", None),
+    ] {
+        let spec = RunSpec {
+            timeout: Some(Duration::from_millis(200)),
+            grace: Duration::from_millis(100),
+            ..spec(script)
+        };
+        let outcome = run_with(&cache(), &spec, &Cancel::new())
+            .await
+            .unwrap()
+            .outcome;
+        assert!(
+            matches!(outcome.ending, Ending::TimedOut { .. }),
+            "{script}"
+        );
+        assert_eq!(outcome.shell_signal, signal, "{script}");
+    }
+}

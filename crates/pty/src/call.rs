@@ -208,6 +208,7 @@ impl PtyRun {
             final_cwd: None,
             survivors,
             closed_early: end.closed_early,
+            shell_signal: end.shell.and_then(ShellEnd::signal),
             notices,
         };
         (outcome, empty)
@@ -400,6 +401,7 @@ pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
         final_cwd: None,
         survivors: Vec::new(),
         closed_early: false,
+        shell_signal: None,
         notices: Vec::new(),
     }
 }

@@ -90,6 +90,7 @@ fn text(profile: &Profile, end: End<'_>, printed: &[SinkReport], notices: &[Noti
         profile.layout,
         &Facts {
             end,
+            shell_signal: None,
             command: "the command",
             printed,
             notices,

@@ -35,7 +35,11 @@ pub(super) fn write(facts: &Facts<'_>) -> String {
             "\n[Process timed out after {after} and was terminated]"
         );
     }
-    let _ = write!(text, "\n[Exit code: {}]", exit_code(status));
+    let _ = write!(
+        text,
+        "\n[Exit code: {}]",
+        exit_code(status, facts.shell_signal)
+    );
     text
 }
 
@@ -58,10 +62,17 @@ fn refused(refusal: &Refusal) -> String {
     }
 }
 
-/// As `$?` would show it. A process that we ended was sent SIGTERM.
-fn exit_code(status: &Status) -> String {
+/// What a shell adds to the number of a signal that ended a command.
+const FATAL: i32 = 128;
+
+const SIGTERM: i32 = 15;
+
+/// As `$?` would show it. A process that we ended was sent SIGTERM, and SIGKILL where that was not enough.
+fn exit_code(status: &Status, signal: Option<i32>) -> String {
     match status {
-        Status::TimedOut { .. } | Status::Cancelled => "143".to_owned(),
+        Status::TimedOut { .. } | Status::Cancelled => {
+            (FATAL + signal.unwrap_or(SIGTERM)).to_string()
+        }
         other => shell_code(other).map_or_else(|| "unknown".to_owned(), |code| code.to_string()),
     }
 }

@@ -119,6 +119,7 @@ fn ended_at_once(
             final_cwd: None,
             survivors: Vec::new(),
             closed_early: false,
+            shell_signal: None,
             notices: Vec::new(),
         },
         output,

@@ -33,6 +33,7 @@ fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
     let status = refusal.status();
     let facts = Facts {
         end: End::Refused(refusal),
+        shell_signal: None,
         command: &call.command,
         printed: &[],
         notices: &call.notices,
@@ -72,6 +73,7 @@ fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
     };
     let facts = Facts {
         end: End::Ran(&status),
+        shell_signal: None,
         command: &call.command,
         printed: &[],
         notices: &call.notices,
@@ -123,6 +125,7 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
     let printed: Vec<SinkReport> = iter::once(report.first).chain(report.stderr).collect();
     let facts = Facts {
         end: End::Ran(&status),
+        shell_signal: outcome.shell_signal,
         command: &call.command,
         printed: &printed,
         notices: &notices,

@@ -59,6 +59,7 @@ pub(crate) fn outcome(ending: Ending) -> Outcome {
         final_cwd: None,
         survivors: Vec::new(),
         closed_early: false,
+        shell_signal: None,
         notices: Vec::new(),
     }
 }

@@ -153,7 +153,7 @@ fn not_run(script: &OwnedFd, written: u64, spec: &RunSpec) -> Option<Unlaunched>
         let reason = format!("`{}` could not be entered", spec.cwd.display());
         return Some(Unlaunched::Refused(NotStarted::new(reason).into()));
     }
-    (spec.shell.is_bash && tell(script) == Ok(0))
+    (record::is_bash(&spec.shell) && tell(script) == Ok(0))
         .then(|| Unlaunched::Untaken("its shell ended before it took the script".to_owned()))
 }
 

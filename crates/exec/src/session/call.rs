@@ -344,8 +344,10 @@ impl<'a> SessionCall<'a> {
                 )
             }
         };
+        let mut outcome = self.outcome(ending, duration, Vec::new());
+        outcome.shell_signal = end.and_then(ShellEnd::signal);
         After::Ended {
-            outcome: self.outcome(ending, duration, Vec::new()),
+            outcome,
             reason: why,
         }
     }
@@ -365,6 +367,7 @@ impl<'a> SessionCall<'a> {
             final_cwd: None,
             survivors,
             closed_early: self.streams.closed_early(),
+            shell_signal: None,
             notices,
         }
     }

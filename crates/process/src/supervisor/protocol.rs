@@ -158,3 +158,13 @@ pub enum ShellEnd {
     /// By the signal of this number.
     Signaled(i32),
 }
+
+impl ShellEnd {
+    /// Number of the signal that ended it, if one did.
+    pub fn signal(self) -> Option<i32> {
+        match self {
+            Self::Exited(_) => None,
+            Self::Signaled(number) => Some(number),
+        }
+    }
+}
