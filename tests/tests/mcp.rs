@@ -91,6 +91,56 @@ fn versions_are_negotiated_and_the_server_says_who_it_is() -> Result<()> {
     Ok(())
 }
 
+/// The version of 2026-07-28 has no handshake: every request says who asks.
+#[test]
+fn a_client_without_a_handshake_calls_is_told_of_progress_and_calls_off() -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("mcp");
+    let mut server = Conversation::start(command)?;
+    let meta = json!({
+        "progressToken": "p",
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+    });
+    let hello = ask(&mut server, "server/discover", &json!({"_meta": meta}))?;
+    let versions = hello["result"]["supportedVersions"].as_array();
+    assert!(
+        versions.is_some_and(|all| all.contains(&json!("2026-07-28"))),
+        "{hello}"
+    );
+    let bash =
+        |command: &str| json!({"name": "bash", "arguments": {"command": command}, "_meta": meta});
+    let id = begin(&mut server, "tools/call", &bash("echo hello"))?;
+    let progress = server.next(SOON)?;
+    assert_eq!(
+        progress["params"],
+        json!({"progressToken": "p", "progress": 6.0, "message": "hello\n"})
+    );
+    let answer = server.next(SOON)?;
+    assert_eq!(
+        (&answer["id"], text(&answer["result"])),
+        (&json!(id), "hello\n")
+    );
+    let id = begin(&mut server, "tools/call", &bash("touch started; sleep 60"))?;
+    exists(&world.cwd().join("started"))?;
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}))?;
+    let gone = poll::until(SOON, || {
+        let there = agent_bash_tests::procfs::processes();
+        let sleeps = there.iter().any(|process| {
+            process.is_alive()
+                && process.command.starts_with("sleep 60")
+                && process.environment_has(&world.mark())
+        });
+        (!sleeps).then_some(())
+    });
+    assert!(gone.is_some(), "it goes on");
+    drop(server);
+    assert_nothing_left(world);
+    Ok(())
+}
+
 #[test]
 fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
     let world = world()?;
