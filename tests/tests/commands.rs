@@ -194,10 +194,25 @@ fn env_shows_what_a_command_would_find() -> anyhow::Result<()> {
 fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
     let world = World::new()?;
     let said = output_of(&world, &["doctor"])?;
-    for line in ["shell", "canary", "supervisor", "survivors", "artifacts"] {
+    for line in [
+        "shell",
+        "canary",
+        "supervisor",
+        "survivors",
+        "artifacts",
+        "terminal    /dev/pts/",
+        "variables",
+    ] {
         let good = |said: &str| said.starts_with("ok") && said.contains(line);
         assert!(said.lines().any(good), "{line}: {said}");
     }
+    assert!(!world.state().join("doctor").exists());
+    assert!(world.left(PATIENCE).is_empty());
+    let mut misspelt = world.command(product::agent_bash()?);
+    misspelt.arg("doctor").env("AGENT_BASH_PROFLE", "modes");
+    let ran = product::run(misspelt, None)?;
+    assert_eq!(ran.code, 1);
+    assert!(ran.stdout.contains("AGENT_BASH_PROFILE is"), "{ran:?}");
     Ok(())
 }
 

@@ -125,7 +125,8 @@ fn a_permission_hook_denies_and_allows() -> Result<()> {
 
 #[test]
 fn any_reader_goes_through_a_sink() -> Result<()> {
-    let input: String = (1..=20_000).map(|line| format!("{line}\n")).collect();
+    let lines: Vec<String> = (1..=20_000).map(|line| line.to_string()).collect();
+    let input = lines.join("\n") + "\n";
     let said = run("pipe_through", &["--tail", "2"], Some(&input))?;
     ensure!(said == "19999\n20000\n", "{said}");
     Ok(())

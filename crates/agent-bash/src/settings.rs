@@ -15,7 +15,7 @@
 mod keys;
 mod layers;
 
-pub use layers::{Loaded, Origin, SettingsError, default_file, load};
+pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 
 use crate::{BashToolBuilder, profiles};
 use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};

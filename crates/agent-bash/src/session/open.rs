@@ -4,7 +4,9 @@ use super::{Session, SessionParts};
 use crate::settings::Settings;
 use crate::{BashTool, BashToolBuilder, HostContext, artifacts};
 use agent_bash_core::{ArtifactStore, Clock, Executor};
-use agent_bash_exec::{Jobs, JobsOptions, ShellCache, ShellCacheOptions, SnapshotOptions};
+use agent_bash_exec::{
+    Jobs, JobsOptions, ShellCache, ShellCacheOptions, SnapshotOptions, sweep_sessions,
+};
 use agent_bash_policy::UnknownRule;
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
@@ -96,6 +98,10 @@ impl Session {
         let naming = artifacts::naming(profile.layout);
         if let Some(root) = artifacts::root(&host, naming) {
             ArtifactDir::sweep(&root, naming, clock.wall());
+        }
+        if many_calls {
+            // Of hosts that were killed.
+            sweep_sessions(&host.temp_dir());
         }
         let artifacts = artifacts::of_session(&host, &name, naming, lifetime, Arc::clone(&clock))?
             .map(Arc::new);

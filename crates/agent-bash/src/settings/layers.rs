@@ -283,6 +283,30 @@ fn known(name: &str, origin: &Origin) -> Result<&'static Key, SettingsError> {
     })
 }
 
+/// Variables of the host that look like a setting's and are none, each with the one that is probably meant.
+pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
+    /// More letters than this and it is another word.
+    const LETTERS: usize = 3;
+    let known: Vec<String> = KEYS.iter().map(variable).collect();
+    let names = host.env.keys().filter_map(|name| name.to_str());
+    names
+        .filter(|name| name.starts_with("AGENT_BASH_") && !OTHER_VARIABLES.contains(name))
+        .filter(|name| !known.iter().any(|known| known == name))
+        .filter_map(|name| {
+            let distance = |known: &&String| strsim::damerau_levenshtein(known, name);
+            let nearest = known.iter().min_by_key(distance)?;
+            (distance(&nearest) <= LETTERS).then(|| (name.to_owned(), nearest.clone()))
+        })
+        .collect()
+}
+
+/// Variables of ours that are no setting.
+const OTHER_VARIABLES: [&str; 3] = [
+    "AGENT_BASH_STATE_DIR",
+    "AGENT_BASH_LOG",
+    "AGENT_BASH_NO_PTY",
+];
+
 /// `AGENT_BASH_SAFE_MODE_LEVEL`.
 fn variable(key: &Key) -> String {
     let name = key.name.replace('.', "_").to_uppercase();

@@ -251,3 +251,25 @@ fn the_default_file_reads_as_the_defaults_commented_or_not() {
     };
     assert_eq!(settings(&layers), Settings::default());
 }
+
+#[test]
+fn a_variable_that_is_nearly_a_setting_is_pointed_out() {
+    let env = [
+        "AGENT_BASH_PROFLE",
+        "AGENT_BASH_PROFILE",
+        "AGENT_BASH_LOG",
+        "AGENT_BASH_SOMETHING_ELSE",
+        "PROFILE",
+    ];
+    let host = HostContext {
+        env: Arc::new(env.iter().map(|name| (name.into(), "x".into())).collect()),
+        ..HostContext::for_tests("/")
+    };
+    assert_eq!(
+        misspelt_variables(&host),
+        [(
+            "AGENT_BASH_PROFLE".to_owned(),
+            "AGENT_BASH_PROFILE".to_owned()
+        )]
+    );
+}

@@ -3,13 +3,18 @@
 use crate::commands::session;
 use crate::output;
 use crate::start::Start;
-use agent_bash::BashTool;
-use agent_bash::core::{Cancel, NoticeKind, Status, ToolResult};
+use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
 use agent_bash::policy::Interceptor;
+use agent_bash::process::SystemClock;
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::pty::{PtyExecutor, PtyOptions};
+use agent_bash::settings::{self, Settings};
 use agent_bash::sink::Lifetime;
+use agent_bash::{BashTool, BashToolBuilder};
 use anyhow::Context;
 use std::fmt::Write as _;
 use std::fs;
+use std::sync::Arc;
 
 /// The session in which the trial's artifact is kept, and removed at the end.
 const SESSION: &str = "doctor";
@@ -32,6 +37,10 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
         .build()
         .context("cannot start the runtime")?;
     let findings = runtime.block_on(examine(start))?;
+    if let Some(state) = start.host.state_dir() {
+        // What was left behind on purpose had an entry as a job there. It may never have been made.
+        let _ = fs::remove_dir_all(state.join(SESSION));
+    }
     let mut text = String::new();
     for finding in &findings {
         let mark = if finding.works { "ok     " } else { "PROBLEM" };
@@ -77,7 +86,9 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
             },
         },
         space(&tool).await,
+        terminal(settings, start).await?,
         interceptor(&invalid),
+        variables(start),
         cgroup(),
     ])
 }
@@ -147,6 +158,57 @@ async fn space(tool: &BashTool) -> Finding {
         works: result.status == Status::Exited { code: 0 },
         what: "space",
         detail: result.text,
+    }
+}
+
+/// Whether a command can have a terminal.
+async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> {
+    let settings = Settings {
+        virtual_terminal: true,
+        // Of the profiles this one may use a terminal.
+        profile: ProfileName::Standard,
+        safe_mode: None,
+        ..settings
+    };
+    let supervisor = Supervisor::this_program(&start.token);
+    let executor = PtyExecutor::new(PtyOptions::new(supervisor, Arc::new(SystemClock::new())));
+    let offered = |builder: BashToolBuilder| builder.terminal(Arc::new(executor));
+    let session = session::open_with(&settings, start, SESSION, Lifetime::Session, offered)?;
+    if !session.tool().offers_terminal() {
+        let detail = "switched off by AGENT_BASH_NO_PTY or PI_NO_PTY".to_owned();
+        return Ok(Finding {
+            works: true,
+            what: "terminal",
+            detail,
+        });
+    }
+    let result = run(session.tool(), "tty && test -t 2 && stty size").await;
+    let works = result.status == Status::Exited { code: 0 };
+    let said: Vec<&str> = result.text.split_whitespace().collect();
+    Ok(Finding {
+        works,
+        what: "terminal",
+        detail: match &said[..] {
+            [path, rows, columns] if works => format!("{path}, {rows} rows of {columns}"),
+            _ => result.text,
+        },
+    })
+}
+
+/// Whether a variable is nearly one of ours.
+fn variables(start: &Start) -> Finding {
+    let misspelt = settings::misspelt_variables(&start.host);
+    let named: Vec<String> = misspelt
+        .iter()
+        .map(|(name, meant)| format!("{name} is no setting; {meant} is"))
+        .collect();
+    Finding {
+        works: named.is_empty(),
+        what: "variables",
+        detail: match &named[..] {
+            [] => "none that is nearly a setting's".to_owned(),
+            _ => named.join("; "),
+        },
     }
 }
 
