@@ -74,6 +74,9 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
 
 /// Whether the core rules, or this one again, forbid a shell text.
 fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
+    if !could_matter(text) {
+        return false;
+    }
     let context = Context {
         cwd: ran
             .cwd
@@ -99,6 +102,16 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         let known = !ran.words.iter().any(|field| field.value.has_unknown());
         known && rules.iter().any(|rule| (rule.check)(ran, &inner).is_some())
     })
+}
+
+/// Whether anything in the text could be a command in question. Most strings of a program are not even commands,
+/// and reading one costs more than looking through it.
+fn could_matter(text: &str) -> bool {
+    ["rm", "git", "hub", "find", "bfs", "remove", "rimraf", "unlink"]
+        .iter()
+        .any(|name| text.contains(name))
+        // Put together, escaped, or a pattern.
+        || text.contains(['$', '`', '\\', '\'', '"', '*', '?', '[', '{'])
 }
 
 fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {

@@ -53,6 +53,26 @@ pub(crate) fn absurd() -> Vec<(&'static str, String)> {
             ),
         ),
         (
+            "calls in a program",
+            format!("python3 -c '{}'", "system(".repeat(6_000)),
+        ),
+        (
+            "commands in a program",
+            format!("python3 -c '{}'", "system(\"rm a\", ".repeat(3_000)),
+        ),
+        (
+            "names in a program",
+            format!("python3 -c '{}'", "a=a+a;system(a,a,a);".repeat(2_000)),
+        ),
+        (
+            "commands of sed",
+            format!("sed '{}'", "s/a/rm b/e;".repeat(4_000)),
+        ),
+        (
+            "pipes of awk",
+            format!("awk '{}'", "print | \"rm\";".repeat(3_000)),
+        ),
+        (
             "long loop",
             "for i in {1..100000}; do echo $i; done".to_owned(),
         ),

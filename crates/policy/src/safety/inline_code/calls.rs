@@ -11,6 +11,9 @@ pub(super) enum Call {
     Remove(String),
 }
 
+/// Most calls of one program that are looked at.
+const MAX_CALLS: usize = 1000;
+
 /// Functions that run a command, whatever module they are in.
 const RUNS: &[&str] = &[
     "system",
@@ -122,6 +125,9 @@ pub(super) fn calls(program: &str, backticks: bool) -> Vec<Call> {
         );
         if !called {
             continue;
+        }
+        if out.len() >= MAX_CALLS {
+            break;
         }
         let written = arguments(&all[at + 1..]);
         if runs {

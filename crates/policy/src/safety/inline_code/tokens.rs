@@ -1,6 +1,7 @@
 //! A program of another language cut into strings, names and marks: as much of it as is needed to see what
 //! a call is handed. Quotes, commas and brackets mean the same in all of them.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 /// A piece of a program.
@@ -16,8 +17,24 @@ pub(super) enum Token {
     Mark(char),
 }
 
+impl Token {
+    /// Bytes of it, at least one.
+    fn len(&self) -> usize {
+        match self {
+            Token::Text(text) | Token::Filled(text) | Token::Name(text) => text.len() + 1,
+            Token::Mark(_) => 1,
+        }
+    }
+}
+
 /// Longest program (bytes) that is looked into; what is longer is no one-liner.
 const MAX_BYTES: usize = 256 * 1024;
+
+/// Most tokens of one statement or one call's arguments that are looked at.
+const MAX_STATEMENT: usize = 256;
+
+/// Bytes of text that names may be replaced by, in one program.
+const MAX_FILLED: usize = 256 * 1024;
 
 /// Cuts a program into tokens.
 pub(super) fn tokens(program: &str) -> Vec<Token> {
@@ -78,13 +95,17 @@ pub(super) fn tokens(program: &str) -> Vec<Token> {
 }
 
 /// What names stand for where the program says so itself: `c = "…"`, `for c in […]`, `my $c = …`.
-#[derive(Debug, Default)]
-pub(super) struct Bindings(HashMap<String, Vec<Token>>);
+#[derive(Debug)]
+pub(super) struct Bindings<'p> {
+    values: HashMap<&'p str, &'p [Token]>,
+    /// Bytes that names may yet be replaced by; then they stay names.
+    left: Cell<usize>,
+}
 
-impl Bindings {
+impl<'p> Bindings<'p> {
     /// Finds them; the last assignment counts.
-    pub(super) fn of(program: &[Token]) -> Bindings {
-        let mut out = HashMap::new();
+    pub(super) fn of(program: &'p [Token]) -> Bindings<'p> {
+        let mut values = HashMap::new();
         for (at, token) in program.iter().enumerate() {
             let Token::Name(name) = token else { continue };
             let from = match (program.get(at + 1), program.get(at + 2)) {
@@ -96,10 +117,21 @@ impl Bindings {
             };
             let value = statement(&program[from.min(program.len())..]);
             if !value.is_empty() {
-                out.insert(name.clone(), value.to_vec());
+                values.insert(name.as_str(), value);
             }
         }
-        Bindings(out)
+        Bindings {
+            values,
+            left: Cell::new(MAX_FILLED),
+        }
+    }
+
+    /// What the name stands for, if that many bytes may still be spent.
+    fn spend(&self, name: &str) -> Option<&'p [Token]> {
+        let value = *self.values.get(name)?;
+        let cost = value.iter().map(Token::len).sum();
+        self.left.set(self.left.get().checked_sub(cost)?);
+        Some(value)
     }
 
     /// The tokens with names replaced by what they stand for, two times over.
@@ -114,13 +146,13 @@ impl Bindings {
                         if out.get(at + 1) != Some(&Token::Mark('('))
                             && (at == 0 || out[at - 1] != Token::Mark('.')) =>
                     {
-                        self.0.get(name)
+                        self.spend(name)
                     }
                     _ => None,
                 };
                 match bound {
-                    Some(value) if next.len() < 4096 => next.extend_from_slice(value),
-                    _ => next.push(token.clone()),
+                    Some(value) => next.extend_from_slice(value),
+                    None => next.push(token.clone()),
                 }
             }
             out = next;
@@ -131,6 +163,7 @@ impl Bindings {
 
 /// The tokens up to the end of the statement, or to the bracket that closes around it.
 pub(super) fn statement(tokens: &[Token]) -> &[Token] {
+    let tokens = &tokens[..tokens.len().min(MAX_STATEMENT)];
     let mut open = 0_usize;
     for (at, token) in tokens.iter().enumerate() {
         let ends = match token {
