@@ -367,16 +367,17 @@ impl App {
         let Some(entry) = self.transcript.current() else {
             return;
         };
-        match entry.artifact {
-            Some(artifact) => {
-                let command = entry.command().to_owned();
-                self.effects.push(Effect::Open { artifact, command });
-            }
-            None => {
-                self.message =
-                    Some("all of its output is on the card: ctrl+o expands it".to_owned());
-            }
+        if let Some(artifact) = entry.artifact {
+            let command = entry.command().to_owned();
+            self.effects.push(Effect::Open { artifact, command });
+            return;
         }
+        let said = if entry.is_cut() {
+            "its full output was not kept"
+        } else {
+            "all of its output is on the card: ctrl+o expands it"
+        };
+        self.message = Some(said.to_owned());
     }
 
     /// Whether something moves by itself.

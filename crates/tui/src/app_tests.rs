@@ -24,7 +24,12 @@ fn enters(app: &mut App, text: &str) -> Vec<Effect> {
 }
 
 fn ended(app: &mut App, entry: EntryId) {
-    let result = ToolResult {
+    let end = CallEnd::Tool(Box::new(succeeded()));
+    app.news(News::Ended { entry, end });
+}
+
+fn succeeded() -> ToolResult {
+    ToolResult {
         status: Status::Exited { code: 0 },
         is_error: false,
         text: String::new(),
@@ -38,9 +43,37 @@ fn ended(app: &mut App, entry: EntryId) {
         suggested_tool: None,
         rule: None,
         started_at: Timestamp(0),
-    };
-    let end = CallEnd::Tool(Box::new(result));
-    app.news(News::Ended { entry, end });
+    }
+}
+
+#[test]
+fn a_full_output_is_opened_or_it_is_said_why_not() {
+    let mut app = app(None);
+    enters(&mut app, "ls");
+    let call = app.call.unwrap();
+    ended(&mut app, call);
+    app.effects();
+    assert!(ctrl(&mut app, 'f').is_empty());
+    assert_eq!(
+        app.message.as_deref(),
+        Some("all of its output is on the card: ctrl+o expands it")
+    );
+    let mut result = succeeded();
+    result.output.truncated = true;
+    app.transcript.change(call, |entry| {
+        CallEnd::Tool(Box::new(result.clone())).show_on(entry);
+    });
+    assert!(ctrl(&mut app, 'f').is_empty());
+    assert_eq!(app.message.as_deref(), Some("its full output was not kept"));
+    app.transcript
+        .change(call, |entry| entry.artifact = Some(ArtifactId(3)));
+    assert!(matches!(
+        ctrl(&mut app, 'f')[..],
+        [Effect::Open {
+            artifact: ArtifactId(3),
+            ..
+        }]
+    ));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::feed::Feed;
 use agent_bash::core::ArtifactId;
-use agent_bash_render::{BangCard, Theme, ToolCard};
+use agent_bash_render::{BangCard, Remark, Theme, ToolCard};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -288,6 +288,18 @@ impl Entry {
             Card::Tool(card) => &card.command,
             Card::Bang(card) => &card.command,
             Card::Note(_) => "",
+        }
+    }
+
+    /// Whether there was more output than it has.
+    pub(crate) fn is_cut(&self) -> bool {
+        match &self.card {
+            Card::Tool(card) => {
+                let is_cut = |remark: &Remark| matches!(remark, Remark::Truncated { .. });
+                card.remarks.iter().any(is_cut)
+            }
+            Card::Bang(card) => card.kept.is_some(),
+            Card::Note(_) => false,
         }
     }
 
