@@ -24,12 +24,12 @@ fn main() -> Result<(), Failed> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let session = Arc::new(Session::open(&settings, host, options)?);
         // A socket or a pipe would do as well.
-        let (server, client) = tokio::io::duplex(64 * 1024);
-        let (input, output) = tokio::io::split(server);
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        let (input, output) = tokio::io::split(ours);
         let stop = Cancel::new();
         let (served, asked) = tokio::join!(
             rpc::serve(input, output, session, &stop),
-            ask(client, &script)
+            ask(theirs, &script)
         );
         served?;
         asked
