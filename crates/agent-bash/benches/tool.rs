@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(12);
 
 /// A hundred bytes.
-const COMMAND: &str = "cd /usr && [[ -d bin && -d lib ]] && for name in bin lib share; do echo \"$name\" is there; done # ..";
+const COMMAND: &str = "cd /usr && [[ -d bin && -d lib ]] && for name in bin lib share; do echo \"$name\" is there; done # ...";
 
 /// Prints 1 GiB of lines.
 const LONG: &str = "seq 128482000";
