@@ -325,7 +325,7 @@ fn the_end_of_input_or_a_signal_cancels_what_runs_and_jobs_live_on() -> Result<(
             json!({"type": "tool_call", "request": {"command": "echo job; sleep 1000", "mode": "background"}}),
         )?;
         let job = started["status"]["job"].clone();
-        let script = "echo partial; touch started; misbehave ignore-term & sleep 60";
+        let script = "echo partial; touch started; misbehave ignore-term >/dev/null & sleep 60";
         first.send(&json!({"id": "call", "type": "tool_call", "request": script}))?;
         exists(&world.cwd().join("started"))?;
         if by_signal {

@@ -20,7 +20,7 @@ pub(crate) fn serve<F>(
     serve: impl FnOnce(Arc<Session>, Settings, CalledOff) -> F,
 ) -> anyhow::Result<u8>
 where
-    F: Future<Output = anyhow::Result<()>>,
+    F: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
     let settings = start.settings(args.profile, args.safe_mode)?.settings;
     let name = match &args.state {
@@ -35,7 +35,9 @@ where
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
         let options = SessionOptions::many_calls(name, Supervisor::this_program(&start.token));
         let session = Arc::new(Session::open(&settings, start.host.clone(), options)?);
-        let served = serve(Arc::clone(&session), settings, called_off).await;
+        // As a task: what it wakes then runs on the same thread as itself, which saves two changes of thread a message.
+        let served = tokio::spawn(serve(Arc::clone(&session), settings, called_off));
+        let served = served.await.context("the server has panicked")?;
         session.close();
         served
     });
