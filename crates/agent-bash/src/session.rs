@@ -138,7 +138,8 @@ impl Session {
     /// interception, rules, safe mode, approval) is for the model's calls; there is no time limit unless `options` has one.
     ///
     /// It ends early by `cancel` or [`Self::abort_bash`]; the message then has what was printed. A command that could not
-    /// be started is recorded as well, its status says why.
+    /// be started is recorded as well, its status says why. Dropping the future ends the command without grace, and leaves
+    /// no message.
     ///
     /// # Errors
     /// [`BangError`]: nothing was started or recorded.

@@ -335,7 +335,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// Records every call; with `commands` the commands themselves, else their digests and lengths.
+    /// Records every call that is over; with `commands` the commands themselves, else their digests and lengths. A call
+    /// whose future was dropped is not over, and not recorded.
     #[must_use]
     pub fn audit(mut self, log: Arc<dyn AuditLog>, commands: bool) -> Self {
         self.audit = Some(Audit { log, commands });
