@@ -2,7 +2,7 @@
 //!
 //! A variable may have several possible values where paths through the script meet again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -24,11 +24,19 @@ pub(crate) type Var = Vec<Slot>;
 /// More possible values than this are not told apart.
 const MAX_SLOTS: usize = 8;
 
+/// Variables that are in every environment, so that a new value of theirs is exported too; of `IFS` a new shell has
+/// a value of its own.
+const ENVIRONMENT: [&str; 8] = [
+    "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS",
+];
+
 /// The state of the shell at one point of the script.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     /// Shared piece by piece: a state is copied at every turn of the script, and changed at few of them.
     pub(crate) vars: Rc<BTreeMap<Rc<str>, Rc<Var>>>,
+    /// Variables that programs started from here are given; all of them if `*` is among them.
+    pub(crate) exported: Rc<BTreeSet<String>>,
     /// The working directory, absolute; `None` where it is not known.
     pub(crate) cwd: Option<Rc<str>>,
     pub(crate) previous: Option<Rc<str>>,
@@ -65,6 +73,7 @@ impl State {
         }
         State {
             vars: Rc::new(vars),
+            exported: Rc::new(ENVIRONMENT.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),
             previous: None,
             pushed: Rc::default(),
@@ -75,6 +84,22 @@ impl State {
             stdin: None,
             files: Rc::default(),
             ended: false,
+        }
+    }
+
+    /// The state that a shell started from here begins with: of the variables only those that are exported.
+    pub(crate) fn for_a_program(&self) -> Self {
+        let mut child = self.clone();
+        let given = |name: &str| self.exported.contains("*") || self.exported.contains(name);
+        if !self.vars.keys().all(|name| given(name)) {
+            Rc::make_mut(&mut child.vars).retain(|name, _| given(name));
+        }
+        child
+    }
+
+    pub(crate) fn export(&mut self, name: &str) {
+        if !self.exported.contains(name) {
+            Rc::make_mut(&mut self.exported).insert(name.to_owned());
         }
     }
 
@@ -153,6 +178,9 @@ impl State {
         }
         if joined.cwd != other.cwd {
             joined.cwd = None;
+        }
+        if !Rc::ptr_eq(&joined.exported, &other.exported) {
+            Rc::make_mut(&mut joined.exported).extend(other.exported.iter().cloned());
         }
         merge(&mut joined.functions, &other.functions);
         merge(&mut joined.aliases, &other.aliases);

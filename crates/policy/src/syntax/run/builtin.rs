@@ -126,7 +126,17 @@ impl Machine<'_> {
             let text = value.prefix();
             text.starts_with('-') && text.contains('n')
         }) && matches!(call.literal(0), Some("declare" | "typeset" | "local"));
+        let exports = call.literal(0) == Some("export")
+            || values.iter().any(|value| {
+                let text = value.prefix();
+                text.starts_with('-') && text.contains('x')
+            });
         for value in values {
+            if exports {
+                let text = value.prefix();
+                let name = text.split('=').next().unwrap_or(text);
+                st.export(name.trim_end_matches('+'));
+            }
             // The name is known even where the value is not.
             let prefix = value.prefix();
             let Some(at) = prefix.find('=') else { continue };
@@ -289,6 +299,14 @@ fn trimmed(line: &Value) -> Value {
 /// `set -- a b c` and `set a b c`.
 fn set(call: &Call, st: &mut State) {
     let values = call.values(1);
+    let exports_all = values.iter().any(|value| {
+        let text = value.prefix();
+        text == "allexport"
+            || (text.starts_with('-') && !text.starts_with("--") && text.contains('a'))
+    });
+    if exports_all {
+        st.export("*");
+    }
     let start = values
         .iter()
         .position(|value| value.literal() == Some("--"));

@@ -176,7 +176,8 @@ impl Machine<'_> {
     }
 
     /// A shell: startup file, `-c`, script file or standard input.
-    fn shell(&mut self, name: &str, call: &Call, st: &mut State) -> Value {
+    fn shell(&mut self, name: &str, call: &Call, st: &State) -> Value {
+        let st = &mut st.for_a_program();
         for (variable, value) in &call.env {
             if matches!(variable.as_str(), "BASH_ENV" | "ENV")
                 && let Some(text) = Self::file(value, st)
