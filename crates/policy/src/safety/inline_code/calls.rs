@@ -103,6 +103,7 @@ pub(super) fn calls(program: &str, backticks: bool) -> Vec<Call> {
     let mut out = Vec::new();
     let all = renamed(tokens(program));
     let bindings = Bindings::of(&all);
+    let mut looked_at = 0;
     for (at, token) in all.iter().enumerate() {
         let Token::Name(name) = token else { continue };
         let name = name.as_str();
@@ -126,9 +127,10 @@ pub(super) fn calls(program: &str, backticks: bool) -> Vec<Call> {
         if !called {
             continue;
         }
-        if out.len() >= MAX_CALLS {
+        if looked_at >= MAX_CALLS {
             break;
         }
+        looked_at += 1;
         let written = arguments(&all[at + 1..]);
         if runs {
             scripts(&bindings.fill(written), &mut out);
