@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use support::census::Census;
 use support::own_process::{children, descriptors, status};
-use support::{Collect, marked, options, run_with, soon};
+use support::{marked, options, run_with, soon};
 
 /// Names the number of calls of the long mode.
 const CALLS: &str = "AGENT_BASH_SOAK_CALLS";
@@ -33,7 +33,7 @@ const AT_ONCE: usize = 8;
 
 /// How much resident memory may grow between a first tenth of the calls and the last, in KiB. Allocators keep what they
 /// had at the busiest moment; a leak of one buffer a call would be hundreds of times as much.
-const MEMORY: usize = 6 * 1024;
+const MEMORY: usize = 4 * 1024;
 
 /// What this process has, and its descendants.
 #[derive(Debug)]
@@ -70,14 +70,13 @@ impl State {
     }
 }
 
-/// Has enough after a little of a flood.
-#[derive(Default)]
+/// Keeps nothing, and has enough after so many bytes.
 struct Enough(usize);
 
 impl OutputConsumer for Enough {
     fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
-        self.0 += bytes.len();
-        if self.0 > 100_000 {
+        self.0 = self.0.saturating_sub(bytes.len());
+        if self.0 == 0 {
             Flow::Stop
         } else {
             Flow::Continue
@@ -129,7 +128,7 @@ impl Soak {
     async fn cancels(&self, script: &str, after: Duration) {
         let cancel = Cancel::new();
         let spec = self.spec(script);
-        let mut out = Collect::default();
+        let mut out = Enough(usize::MAX);
         let call = self.cache.run(&spec, &mut out, &cancel);
         let later = async {
             tokio::time::sleep(after).await;
@@ -205,7 +204,7 @@ impl Soak {
                 };
                 let outcome = self
                     .cache
-                    .run(&spec, &mut Enough::default(), &Cancel::new())
+                    .run(&spec, &mut Enough(100_000), &Cancel::new())
                     .await;
                 assert!(outcome.unwrap().closed_early);
             }
