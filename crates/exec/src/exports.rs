@@ -1,7 +1,7 @@
 //! Which variables of a call can be set in a shell that was started without them, so that nothing tells the difference
 //! from one that found them in its environment.
 
-use crate::quote::quoted;
+use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

@@ -16,7 +16,6 @@ mod call;
 mod exports;
 mod jobs;
 mod pool;
-mod quote;
 mod record;
 mod session;
 mod snapshot;

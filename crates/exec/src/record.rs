@@ -9,9 +9,9 @@
 //! Words of ours are escaped (`\builtin`) against aliases; see `docs/design` for what was tried and lost.
 
 use crate::exports;
-use crate::quote::quoted;
 use crate::snapshot::Snapshot;
 use agent_bash_core::{Shell, Stage, Streams};
+use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;

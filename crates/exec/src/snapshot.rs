@@ -16,9 +16,9 @@ mod file;
 mod filter;
 mod names;
 
-use crate::quote::quoted;
 use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell, Timestamp, short_duration};
 use agent_bash_process::environment::SecretFilter;
+use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{StartError, Supervisor};
 use capture::Reader;
 use file::SnapshotFile;

@@ -4,7 +4,7 @@
 //!   as its child, so all can be named and ended; it holds a lifeline to the host, so that a killed host takes its
 //!   commands with it.
 //! - [`environment`]: what a command finds in its environment: secrets removed, unattended defaults set.
-//! - [`resolve_shell`], [`SystemClock`], [`signal_name`].
+//! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
 //! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals (`agent-bash-pty`), what
 //! becomes of the output (`agent-bash-sink`).
@@ -15,6 +15,7 @@ mod identity;
 mod inherited;
 mod leftovers;
 mod proc_fs;
+mod quote;
 mod secrets;
 mod shell;
 mod signal;
@@ -26,6 +27,7 @@ pub use identity::ProcessIdentity;
 pub use inherited::Inherited;
 pub use leftovers::Leftovers;
 pub use proc_fs::{ProcessInfo, processes_of_session};
+pub use quote::quoted;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};
 

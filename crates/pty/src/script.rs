@@ -5,11 +5,11 @@
 //! call's directory, closes all that is ours and leaves the script in `BASH_EXECUTION_STRING`, where `bash -c` has it.
 //! Words of ours are escaped (`\builtin`) against functions that the environment may bring.
 
-use agent_bash_core::{Limits, RunSpec};
-use std::ffi::{OsStr, OsString};
+use agent_bash_core::RunSpec;
+use agent_bash_process::quoted;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// What bash is started with. It waits until it is in the terminal's foreground; an end of file runs nothing.
@@ -103,7 +103,6 @@ fn content(spec: &RunSpec) -> Vec<u8> {
         add(&quoted(oldpwd));
     }
     add(b"; ");
-    add(limits(spec.limits).as_bytes());
     add(b"SECONDS=0; BASH_EXECUTION_STRING=${__ab[1]-}; ");
     add(b"\\command exec {__ab_fd}<&-; \\builtin unset -v __ab __ab_fd\0");
     add(spec.script.as_bytes());
@@ -117,62 +116,4 @@ fn plain_content(spec: &RunSpec) -> Vec<u8> {
     text.extend_from_slice(b" || exit 125; unset __ab; ");
     text.extend_from_slice(spec.script.as_bytes());
     text
-}
-
-/// Limits as `ulimit` sets them. One that the system refuses stays as it is.
-fn limits(limits: Limits) -> String {
-    const MIB_IN_KIB: u64 = 1024;
-    let limit = |option, value: Option<u64>, unit: u64| {
-        value.map(|value| {
-            let value = value.saturating_mul(unit);
-            format!("\\builtin ulimit -{option} {value} 2>/dev/null; ")
-        })
-    };
-    [
-        limit('t', limits.cpu_s, 1),
-        limit('v', limits.memory_mb, MIB_IN_KIB),
-        limit('u', limits.processes, 1),
-        limit('f', limits.file_mb, MIB_IN_KIB),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-/// In single quotes, as every shell reads them, byte for byte.
-fn quoted(text: &OsStr) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len() + 2);
-    out.push(b'\'');
-    for byte in text.as_bytes() {
-        match byte {
-            b'\'' => out.extend_from_slice(b"'\\''"),
-            other => out.push(*other),
-        }
-    }
-    out.push(b'\'');
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nothing_leaves_its_quotes() {
-        assert_eq!(quoted(OsStr::new("/a b/it's$(x)")), b"'/a b/it'\\''s$(x)'");
-    }
-
-    #[test]
-    fn limits_are_in_the_units_of_ulimit() {
-        let some = Limits {
-            cpu_s: Some(3),
-            file_mb: Some(2),
-            ..Limits::default()
-        };
-        assert_eq!(
-            limits(some),
-            "\\builtin ulimit -t 3 2>/dev/null; \\builtin ulimit -f 2048 2>/dev/null; "
-        );
-        assert_eq!(limits(Limits::default()), "");
-    }
 }

@@ -2,8 +2,8 @@
 
 use super::Remembered;
 use crate::exports;
-use crate::quote::quoted;
 use crate::snapshot::Snapshot;
+use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

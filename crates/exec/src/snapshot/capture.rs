@@ -5,9 +5,9 @@ use super::compose;
 use super::dump::{AFTER_RC, Definition, Dump, READ_PARTS, READ_RC};
 use super::filter;
 use super::{Skipped, SnapshotOptions};
-use crate::quote::quoted;
 use crate::start;
 use agent_bash_core::{Clock, Limits, Shell};
+use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{
     Event, Gone, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };

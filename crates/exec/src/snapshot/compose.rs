@@ -5,7 +5,7 @@
 //! or `failglob` would be in force for the wrapper around the script too, so they are set last of all before the script.
 
 use super::dump::{Definition, State};
-use crate::quote::quoted;
+use agent_bash_process::quoted;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

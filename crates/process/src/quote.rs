@@ -1,10 +1,10 @@
-//! Quoting for a shell.
+//! Quoting for the records by which shells take their scripts.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 /// In single quotes, as every shell reads them, byte for byte.
-pub(crate) fn quoted(text: &OsStr) -> Vec<u8> {
+pub fn quoted(text: &OsStr) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(b'\'');
     for byte in text.as_bytes() {
