@@ -126,11 +126,14 @@ impl World {
         command
     }
 
-    /// Returns when no process is left, at the latest after `patience`.
-    pub fn settle(&self, patience: Duration) {
+    /// What is left at the first look that finds no process, at the latest after `patience`. One look for both: a host
+    /// whose shells are let go may just be starting one, which comes to light and ends a moment later.
+    pub fn settle(&self, patience: Duration) -> Leftovers {
         poll::until(patience, || {
-            self.left(Duration::ZERO).processes.is_empty().then_some(())
-        });
+            let left = self.left(Duration::ZERO);
+            left.processes.is_empty().then_some(left)
+        })
+        .unwrap_or_else(|| self.left(Duration::ZERO))
     }
 
     /// What is left of it, once nothing more goes away by itself within `patience`.

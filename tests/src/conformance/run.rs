@@ -38,10 +38,11 @@ pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> 
         );
     }
     drop(server);
-    if !case.leaves_processes {
-        world.settle(PATIENCE);
-    }
-    let left = world.left(Duration::ZERO);
+    let left = if case.leaves_processes {
+        world.left(Duration::ZERO)
+    } else {
+        world.settle(PATIENCE)
+    };
     let lives_on = !left.processes.is_empty();
     if case.leaves_processes && !lives_on {
         bail!("processes were meant to outlive the call, and none did");
