@@ -39,6 +39,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "thiserror",
             "tree-sitter",
             "tree-sitter-bash",
+            "unicode-width",
         ],
         dev_workspace: &[],
     },
@@ -143,6 +144,7 @@ pub(crate) const CRATES: &[Crate] = &[
         workspace: &["agent-bash"],
         third_party: &[
             "rmcp",
+            "rustix",
             "schemars",
             "serde",
             "serde_json",

@@ -2,10 +2,11 @@
 //!
 //! Nothing is decided here that is not decided by [`Policy`].
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use serde::Serialize;
 
+use crate::marked::{marked_lines, printable};
 use crate::policy::{Policy, decided};
 use crate::safety::{self, RuleSelection, rules};
 use crate::syntax::run::Ran;
@@ -158,12 +159,11 @@ fn read_command(ran: &Ran, base: &str) -> ReadCommand {
 /// A word as it can be shown on one line.
 fn shown(word: &str) -> String {
     let plain = !word.is_empty()
-        && !word
-            .contains(|c: char| c.is_whitespace() || c.is_control() || "'\"\\;&|<>()".contains(c));
+        && !word.contains(|c: char| c.is_whitespace() || "'\"\\;&|<>()".contains(c));
     if plain {
-        word.to_owned()
+        printable(word)
     } else {
-        format!("{word:?}")
+        printable(&format!("{word:?}"))
     }
 }
 
@@ -192,10 +192,13 @@ impl fmt::Display for Explanation {
                     about(finding),
                 );
                 writeln!(out, "{verb}: {} ({about})\n", finding.rule)?;
-                out.write_str(&underlined(&self.script, finding.span))?;
+                for line in marked_lines(&self.script, finding.span) {
+                    writeln!(out, "  {:>4} | {}", line.number, line.text)?;
+                    writeln!(out, "       | {}", line.mark)?;
+                }
                 writeln!(out, "\n  {}", finding.message)?;
                 if !finding.words.is_empty() {
-                    writeln!(out, "  decided by: {}", finding.words.join(" "))?;
+                    writeln!(out, "  decided by: {}", printable(&finding.words.join(" ")))?;
                 }
                 if !finding.suggestion.is_empty() {
                     writeln!(out, "  instead: {}", finding.suggestion)?;
@@ -206,9 +209,17 @@ impl fmt::Display for Explanation {
         for command in &self.commands {
             write!(out, "  {}", command.text)?;
             let mut notes: Vec<String> = Vec::new();
-            notes.extend(command.cwd.as_ref().map(|cwd| format!("in {cwd}")));
+            notes.extend(
+                command
+                    .cwd
+                    .as_ref()
+                    .map(|cwd| format!("in {}", printable(cwd))),
+            );
             if !command.through.is_empty() {
-                notes.push(format!("through {}", command.through.join(", ")));
+                notes.push(format!(
+                    "through {}",
+                    printable(&command.through.join(", "))
+                ));
             }
             notes.extend(
                 command
@@ -241,7 +252,8 @@ impl fmt::Display for Explanation {
             let rule = verdict
                 .finding()
                 .map_or("", |finding| finding.rule.as_str());
-            writeln!(out, "  {name:<12} {} {rule}", verdict.name())?;
+            let said = format!("{} {rule}", verdict.name());
+            writeln!(out, "  {name:<12} {}", said.trim_end())?;
             if *check == Check::Safety {
                 for answer in &self.rules {
                     let said = match (answer.asked, answer.blocks.is_some()) {
@@ -269,54 +281,9 @@ fn about(finding: &Finding) -> String {
     }
 }
 
-/// The lines of the script that a span touches, each with a line of carets under it.
-fn underlined(script: &str, span: Span) -> String {
-    let mut out = String::new();
-    let mut start = 0;
-    for (index, line) in script.split('\n').enumerate() {
-        let end = start + line.len();
-        let touches = span.start <= end
-            && span.end >= start
-            && (span.end > start || span.start == start || span.start == span.end);
-        if touches {
-            let from = span.start.clamp(start, end) - start;
-            let to = span.end.clamp(start, end) - start;
-            let blank: String = line
-                .get(..from)
-                .unwrap_or("")
-                .chars()
-                .map(|c| if c == '\t' { '\t' } else { ' ' })
-                .collect();
-            let width = line.get(from..to).unwrap_or("").chars().count().max(1);
-            let _ = writeln!(
-                out,
-                "  {:>4} | {line}\n       | {blank}{}",
-                index + 1,
-                "^".repeat(width)
-            );
-        }
-        start = end + 1;
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_span_is_underlined() {
-        let script = "cd /tmp\n\tsudo rm -rf /\nls";
-        let at = script.find("sudo").unwrap();
-        let text = underlined(
-            script,
-            Span {
-                start: at,
-                end: at + 13,
-            },
-        );
-        assert_eq!(text, "     2 | \tsudo rm -rf /\n       | \t^^^^^^^^^^^^^\n");
-    }
 
     #[test]
     fn an_explanation_names_rule_words_and_way_out() {

@@ -105,13 +105,14 @@ pub fn default_rules() -> Vec<InterceptRule> {
         rule(
             "read",
             r"^(cat|head|tail|less|more|bat|batcat|nl)( -\S+| \d+)* ([^-\s>&\d]|\d+[^\s>&<\d])",
-            Some(r"^tail( .*)? (-[a-zA-Z]*[fF]|--follow|--retry)"),
+            Some(r"^tail( .*)? (-[a-zA-Z]*[fF]|--follow|--retry)| <<<?$"),
             "Use the `read` tool instead of cat/head/tail/less.",
         ),
         rule(
             "grep",
             r"^(grep|egrep|fgrep|rg|ripgrep|ag|ack) \S",
-            None,
+            // What a heredoc or a here-string holds is in no file.
+            Some(r" <<<?$"),
             "Use the `grep` tool instead of grep/rg.",
         ),
         rule(
@@ -253,11 +254,11 @@ fn line(ran: &Ran) -> String {
         out.push(' ');
         out.push_str(&written(&field.value));
     }
-    for redirection in ran
+    let (given, written_out): (Vec<_>, Vec<_>) = ran
         .redirections
         .iter()
-        .filter(|redirection| !redirection.operator.starts_with("<<"))
-    {
+        .partition(|redirection| redirection.operator.starts_with("<<"));
+    for redirection in written_out {
         out.push(' ');
         if let Some(fd) = redirection
             .fd
@@ -268,6 +269,11 @@ fn line(ran: &Ran) -> String {
         out.push_str(redirection.operator);
         out.push(' ');
         out.push_str(&written(&redirection.target));
+    }
+    // Last, so that it is in nobody's way.
+    if let Some(redirection) = given.first() {
+        out.push(' ');
+        out.push_str(redirection.operator);
     }
     out
 }

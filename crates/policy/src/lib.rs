@@ -16,6 +16,7 @@ mod context;
 mod explain;
 mod interceptor;
 mod last_pipeline;
+mod marked;
 mod normalise;
 mod policy;
 mod safe_mode;
@@ -29,6 +30,7 @@ pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
 pub use last_pipeline::last_pipeline;
+pub use marked::{MarkedLine, marked_lines, printable};
 pub use normalise::{Normalised, normalise};
 pub use policy::Policy;
 pub use safe_mode::{

@@ -136,7 +136,11 @@ pub(crate) fn judge(script: &Script, context: &Context, selection: &RuleSelectio
             } else {
                 "the script has a syntax error".to_owned()
             },
-            suggestion: "write it in smaller steps".to_owned(),
+            suggestion: if script.over_limit {
+                "write it in smaller steps".to_owned()
+            } else {
+                "`bash -n` says what bash expects there".to_owned()
+            },
             span: Span { start: at, end: at },
             words: Vec::new(),
             suggested_tool: None,

@@ -20,6 +20,7 @@ pub(crate) mod pattern;
 pub(crate) mod reader;
 pub(crate) mod run;
 mod state;
+mod trace;
 pub(crate) mod value;
 
 use std::cell::Cell;

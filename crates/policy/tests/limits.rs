@@ -71,6 +71,46 @@ fn a_deep_text_in_a_deep_script_does_not_exhaust_the_stack() {
 }
 
 #[test]
+fn a_function_is_walked_once_for_each_situation() {
+    // Each calls the next five times: five to the tenth ways through them, more than any limit allows.
+    let ladder = |leaf: &str| {
+        let rungs: Vec<String> = (0..10)
+            .map(|rung| {
+                format!(
+                    "f{rung}() {{ {} }}\n",
+                    format!("f{} \"$1\"; ", rung + 1).repeat(5)
+                )
+            })
+            .collect();
+        format!("f10() {{ {leaf}; }}\n{}", rungs.concat())
+    };
+    let harmless = ladder("rm -rf \"$1/$d\"");
+    assert_eq!(verdict(&format!("{harmless}f0 build")), "allow");
+    // Whatever is different is walked again.
+    for then in [
+        "f0 /",
+        "f0 build; f0 /",
+        "d=x f0 build; d=..; f0 build",
+        "f0 build; cd /; f0 .",
+        "f0 build; f10() { rm -rf /; }; f0 build",
+        "f0 build; alias rm='rm -rf / #'; f0 build",
+    ] {
+        assert_eq!(verdict(&format!("{harmless}{then}")), "block", "{then}");
+    }
+    let reads = ladder("xargs rm -rf; x=$1; [ -d . ] && y=$x");
+    assert_eq!(verdict(&format!("{reads}echo a | f0 /")), "allow");
+    assert_eq!(verdict(&format!("{reads}echo / | f0 a")), "block");
+    assert_eq!(
+        verdict(&format!("{reads}echo a | f0 /; f0 / <<< b; rm -rf \"$x\"")),
+        "block"
+    );
+    assert_eq!(
+        verdict(&format!("{reads}f0 b <<< b; f0 / <<< b; rm -rf \"$y\"")),
+        "block"
+    );
+}
+
+#[test]
 fn what_is_dangerous_in_an_absurd_shape_is_found() {
     for (name, script) in absurd() {
         let front = format!("rm -rf /\n{script}");

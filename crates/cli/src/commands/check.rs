@@ -7,6 +7,7 @@ use crate::output;
 use crate::start::Start;
 use agent_bash::policy::{
     Context, Finding, Group, Interceptor, Policy, RuleSelection, SafeMode, Verdict, explain,
+    marked_lines,
 };
 use anyhow::Context as _;
 use std::fmt::Write as _;
@@ -121,10 +122,10 @@ fn selection(groups: &[String]) -> anyhow::Result<RuleSelection> {
 fn in_words(verdict: &Verdict, script: &str) -> String {
     let (what, finding) = match verdict {
         Verdict::Allow => return "allowed\n".to_owned(),
-        Verdict::Block(finding) => ("refused", finding),
-        Verdict::Unreadable(finding) => ("not readable", finding),
+        Verdict::Block(finding) => (format!("refused by {}", finding.rule), finding),
+        Verdict::Unreadable(finding) => ("not readable".to_owned(), finding),
     };
-    let mut text = format!("{what} by {}: {}\n", finding.rule, finding.message);
+    let mut text = format!("{what}: {}\n", finding.message);
     text.push_str(&underlined(finding, script));
     if !finding.suggestion.is_empty() {
         let _ = writeln!(text, "instead: {}", finding.suggestion);
@@ -132,63 +133,18 @@ fn in_words(verdict: &Verdict, script: &str) -> String {
     text
 }
 
-/// The line of the script that decided, with a mark below.
+/// The lines of the script that decided, each with a mark below.
 fn underlined(finding: &Finding, script: &str) -> String {
-    let (start, end) = (finding.span.start, finding.span.end);
-    let Some(before) = script.get(..start) else {
-        return String::new();
-    };
-    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-    let rest = script.get(start..).unwrap_or_default();
-    let line_end = rest.find('\n').map_or(script.len(), |at| start + at);
-    let (Some(line), Some(lead), Some(marked)) = (
-        script.get(line_start..line_end),
-        script.get(line_start..start),
-        script.get(start..end.min(line_end).max(start)),
-    ) else {
-        return String::new();
-    };
-    // Tabs stay tabs, so that the mark stands below what it marks.
-    let lead: String = lead
-        .chars()
-        .map(|c| if c == '\t' { '\t' } else { ' ' })
-        .collect();
-    let mark = "^".repeat(marked.chars().count().max(1));
-    format!("  {line}\n  {lead}{mark}\n")
+    let mut out = String::new();
+    for line in marked_lines(script, finding.span) {
+        let _ = writeln!(out, "  {}\n  {}", line.text, line.mark);
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::policy::{Check, Span};
-
-    #[test]
-    fn the_mark_stands_below_what_decided() {
-        let finding = |start, end| Finding {
-            check: Check::Safety,
-            rule: "r".into(),
-            group: None,
-            message: "m".into(),
-            suggestion: String::new(),
-            span: Span { start, end },
-            words: Vec::new(),
-            suggested_tool: None,
-        };
-        for (script, start, end, want) in [
-            ("rm -rf /", 0, 8, "  rm -rf /\n  ^^^^^^^^\n"),
-            (
-                "cd a\n\trm -rf /; ls",
-                6,
-                14,
-                "  \trm -rf /; ls\n  \t^^^^^^^^\n",
-            ),
-            ("é && rm x\ny", 6, 12, "  é && rm x\n       ^^^^\n"),
-            ("foo", 3, 3, "  foo\n     ^\n"),
-            ("foo", 9, 12, ""),
-        ] {
-            assert_eq!(underlined(&finding(start, end), script), want, "{script}");
-        }
-    }
 
     #[test]
     fn groups_are_named_and_unknown_ones_refused() {

@@ -192,9 +192,10 @@ fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unknown: bool) 
     if !magic && letters.starts_with('/') {
         return covers(&letters, base);
     }
+    // `cd .. && git add project`
     if !magic
-        && letters.contains("..")
         && let Some(cwd) = cwd
+        && (letters.contains("..") || cwd != base)
         && covers(&format!("{cwd}/{letters}"), base)
     {
         return true;

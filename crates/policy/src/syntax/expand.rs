@@ -59,13 +59,8 @@ impl Fields<'_> {
 impl Machine<'_> {
     /// The fields a word comes to; none, one or many.
     pub(super) fn fields(&mut self, word: &Word, st: &mut State) -> Vec<Value> {
-        // The plain word is by far the commonest.
-        match word.parts.as_slice() {
-            [Part::Quoted(text)] => return vec![Value::text(text.clone())],
-            [Part::Bare(text)] if !text.contains(['{', '~', '*', '?', '[', '!']) => {
-                return vec![Value::text(text.clone())];
-            }
-            _ => {}
+        if let Some(value) = plain(word) {
+            return vec![value];
         }
         let mut out = Vec::new();
         for parts in brace::expand(&word.parts) {
@@ -139,8 +134,8 @@ impl Machine<'_> {
         fields.done
     }
 
-    fn separators(st: &State) -> String {
-        match st.vars.get("IFS").and_then(|slots| slots.last()) {
+    pub(super) fn separators(st: &State) -> String {
+        match st.var("IFS").and_then(|slots| slots.last()) {
             Some(Slot::Scalar(value)) => value.literal().unwrap_or(" \t\n").to_owned(),
             _ => " \t\n".to_owned(),
         }
@@ -218,13 +213,23 @@ impl Machine<'_> {
                 return Value::text(number.trim());
             }
             for name in number.split(|c: char| !c.is_ascii_alphanumeric() && c != '_') {
-                if let Some(Slot::Scalar(value)) = st.vars.get(name).and_then(|slots| slots.last())
-                {
+                if let Some(Slot::Scalar(value)) = st.var(name).and_then(|slots| slots.last()) {
                     self.evaluate_text(&value.clone(), st);
                 }
             }
         }
         Value::unknown(Why::Number)
+    }
+}
+
+/// What a word comes to in which nothing is to be expanded: by far the commonest.
+pub(super) fn plain(word: &Word) -> Option<Value> {
+    match word.parts.as_slice() {
+        [Part::Quoted(text)] => Some(Value::text(text.as_str())),
+        [Part::Bare(text)] if !text.contains(['{', '~', '*', '?', '[', '!']) => {
+            Some(Value::text(text.as_str()))
+        }
+        _ => None,
     }
 }
 

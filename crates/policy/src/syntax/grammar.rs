@@ -39,13 +39,29 @@ pub(crate) struct Tree {
     ours: Vec<Vec<Span>>,
 }
 
-/// What the walk does at a node.
-#[derive(Clone, Copy)]
+/// What a node is to the walk.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
+    /// Of a kind not met before.
     Unseen,
     Command,
+    /// A statement with redirections behind it.
     Redirected,
+    FileRedirect,
+    /// Part of a command, and none of its words.
+    NoWord,
     Other,
+}
+
+/// A node around the one that the walk is at.
+struct Around {
+    role: Role,
+    /// Words: of a command those found so far, of a redirection those behind its target.
+    words: Vec<Span>,
+    /// Targets of a redirection met so far.
+    targets: usize,
+    /// Which command is the body of a redirected statement.
+    body: Option<usize>,
 }
 
 /// Reads the text, edited, and compares it with our own reading.
@@ -133,6 +149,8 @@ impl Tree {
         match kind {
             "command" => Role::Command,
             "redirected_statement" => Role::Redirected,
+            "file_redirect" => Role::FileRedirect,
+            "herestring_redirect" | "variable_assignment" => Role::NoWord,
             _ => Role::Other,
         }
     }
@@ -140,9 +158,11 @@ impl Tree {
     fn walk(&mut self, root: Node<'_>, mended: &Mended) {
         let mut cursor = root.walk();
         let mut nodes = 0;
-        let mut behind: Vec<(Option<usize>, Vec<Span>)> = Vec::new();
+        let language = root.language();
+        let target = language.field_id_for_name("destination");
         // By kind id: asking a node for the name of its kind costs more than the step to it.
-        let mut roles = vec![Role::Unseen; root.language().node_kind_count()];
+        let mut roles = vec![Role::Unseen; language.node_kind_count()];
+        let mut around: Vec<Around> = Vec::new();
         loop {
             let node = cursor.node();
             nodes += 1;
@@ -161,74 +181,74 @@ impl Tree {
                 }
                 known => known,
             };
-            match role {
-                Role::Redirected => {
-                    // A redirection behind a command hangs on the node around it.
-                    let mut cursor = node.walk();
-                    let body = node.child_by_field_name("body").map(|body| body.id());
-                    for child in node.children(&mut cursor) {
-                        if child.kind() == "file_redirect" {
-                            let extra = extra_words(child, mended);
-                            if !extra.is_empty() {
-                                behind.push((body, extra));
-                            }
-                        }
+            if let Some(parent) = around.last_mut() {
+                let is_word = match parent.role {
+                    Role::Command => {
+                        !matches!(role, Role::FileRedirect | Role::NoWord) && node.is_named()
                     }
-                }
-                Role::Command => {
-                    let mut words = command_words(node, mended);
-                    behind.retain_mut(|(body, extra)| {
-                        let here = *body == Some(node.id());
-                        if here {
-                            words.append(extra);
-                        }
-                        !here
-                    });
-                    words.sort_by_key(|span| span.start);
-                    if !words.is_empty() {
-                        self.commands.push(words);
+                    // The grammar takes words behind a target for further targets.
+                    Role::FileRedirect if cursor.field_id() == target => {
+                        parent.targets += 1;
+                        parent.targets > 1
                     }
+                    _ => false,
+                };
+                if is_word {
+                    let span = mended.original(node.start_byte(), node.end_byte());
+                    parent.words.push(span);
                 }
-                Role::Unseen | Role::Other => {}
             }
+            let mut left = Around {
+                role,
+                words: Vec::new(),
+                targets: 0,
+                body: None,
+            };
             if cursor.goto_first_child() {
+                around.push(left);
                 continue;
             }
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return;
+            loop {
+                self.leave(left, around.last_mut());
+                if cursor.goto_next_sibling() {
+                    break;
                 }
+                let (true, Some(parent)) = (cursor.goto_parent(), around.pop()) else {
+                    return;
+                };
+                left = parent;
             }
         }
     }
-}
 
-/// The words of a `command` node, with those put back that the grammar took for further targets of a
-/// redirection in it.
-fn command_words(node: Node<'_>, mended: &Mended) -> Vec<Span> {
-    let mut words = Vec::new();
-    let mut cursor = node.walk();
-    for child in node.children(&mut cursor) {
-        match child.kind() {
-            "file_redirect" => words.extend(extra_words(child, mended)),
-            "herestring_redirect" | "variable_assignment" => {}
-            _ if child.is_named() => {
-                words.push(mended.original(child.start_byte(), child.end_byte()));
+    /// Writes down what was found in a node.
+    fn leave(&mut self, node: Around, parent: Option<&mut Around>) {
+        match (node.role, parent) {
+            (Role::Command, parent) if !node.words.is_empty() => {
+                if let Some(parent) = parent.filter(|parent| parent.role == Role::Redirected) {
+                    parent.body = Some(self.commands.len());
+                }
+                self.commands.push(sorted(node.words));
             }
+            (Role::FileRedirect, Some(parent)) if !node.words.is_empty() => match parent.role {
+                Role::Command => parent.words.extend(node.words),
+                // Behind a command it hangs on the node around that.
+                Role::Redirected => {
+                    if let Some(command) = parent.body.and_then(|at| self.commands.get_mut(at)) {
+                        command.extend(node.words);
+                        command.sort_unstable_by_key(|span| span.start);
+                    }
+                }
+                _ => {}
+            },
             _ => {}
         }
     }
-    words
 }
 
-/// Words behind the target of a redirection.
-fn extra_words(redirect: Node<'_>, mended: &Mended) -> Vec<Span> {
-    let mut cursor = redirect.walk();
-    redirect
-        .children_by_field_name("destination", &mut cursor)
-        .skip(1)
-        .map(|word| mended.original(word.start_byte(), word.end_byte()))
-        .collect()
+fn sorted(mut words: Vec<Span>) -> Vec<Span> {
+    words.sort_unstable_by_key(|span| span.start);
+    words
 }
 
 fn plain_field(text: &str, span: Span) -> Field {

@@ -9,6 +9,7 @@
 
 mod builtin;
 mod launch;
+mod memory;
 mod output;
 mod ran;
 mod redirect;
@@ -19,9 +20,9 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::ast::{Command, Compound, Entry, Kind, Link, List};
+use super::ast::{Command, Compound, Entry, Kind, Link, List, Word};
 use super::reader::{self, MAX_NODES, Origin};
-use super::state::{Slot, State, Var};
+use super::state::{MAX_SLOTS, Slot, State, Var};
 use super::value::{Value, Why};
 use crate::{Context, Span};
 
@@ -50,6 +51,9 @@ pub(crate) struct Machine<'c> {
     rounds: usize,
     /// Functions being walked, so that one that calls itself is not followed for ever.
     calling: Vec<usize>,
+    /// How often one was not followed because of that.
+    recursions: u32,
+    memory: memory::Memory,
     /// Aliases being expanded: bash does not expand one again within itself.
     expanding: Vec<String>,
     called: BTreeSet<String>,
@@ -60,6 +64,7 @@ pub(crate) struct Machine<'c> {
     feeds: bool,
     next_fd: u32,
     origin: Option<Span>,
+    home: Option<Rc<str>>,
     pub(crate) ran: Vec<Ran>,
     pub(crate) incomplete: bool,
     pub(crate) broken_text: bool,
@@ -75,6 +80,8 @@ impl<'c> Machine<'c> {
             choice: 0,
             rounds: 1,
             calling: Vec::new(),
+            recursions: 0,
+            memory: memory::Memory::new(),
             expanding: Vec::new(),
             called: BTreeSet::new(),
             through: Vec::new(),
@@ -83,6 +90,7 @@ impl<'c> Machine<'c> {
             feeds: false,
             next_fd: 63,
             origin: None,
+            home: None,
             ran: Vec::new(),
             incomplete: false,
             broken_text: false,
@@ -102,7 +110,7 @@ impl<'c> Machine<'c> {
             .max()
             .unwrap_or_default();
         Ran {
-            words,
+            words: words.into(),
             env: Vec::new(),
             redirections: Vec::new(),
             stdin: None,
@@ -159,6 +167,15 @@ impl<'c> Machine<'c> {
     pub(super) fn choose<'v>(&mut self, slots: &'v Var) -> Option<&'v Slot> {
         self.rounds = self.rounds.max(slots.len());
         slots.get(self.choice.min(slots.len().saturating_sub(1)))
+    }
+
+    /// The element that this round looks at, where the key does not tell which it is; none if there are too many.
+    pub(super) fn choose_element<'v>(&mut self, values: &'v [Value]) -> Option<&'v Value> {
+        if values.len() > MAX_SLOTS {
+            return None;
+        }
+        self.rounds = self.rounds.max(values.len());
+        values.get(self.choice.min(values.len().saturating_sub(1)))
     }
 
     /// Walks a list; returns what it prints.
@@ -248,7 +265,10 @@ impl<'c> Machine<'c> {
             self.piped = false;
         }
         let out = self.kind(&compound.kind, st);
-        (st.stdin, self.piped) = outer;
+        // Without a redirection of its own, an `exec < file` in it holds for what follows.
+        if redirected.stdin.is_some() {
+            (st.stdin, self.piped) = outer;
+        }
         Self::deliver(out, &redirected, st)
     }
 
@@ -298,10 +318,7 @@ impl<'c> Machine<'c> {
             }
             Kind::For { name, words, body } => {
                 let values = match words {
-                    Some(words) => words
-                        .iter()
-                        .flat_map(|word| self.fields(word, st))
-                        .collect(),
+                    Some(words) => self.every_choice(words, st),
                     None => match &st.positional {
                         Some(values) => values.to_vec(),
                         None => vec![Value::unknown(Why::Variable("@".to_owned()))],
@@ -361,6 +378,29 @@ impl<'c> Machine<'c> {
                 Value::default()
             }
         }
+    }
+
+    /// The fields of words, for each value that the variables in them may have.
+    fn every_choice(&mut self, words: &[Word], st: &mut State) -> Vec<Value> {
+        let outer = (self.choice, self.rounds);
+        (self.choice, self.rounds) = (0, 1);
+        let mut out: Vec<Value> = Vec::new();
+        while self.choice < self.rounds {
+            for word in words {
+                for value in self.fields(word, st) {
+                    // Twice does no harm; it is only to keep a short list short.
+                    if self.choice == 0
+                        || out.len() > MAX_SLOTS * MAX_SLOTS
+                        || !out.contains(&value)
+                    {
+                        out.push(value);
+                    }
+                }
+            }
+            self.choice += 1;
+        }
+        (self.choice, self.rounds) = outer;
+        out
     }
 
     /// What a command substitution prints, final newlines off.

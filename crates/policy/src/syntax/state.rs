@@ -7,6 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::ast::Command;
+use super::trace::Trace;
 use super::value::{Value, Why};
 
 /// The value of a variable on one path through the script.
@@ -21,20 +22,24 @@ pub(crate) enum Slot {
 /// The values a variable may have.
 pub(crate) type Var = Vec<Slot>;
 
-/// More possible values than this are not told apart.
-const MAX_SLOTS: usize = 8;
+/// The variables of a shell.
+pub(super) type Vars = Rc<BTreeMap<Rc<str>, Rc<Var>>>;
 
-/// Variables that are in every environment, so that a new value of theirs is exported too; of `IFS` a new shell has
-/// a value of its own.
-const ENVIRONMENT: [&str; 8] = [
-    "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS",
+/// More possible values than this are not told apart.
+pub(super) const MAX_SLOTS: usize = 8;
+
+/// Variables that are in every environment, so that a new value of theirs is exported too; of `IFS` and
+/// `BASH` a new shell has values of its own.
+const ENVIRONMENT: [&str; 9] = [
+    "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS", "BASH",
 ];
 
 /// The state of the shell at one point of the script.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     /// Shared piece by piece: a state is copied at every turn of the script, and changed at few of them.
-    pub(crate) vars: Rc<BTreeMap<Rc<str>, Rc<Var>>>,
+    /// Looked at through [`State::var`] only.
+    pub(super) vars: Vars,
     /// Variables that programs started from here are given; all of them if `*` is among them.
     pub(crate) exported: Rc<BTreeSet<String>>,
     /// The working directory, absolute; `None` where it is not known.
@@ -53,6 +58,8 @@ pub(crate) struct State {
     pub(crate) files: Rc<BTreeMap<String, Value>>,
     /// `exit`, `return`, `break`: this path goes no further.
     pub(crate) ended: bool,
+    /// Who wants to know which variables are looked at.
+    pub(crate) trace: Option<Rc<Trace>>,
 }
 
 impl State {
@@ -68,6 +75,9 @@ impl State {
         known("IFS", " \t\n");
         // Where it is set at all, it names a directory made for temporary files.
         known("TMPDIR", "/tmp");
+        // Some shell it is; which one makes no difference here.
+        known("SHELL", "/bin/bash");
+        known("BASH", "/bin/bash");
         if let Some(home) = home {
             known("HOME", &home.to_string_lossy());
         }
@@ -84,7 +94,17 @@ impl State {
             stdin: None,
             files: Rc::default(),
             ended: false,
+            trace: None,
         }
+    }
+
+    /// What the variable may be; `None` if nothing is known of it.
+    pub(crate) fn var(&self, name: &str) -> Option<&Rc<Var>> {
+        let found = self.vars.get(name);
+        if let Some(trace) = &self.trace {
+            trace.look(name, found);
+        }
+        found
     }
 
     /// The state that a shell started from here begins with: of the variables only those that are exported.
@@ -139,7 +159,7 @@ impl State {
 
     /// The home directory, if it is known.
     pub(crate) fn home(&self) -> Option<&str> {
-        match self.vars.get("HOME")?.first()? {
+        match self.var("HOME")?.first()? {
             Slot::Scalar(value) => value.literal(),
             Slot::Array(_) => None,
         }
@@ -179,6 +199,16 @@ impl State {
         if joined.cwd != other.cwd {
             joined.cwd = None;
         }
+        // `exec < file` on one of the paths: whoever reads, may read either.
+        joined.stdin = match (joined.stdin, other.stdin) {
+            (Some(mine), Some(others)) if !Rc::ptr_eq(&mine, &others) && mine != others => {
+                let mut both = (*mine).clone();
+                both.push_text("\n");
+                both.extend(&others);
+                Some(Rc::new(both))
+            }
+            (mine, others) => mine.or(others),
+        };
         if !Rc::ptr_eq(&joined.exported, &other.exported) {
             Rc::make_mut(&mut joined.exported).extend(other.exported.iter().cloned());
         }

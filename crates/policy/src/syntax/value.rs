@@ -50,10 +50,65 @@ pub(crate) enum Piece {
     },
 }
 
+/// The pieces of a value. Most values have one, which then needs no list.
+#[derive(Debug, Clone)]
+enum Pieces {
+    One(Piece),
+    Some(Vec<Piece>),
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Pieces::Some(Vec::new())
+    }
+}
+
+impl Pieces {
+    fn push(&mut self, piece: Piece) {
+        *self = match std::mem::take(self) {
+            Pieces::Some(pieces) if pieces.is_empty() => Pieces::One(piece),
+            Pieces::Some(mut pieces) => {
+                pieces.push(piece);
+                Pieces::Some(pieces)
+            }
+            Pieces::One(first) => Pieces::Some(vec![first, piece]),
+        };
+    }
+
+    fn pop(&mut self) {
+        match self {
+            Pieces::One(_) => *self = Pieces::default(),
+            Pieces::Some(pieces) => {
+                pieces.pop();
+            }
+        }
+    }
+}
+
+impl std::ops::Deref for Pieces {
+    type Target = [Piece];
+
+    fn deref(&self) -> &[Piece] {
+        match self {
+            Pieces::One(piece) => std::slice::from_ref(piece),
+            Pieces::Some(pieces) => pieces,
+        }
+    }
+}
+
+impl std::ops::DerefMut for Pieces {
+    fn deref_mut(&mut self) -> &mut [Piece] {
+        match self {
+            Pieces::One(piece) => std::slice::from_mut(piece),
+            Pieces::Some(pieces) => pieces,
+        }
+    }
+}
+
 /// One field: a sequence of pieces, neighbours of a kind joined.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Value {
-    pieces: Vec<Piece>,
+    pieces: Pieces,
     /// Bytes of known text in it.
     len: usize,
 }
@@ -69,7 +124,7 @@ pub(crate) const HOLE: char = '\u{f8fe}';
 /// Values are equal if they stand for the same.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
-        self.pieces == other.pieces
+        *self.pieces == *other.pieces
     }
 }
 
@@ -78,15 +133,22 @@ impl Eq for Value {}
 impl Value {
     /// Exactly this text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
-        let mut value = Value::default();
-        value.push_text(&text.into());
-        value
+        let text = text.into();
+        if text.is_empty() || text.len() >= MAX_BYTES || text.contains(HOLE) {
+            let mut value = Value::default();
+            value.push_text(&text);
+            return value;
+        }
+        Value {
+            len: text.len() + 1,
+            pieces: Pieces::One(Piece::Text(text)),
+        }
     }
 
     /// Nothing known about it.
     pub(crate) fn unknown(why: Why) -> Self {
         Value {
-            pieces: vec![Piece::Unknown { why, splits: false }],
+            pieces: Pieces::One(Piece::Unknown { why, splits: false }),
             len: 0,
         }
     }
@@ -98,7 +160,7 @@ impl Value {
 
     /// The text, if all of it is known and no glob is alive in it.
     pub(crate) fn literal(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
+        match &*self.pieces {
             [] => Some(""),
             [Piece::Text(text)] => Some(text),
             _ => None,
@@ -160,10 +222,10 @@ impl Value {
         self.len = self.len.saturating_add(bytes).saturating_add(1);
         if self.len > MAX_BYTES {
             let splits = self.may_split();
-            self.pieces = vec![Piece::Unknown {
+            self.pieces = Pieces::One(Piece::Unknown {
                 why: Why::Limit,
                 splits,
-            }];
+            });
             return false;
         }
         true
@@ -192,7 +254,7 @@ impl Value {
     }
 
     pub(crate) fn extend(&mut self, other: &Value) {
-        for piece in &other.pieces {
+        for piece in other.pieces() {
             match piece {
                 Piece::Text(text) => self.push_text(text),
                 Piece::Glob(glob) => self.push_glob(glob),
@@ -204,7 +266,7 @@ impl Value {
     /// The same, standing in double quotes: unknown parts stay one field.
     pub(crate) fn quoted(&self) -> Value {
         let mut out = self.clone();
-        for piece in &mut out.pieces {
+        for piece in out.pieces.iter_mut() {
             if let Piece::Unknown { splits, .. } = piece {
                 *splits = false;
             }
@@ -215,7 +277,7 @@ impl Value {
     /// The text, with a hole for whatever is unknown; to be read again as a script.
     pub(crate) fn script(&self) -> String {
         let mut out = String::new();
-        for piece in &self.pieces {
+        for piece in self.pieces() {
             match piece {
                 Piece::Text(text) | Piece::Glob(text) => out.push_str(text),
                 Piece::Unknown { .. } => out.push(HOLE),
@@ -239,7 +301,7 @@ impl Value {
     /// The lines of the value (or the fields between the given separators).
     pub(crate) fn split(&self, separators: &[char]) -> Vec<Value> {
         let mut out = vec![Value::default()];
-        for piece in &self.pieces {
+        for piece in self.pieces() {
             let Piece::Text(text) = piece else {
                 if let Some(last) = out.last_mut() {
                     last.extend(&Value::from(piece.clone()));
@@ -263,7 +325,7 @@ impl Value {
 /// As a person would write it: unknown parts as `<why>`.
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for piece in &self.pieces {
+        for piece in self.pieces() {
             match piece {
                 Piece::Text(text) | Piece::Glob(text) => out.write_str(text)?,
                 Piece::Unknown {
@@ -280,7 +342,7 @@ impl fmt::Display for Value {
 impl From<Piece> for Value {
     fn from(piece: Piece) -> Self {
         Value {
-            pieces: vec![piece],
+            pieces: Pieces::One(piece),
             len: 1,
         }
     }

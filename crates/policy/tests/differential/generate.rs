@@ -32,7 +32,7 @@ const HARMLESS: [&[&str]; 6] = [
 ];
 
 /// Contexts that run the command `C`. Each ends a line after it, so that a heredoc in it can end.
-const RUNS: [&str; 56] = [
+const RUNS: [&str; 59] = [
     "true; C",
     "true && C",
     "false || C",
@@ -56,6 +56,9 @@ const RUNS: [&str; 56] = [
     "case x in (y) ;; (*) C\nesac",
     "f() { C\n}; f",
     "function f { C\n}\nf",
+    "f() { C\n}; f x; f x",
+    "g() { C\n}; f() { g; g; }; f; f",
+    "if false; then x=1; else x=2; fi; for i in $x; do C\ndone",
     "f() (C\n); f",
     "echo $(C\n)",
     "echo \"$(C\n)\"",
@@ -92,7 +95,7 @@ const RUNS: [&str; 56] = [
 ];
 
 /// Contexts that run the text `Q`, given to them in single quotes.
-const RUN_TEXTS: [&str; 20] = [
+const RUN_TEXTS: [&str; 32] = [
     "eval Q",
     "bash -c Q",
     "sh -c Q",
@@ -111,6 +114,18 @@ const RUN_TEXTS: [&str; 20] = [
     "timeout 5 bash -c Q",
     "echo Q > s.sh; bash s.sh",
     "f() { eval \"$1\"; }; f Q",
+    "f() { eval \"$1\"; }; f true; f Q",
+    "f() { eval \"$x\"; }; x=true; f; x=Q; f",
+    "g() { bash; }; f() { g; }; f <<< true; f <<< Q",
+    "g() { eval \"$y\"; }; f() { y=$x; g; }; x=true; f; x=Q; f",
+    "exec <<< Q; bash",
+    "bash -s x <<< Q",
+    "\"$BASH\" -c Q",
+    "echo Q >&1 | bash",
+    "x=(true Q); for i in 0 1; do eval \"${x[$i]}\"; done",
+    "declare -A x=([a]=true [b]=Q); eval \"${x[b]}\"",
+    "if false; then x=true; else x=Q; fi; eval \"$x\"",
+    "case x in y) c=true ;; *) c=Q ;; esac; for i in \"$c\"; do eval \"$i\"; done",
     "xargs -I{} bash -c {} _ <<< x; bash -c Q",
     "find . -maxdepth 0 -exec bash -c Q \\;",
 ];

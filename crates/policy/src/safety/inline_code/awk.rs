@@ -1,12 +1,17 @@
 //! What an awk program runs: `system(…)`, and the command at either end of a pipe.
 
 use super::calls::{self, Call};
-use super::tokens::{Bindings, Token, statement, tokens};
+use super::tokens::{Bindings, Dialect, Token, statement, tokens};
+
+const DIALECT: Dialect = Dialect {
+    comment: "#",
+    named_quotes: false,
+};
 
 /// What an awk program runs.
 pub(super) fn calls(program: &str) -> Vec<Call> {
-    let mut out = calls::calls(program, false);
-    let all = without_patterns(tokens(program));
+    let mut out = calls::calls(program, DIALECT, false);
+    let all = without_patterns(tokens(program, DIALECT));
     let bindings = Bindings::of(&all);
     for (at, token) in all.iter().enumerate() {
         if *token != Token::Mark('|') {

@@ -1,6 +1,6 @@
 //! Calls in a program text that run a command or remove a tree, found by the names they go by.
 
-use super::tokens::{Bindings, Token, arguments, split, tokens};
+use super::tokens::{Bindings, Dialect, Token, arguments, split, tokens};
 
 /// What a call would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,9 +99,9 @@ const REMOVES: &[&str] = &[
 const REMOVES_RECURSIVELY: &[&str] = &["unlink", "rmdir", "remove"];
 
 /// The calls in a program. Backticks run a command in Perl, Ruby and PHP.
-pub(super) fn calls(program: &str, backticks: bool) -> Vec<Call> {
+pub(super) fn calls(program: &str, dialect: Dialect, backticks: bool) -> Vec<Call> {
     let mut out = Vec::new();
-    let all = renamed(tokens(program));
+    let all = renamed(tokens(program, dialect));
     let bindings = Bindings::of(&all);
     let mut looked_at = 0;
     for (at, token) in all.iter().enumerate() {
@@ -110,6 +110,9 @@ pub(super) fn calls(program: &str, backticks: bool) -> Vec<Call> {
         // `do shell script "…"`
         let runs = RUNS.contains(&name)
             || (name == "script" && at > 0 && all[at - 1] == Token::Name("shell".to_owned()));
+        if backticks && name == "open" {
+            pipes(arguments(&all[at + 1..]), &mut out);
+        }
         let removes = REMOVES.contains(&name) || REMOVES_RECURSIVELY.contains(&name);
         if !runs && !removes {
             continue;
@@ -133,7 +136,18 @@ pub(super) fn calls(program: &str, backticks: bool) -> Vec<Call> {
         looked_at += 1;
         let written = arguments(&all[at + 1..]);
         if runs {
-            scripts(&bindings.fill(written), &mut out);
+            let given = bindings.fill(written);
+            scripts(&given, &mut out);
+            // `exec("…")` of Python: a program of the same language.
+            if let ("exec", [Token::Text(inner)]) = (name, given.as_slice()) {
+                let inner = tokens(inner, dialect);
+                let run = inner.iter().position(
+                    |token| matches!(token, Token::Name(name) if RUNS.contains(&name.as_str())),
+                );
+                if let Some(at) = run {
+                    scripts(arguments(&inner[at + 1..]), &mut out);
+                }
+            }
         } else if REMOVES.contains(&name) || written.iter().any(says_recursive) {
             removals(&bindings.fill(written), &mut out);
         }
@@ -142,6 +156,21 @@ pub(super) fn calls(program: &str, backticks: bool) -> Vec<Call> {
         quoted_commands(program, &mut out);
     }
     out
+}
+
+/// `open(F, "command |")`, `open(F, "|-", "command")`, `open("| command")`.
+fn pipes(given: &[Token], out: &mut Vec<Call>) {
+    let mut texts = given.iter().filter_map(|token| match token {
+        Token::Text(text) | Token::Filled(text) => Some(text.trim()),
+        _ => None,
+    });
+    while let Some(text) = texts.next() {
+        let command = match text {
+            "|-" | "-|" => texts.next(),
+            _ => text.strip_prefix('|').or(text.strip_suffix('|')),
+        };
+        out.extend(command.map(|command| Call::Script(command.to_owned())));
+    }
 }
 
 fn says_recursive(token: &Token) -> bool {
@@ -194,12 +223,19 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
         }
     }
     let Some(first) = texts.first() else { return };
-    // `"rm -rf " + path`, `"rm" . " -rf /"`
-    if given
-        .iter()
-        .any(|token| matches!(token, Token::Mark('+' | '.')))
-    {
+    // `"rm -rf " + path`, `"rm" . " -rf /"`, `"rm " "-rf /"`
+    let text = |token: Option<&Token>| matches!(token, Some(Token::Text(_) | Token::Filled(_)));
+    if given.iter().enumerate().any(|(at, token)| {
+        matches!(token, Token::Mark('+' | '.')) || text(Some(token)) && text(given.get(at + 1))
+    }) {
         out.push(Call::Script(texts.concat()));
+    }
+    // `"rm -rf %s" % path`, `"rm -rf {}".format(path)`
+    if first.contains("%s") || first.contains("{}") {
+        let put_in = texts[1..].iter().fold((*first).to_owned(), |format, text| {
+            format.replacen("%s", text, 1).replacen("{}", text, 1)
+        });
+        out.push(Call::Script(put_in));
     }
     if first.contains(|c: char| c.is_whitespace() || ";|&<>()`$".contains(c)) {
         out.extend(texts.iter().map(|text| Call::Script((*text).to_owned())));
@@ -226,8 +262,8 @@ fn removals(given: &[Token], out: &mut Vec<Call>) {
 }
 
 fn paths(expression: &[Token]) -> Vec<String> {
-    // A list: each of its elements.
-    if let [Token::Mark('['), inside @ .., Token::Mark(']')] = expression {
+    // A list, or a tuple: each of its elements.
+    if let [Token::Mark('[' | '('), inside @ .., Token::Mark(']' | ')')] = expression {
         return split(inside).into_iter().flat_map(paths).collect();
     }
     let mut pieces: Vec<String> = Vec::new();
@@ -343,7 +379,7 @@ mod tests {
             ("x = 'rm -rf /'", None),
             ("run = 'rm -rf /'", None),
         ] {
-            let found = calls(program, false);
+            let found = calls(program, Dialect::default(), false);
             match expect {
                 Some(expect) => assert!(found.contains(&expect), "{program}: {found:?}"),
                 None => assert_eq!(found, [], "{program}"),

@@ -1,64 +1,88 @@
 //! Where programs of other languages stand on a command line, and what of them is code.
 
 use super::calls::{self, Call};
+use super::tokens::Dialect;
 use super::{awk, sed};
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
 
-/// An interpreter: its names without version, the options that hold a program, whether backticks run
-/// a command in it.
+/// An interpreter: its names without version, the options that hold a program, how its programs are written,
+/// whether backticks run a command in it.
 struct Interpreter {
+    dialect: Dialect,
     names: &'static [&'static str],
     letters: &'static str,
     long: &'static [&'static str],
     backticks: bool,
 }
 
+/// A dialect by what its comments begin with.
+const fn dialect(comment: &'static str) -> Dialect {
+    Dialect {
+        comment,
+        named_quotes: false,
+    }
+}
+
+/// Perl and Ruby.
+const SCRIPTING: Dialect = Dialect {
+    comment: "#",
+    named_quotes: true,
+};
+
 static INTERPRETERS: [Interpreter; 9] = [
     Interpreter {
+        dialect: dialect("#"),
         names: &["python", "pypy", "ipython"],
         letters: "c",
         long: &[],
         backticks: false,
     },
     Interpreter {
+        dialect: SCRIPTING,
         names: &["perl"],
         letters: "eE",
         long: &[],
         backticks: true,
     },
     Interpreter {
+        dialect: SCRIPTING,
         names: &["ruby", "jruby"],
         letters: "e",
         long: &[],
         backticks: true,
     },
     Interpreter {
+        dialect: dialect("//"),
         names: &["node", "nodejs", "bun"],
         letters: "ep",
         long: &["--eval", "--print"],
         backticks: false,
     },
     Interpreter {
+        dialect: dialect("//"),
         names: &["deno"],
         letters: "",
         long: &["eval"],
         backticks: false,
     },
     Interpreter {
+        dialect: dialect("//"),
         names: &["php"],
         letters: "rBRE",
         long: &["--run"],
         backticks: true,
     },
     Interpreter {
+        dialect: dialect("--"),
         names: &["lua", "luajit"],
         letters: "e",
         long: &[],
         backticks: false,
     },
     Interpreter {
+        dialect: dialect("#"),
         names: &[
             "Rscript",
             "R",
@@ -73,6 +97,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         backticks: false,
     },
     Interpreter {
+        dialect: dialect(";"),
         names: &["guile"],
         letters: "c",
         long: &[],
@@ -133,7 +158,11 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         .find(|interpreter| interpreter.names.contains(&stem))
     {
         for program in programs(ran, interpreter) {
-            out.extend(calls::calls(&program, interpreter.backticks));
+            out.extend(calls::calls(
+                &program,
+                interpreter.dialect,
+                interpreter.backticks,
+            ));
         }
         return out;
     }
@@ -148,7 +177,18 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
     match name {
         "awk" | "gawk" | "mawk" | "nawk" => {
             words.extend(files(ran, &["-f", "--file="]));
-            out.extend(words.iter().flat_map(|word| awk::calls(word)));
+            // `-v name=value`: as if the program began with it.
+            let mut set = String::new();
+            for pair in words.windows(2).filter(|pair| pair[0] == "-v") {
+                if let Some((name, value)) = pair[1].split_once('=') {
+                    set.extend([name, " = \"", &value.replace('"', "\\\""), "\"\n"]);
+                }
+            }
+            out.extend(
+                words
+                    .iter()
+                    .flat_map(|word| awk::calls(&format!("{set}{word}"))),
+            );
         }
         "sed" | "gsed" => {
             words.extend(files(ran, &["-f", "--file="]));
@@ -162,12 +202,12 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         "tar" | "bsdtar" | "gtar" => tar(&words, &mut out),
         "make" | "gmake" => make(ran, &mut out),
         "tclsh" | "wish" | "expect" => {
-            words.extend(ran.stdin.as_ref().map(Value::script));
+            words.extend(ran.stdin.as_deref().map(Value::script));
             out.extend(words.iter().flat_map(|word| tcl(word)));
         }
         "vim" | "vi" | "nvim" | "ex" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql" | "less"
         | "emacs" => {
-            let stdin = ran.stdin.as_ref().map(Value::script).unwrap_or_default();
+            let stdin = ran.stdin.as_deref().map(Value::script).unwrap_or_default();
             words.extend(stdin.lines().map(ToOwned::to_owned));
             for word in &words {
                 let text = word.trim_start_matches([':', '+', '.', '\\']);
@@ -175,7 +215,7 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
                     .iter()
                     .find_map(|lead| text.strip_prefix(lead));
                 out.extend(text.map(|text| Call::Script(text.to_owned())));
-                out.extend(calls::calls(word, false));
+                out.extend(calls::calls(word, Dialect::default(), false));
             }
         }
         "rsync" => {
@@ -320,7 +360,7 @@ fn programs(ran: &Ran, interpreter: &Interpreter) -> Vec<String> {
         }
     }
     if out.is_empty() && !operand {
-        out.extend(ran.stdin.as_ref().map(Value::script));
+        out.extend(ran.stdin.as_deref().map(Value::script));
     }
     out
 }

@@ -36,20 +36,46 @@ const MAX_STATEMENT: usize = 256;
 /// Bytes of text that names may be replaced by, in one program.
 const MAX_FILLED: usize = 256 * 1024;
 
+/// What of a language's writing differs from the others'.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Dialect {
+    /// What a comment begins with, up to the end of the line; empty if none is known.
+    pub(super) comment: &'static str,
+    /// Whether `q(…)`, `qq{…}`, `qw[…]` (Perl) or `%q(…)`, `%w[…]` (Ruby) are strings.
+    pub(super) named_quotes: bool,
+}
+
 /// Cuts a program into tokens.
-pub(super) fn tokens(program: &str) -> Vec<Token> {
+pub(super) fn tokens(program: &str, dialect: Dialect) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
-    let mut chars = program
-        .get(..MAX_BYTES)
-        .unwrap_or(program)
-        .chars()
-        .peekable();
+    let program = program.get(..MAX_BYTES).unwrap_or(program);
+    let mut chars = program.chars().peekable();
+    let mut blank = true;
     while let Some(c) = chars.next() {
+        let begins_word = std::mem::replace(&mut blank, c.is_whitespace() || ";{}(),".contains(c));
+        if begins_word && comments(c, chars.peek().copied(), dialect) {
+            while chars.next_if(|c| *c != '\n').is_some() {}
+            continue;
+        }
         match c {
             '"' | '\'' | '`' => {
                 let mut text = String::new();
+                // `"""…"""`, in which single ones mean nothing.
+                let mut ahead = chars.clone();
+                let triple = c != '`' && ahead.next() == Some(c) && ahead.next() == Some(c);
+                if triple {
+                    chars = ahead;
+                }
                 while let Some(inside) = chars.next() {
                     match inside {
+                        _ if inside == c && triple => {
+                            let mut ahead = chars.clone();
+                            if ahead.next() == Some(c) && ahead.next() == Some(c) {
+                                chars = ahead;
+                                break;
+                            }
+                            text.push(inside);
+                        }
                         _ if inside == c => break,
                         '\\' => match chars.next() {
                             Some('n') => text.push('\n'),
@@ -85,6 +111,25 @@ pub(super) fn tokens(program: &str) -> Vec<Token> {
                 while let Some(next) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
                     name.push(next);
                 }
+                let after = out.last();
+                if dialect.named_quotes
+                    && quotes(&name, after)
+                    && let Some(open) = chars.next_if(|c| "({[</|!".contains(*c))
+                {
+                    if after == Some(&Token::Mark('%')) {
+                        out.pop();
+                    }
+                    let text = delimited(&mut chars, open);
+                    if name.to_ascii_lowercase().ends_with('w') {
+                        for word in text.split_whitespace() {
+                            out.extend([Token::Text(word.to_owned()), Token::Mark(',')]);
+                        }
+                        out.pop_if(|last| *last == Token::Mark(','));
+                    } else {
+                        out.push(Token::Text(text));
+                    }
+                    continue;
+                }
                 out.push(Token::Name(name));
             }
             ' ' | '\t' | '\r' => {}
@@ -92,6 +137,46 @@ pub(super) fn tokens(program: &str) -> Vec<Token> {
         }
     }
     out
+}
+
+/// Whether a comment begins with `c`, which stands at the beginning of a word.
+fn comments(c: char, next: Option<char>, dialect: Dialect) -> bool {
+    let mut mark = dialect.comment.chars();
+    mark.next() == Some(c) && mark.next().is_none_or(|second| next == Some(second))
+}
+
+/// Whether a name in front of a bracket makes a string of what stands in it.
+fn quotes(name: &str, before: Option<&Token>) -> bool {
+    match before {
+        Some(Token::Mark('%')) => matches!(name, "q" | "Q" | "w" | "W"),
+        Some(Token::Mark('$' | '@' | '.' | '>' | ':')) => false,
+        _ => matches!(name, "q" | "qq" | "qw"),
+    }
+}
+
+/// The text up to the bracket that closes `open`, or up to the same character again.
+fn delimited(chars: &mut std::iter::Peekable<std::str::Chars<'_>>, open: char) -> String {
+    let close = match open {
+        '(' => ')',
+        '{' => '}',
+        '[' => ']',
+        '<' => '>',
+        other => other,
+    };
+    let mut text = String::new();
+    let mut depth = 1_usize;
+    for c in chars.by_ref() {
+        if c == close {
+            depth -= 1;
+        } else if c == open {
+            depth += 1;
+        }
+        if depth == 0 {
+            break;
+        }
+        text.push(c);
+    }
+    text
 }
 
 /// What names stand for where the program says so itself: `c = "…"`, `for c in […]`, `my $c = …`.
@@ -134,6 +219,43 @@ impl<'p> Bindings<'p> {
         Some(value)
     }
 
+    /// A string with what stands for `{name}`, `${name}`, `#{name}` or `$name` put in, where that is known; and
+    /// whether it is everywhere.
+    fn put_in(&self, text: &str) -> (String, bool) {
+        let mut out = String::new();
+        let mut rest = text;
+        let mut all = true;
+        while let Some(at) = rest.find(['{', '$', '#']) {
+            let (before, from) = rest.split_at(at);
+            out.push_str(before);
+            let braced = from
+                .strip_prefix(['$', '#'])
+                .unwrap_or(from)
+                .strip_prefix('{');
+            let name = braced.or(from.strip_prefix('$')).unwrap_or("");
+            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let name = &name[..end.unwrap_or(name.len())];
+            let known = match self.values.get(name) {
+                Some([Token::Text(_)]) => self.spend(name),
+                _ => None,
+            };
+            if let Some([Token::Text(value)]) = known {
+                out.push_str(value);
+                let length = match braced {
+                    Some(_) => from.find('}').map_or(from.len(), |at| at + 1),
+                    None => name.len() + 1,
+                };
+                rest = &from[length..];
+            } else {
+                all = false;
+                out.push_str(&from[..1]);
+                rest = &from[1..];
+            }
+        }
+        out.push_str(rest);
+        (out, all)
+    }
+
     /// The tokens with names replaced by what they stand for, two times over.
     pub(super) fn fill(&self, tokens: &[Token]) -> Vec<Token> {
         let mut out = tokens.to_vec();
@@ -150,9 +272,14 @@ impl<'p> Bindings<'p> {
                     }
                     _ => None,
                 };
-                match bound {
-                    Some(value) => next.extend_from_slice(value),
-                    None => next.push(token.clone()),
+                match (bound, token) {
+                    (Some(value), _) => next.extend_from_slice(value),
+                    (None, Token::Text(text)) => next.push(Token::Text(self.put_in(text).0)),
+                    (None, Token::Filled(text)) => next.push(match self.put_in(text) {
+                        (text, true) => Token::Text(text),
+                        (text, false) => Token::Filled(text),
+                    }),
+                    (None, _) => next.push(token.clone()),
                 }
             }
             out = next;

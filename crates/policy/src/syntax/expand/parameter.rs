@@ -78,7 +78,7 @@ impl Machine<'_> {
         if matches!(name, "@" | "*") {
             return st.positional.as_ref().map(|values| values.to_vec());
         }
-        match self.choose(st.vars.get(name)?)? {
+        match self.choose(st.var(name)?)? {
             Slot::Array(values) => Some(values.clone()),
             Slot::Scalar(value) => Some(vec![value.clone()]),
         }
@@ -94,8 +94,8 @@ impl Machine<'_> {
             };
         }
         match name {
-            "PWD" if !st.vars.contains_key("PWD") => return st.cwd.as_deref().map(Value::text),
-            "OLDPWD" if !st.vars.contains_key("OLDPWD") => {
+            "PWD" if st.var("PWD").is_none() => return st.cwd.as_deref().map(Value::text),
+            "OLDPWD" if st.var("OLDPWD").is_none() => {
                 return st.previous.as_deref().map(Value::text);
             }
             "#" => {
@@ -110,7 +110,9 @@ impl Machine<'_> {
             }
             _ => {}
         }
-        match self.choose(st.vars.get(name)?)? {
+        let slots = st.var(name)?;
+        let several = slots.len() > 1;
+        match self.choose(slots)? {
             Slot::Scalar(value) => match index {
                 None => Some(value.clone()),
                 Some(index) if index.literal() == Some("0") => Some(value.clone()),
@@ -126,7 +128,9 @@ impl Machine<'_> {
                         .len()
                         .checked_sub(at.unsigned_abs() as usize)
                         .map(|at| values[at].clone()),
-                    None => None,
+                    // A key: each of the elements, one after the other.
+                    None if several => None,
+                    None => self.choose_element(values).cloned(),
                 },
             },
         }

@@ -142,7 +142,7 @@ impl Machine<'_> {
             let Some(at) = prefix.find('=') else { continue };
             let name = prefix[..at].trim_end_matches('+').to_owned();
             if matches!(
-                st.vars.get(name.as_str()).and_then(|slots| slots.last()),
+                st.var(&name).and_then(|slots| slots.last()),
                 Some(Slot::Array(_))
             ) {
                 continue;
@@ -218,10 +218,17 @@ impl Machine<'_> {
             Some(text) => text.split(&['\n', '\0']),
             None => vec![Value::unknown(Why::Input)],
         };
+        // `IFS=, read …` is for this command only.
+        let given = call.env.iter().rfind(|(name, _)| name == "IFS");
+        let separators: Vec<char> = match given {
+            Some((_, value)) => value.script().chars().collect(),
+            None => Self::separators(st).chars().collect(),
+        };
+        let between = separators.first().unwrap_or(&' ').to_string();
         if let Some(array) = array {
             let fields = lines
                 .iter()
-                .flat_map(|line| line.split(&[' ', '\t']))
+                .flat_map(|line| line.split(&separators))
                 .collect();
             st.set(&array, Slot::Array(fields));
         }
@@ -236,11 +243,11 @@ impl Machine<'_> {
                     if last == 0 {
                         return trimmed(line);
                     }
-                    let fields = line.split(&[' ', '\t']);
+                    let fields = line.split(&separators);
                     if index < last {
                         fields.get(index).cloned().unwrap_or_default()
                     } else {
-                        join(fields.get(index..).unwrap_or(&[]), " ")
+                        join(fields.get(index..).unwrap_or(&[]), &between)
                     }
                 })
                 .collect();

@@ -186,7 +186,7 @@ impl Machine<'_> {
             }
         }
         for variable in ["BASH_ENV", "ENV"] {
-            let value = match st.vars.get(variable).and_then(|slots| slots.last()) {
+            let value = match st.var(variable).and_then(|slots| slots.last()) {
                 Some(super::super::state::Slot::Scalar(value)) => value.clone(),
                 _ => continue,
             };
@@ -194,7 +194,7 @@ impl Machine<'_> {
                 self.script_with(&text, Vec::new(), name, st);
             }
         }
-        let (mut at, mut command, mut stdin) = (1, false, false);
+        let (mut at, mut command, mut stdin, mut only_reads) = (1, false, false, false);
         while let Some(field) = call.words.get(at) {
             let text = field.value.prefix();
             if text == "--" || text == "-" {
@@ -213,6 +213,9 @@ impl Machine<'_> {
             } else if text.len() > 1 && text.starts_with(['-', '+']) {
                 command |= text.contains('c');
                 stdin |= text.contains('s');
+                if text.contains('n') {
+                    only_reads = text.starts_with('-');
+                }
                 at += usize::from(text.ends_with(['o', 'O']));
             } else if text.is_empty() && field.value.may_split() && at + 1 < call.words.len() {
                 // `$OPTIONS`
@@ -220,6 +223,10 @@ impl Machine<'_> {
                 break;
             }
             at += 1;
+        }
+        // `bash -n`
+        if only_reads {
+            return Value::default();
         }
         if command {
             let Some(text) = call.words.get(at) else {
@@ -235,7 +242,9 @@ impl Machine<'_> {
             Some(text) => {
                 let mut inner = st.clone();
                 inner.stdin = None;
-                self.script_with(&text, call.values(at + 1), name, &inner)
+                // Behind `-s` all operands are the script's, otherwise the first is its name.
+                let from = at + usize::from(!stdin);
+                self.script_with(&text, call.values(from), name, &inner)
             }
             None => Value::unknown(Why::Output),
         }

@@ -10,13 +10,13 @@ use crate::Span;
 #[derive(Debug, Clone)]
 pub(crate) struct Ran {
     /// The command word and its arguments.
-    pub words: Vec<Field>,
+    pub words: Rc<[Field]>,
     /// `NAME=value` in front of it, and what `env` adds.
     pub env: Vec<(String, Value)>,
     /// Its redirections.
     pub redirections: Vec<Redirection>,
     /// What it reads on standard input, where the script itself says so.
-    pub stdin: Option<Value>,
+    pub stdin: Option<Rc<Value>>,
     /// Whether it is fed by a pipe.
     pub piped: bool,
     /// Whether its output goes to another program or back into the script; `| head` and `| tail`, which
@@ -68,7 +68,7 @@ impl Ran {
     pub(crate) fn file(&self, path: &Value) -> Option<&Value> {
         let name = path.literal()?;
         if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
-            return self.stdin.as_ref();
+            return self.stdin.as_deref();
         }
         let path = match (name.starts_with('/'), &self.cwd) {
             (false, Some(cwd)) => format!("{cwd}/{}", name.strip_prefix("./").unwrap_or(name)),

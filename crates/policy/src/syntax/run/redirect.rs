@@ -69,7 +69,8 @@ impl Machine<'_> {
                 if let Some(text) = text {
                     Rc::make_mut(&mut st.files).insert(format!("/dev/fd/{fd}"), text);
                 }
-            } else if !reads && matches!(redir.fd, None | Some(1)) {
+            } else if !reads && matches!(redir.fd, None | Some(1)) && !is_stdout(&target, redir.op)
+            {
                 out.stdout = Some(target.clone());
             }
             out.list.push(Redirection {
@@ -110,7 +111,12 @@ impl Machine<'_> {
         let Some(target) = &redirected.stdout else {
             return out;
         };
-        if let Some(name) = target.literal() {
+        // A device or another descriptor is no file.
+        let digits = |name: &str| name.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        if let Some(name) = target.literal()
+            && !name.starts_with("/dev/")
+            && !digits(name)
+        {
             let path = absolute(name, st);
             let files = Rc::make_mut(&mut st.files);
             let appends = redirected
@@ -125,5 +131,14 @@ impl Machine<'_> {
             }
         }
         Value::default()
+    }
+}
+
+/// `>&1`, `> /dev/stdout`: where it goes already.
+fn is_stdout(target: &Value, operator: RedirOp) -> bool {
+    match target.literal() {
+        Some("1") => operator == RedirOp::DupWrite,
+        Some("/dev/stdout" | "/dev/fd/1") => true,
+        _ => false,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Assign, Part, Simple, Word};
+use super::super::ast::{Assign, Part, Redir, Simple, Word};
+use super::super::expand::plain;
 use super::super::pattern;
 use super::super::state::{Slot, State};
 use super::super::value::{Piece, Value};
@@ -19,7 +20,7 @@ const MAX_RECURSION: usize = 3;
 /// A command whose words are resolved.
 #[derive(Clone)]
 pub(super) struct Call {
-    pub(super) words: Vec<Field>,
+    pub(super) words: Rc<[Field]>,
     pub(super) env: Vec<(String, Value)>,
 }
 
@@ -31,7 +32,7 @@ impl Call {
     /// The same environment, other words.
     pub(super) fn with_words(&self, words: Vec<Field>) -> Call {
         Call {
-            words,
+            words: words.into(),
             env: self.env.clone(),
         }
     }
@@ -51,9 +52,11 @@ impl Machine<'_> {
     pub(super) fn simple(&mut self, simple: &Simple, st: &mut State) -> Value {
         let outer = (self.choice, self.rounds, self.origin);
         // Without a parameter there is nothing that could have several values.
+        let assigns = |assign: &Assign| assign.append || has_parameter(&assign.value);
+        let redirects = |redir: &Redir| redir.body.is_some() || has_parameter(&redir.target);
         let before = simple.words.iter().any(has_parameter)
-            || !simple.assigns.is_empty()
-            || !simple.redirs.is_empty();
+            || simple.assigns.iter().any(assigns)
+            || simple.redirs.iter().any(redirects);
         let before = before.then(|| st.clone());
         (self.choice, self.rounds) = (0, 1);
         self.origin = Some(simple.span);
@@ -71,11 +74,14 @@ impl Machine<'_> {
     fn once(&mut self, simple: &Simple, st: &mut State) -> Value {
         let mut words = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
-            for value in self.fields(word, st) {
-                words.push(Field {
-                    value,
-                    span: word.span,
-                });
+            let span = word.span;
+            match plain(word) {
+                Some(value) => words.push(Field { value, span }),
+                None => words.extend(
+                    self.fields(word, st)
+                        .into_iter()
+                        .map(|value| Field { value, span }),
+                ),
             }
         }
         self.charge(words.iter().map(|field| field.value.cost()).sum());
@@ -103,9 +109,16 @@ impl Machine<'_> {
             st.stdin = stdin.clone().map(Rc::new);
             self.piped = false;
         }
-        let call = Call { words, env };
+        let call = Call {
+            words: words.into(),
+            env,
+        };
         let out = self.call(&call, &redirected, st);
-        (st.stdin, self.piped) = outer;
+        // `exec < file` is for all that follows.
+        let for_all = call.words.len() == 1 && call.literal(0) == Some("exec");
+        if redirected.stdin.is_some() && !for_all {
+            (st.stdin, self.piped) = outer;
+        }
         Self::deliver(out, &redirected, st)
     }
 
@@ -142,15 +155,21 @@ impl Machine<'_> {
             .map(|field| field.span.end)
             .max()
             .unwrap_or_default();
-        let mut ran = Ran {
-            words: call.words.clone(),
+        let mut words = Rc::clone(&call.words);
+        if let Some(name) = guess(&words[0].value) {
+            let mut guessed = words.to_vec();
+            guessed[0].value = Value::text(name);
+            words = guessed.into();
+        }
+        let ran = Ran {
+            words,
             env: call.env.clone(),
             redirections: redirected.list.clone(),
-            stdin: st.stdin.as_deref().cloned(),
+            stdin: st.stdin.clone(),
             piped: self.piped,
             feeds: self.feeds,
             cwd: st.cwd.clone(),
-            home: st.home().map(Rc::from),
+            home: self.home(st),
             through: self.through.clone(),
             span: crate::Span {
                 start: from,
@@ -159,10 +178,16 @@ impl Machine<'_> {
             dormant: self.dormant,
             files: Rc::clone(&st.files),
         };
-        if let Some(name) = guess(&call.words[0].value) {
-            ran.words[0].value = Value::text(name);
-        }
         self.ran.push(ran);
+    }
+
+    /// The home directory, kept so that all commands share it.
+    fn home(&mut self, st: &State) -> Option<Rc<str>> {
+        let now = st.home()?;
+        if self.home.as_deref() != Some(now) {
+            self.home = Some(Rc::from(now));
+        }
+        self.home.clone()
     }
 
     /// Follows functions, aliases, builtins, wrappers and shells.
@@ -170,7 +195,7 @@ impl Machine<'_> {
         let Some(word) = call.literal(0) else {
             return match guess(&call.words[0].value) {
                 Some(name) => {
-                    let mut words = call.words.clone();
+                    let mut words = call.words.to_vec();
                     words[0].value = Value::text(name);
                     self.program(name, &call.with_words(words), st)
                 }
@@ -192,12 +217,13 @@ impl Machine<'_> {
                 .filter(|other| **other == body.identity())
                 .count();
             if again >= MAX_RECURSION {
+                self.recursions += 1;
                 return Value::unknown(super::Why::Output);
             }
             return self.function(&word, &body, call, st);
         }
         if let Some(path) = st.hashed.get(&word).cloned() {
-            let mut words = call.words.clone();
+            let mut words = call.words.to_vec();
             words[0].value = Value::text(path);
             return self.start(&call.with_words(words), "hash", st);
         }
@@ -218,11 +244,19 @@ impl Machine<'_> {
         st: &mut State,
     ) -> Value {
         let outer = st.positional.replace(Rc::new(call.values(1)));
-        self.calling.push(body.identity());
-        self.through.push(name.to_owned());
-        let out = self.nested(Value::default(), |machine| machine.command(body, st));
-        self.through.pop();
-        self.calling.pop();
+        let choice = (self.choice, self.rounds);
+        (self.choice, self.rounds) = (0, 1);
+        let out = self.recall(body, st).unwrap_or_else(|| {
+            let walk = self.set_out(st);
+            self.calling.push(body.identity());
+            self.through.push(name.to_owned());
+            let out = self.nested(Value::default(), |machine| machine.command(body, st));
+            self.through.pop();
+            self.calling.pop();
+            self.remember(body, walk, &out, st);
+            out
+        });
+        (self.choice, self.rounds) = choice;
         st.positional = outer;
         st.ended = false;
         out
@@ -263,15 +297,17 @@ impl Machine<'_> {
         if let [Part::Array(words)] = assign.value.parts.as_slice() {
             let mut values: Vec<Value> = words
                 .iter()
-                .flat_map(|word| self.fields(word, st))
+                .flat_map(|word| self.element(word, st))
                 .collect();
             if assign.append
-                && let Some(Slot::Array(before)) = st
-                    .vars
-                    .get(assign.name.as_str())
-                    .and_then(|slots| slots.last())
+                && let Some(Slot::Array(before)) =
+                    st.var(&assign.name).and_then(|slots| slots.last())
             {
-                values = before.iter().cloned().chain(values).collect();
+                let mut all = before.clone();
+                for value in values {
+                    push_element(&mut all, value);
+                }
+                values = all;
             }
             return st.set(&assign.name, Slot::Array(values));
         }
@@ -286,6 +322,27 @@ impl Machine<'_> {
         );
     }
 
+    /// The values of a word of `( … )`. Of `[key]=value` the value is kept.
+    fn element(&mut self, word: &Word, st: &mut State) -> Vec<Value> {
+        let keyed = matches!(word.parts.first(), Some(Part::Bare(text)) if text.starts_with('['));
+        let end = word
+            .parts
+            .iter()
+            .enumerate()
+            .find_map(|(index, part)| match part {
+                Part::Bare(text) => text.find("]=").map(|at| (index, text[at + 2..].to_owned())),
+                _ => None,
+            });
+        let (true, Some((index, rest))) = (keyed, end) else {
+            return self.fields(word, st);
+        };
+        // What the key runs is followed.
+        self.single(&word.parts[..index], st);
+        let mut parts = vec![Part::Bare(rest)];
+        parts.extend_from_slice(&word.parts[index + 1..]);
+        vec![self.single(&parts, st)]
+    }
+
     pub(super) fn set_variable(
         &mut self,
         name: &str,
@@ -295,14 +352,10 @@ impl Machine<'_> {
         st: &mut State,
     ) {
         self.run_by_the_shell(name, &value, st);
-        let before = st
-            .vars
-            .get(name)
-            .and_then(|slots| self.choose(slots))
-            .cloned();
+        let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
         let slot = match (before, append, element) {
             (Some(Slot::Array(mut values)), _, true) => {
-                values.push(value);
+                push_element(&mut values, value);
                 Slot::Array(values)
             }
             (_, _, true) => Slot::Array(vec![value]),
@@ -333,11 +386,22 @@ impl Machine<'_> {
         if let [Part::Bare(name), Part::Array(words)] = word.parts.as_slice() {
             let values = words
                 .iter()
-                .flat_map(|word| self.fields(word, st))
+                .flat_map(|word| self.element(word, st))
                 .collect();
             let name = name.trim_end_matches('=').trim_end_matches('+');
             st.set(name, Slot::Array(values));
         }
+    }
+}
+
+/// How often the same value stands at the end of an array that a loop adds it to.
+const MAX_REPEATED: usize = 4;
+
+/// Adds an element, unless it is all that was added lately: what a loop goes on adding changes nothing more.
+fn push_element(values: &mut Vec<Value>, value: Value) {
+    let end = values.len().saturating_sub(MAX_REPEATED);
+    if values.len() < MAX_REPEATED || values[end..].iter().any(|other| *other != value) {
+        values.push(value);
     }
 }
 

@@ -193,7 +193,24 @@ impl Machine<'_> {
         });
         let Some(at) = found else { return };
         let mut item = Value::text("./");
-        item.push_unknown(Why::Output, false);
+        // Without a pattern, an extension or the like it is everything there.
+        let mut narrowed = false;
+        let mut given = call.words[1..at].iter().map(|field| field.value.script());
+        while let Some(text) = given.next() {
+            match text.as_str() {
+                "-t" | "-d" | "-E" | "-j" | "-c" | "--type" | "--max-depth" | "--exclude" => {
+                    given.next();
+                }
+                "" | "." | ".*" | "*" => {}
+                "-e" | "-g" | "--extension" | "--glob" => narrowed = true,
+                _ => narrowed |= !text.starts_with('-'),
+            }
+        }
+        if narrowed {
+            item.push_unknown(Why::Output, false);
+        } else {
+            item.push_glob("*");
+        }
         let mut words: Vec<Field> = call.words[at + 1..]
             .iter()
             .take_while(|field| field.value.literal() != Some(";"))

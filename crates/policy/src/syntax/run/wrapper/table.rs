@@ -336,6 +336,7 @@ pub(super) static WRAPPERS: &[Wrapper] = &[
             "minijail0",
             "nsjail",
             "hyperfine",
+            "concurrently",
             "entr",
             "watchexec",
             "nodemon",

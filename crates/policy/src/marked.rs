@@ -1,0 +1,213 @@
+//! The place in a script that decided, as it can be shown on a terminal.
+//!
+//! What stands in a script must not reach the terminal as it is: control characters move the cursor or set
+//! the title, and characters that turn the direction of text show it in another order than bash reads it.
+
+use unicode_width::UnicodeWidthChar;
+
+use crate::Span;
+
+/// A line of a script with what belongs below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkedLine {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its text, safe to be shown: see [`printable`]. A long line is cut to what is around the mark.
+    pub text: String,
+    /// Blanks and `^`, in columns of the terminal.
+    pub mark: String,
+}
+
+/// Most columns of a line that are shown.
+const MAX_COLUMNS: usize = 120;
+
+/// Columns that are kept in front of a mark where a line is cut.
+const LEAD: usize = 30;
+
+/// Columns of a tab, which is shown as blanks.
+const TAB: &str = "    ";
+
+/// Most lines that are shown of one place.
+const MAX_LINES: usize = 10;
+
+/// The lines of the script that a span touches, the first ten, each with a mark below what belongs to the span. A
+/// span that lies behind the script has none.
+pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    for (index, line) in script.split('\n').enumerate() {
+        let end = start + line.len();
+        let touches = span.start <= end
+            && span.end >= start
+            && (span.end > start || span.start == start || span.start == span.end);
+        if touches && out.len() < MAX_LINES {
+            let from = span.start.clamp(start, end) - start;
+            let to = span.end.clamp(start, end) - start;
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let (text, mark) = marked(line, from, to);
+            out.push(MarkedLine {
+                number: index + 1,
+                text,
+                mark,
+            });
+        }
+        start = end + 1;
+    }
+    out
+}
+
+/// The text with control characters, and those that turn its direction or cannot be seen, written as escapes.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| shown(c).0).collect()
+}
+
+/// What stands for a character, and its columns.
+fn shown(c: char) -> (String, usize) {
+    let hidden = c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{e000}'..='\u{f8ff}');
+    if hidden {
+        let text: String = c.escape_default().collect();
+        let columns = text.len();
+        (text, columns)
+    } else {
+        (c.to_string(), c.width().unwrap_or(0))
+    }
+}
+
+/// A line and the mark below its bytes `from..to`, at least one column.
+fn marked(line: &str, from: usize, to: usize) -> (String, String) {
+    let cells: Vec<(String, usize, bool)> = line
+        .char_indices()
+        .map(|(at, c)| {
+            let (text, columns) = match c {
+                '\t' => (TAB.to_owned(), TAB.len()),
+                c => shown(c),
+            };
+            (text, columns, from <= at && at < to)
+        })
+        .collect();
+    let columns: usize = cells.iter().map(|(_, columns, _)| columns).sum();
+    let lead: usize = cells
+        .iter()
+        .zip(line.char_indices())
+        .take_while(|(_, (at, _))| *at < from)
+        .map(|((_, columns, _), _)| columns)
+        .sum();
+    let skip = if columns > MAX_COLUMNS {
+        lead.saturating_sub(LEAD)
+    } else {
+        0
+    };
+    let (mut text, mut mark) = (String::new(), String::new());
+    if skip > 0 {
+        text.push('…');
+        mark.push(' ');
+    }
+    let (mut passed, mut taken) = (0, 0);
+    for (cell, columns, inside) in cells {
+        passed += columns;
+        if passed <= skip {
+            continue;
+        }
+        if taken + columns > MAX_COLUMNS {
+            text.push('…');
+            break;
+        }
+        taken += columns;
+        text.push_str(&cell);
+        mark.push_str(&if inside { "^" } else { " " }.repeat(columns));
+    }
+    if !mark.contains('^') {
+        mark.truncate(
+            mark.len()
+                .min(lead.saturating_sub(skip) + usize::from(skip > 0)),
+        );
+        mark.push('^');
+    }
+    (text, mark.trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mark_stands_below_what_it_marks() {
+        for (script, part, expect) in [
+            ("rm -rf /", "rm -rf /", "rm -rf /\n^^^^^^^^"),
+            ("cd a\n\trm x; ls", "rm x", "    rm x; ls\n    ^^^^"),
+            ("rm\tx", "rm\tx", "rm    x\n^^^^^^^"),
+            ("é && rm x\ny", "rm x", "é && rm x\n     ^^^^"),
+            (
+                "echo 日本; rm x",
+                "rm x",
+                "echo 日本; rm x\n           ^^^^",
+            ),
+            ("日本 x", "日本", "日本 x\n^^^^"),
+            ("ls\r\nrm x\r\n", "rm x\r", "rm x\n^^^^"),
+            ("rm \\\n  x", "rm \\\n  x", "rm \\\n^^^^\n  x\n^^^"),
+            // Nothing of it reaches the terminal as it is.
+            (
+                "\u{1b}[31m; rm x",
+                "rm x",
+                "\\u{1b}[31m; rm x\n            ^^^^",
+            ),
+            (
+                "a\u{202e}b rm x",
+                "rm x",
+                "a\\u{202e}b rm x\n           ^^^^",
+            ),
+        ] {
+            let start = script.find(part).unwrap();
+            let span = Span {
+                start,
+                end: start + part.len(),
+            };
+            let lines: Vec<String> = marked_lines(script, span)
+                .into_iter()
+                .map(|line| format!("{}\n{}", line.text, line.mark))
+                .collect();
+            assert_eq!(lines.join("\n"), expect, "{script:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_without_characters_is_shown_too() {
+        let at = |script, start| marked_lines(script, Span { start, end: start });
+        assert_eq!(at("foo", 3)[0].mark, "   ^");
+        assert_eq!(at("", 0)[0].mark, "^");
+        assert_eq!(at("a\nbc", 2)[0].mark, "^");
+        assert_eq!(at("foo", 9), []);
+    }
+
+    #[test]
+    fn a_long_line_is_cut_around_the_mark() {
+        let script = format!("echo {}; rm x; {}", "a".repeat(500), "b".repeat(500));
+        let start = script.find("rm x").unwrap();
+        let lines = marked_lines(
+            &script,
+            Span {
+                start,
+                end: start + 4,
+            },
+        );
+        let [line] = lines.as_slice() else {
+            panic!("{lines:?}")
+        };
+        assert!(line.text.starts_with('…') && line.text.ends_with('…'));
+        assert!(line.text.chars().count() <= MAX_COLUMNS + 2);
+        let column = line.mark.find('^').unwrap();
+        let below: String = line.text.chars().skip(column).take(4).collect();
+        assert_eq!(below, "rm x");
+        // A mark longer than the line is cut with it.
+        let all = marked_lines(
+            &script,
+            Span {
+                start: 0,
+                end: script.len(),
+            },
+        );
+        assert_eq!(all[0].mark.len(), MAX_COLUMNS);
+    }
+}

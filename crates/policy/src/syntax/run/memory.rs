@@ -1,0 +1,177 @@
+//! What calling a function did the last few times, so that a body is walked once for each situation that makes
+//! a difference to it. Without that, functions that call functions cost as much as there are ways through them.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::super::ast::Command;
+use super::super::state::State;
+use super::super::trace::{Known, Trace, holds, repeat};
+use super::super::value::Value;
+use super::Machine;
+
+/// Most situations that are remembered of a function.
+const MAX_SITUATIONS: usize = 16;
+
+/// The calls of each body, by its number.
+pub(super) type Memory = HashMap<usize, Vec<Remembered>>;
+
+/// A call that was walked.
+pub(super) struct Remembered {
+    /// Kept, so that its number is not given to another.
+    _body: Command,
+    /// The state it began with, without the variables.
+    before: State,
+    surroundings: Surroundings,
+    /// The bodies it stood in, sorted, if one of them was not entered again because of that.
+    within: Option<Vec<usize>>,
+    /// The variables it depends on, and those it has set.
+    looked_at: Known,
+    set: Known,
+    after: State,
+    out: Value,
+}
+
+/// What of the machine itself makes a difference.
+#[derive(PartialEq)]
+struct Surroundings {
+    /// Programs, not functions, that the call is started through.
+    through: Vec<String>,
+    expanding: Vec<String>,
+    piped: bool,
+    feeds: bool,
+    dormant: bool,
+}
+
+/// A walk that is going on and may be remembered.
+pub(super) struct Walk {
+    before: State,
+    surroundings: Surroundings,
+    trace: Rc<Trace>,
+    /// Of the walk around it.
+    outer: Option<Rc<Trace>>,
+    recursions: u32,
+}
+
+impl Machine<'_> {
+    fn surroundings(&self, st: &State) -> Surroundings {
+        Surroundings {
+            through: self
+                .through
+                .iter()
+                .filter(|name| !st.functions.contains_key(*name))
+                .cloned()
+                .collect(),
+            expanding: self.expanding.clone(),
+            piped: self.piped,
+            feeds: self.feeds,
+            dormant: self.dormant,
+        }
+    }
+
+    /// Does what an earlier call in the same situation did; returns what it printed.
+    pub(super) fn recall(&mut self, body: &Command, st: &mut State) -> Option<Value> {
+        let calls = self.memory.get(&body.identity())?;
+        let surroundings = self.surroundings(st);
+        let within = self.within();
+        let call = calls.iter().find(|call| {
+            call.surroundings == surroundings
+                && call.within.as_ref().is_none_or(|bodies| *bodies == within)
+                && same_but_for_variables(&call.before, st)
+                && holds(&call.looked_at, st)
+        })?;
+        let (trace, vars) = (st.trace.take(), Rc::clone(&st.vars));
+        *st = State {
+            vars,
+            trace,
+            ..call.after.clone()
+        };
+        repeat(&call.set, st);
+        self.recursions += u32::from(call.within.is_some());
+        Some(call.out.clone())
+    }
+
+    fn within(&self) -> Vec<usize> {
+        let mut bodies = self.calling.clone();
+        bodies.sort_unstable();
+        bodies
+    }
+
+    /// Begins the walk of a body.
+    pub(super) fn set_out(&mut self, st: &mut State) -> Walk {
+        let trace = Rc::new(Trace::new(st));
+        let outer = st.trace.replace(Rc::clone(&trace));
+        Walk {
+            before: without_variables(st),
+            surroundings: self.surroundings(st),
+            trace,
+            outer,
+            recursions: self.recursions,
+        }
+    }
+
+    /// Ends the walk and remembers it, if its result depends on nothing else.
+    pub(super) fn remember(&mut self, body: &Command, walk: Walk, out: &Value, st: &mut State) {
+        let (looked_at, set) = walk.trace.end(st);
+        if let Some(outer) = &walk.outer {
+            for (name, value) in &looked_at {
+                outer.look(name, value.as_ref());
+            }
+        }
+        st.trace = walk.outer;
+        // What was cut short may get further from elsewhere.
+        if self.incomplete {
+            return;
+        }
+        let within = (self.recursions != walk.recursions).then(|| self.within());
+        let calls = self.memory.entry(body.identity()).or_default();
+        if calls.len() >= MAX_SITUATIONS {
+            calls.remove(0);
+        }
+        calls.push(Remembered {
+            _body: body.clone(),
+            before: walk.before,
+            surroundings: walk.surroundings,
+            within,
+            looked_at,
+            set,
+            after: without_variables(st),
+            out: out.clone(),
+        });
+    }
+}
+
+fn without_variables(st: &State) -> State {
+    State {
+        vars: Rc::default(),
+        trace: None,
+        ..st.clone()
+    }
+}
+
+/// Whether two states are the same in everything but variables.
+fn same_but_for_variables(one: &State, other: &State) -> bool {
+    fn same<T: PartialEq>(one: &Rc<T>, other: &Rc<T>) -> bool {
+        Rc::ptr_eq(one, other) || one == other
+    }
+    let functions = Rc::ptr_eq(&one.functions, &other.functions)
+        || one
+            .functions
+            .iter()
+            .map(|(name, body)| (name, body.identity()))
+            .eq(other
+                .functions
+                .iter()
+                .map(|(name, body)| (name, body.identity())));
+    functions
+        && one.ended == other.ended
+        && one.cwd == other.cwd
+        && one.previous == other.previous
+        && one.positional == other.positional
+        && one.stdin == other.stdin
+        && same(&one.exported, &other.exported)
+        && same(&one.pushed, &other.pushed)
+        && same(&one.aliases, &other.aliases)
+        && same(&one.hashed, &other.hashed)
+        && same(&one.files, &other.files)
+}
