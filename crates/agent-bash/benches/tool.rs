@@ -69,17 +69,27 @@ fn main() {
         let executor: Arc<dyn Executor> = timed.clone();
         // No artifacts.
         let tool = BashTool::builder(profiles::STANDARD, host, executor, clock).build();
-        on_top(&tool, &timed).await;
-        long_output(&tool).await;
+        let only = std::env::args()
+            .skip(1)
+            .find(|argument| argument != "--bench");
+        if only.as_deref().is_none_or(|only| only == "on_top") {
+            on_top("with pauses", PAUSE, &tool, &timed).await;
+            on_top("back to back", Duration::ZERO, &tool, &timed).await;
+        }
+        if only.as_deref().is_none_or(|only| only == "long") {
+            long_output(&tool).await;
+        }
     });
     runtime.block_on(all).unwrap();
 }
 
-async fn on_top(tool: &BashTool, timed: &Timed) {
+async fn on_top(name: &str, pause: Duration, tool: &BashTool, timed: &Timed) {
     assert_eq!(COMMAND.len(), 100);
     let (mut whole, mut inner, mut on_top) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..300 {
-        tokio::time::sleep(PAUSE).await;
+        if !pause.is_zero() {
+            tokio::time::sleep(pause).await;
+        }
         let start = Instant::now();
         let result = tool
             .execute(serde_json::Value::from(COMMAND), &Cancel::new())
@@ -92,7 +102,7 @@ async fn on_top(tool: &BashTool, timed: &Timed) {
         on_top.push(micros(total.saturating_sub(run)));
     }
     println!(
-        "whole call, 100 bytes {:8.1} µs   its run {:8.1} µs   on top {:.1} µs",
+        "whole call, 100 bytes, {name}: {:8.1} µs   its run {:8.1} µs   on top {:.1} µs",
         median(&mut whole),
         median(&mut inner),
         median(&mut on_top)

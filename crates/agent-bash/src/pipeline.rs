@@ -110,6 +110,8 @@ async fn stages(
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let last_pipeline = last_pipeline::read(&request);
     let decisions = run::Decisions {
+        // `cd x | head -1` moves nobody. What is still a pipeline is below the shell anyway.
+        subshell: is_lifted && request.session.is_some() && last_pipeline.is_none(),
         report_stages: last_pipeline.is_some(),
         limit: Some(limit),
         streams,

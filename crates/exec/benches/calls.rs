@@ -10,28 +10,20 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
 
-use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, SessionName, Shell,
-    StdinSource, StreamId, Streams, SurvivorPolicy,
-};
+#[path = "script/timed.rs"]
+mod script;
+
+use agent_bash_core::{RunSpec, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions, SnapshotOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Supervisor, Token};
-use std::collections::BTreeMap;
+use script::{environment, median, micros, runtime, spec, time};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Between two calls of the rows "with pauses": the pool has refilled by then.
 const PAUSE: Duration = Duration::from_millis(12);
-
-struct Nothing;
-
-impl OutputConsumer for Nothing {
-    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
-        Flow::Continue
-    }
-}
 
 fn main() {
     let token = supervisor::init();
@@ -48,11 +40,7 @@ fn main() {
         }
     }
     let wanted = move |part: &str| only.as_deref().is_none_or(|only| only == part);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     // In a task, as a server's calls are.
     let all = runtime.spawn(async move {
         for script in ["true", "/bin/true"] {
@@ -74,6 +62,7 @@ fn main() {
 }
 
 async fn with_pauses(token: &Token, script: &str, rounds: usize) {
+    let spec = spec(script);
     let warm = cache(token, ShellCacheOptions::many_calls);
     let cold = cache(token, ShellCacheOptions::one_call);
     let (mut ours, mut fresh, mut bash) = (Vec::new(), Vec::new(), Vec::new());
@@ -81,9 +70,9 @@ async fn with_pauses(token: &Token, script: &str, rounds: usize) {
         tokio::time::sleep(PAUSE).await;
         bash.push(time_bash(script));
         tokio::time::sleep(PAUSE).await;
-        ours.push(time(&warm, script).await);
+        ours.push(time(&warm, &spec).await);
         tokio::time::sleep(PAUSE).await;
-        fresh.push(time(&cold, script).await);
+        fresh.push(time(&cold, &spec).await);
     }
     row(&format!("isolated, warm, `{script}`"), &mut ours, &mut bash);
     row(
@@ -94,11 +83,12 @@ async fn with_pauses(token: &Token, script: &str, rounds: usize) {
 }
 
 async fn back_to_back(token: &Token, script: &str, rounds: usize) {
+    let spec = spec(script);
     let warm = cache(token, ShellCacheOptions::many_calls);
     let (mut ours, mut bash) = (Vec::new(), Vec::new());
     for _ in 0..rounds / 20 {
         for _ in 0..20 {
-            ours.push(time(&warm, script).await);
+            ours.push(time(&warm, &spec).await);
         }
         tokio::time::sleep(PAUSE).await;
         for _ in 0..20 {
@@ -118,18 +108,37 @@ async fn session(token: &Token, script: &str, rounds: usize) {
         session: Some(SessionName("bench".into())),
         ..spec(script)
     };
-    time_spec(&cache, &spec).await;
+    time(&cache, &spec).await;
     let (mut ours, mut bash) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        ours.push(time_spec(&cache, &spec).await);
+        ours.push(time(&cache, &spec).await);
         bash.push(time_bash(script));
     }
-    row(&format!("session, `{script}`"), &mut ours, &mut bash);
+    row(
+        &format!("session, by turns, `{script}`"),
+        &mut ours,
+        &mut bash,
+    );
+    let (mut ours, mut bash) = (Vec::new(), Vec::new());
+    for _ in 0..rounds / 20 {
+        for _ in 0..20 {
+            ours.push(time(&cache, &spec).await);
+        }
+        for _ in 0..20 {
+            bash.push(time_bash(script));
+        }
+    }
+    row(
+        &format!("session, back to back, `{script}`"),
+        &mut ours,
+        &mut bash,
+    );
 }
 
 /// Both sides have read the same 200 functions: ours ahead of the call, or back to back on the way to it; bash at its
 /// start, from the very file that ours are loaded from.
 async fn snapshot(token: &Token, script: &str, rounds: usize) {
+    let spec = spec(script);
     let root = tempfile::tempdir().unwrap();
     let (rc, directory) = (root.path().join("bashrc"), root.path().join("snapshots"));
     std::fs::write(&rc, functions(200)).unwrap();
@@ -141,7 +150,7 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
         })
     };
     let warm = with(ShellCacheOptions::many_calls);
-    time(&warm, script).await;
+    time(&warm, &spec).await;
     let files = std::fs::read_dir(&directory).unwrap();
     let file = files.flatten().next().unwrap().path();
     let sourced = format!(". {}; {script}", file.display());
@@ -150,7 +159,7 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
         tokio::time::sleep(PAUSE).await;
         bash.push(time_bash(&sourced));
         tokio::time::sleep(PAUSE).await;
-        ours.push(time(&warm, script).await);
+        ours.push(time(&warm, &spec).await);
     }
     row(
         &format!("isolated, warm, 200 functions, `{script}`"),
@@ -160,7 +169,7 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
     let (mut ours, mut bash) = (Vec::new(), Vec::new());
     for _ in 0..rounds / 20 {
         for _ in 0..20 {
-            ours.push(time(&warm, script).await);
+            ours.push(time(&warm, &spec).await);
         }
         tokio::time::sleep(PAUSE).await;
         for _ in 0..20 {
@@ -173,10 +182,10 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
         &mut bash,
     );
     let cold = with(ShellCacheOptions::one_call);
-    time(&cold, script).await;
+    time(&cold, &spec).await;
     let (mut ours, mut bash) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
-        ours.push(time(&cold, script).await);
+        ours.push(time(&cold, &spec).await);
         bash.push(time_bash(&sourced));
     }
     row(
@@ -213,16 +222,6 @@ fn cache(
     ))
 }
 
-async fn time(cache: &ShellCache, script: &str) -> f64 {
-    time_spec(cache, &spec(script)).await
-}
-
-async fn time_spec(cache: &ShellCache, spec: &RunSpec) -> f64 {
-    let start = Instant::now();
-    cache.run(spec, &mut Nothing, &Cancel::new()).await.unwrap();
-    micros(start)
-}
-
 fn time_bash(script: &str) -> f64 {
     let start = Instant::now();
     let args = ["--norc", "--noprofile", "-c", script];
@@ -236,51 +235,10 @@ fn time_bash(script: &str) -> f64 {
     micros(start)
 }
 
-fn micros(start: Instant) -> f64 {
-    start.elapsed().as_secs_f64() * 1e6
-}
-
-fn environment() -> BTreeMap<std::ffi::OsString, std::ffi::OsString> {
-    [("PATH", "/usr/bin:/bin"), ("HOME", "/nonexistent")]
-        .map(|(n, v)| (n.into(), v.into()))
-        .into()
-}
-
-fn spec(script: &str) -> RunSpec {
-    RunSpec {
-        script: script.to_owned(),
-        shell: Shell {
-            path: "/bin/bash".into(),
-            is_bash: true,
-            args: Vec::new(),
-        },
-        cwd: "/tmp".into(),
-        env: Environment {
-            base: Arc::new(environment()),
-            changes: BTreeMap::new(),
-        },
-        streams: Streams::Merged,
-        stdin: StdinSource::Null,
-        timeout: Some(Duration::from_secs(60)),
-        grace: Duration::from_secs(2),
-        survivors: SurvivorPolicy::Adopt,
-        session: None,
-        limits: Limits::default(),
-        report_stages: false,
-        enter_cwd: false,
-        snapshot: true,
-    }
-}
-
 fn row(name: &str, ours: &mut [f64], bash: &mut [f64]) {
     let (ours, bash) = (median(ours), median(bash));
     println!(
         "{name:44} {ours:8.1} µs   bash -c {bash:8.1} µs   ratio {:.2}",
         ours / bash
     );
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

@@ -2,25 +2,20 @@
 //!
 //! A plain program and no criterion: it must call the supervisor's `init` at the top of `main`.
 
-#![expect(
-    clippy::disallowed_methods,
-    reason = "a benchmark measures, and looks at other processes"
-)]
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
 
-use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, Shell, StdinSource,
-    StreamId, Streams, SurvivorPolicy,
-};
+#[path = "script/timed.rs"]
+mod script;
+
 use agent_bash_exec::{ShellCache, ShellCacheOptions, SnapshotOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Supervisor};
-use std::collections::BTreeMap;
+use script::{median, runtime, spec, time};
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What the big host has resident.
 const BIG: usize = 4 << 30;
@@ -28,22 +23,10 @@ const BIG: usize = 4 << 30;
 /// Calls of a median.
 const ROUNDS: usize = 200;
 
-struct Nothing;
-
-impl OutputConsumer for Nothing {
-    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
-        Flow::Continue
-    }
-}
-
 fn main() {
     let token = supervisor::init();
     let supervisor = Supervisor::this_program(&token);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let all = runtime.spawn(async move {
         idle(&supervisor).await;
         big(&supervisor).await;
@@ -55,15 +38,16 @@ fn main() {
 async fn big(supervisor: &Supervisor) {
     let clock = Arc::new(SystemClock::new());
     let cold = ShellCache::new(ShellCacheOptions::one_call(supervisor.clone(), clock));
+    let spec = spec("true");
     let (mut small, mut big) = (Vec::new(), Vec::new());
     for _ in 0..4 {
         for _ in 0..ROUNDS / 4 {
-            small.push(time(&cold).await);
+            small.push(time(&cold, &spec).await);
         }
         // Written to, so that it is there.
         let memory = vec![1u8; BIG];
         for _ in 0..ROUNDS / 4 {
-            big.push(time(&cold).await);
+            big.push(time(&cold, &spec).await);
         }
         assert_eq!(memory.last(), Some(&1));
     }
@@ -72,15 +56,6 @@ async fn big(supervisor: &Supervisor) {
         "start in a host of 4 GiB {big:8.1} µs   in a small one {small:8.1} µs   ratio {:.2}",
         big / small
     );
-}
-
-async fn time(cache: &ShellCache) -> f64 {
-    let start = Instant::now();
-    cache
-        .run(&spec(), &mut Nothing, &Cancel::new())
-        .await
-        .unwrap();
-    start.elapsed().as_secs_f64() * 1e6
 }
 
 /// One warm shell with a snapshot of 200 functions, and its supervisor.
@@ -101,10 +76,7 @@ async fn idle(supervisor: &Supervisor) {
         snapshot: Some(SnapshotOptions::new(&rc, root.path().join("snapshots"))),
         ..ShellCacheOptions::many_calls(supervisor.clone(), Arc::new(SystemClock::new()))
     });
-    cache
-        .run(&spec(), &mut Nothing, &Cancel::new())
-        .await
-        .unwrap();
+    time(&cache, &spec("true")).await;
     while cache.warm() == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
@@ -153,38 +125,4 @@ fn sum(path: &str, field: &str) -> u64 {
     let lines = text.lines().filter(|line| line.starts_with(field));
     let values = lines.filter_map(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
     values.sum()
-}
-
-fn spec() -> RunSpec {
-    let environment: BTreeMap<_, _> = [("PATH", "/usr/bin:/bin"), ("HOME", "/nonexistent")]
-        .map(|(name, value)| (name.into(), value.into()))
-        .into();
-    RunSpec {
-        script: "true".to_owned(),
-        shell: Shell {
-            path: "/bin/bash".into(),
-            is_bash: true,
-            args: Vec::new(),
-        },
-        cwd: "/tmp".into(),
-        env: Environment {
-            base: Arc::new(environment),
-            changes: BTreeMap::new(),
-        },
-        streams: Streams::Merged,
-        stdin: StdinSource::Null,
-        timeout: Some(Duration::from_secs(60)),
-        grace: Duration::from_secs(2),
-        survivors: SurvivorPolicy::Adopt,
-        session: None,
-        limits: Limits::default(),
-        report_stages: false,
-        enter_cwd: false,
-        snapshot: true,
-    }
-}
-
-fn median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

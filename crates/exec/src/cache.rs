@@ -39,7 +39,7 @@ pub struct ShellCacheOptions {
     /// Bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
     /// The session's background jobs: those that [`ShellCache::start_job`] starts, and what calls leave behind. `None`: none
-    /// are started, and survivors live on without an entry.
+    /// are started, and survivors live on without an entry, those of a session's call as long as the session.
     pub jobs: Option<Arc<Jobs>>,
 }
 

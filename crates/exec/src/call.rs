@@ -1,7 +1,7 @@
 //! One call: the script is handed over, its output is read, its end is awaited, what is left is drained and named.
 
 use crate::cache::ShellCacheOptions;
-use crate::jobs::Adoption;
+use crate::left_behind::LeftBehind;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
 use crate::snapshot::Snapshot;
@@ -18,7 +18,7 @@ use rustix::fs::{fstat, tell};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -180,13 +180,8 @@ impl<'a> Call<'a> {
         let started_at = options.clock.wall();
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;
-        let watchdog = Watchdog::start(
-            supervised.link(),
-            Arc::clone(&options.clock),
-            cancel.clone(),
-            spec.timeout,
-            spec.grace,
-        );
+        let clock = Arc::clone(&options.clock);
+        let watchdog = Watchdog::start(supervised.link(), clock, cancel.clone(), spec);
         Ok(Self {
             spec,
             options,
@@ -408,37 +403,15 @@ impl<'a> Call<'a> {
         if survivors.is_empty() {
             return survivors;
         }
-        // The host's last read is done; what comes from now on is the supervisor's.
-        let open: Vec<_> = self.streams.open().collect();
-        let files: Vec<File> = open
-            .iter()
-            .filter_map(|(stream, _)| out.file_for_survivors(*stream))
-            .collect();
-        let pipes: Vec<BorrowedFd<'_>> = open.iter().map(|(_, pipe)| *pipe).collect();
-        let files: Vec<BorrowedFd<'_>> = if files.len() == pipes.len() {
-            files.iter().map(AsFd::as_fd).collect()
-        } else {
-            Vec::new()
-        };
-        let quota = self.options.survivor_quota;
-        let Some(jobs) = &self.options.jobs else {
-            // Gone: it was killed in this moment. Nobody reads on for them, but they live.
-            let _: Result<(), Gone> = self.supervised.adopt(&pipes, &files, true, quota).await;
-            return survivors;
-        };
-        let adoption = Adoption {
+        let left = LeftBehind {
             spec: self.spec,
+            options: self.options,
             started_at: self.started_at,
-            survivors: &survivors,
             supervised: &mut self.supervised,
-            pipes: &pipes,
-            files: &files,
-            quota,
+            alone: true,
+            streams: &self.streams,
         };
-        let job = jobs.adopt(adoption).await;
-        for survivor in &mut survivors {
-            survivor.job.clone_from(&job);
-        }
+        left.adopt(&mut survivors, out).await;
         survivors
     }
 

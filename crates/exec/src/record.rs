@@ -1,10 +1,12 @@
 //! The text by which a waiting shell takes its script: what it is started with, and the record of a call.
 //!
 //! The shell is started with [`boot`] as its `-c` text, and blocks reading its stdin, the control pipe. The script
-//! file, which it inherited, holds two parts, each ended by a NUL: the record of the call, and the script. One NUL
-//! on the control pipe commits them: an end of file never runs half a script. The record changes into the call's
-//! directory, closes all that is ours and leaves the script in `BASH_EXECUTION_STRING`, where `bash -c` has it; `eval`
-//! runs it on line 1.
+//! file, which it inherited, holds the parts of a [`Record`] and the script, each ended by a NUL. One NUL on the control
+//! pipe commits them: an end of file never runs half a script. The shell changes into the call's directory, closes all that
+//! is ours and leaves the script in `BASH_EXECUTION_STRING`, where `bash -c` has it; `eval` runs it on line 1.
+//!
+//! All of that stands in the boot text, on one line, so that it is parsed while the shell waits; what is parsed with the
+//! call is only what most calls do not have.
 //!
 //! Words of ours are escaped (`\builtin`) against aliases; see `docs/design` for what was tried and lost.
 
@@ -14,22 +16,34 @@ use agent_bash_core::{Shell, Stage, Streams};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them.
+/// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them. The record's
+/// parts: 0 directory, 1 what is set, 2 redirections, 3 whether the tail follows, 4 the script.
 ///
-/// `: bash` leaves `$_` as `bash -c` has it. The record's own status says whether the tail follows the script; the tail
-/// stands here and not in the record, since whatever the record left for it (a variable, say) the script could see.
+/// `: bash` leaves `$_` as `bash -c` has it. Whether the tail follows the script is asked here, and the tail stands here:
+/// whatever the record left for it (a variable, say) the script could see.
 const BOOT: &str = concat!(
     r#"IFS= \builtin read -r -d '' __ab || \builtin exit 125; "#,
-    r#"\builtin mapfile -d '' -n 2 -u {script_fd} __ab; "#,
-    r#"if \builtin eval "${__ab[0]}"; then : bash; \builtin eval -- "$BASH_EXECUTION_STRING"; "#,
-    r#"else : bash; \builtin eval -- "$BASH_EXECUTION_STRING"$'\n'"#,
+    r#"\builtin mapfile -d '' -n 5 -u {script_fd} __ab; "#,
+    // A message would be the call's output.
+    r#"\builtin cd -- "${__ab[0]}" 2>&- || { \builtin printf d >&{script_fd}; \builtin exit 125; }; "#,
+    // As a bash that was started there has it: from the environment if that names a directory, else declared only.
+    r#"\builtin unset -v OLDPWD; \builtin export OLDPWD; \builtin eval "${__ab[1]}"; "#,
+    // A shell that waited was started a while ago.
+    r#"SECONDS=0; BASH_EXECUTION_STRING=${__ab[4]-}; "#,
+    r#"case ${__ab[2]} in "#,
+    r#"merged) \command exec 2>&1 {script_fd}<&- </dev/null ;; "#,
+    r#"split) \command exec {script_fd}<&- </dev/null ;; "#,
+    r#"*) \builtin eval "${__ab[2]}" ;; esac; "#,
+    r#"case ${__ab[3]} in "#,
+    r#"tail) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING"$'\n'"#,
     // The tail, quoted once. It must stand in the same text as the script: `eval` resets PIPESTATUS.
     r#""__ab=(\"\$?\" \"\${PIPESTATUS[@]}\"); "#,
     r#"{ { \\builtin printf '%s ' \"\${__ab[@]}\"; \\builtin printf '%s' \"\$PWD\"; } >|{report}; } 2>/dev/null; "#,
-    r#"\\builtin exit \"\${__ab[0]}\""; fi"#,
+    r#"\\builtin exit \"\${__ab[0]}\"" ;; "#,
+    r#"*) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING" ;; esac"#,
 );
 
 /// Words in a script that could see the tail, or keep it from working. Such a script is not followed by one.
@@ -76,9 +90,16 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
         .then(|| (stages, PathBuf::from(format!("/{directory}"))))
 }
 
-/// The same for a shell that is not bash: it cannot be relied on to have more than POSIX. The script file holds one
-/// part; leading words of the record have no place, so the supervisor's directory is changed by `cd` in the text.
-const PLAIN_BOOT: &str = r"read -r __ab || exit 125; . /dev/fd/{script_fd}";
+/// The same for a shell that is not bash: it cannot be relied on to have more than POSIX. The script file holds one text, the
+/// record's work and the script. It is evaluated, and not read as a file, so that `$0` is the shell's name and messages name no
+/// descriptor of ours; they say `eval` in its place. Such shells know descriptors of one digit only; the dot keeps newlines at
+/// the end.
+const PLAIN_BOOT: &str = concat!(
+    "read -r __ab || exit 125; ",
+    "__ab=$(command -p cat /dev/fd/{script_fd} && echo .) || exit 125; ",
+    "case {script_fd} in ?) exec {script_fd}<&- ;; esac; ",
+    r#"eval "${__ab%.}""#,
+);
 
 /// Whether a shell takes its script as bash does. One that reads the user's profile at its start is not one that can be
 /// started ahead, and is bash all the same.
@@ -119,7 +140,7 @@ pub(crate) struct ShellNumbers {
     pub(crate) stdin: Option<i32>,
 }
 
-/// What a record that fails (its directory cannot be entered) adds to the script file: nothing else can write there,
+/// What a shell that cannot enter its directory adds to the script file (see [`BOOT`]): nothing else can write there,
 /// since the descriptor is closed before the script runs.
 pub(crate) const FAILURE: &str = "d";
 
@@ -145,56 +166,65 @@ pub(crate) struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// The script file's content: record, NUL, script.
+    /// The script file's content: the record's parts and the script.
     pub(crate) fn with_script(self, script: &str) -> Vec<u8> {
-        let ShellNumbers { script: fd, stdin } = self.numbers;
         let mut text = Vec::with_capacity(script.len() + 512);
-        let mut add = |part: &[u8]| text.extend_from_slice(part);
-        add(b"\\builtin cd -- ");
-        add(&quoted(self.cwd.as_os_str()));
-        add(format!(
-            " 2>/dev/null || {{ \\builtin printf {FAILURE} >&{fd}; \\builtin exit 125; }}; "
-        )
-        .as_bytes());
-        // As a bash that was started there has it: from the environment if that names a directory, else declared only.
-        add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD");
-        if let Some(oldpwd) = self.oldpwd.filter(|path| Path::new(path).is_dir()) {
-            add(b"=");
-            add(&quoted(oldpwd));
+        text.extend_from_slice(self.cwd.as_os_str().as_bytes());
+        text.push(0);
+        self.add_settings(&mut text);
+        text.push(0);
+        self.add_redirections(&mut text);
+        text.push(0);
+        if self.tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
+            text.extend_from_slice(b"tail");
         }
-        add(b"; ");
+        text.push(0);
+        text.extend_from_slice(script.as_bytes());
+        text
+    }
+
+    fn add_settings(&self, text: &mut Vec<u8>) {
+        text.extend(old_directory(self.oldpwd));
         let path = self.snapshot.and_then(Snapshot::path);
         if let Some(path) = path.filter(|_| !self.path_is_the_calls) {
-            add(b"\\builtin export PATH=");
-            add(&quoted(path));
-            add(b"; ");
+            text.extend_from_slice(b"\\builtin export PATH=");
+            text.extend_from_slice(&quoted(path));
+            text.extend_from_slice(b"; ");
         }
         if let Some(changes) = self.exports {
-            add(&exports::commands(changes));
+            text.extend_from_slice(&exports::commands(changes));
         }
-        // A shell that waited was started a while ago.
-        add(b"SECONDS=0; BASH_EXECUTION_STRING=${__ab[1]-}; \\builtin unset -v __ab; ");
-        if self.streams == Streams::Merged {
-            add(b"\\command exec 2>&1; ");
+    }
+
+    /// One of those that the boot text knows, or a text. Options come with them, and after them: `set -e` must not be on
+    /// before.
+    fn add_redirections(&self, text: &mut Vec<u8>) {
+        let ShellNumbers { script: fd, stdin } = self.numbers;
+        let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
+        let merged = self.streams == Streams::Merged;
+        if stdin.is_none() && options.is_empty() {
+            let known: &[u8] = if merged { b"merged" } else { b"split" };
+            return text.extend_from_slice(known);
         }
+        let stderr = if merged { "2>&1 " } else { "" };
         let stdin = match stdin {
             Some(number) => format!("<&{number} {number}<&-"),
             None => "</dev/null".to_owned(),
         };
-        add(format!("\\command exec {fd}<&- {stdin}").as_bytes());
-        let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
+        text.extend_from_slice(format!("\\command exec {stderr}{fd}<&- {stdin}").as_bytes());
         if !options.is_empty() {
-            add(b"; { ");
-            add(options);
-            add(b"} >/dev/null 2>&1");
+            text.extend_from_slice(b"; { ");
+            text.extend_from_slice(options);
+            text.extend_from_slice(b"} >/dev/null 2>&1");
         }
-        if self.tail && self.snapshot.is_none_or(Snapshot::allows_tail) {
-            add(b"; \\builtin false");
-        }
-        add(b"\0");
-        add(script.as_bytes());
-        text
     }
+}
+
+/// What sets an `OLDPWD` that is declared, as a bash that is started does: to that of the environment, if it names a directory.
+pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
+    let set = |path| [b"OLDPWD=", &*quoted(path), b"; "].concat();
+    let is_there = |path: &&OsStr| Path::new(path).is_dir();
+    oldpwd.filter(is_there).map(set).unwrap_or_default()
 }
 
 /// The script file's content for a shell that is not bash: the record's work, then the script, in one text.
@@ -230,15 +260,29 @@ mod tests {
                 stdin: None,
             },
         };
-        let file = record.with_script("echo hi\n");
-        let parts: Vec<&[u8]> = file.split(|byte| *byte == 0).collect();
-        assert_eq!(parts.len(), 2);
-        assert_eq!(parts[1], b"echo hi\n");
-        let record = String::from_utf8(parts[0].to_vec()).unwrap();
-        assert!(record.starts_with("\\builtin cd -- '/tmp'"), "{record}");
-        assert!(
-            record.ends_with("\\command exec 2>&1; \\command exec 9<&- </dev/null"),
-            "{record}"
+        let parts = |record: Record<'_>| {
+            let file = String::from_utf8(record.with_script("echo hi\n")).unwrap();
+            file.split('\0').map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(parts(record), ["/tmp", "", "merged", "", "echo hi\n"]);
+        let split = Record {
+            streams: Streams::Split,
+            tail: true,
+            ..record
+        };
+        assert_eq!(parts(split), ["/tmp", "", "split", "tail", "echo hi\n"]);
+        let fed = Record {
+            oldpwd: Some(OsStr::new("/")),
+            numbers: ShellNumbers {
+                script: 9,
+                stdin: Some(8),
+            },
+            ..record
+        };
+        let redirections = "\\command exec 2>&1 9<&- <&8 8<&-";
+        assert_eq!(
+            parts(fed),
+            ["/tmp", "OLDPWD='/'; ", redirections, "", "echo hi\n"]
         );
     }
 

@@ -1,12 +1,13 @@
 //! Persistent shells: named, long-lived, one call after another; variables, functions, directory and options persist.
 //!
-//! A call's script goes in as one record on a control pipe; its output comes out of fresh FIFOs of its own, which the
-//! record opens by path, so that an `exec >/dev/null` is undone with the call and late output stays with its own call;
-//! status, directory and exports leave on a status FIFO. Nothing is ever parsed out of the output.
+//! A call's script goes in as one record, for which a byte on a control pipe stands; its output comes out of FIFOs of its
+//! own, which the record opens by path, so that an `exec >/dev/null` is undone with the call and late output stays with its
+//! own call; status and directory leave on a status FIFO, exports on another. Nothing is ever parsed out of the output.
 //!
 //! Parts: `live` (a shell that waits for records), `record` (their text), `call` (one call).
 
 mod call;
+mod directory;
 mod live;
 mod record;
 
@@ -19,8 +20,8 @@ use agent_bash_core::{
     Cancel, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, SessionName,
 };
 use call::{After, SessionCall};
+pub use directory::sweep_sessions;
 use live::LiveShell;
-pub use live::sweep_sessions;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -183,7 +184,7 @@ impl Session {
                 Some(shell) => shell,
                 None => LiveShell::start(spec, options, remembered, snapshot.cloned()).await?,
             };
-            let call = SessionCall::hand_over(spec, shell, remembered, options, cancel).await;
+            let call = SessionCall::hand_over(spec, shell, remembered, options, cancel);
             let after = match call {
                 Ok(call) => call.finish(out).await,
                 Err(unanswered) => After::Untaken(unanswered),

@@ -27,10 +27,10 @@ pub(crate) struct OutputStreams {
     /// Empty until there is something to read.
     buffer: Vec<u8>,
     closed_early: bool,
-    /// The consumer had a chunk and nobody else a turn since.
-    pushed: bool,
+    /// Chunks that the consumer had since others had a turn.
+    pushed: usize,
     /// Pipes that have ended: nobody writes into them any more.
-    ended: Vec<(StreamId, OwnedFd)>,
+    ended: Vec<StreamId>,
 }
 
 #[derive(Debug)]
@@ -80,7 +80,7 @@ impl OutputStreams {
             pipes: fds.into_iter().map(pipe).collect::<io::Result<_>>()?,
             buffer: Vec::new(),
             closed_early: false,
-            pushed: false,
+            pushed: 0,
             ended: Vec::new(),
         })
     }
@@ -95,8 +95,8 @@ impl OutputStreams {
         self.closed_early
     }
 
-    /// The pipes that have ended, to be used again.
-    pub(crate) fn take_ended(&mut self) -> Vec<(StreamId, OwnedFd)> {
+    /// The pipes that have ended by themselves.
+    pub(crate) fn take_ended(&mut self) -> Vec<StreamId> {
         std::mem::take(&mut self.ended)
     }
 
@@ -137,20 +137,18 @@ impl OutputStreams {
         let pipe = self.pipes.remove(index);
         match pipe.after_stop {
             Some(bytes) if bytes > AFTER_STOP_BYTES => self.closed_early = true,
-            _ => {
-                let fd = pipe.receiver.into_nonblocking_fd();
-                self.ended.extend(fd.ok().map(|fd| (pipe.stream, fd)));
-            }
+            _ => self.ended.push(pipe.stream),
         }
     }
 
     /// Waits until [`Self::read`] has something to do. Never returns once all streams have ended. Cancel safe.
     pub(crate) async fn ready(&mut self) -> Ready {
-        if self.pushed {
+        if self.pushed > 1 {
             // A stream that is always ready never waits: without this a consumer that takes its time for each chunk takes
-            // that of all timers and of all other tasks, too.
+            // that of all timers and of all other tasks, too. One that is found empty waits by itself, and to yield there
+            // would wake another worker for nothing.
             tokio::task::yield_now().await;
-            self.pushed = false;
+            self.pushed = 0;
         }
         match self.readable().await {
             Some(index) => Ready(index),
@@ -170,10 +168,14 @@ impl OutputStreams {
         let progress = match pipe.receiver.try_read_buf(&mut self.buffer) {
             Ok(0) => Progress::Ended,
             Ok(_) => {
-                self.pushed = true;
+                self.pushed += 1;
                 pipe.push(&self.buffer, out)
             }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                // The next wait is a wait.
+                self.pushed = 0;
+                return None;
+            }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return None,
             Err(error) => {
                 tracing::warn!(%error, "a pipe could not be read");

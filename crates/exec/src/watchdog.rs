@@ -2,7 +2,7 @@
 //! consumer can, being slow or blocking, so from the first chunk on a task of its own watches: a consumer delays the reading
 //! of output, never the ending of a command.
 
-use agent_bash_core::{Cancel, Clock};
+use agent_bash_core::{Cancel, Clock, RunSpec};
 use agent_bash_process::supervisor::Link;
 use std::io;
 use std::pin::Pin;
@@ -48,44 +48,18 @@ enum Watch {
 }
 
 impl Watchdog {
-    /// Starts to watch: from now on `timeout` runs.
-    pub(crate) fn start(
-        link: Link,
-        clock: Arc<dyn Clock>,
-        cancel: Cancel,
-        timeout: Option<Duration>,
-        grace: Duration,
-    ) -> Self {
+    /// Starts to watch: from now on the time limit runs. A shell that serves more than one call is stopped before it is
+    /// ended: it would go on to its next command.
+    pub(crate) fn start(link: Link, clock: Arc<dyn Clock>, cancel: Cancel, spec: &RunSpec) -> Self {
         let ender = Ender {
             link,
-            grace,
-            order: Link::terminate,
+            grace: spec.grace,
+            order: match spec.session {
+                Some(_) => Link::stop_and_terminate,
+                None => Link::terminate,
+            },
         };
-        Self::watch(ender, clock, cancel, timeout)
-    }
-
-    /// As [`Self::start`], for a shell that serves more than one call: it is stopped first.
-    pub(crate) fn start_for_session(
-        link: Link,
-        clock: Arc<dyn Clock>,
-        cancel: Cancel,
-        timeout: Option<Duration>,
-        grace: Duration,
-    ) -> Self {
-        let ender = Ender {
-            link,
-            grace,
-            order: Link::stop_and_terminate,
-        };
-        Self::watch(ender, clock, cancel, timeout)
-    }
-
-    fn watch(
-        ender: Ender,
-        clock: Arc<dyn Clock>,
-        cancel: Cancel,
-        timeout: Option<Duration>,
-    ) -> Self {
+        let timeout = spec.timeout;
         let watch = Box::pin(async move {
             let limit = async {
                 match timeout {

@@ -1,6 +1,8 @@
 //! Real bash is the oracle: a script that runs here and by `bash -c` prints the same, ends the same and writes the same
-//! files. What may differ is data (`data/allowed_differences.jsonl`), limited to the classes that the contract allows;
-//! any other difference fails, and so does an allowed one that has vanished.
+//! files, in whatever way it is run: by a call, cold or warm or with a snapshot, in a session, as a background job. What may
+//! differ is data (`data/allowed_*.jsonl`, one list for the shells of calls and jobs, one more for each way that has more to
+//! say), limited to the classes that the contract allows; any other difference fails, and so does an allowed one that has
+//! vanished.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -10,73 +12,25 @@ mod support;
 mod allowed;
 #[path = "bash_equality/observed.rs"]
 mod observed;
+#[path = "bash_equality/ways.rs"]
+mod ways;
 
-use agent_bash_core::{Cancel, RunSpec, Streams};
-use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_core::Streams;
 use allowed::Allowed;
 use observed::Observed;
 use serde::Deserialize;
 use std::path::Path;
 use std::sync::Arc;
-use support::{Collect, command, options, spec};
+use support::command;
 use tokio::sync::Semaphore;
-
-/// A way of running a script that must not be told from `bash -c`.
-struct Way {
-    name: &'static str,
-    streams: Streams,
-    /// Where the script's last statement is a pipeline.
-    report_stages: bool,
-    /// Only shells that were started ahead.
-    warm: bool,
-    options: fn() -> ShellCacheOptions,
-}
-
-/// As many shells wait as calls run at once.
-fn warm() -> ShellCacheOptions {
-    ShellCacheOptions {
-        warm_shells: PARALLEL,
-        ..options()
-    }
-}
-
-const WAYS: &[Way] = &[
-    Way {
-        name: "cold",
-        streams: Streams::Split,
-        report_stages: false,
-        warm: false,
-        options,
-    },
-    Way {
-        name: "cold, one pipe, stages reported",
-        streams: Streams::Merged,
-        report_stages: true,
-        warm: false,
-        options,
-    },
-    Way {
-        name: "warm",
-        streams: Streams::Split,
-        report_stages: false,
-        warm: true,
-        options: warm,
-    },
-    Way {
-        name: "warm, one pipe, stages reported",
-        streams: Streams::Merged,
-        report_stages: true,
-        warm: true,
-        options: warm,
-    },
-];
+use ways::{PARALLEL, Player, WAYS};
 
 /// Scripts of the corpus that bash itself does not run the same twice: one prints how long it took, one may see the
 /// pipe of its own pipeline while bash still holds it. Others say the same of times and of descriptors.
 const VARYING: [&str; 2] = ["time true 2>/dev/null", r"ls /proc/$$/fd | tr '\n' ' '"];
 
-/// Calls at once.
-const PARALLEL: usize = 6;
+/// At this error bash 5.2 exits if it has run nothing before, and aborts in its allocator if it has.
+const NOT_AFTER_OTHERS: &str = "syntax-error-in-substitution";
 
 #[derive(Debug, Clone, Deserialize)]
 struct Case {
@@ -103,10 +57,12 @@ fn cases() -> Vec<Case> {
     corpus.chain(hard).collect()
 }
 
-/// By bash itself, in a session of its own as ours are, without a terminal.
+/// By bash itself, in a session of its own as ours are, without a terminal, and with no signal ignored, whatever has started
+/// these tests.
 fn reference(script: &str, streams: Streams, dir: &Path) -> Observed {
-    let mut bash = command("setsid");
-    bash.args(["bash", "--norc", "--noprofile", "-c", "--", script])
+    let mut bash = command("env");
+    bash.args(["--default-signal", "setsid"])
+        .args(["bash", "--norc", "--noprofile", "-c", "--", script])
         .current_dir(dir);
     let (status, out, err) = match streams {
         Streams::Split => {
@@ -126,33 +82,15 @@ fn reference(script: &str, streams: Streams, dir: &Path) -> Observed {
     Observed::of_process(status, &out, &err, dir)
 }
 
-async fn ours(cache: &ShellCache, way: &Way, case: &Case, dir: &Path) -> Observed {
-    if way.warm {
-        assert!(support::soon(|| cache.warm() > 0).await, "no shell waits");
-    }
-    let spec = RunSpec {
-        cwd: dir.to_path_buf(),
-        streams: way.streams,
-        report_stages: way.report_stages && case.pipeline_last,
-        ..spec(&case.script)
-    };
-    let mut collect = Collect::default();
-    let outcome = agent_bash_core::Executor::run(cache, &spec, &mut collect, &Cancel::new())
-        .await
-        .unwrap();
-    Observed::of_call(&outcome, &collect.out, &collect.err, dir)
-}
-
 /// What is wrong with one script in one way, if anything.
 fn judge(
-    way: &Way,
+    way: &str,
     case: &Case,
     ours: &Observed,
     bash: &Observed,
     allowed: Option<&Allowed>,
 ) -> Option<String> {
     let name = &case.name;
-    let way = way.name;
     match allowed {
         _ if ours == bash && allowed.is_none() => None,
         None => Some(format!(
@@ -170,24 +108,45 @@ fn judge(
     }
 }
 
-/// Runs one script by bash and in all ways, each in a fresh directory.
-async fn compare(
-    caches: &[(&'static Way, ShellCache)],
-    case: &Case,
-    allowed: Option<&Allowed>,
-) -> Vec<String> {
+/// By bash, in a fresh directory.
+async fn bash(case: &Case, streams: Streams) -> Observed {
+    let script = case.script.clone();
+    let bash = tokio::task::spawn_blocking(move || {
+        let dir = tempfile::tempdir().unwrap();
+        reference(&script, streams, dir.path())
+    });
+    bash.await.unwrap()
+}
+
+/// In one way, in a fresh directory. What is wrong.
+async fn check(player: &Player, case: &Case, bash: &Observed) -> Option<String> {
+    let dir = tempfile::tempdir().unwrap();
+    let ours = player.play(case, dir.path()).await;
+    let allowed = player.allowed.get(&case.name);
+    judge(player.way.name, case, &ours, bash, allowed)
+}
+
+/// Runs one script by bash and in all ways.
+async fn compare(players: &[Player], case: &Case) -> Vec<String> {
     let mut faults = Vec::new();
     for streams in [Streams::Split, Streams::Merged] {
-        let text = case.script.clone();
-        let bash = tokio::task::spawn_blocking(move || {
-            let dir = tempfile::tempdir().unwrap();
-            reference(&text, streams, dir.path())
-        });
-        let bash = bash.await.unwrap();
-        for (way, cache) in caches.iter().filter(|(way, _)| way.streams == streams) {
-            let dir = tempfile::tempdir().unwrap();
-            let ours = ours(cache, way, case, dir.path()).await;
-            faults.extend(judge(way, case, &ours, &bash, allowed));
+        let bash = bash(case, streams).await;
+        for player in players {
+            if player.way.streams == streams && !player.is_ordered() {
+                faults.extend(check(player, case, &bash).await);
+            }
+        }
+    }
+    faults
+}
+
+/// Runs all scripts one after another in the ways in which one may notice another.
+async fn compare_in_order(players: &[Player], cases: &[Case]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for player in players.iter().filter(|player| player.is_ordered()) {
+        for case in cases.iter().filter(|case| case.name != NOT_AFTER_OTHERS) {
+            let bash = bash(case, player.way.streams).await;
+            faults.extend(check(player, case, &bash).await);
         }
     }
     faults
@@ -198,29 +157,33 @@ async fn scripts_run_as_bash_runs_them() {
     // What this process was started with would reach bash, and not ours.
     close_fds::set_fds_cloexec(3, &[]);
     let mut cases = cases();
-    let allowed = Arc::new(allowed::table());
-    for name in allowed.keys().map(String::as_str).chain(VARYING) {
+    let mut players = Vec::new();
+    for way in WAYS {
+        players.push(Player::new(way).await);
+    }
+    let listed = players.iter().flat_map(|player| player.allowed.keys());
+    for name in listed
+        .map(String::as_str)
+        .chain(VARYING)
+        .chain([NOT_AFTER_OTHERS])
+    {
         let known = cases.iter().any(|case| case.name == name);
         assert!(known, "there is no script {name:?}");
     }
     cases.retain(|case| !VARYING.contains(&case.name.as_str()));
-    let caches = WAYS
-        .iter()
-        .map(|way| (way, ShellCache::new((way.options)())));
-    let caches: Arc<[_]> = caches.collect();
-    for (_, cache) in caches.iter().filter(|(way, _)| way.warm) {
-        // The first call of a kind brings the pool.
-        support::run_with(cache, &spec("true"), &Cancel::new())
-            .await
-            .unwrap();
+    let players: Arc<[Player]> = players.into();
+    let cases: Arc<[Case]> = cases.into();
+    let mut tasks = tokio::task::JoinSet::new();
+    {
+        let (players, cases) = (players.clone(), cases.clone());
+        tasks.spawn(async move { compare_in_order(&players, &cases).await });
     }
     let room = Arc::new(Semaphore::new(PARALLEL));
-    let mut tasks = tokio::task::JoinSet::new();
-    for case in cases {
-        let (room, caches, allowed) = (room.clone(), caches.clone(), allowed.clone());
+    for index in 0..cases.len() {
+        let (room, players, cases) = (room.clone(), players.clone(), cases.clone());
         tasks.spawn(async move {
             let _room = room.acquire().await.unwrap();
-            compare(&caches, &case, allowed.get(&case.name)).await
+            compare(&players, &cases[index]).await
         });
     }
     let mut faults = tasks.join_all().await.concat();
@@ -231,6 +194,9 @@ async fn scripts_run_as_bash_runs_them() {
         faults.len(),
         faults.join("\n")
     );
+    // Sessions were shared, or it was not looked whether one script notices another.
+    let shared: usize = players.iter().map(Player::shared).sum();
+    assert!(shared > cases.len() / 2, "{shared} of {}", cases.len());
 }
 
 /// The comparison is worth nothing if it cannot fail: an unlisted difference, a listed one that is none any more, and a
@@ -243,14 +209,14 @@ fn differences_are_found() {
         err: err.to_owned(),
         files: [].into(),
     };
-    let table = allowed::table();
+    let table = allowed::of(&[ways::OWN_SHELL]);
     let case = |name: &str| Case {
         name: name.to_owned(),
         script: String::new(),
         pipeline_last: false,
     };
     let faulty = |name: &str, ours: &Observed, bash: &Observed| {
-        judge(&WAYS[0], &case(name), ours, bash, table.get(name)).is_some()
+        judge("some way", &case(name), ours, bash, table.get(name)).is_some()
     };
     let ours = seen("bash: eval: line 1: syntax error\n", 2);
     let bash = seen("bash: -c: line 1: syntax error\n", 2);
@@ -261,4 +227,13 @@ fn differences_are_found() {
     assert!(faulty("echo )", &seen(&ours.err, 1), &bash));
     let line_2 = "bash: eval: line 2: syntax error\n";
     assert!(faulty("echo )", &seen(line_2, 2), &bash));
+
+    let table =
+        allowed::of(&[r#"{"script": "s", "class": "session_mute", "ours": {"err": "mine"}}"#]);
+    let faulty = |ours: &Observed, bash: &Observed| {
+        judge("some way", &case("s"), ours, bash, table.get("s")).is_some()
+    };
+    assert!(!faulty(&seen("mine", 0), &seen("bash's", 0)));
+    assert!(faulty(&seen("another", 0), &seen("bash's", 0)));
+    assert!(faulty(&seen("mine", 1), &seen("bash's", 0)));
 }

@@ -6,18 +6,22 @@
 mod support;
 
 use agent_bash_core::{
-    Cancel, Ending, NoticeKind, Outcome, RunSpec, SessionName, Streams, SurvivorPolicy,
+    Cancel, Ending, Limits, NoticeKind, Outcome, RunSpec, SessionName, Streams, SurvivorPolicy,
 };
 use agent_bash_exec::{JobError, JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
-use agent_bash_process::supervisor::Supervisor;
+use agent_bash_process::supervisor::{ShellStart, Supervisor, TerminalStart};
 use rustix::process::{Pid, Signal};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 use support::census::Census;
 use support::{Ran, SOON, command, marked, options, run_with, soon, spec};
+
+/// What `exec-test-host` exits with after an ending that is no exit.
+const OTHER_ENDING: i32 = 99;
 
 fn without() -> ShellCacheOptions {
     ShellCacheOptions {
@@ -254,4 +258,57 @@ async fn a_time_limit_stops_a_sessions_shell_first() {
     let ran = tokio::time::timeout(SOON, run(&spec)).await.unwrap();
     assert!(matches!(ran.outcome.ending, Ending::TimedOut { .. }));
     assert!(!next.exists());
+}
+
+/// What it cannot: the host's own descriptors and session are no place for a terminal. The control: a supervisor looks for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_is_refused() {
+    let start = || TerminalStart {
+        start: ShellStart {
+            program: "/bin/bash".into(),
+            arg0: "bash".into(),
+            args: Vec::new(),
+            env_changes: Vec::new(),
+            inherits_stdin: false,
+            limits: Limits::default(),
+        },
+        terminal: "/nonexistent/terminal".into(),
+        commit: String::new(),
+    };
+    for (supervisor, reason) in [
+        (Supervisor::fallback(), "invalid input"),
+        (options().supervisor, "No such file"),
+    ] {
+        let (env, clock) = (support::environment(), SystemClock::new());
+        let mut supervised = supervisor.launch(&env, &clock).await.unwrap();
+        let script = tempfile::tempfile().unwrap();
+        let refused = supervised.start_on_terminal(start(), script.as_fd()).await;
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains(reason), "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_parent_is_the_host() {
+    let own = format!("{}\n", std::process::id());
+    assert_eq!(run(&spec("echo $PPID")).await.out, own);
+    let supervised = support::run(&spec("echo $PPID")).await.unwrap();
+    assert_ne!(supervised.out, own);
+}
+
+/// What it cannot: a host to whom all of its children are one takes the status of the shell, too. A supervisor is not bothered.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_ignores_its_children_loses_the_status() {
+    for (how, code) in [("fallback", OTHER_ENDING), ("", 7)] {
+        let census = Census::new();
+        let script = r#"trap '' CHLD; exec "$0" 'sleep 1000 & exit 7' "$1""#;
+        let host = command("bash")
+            .args(["-c", script, env!("CARGO_BIN_EXE_exec-test-host"), how])
+            .envs([census.variable()])
+            .output()
+            .unwrap();
+        assert_eq!(host.status.code(), Some(code), "{how}: {host:?}");
+        let lives = census.commands().iter().any(|found| found.name == "sleep");
+        assert_eq!(lives, how.is_empty(), "its tree is ended with it");
+    }
 }

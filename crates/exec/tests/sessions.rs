@@ -74,6 +74,9 @@ async fn variables_functions_directory_and_options_persist() {
         ),
         ("echo \"it's 'quoted'\" \"$x\"", "it's 'quoted' 6\n", 0),
         ("unset -f printf eval; PATH=; echo still", "still\n", 0),
+        // One that has this name stays for its call only: nothing of ours would work.
+        ("builtin() { :; }; unset() { :; }; false", "", 1),
+        ("builtin echo by its name; x=", "by its name\n", 0),
         ("IFS=, ; set -u; readonly r=1", "", 0),
         ("echo here", "here\n", 0),
     ] {
@@ -84,6 +87,52 @@ async fn variables_functions_directory_and_options_persist() {
             "{script}: {}",
             ran.err
         );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_of_the_last_command_is_there_for_the_next() {
+    let cache = support::cache();
+    let directory = tempfile::tempdir().unwrap();
+    say(&cache, &format!("cd {}", directory.path().display())).await;
+    for (script, status) in [
+        ("true", 0),
+        ("(exit 7)", 7),
+        ("! : ", 1),
+        ("kill -9 $BASHPID & wait $!", 137),
+        ("trap 'echo >>trapped' ERR; false", 1),
+    ] {
+        say(&cache, script).await;
+        let ran = say(&cache, "echo $?").await;
+        let said = (ran.out.clone(), reset(&ran));
+        assert_eq!(said, (format!("{status}\n"), None), "{script}: {}", ran.err);
+    }
+    let trapped = std::fs::read_to_string(directory.path().join("trapped")).unwrap();
+    assert_eq!(trapped, "\n", "what failed has failed once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stages_of_a_pipeline_are_told_and_leave_nothing() {
+    let cache = support::cache();
+    let asked = |script: &str| RunSpec {
+        report_stages: true,
+        ..named("a", script)
+    };
+    for (script, told, status) in [
+        ("(exit 3) | (exit 0) | (exit 5)", Some(vec![3, 0, 5]), 5),
+        ("set -o pipefail; (exit 3) | true", Some(vec![3, 0]), 3),
+        ("set +o pipefail; false | true", Some(vec![1, 0]), 0),
+        ("(exit 4)", None, 4),
+        ("false | true; trap 'echo bye' USR1", None, 0),
+        ("false | syntax (", None, 2),
+    ] {
+        let cancel = Cancel::new();
+        let ran = run_with(&cache, &asked(script), &cancel).await.unwrap();
+        let stages = ran.outcome.stages.as_ref();
+        let codes = stages.map(|stages| stages.iter().map(|stage| stage.code).collect());
+        assert_eq!((codes, code(&ran)), (told, status), "{script}: {}", ran.err);
+        let ran = say(&cache, "echo $? ${#__ab[@]}").await;
+        assert_eq!(ran.out, format!("{status} 0\n"), "{script}");
     }
 }
 
@@ -220,6 +269,56 @@ async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
     }
 }
 
+/// What a trap or a trace of the script's prints between two calls is not taken for what the shell says.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_shell_says_is_its_own() {
+    for script in [
+        "trap 'echo export INJECTED=1' DEBUG",
+        "BASH_XTRACEFD=1; PS4='export INJECTED=1 '; set -x",
+    ] {
+        let cache = support::cache();
+        say(&cache, "export E=1").await;
+        assert_eq!(code(&say(&cache, script).await), 0, "{script}");
+        say(&cache, "exit 3").await;
+        let ran = say(&cache, "echo $E [${INJECTED-}]").await;
+        assert_eq!(ran.out, "1 []\n", "{script}");
+    }
+}
+
+/// A pipe holds 64 KiB, and the shell says what it exports when nobody listens.
+#[tokio::test(flavor = "multi_thread")]
+async fn exports_of_any_length_are_kept() {
+    let cache = support::cache();
+    say(&cache, "printf -v BIG '%100000s' x; export BIG; cd /usr").await;
+    say(&cache, "exit 3").await;
+    assert_eq!(say(&cache, "echo ${#BIG} $PWD").await.out, "100000 /usr\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_does_not_take_a_script_is_replaced_and_never_runs_it() {
+    for timeout in [None, Some(Duration::from_millis(300))] {
+        let cache = support::cache();
+        let directory = tempfile::tempdir().unwrap();
+        let shell = say(&cache, "cd /usr; echo $$").await.out;
+        let shell = rustix::process::Pid::from_raw(shell.trim().parse().unwrap()).unwrap();
+        rustix::process::kill_process(shell, rustix::process::Signal::STOP).unwrap();
+        let log = directory.path().join("log");
+        let call = RunSpec {
+            timeout,
+            ..named("a", &format!("echo $$ >>{}; pwd", log.display()))
+        };
+        let cancel = Cancel::new();
+        let ran = run_with(&cache, &call, &cancel);
+        let ran = tokio::time::timeout(Duration::from_secs(60), ran).await;
+        let ran = ran.expect("somebody gives it up").unwrap();
+        assert_eq!((ran.out.as_str(), code(&ran)), ("/usr\n", 0), "{timeout:?}");
+        assert!(reset(&ran).is_some(), "{timeout:?}: {ran:?}");
+        let ran = std::fs::read_to_string(&log).unwrap();
+        assert_eq!(ran.lines().count(), 1, "{timeout:?}: {ran}");
+        assert_ne!(ran.trim(), shell.as_raw_nonzero().to_string());
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
     let cache = support::cache();
@@ -300,7 +399,7 @@ async fn what_runs_in_the_background_is_named_and_lives_as_long_as_the_session()
             survivor.command.as_str(),
             survivor.holds_output
         ),
-        (pid, "sleep 300", false)
+        (pid, "sleep 300", true)
     );
     assert_eq!(
         say(&cache, "echo next; jobs | wc -l").await.out,

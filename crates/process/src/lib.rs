@@ -26,7 +26,7 @@ pub use clock::SystemClock;
 pub use identity::ProcessIdentity;
 pub use inherited::Inherited;
 pub use leftovers::Leftovers;
-pub use proc_fs::{ProcessInfo, processes_of_session};
+pub use proc_fs::{ProcessInfo, holds_open, processes_of_session};
 pub use quote::quoted;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};

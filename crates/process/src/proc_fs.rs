@@ -5,6 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -117,6 +118,21 @@ pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
 /// Whether a process has one of these pipes open. False where we may not look.
 pub(crate) fn holds_pipe(pid: i32, inodes: &[u64]) -> bool {
     open_pipes(pid).any(|(_, inode)| inodes.contains(&inode))
+}
+
+/// Whether a process has one of these files open: pipes with a name, too. False where we may not look.
+pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
+    let known: Vec<(u64, u64)> = files
+        .iter()
+        .filter_map(|file| rustix::fs::fstat(file).ok())
+        .map(|stat| (stat.st_dev, stat.st_ino))
+        .collect();
+    let open = fs::read_dir(format!("/proc/{pid}/fd"))
+        .into_iter()
+        .flatten();
+    open.flatten()
+        .filter_map(|entry| fs::metadata(entry.path()).ok())
+        .any(|meta| known.contains(&(meta.dev(), meta.ino())))
 }
 
 /// Whether a process has one of these pipes open for writing. False where we may not look.

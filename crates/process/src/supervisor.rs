@@ -21,10 +21,11 @@
 //! loop in a thread, with less to go by.
 //!
 //! Parts: `entry` (becoming a supervisor), `serve` (its loop), `ladder` (ending a tree), `tree` (who is in it),
-//! `launch` and `leader` (starting a shell), `fallback` and `marked` (without a process of its own), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `job` and `job_directory` (a call that
+//! `launch` and `leader` (starting a shell), `fallback` and `marked` (without a process of its own), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `beside` (survivors of a session's call), `job` and `job_directory` (a call that
 //! outlives its host), `protocol` and `channel` (what it says and how), `client`, `detach` and `reap` (the host's side), `visit`
 //! (a later host's). It runs neither tokio nor threads.
 
+mod beside;
 mod channel;
 mod client;
 mod detach;
@@ -58,4 +59,4 @@ pub use visit::{JobKilled, JobVisit};
 const NAME: &str = "agent-bash-supervisor";
 
 /// Version of the protocol; both sides are the same binary, except where a host's file was replaced while it ran.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;

@@ -73,6 +73,7 @@ pub(super) async fn run(
     };
     let mut output = output(tool, &call);
     let decisions = run::Decisions {
+        subshell: false,
         report_stages: false,
         limit: options.timeout,
         streams: Streams::Merged,

@@ -9,13 +9,9 @@ use agent_bash_core::{Notice, NoticeKind, Request, Stage, Status};
 /// 128 + SIGPIPE: the reader had what it wanted.
 const BROKEN_PIPE: i32 = 141;
 
-/// The leading words of each stage of the pipeline that the script ends with; `None` if it does not, or if its shell goes
-/// on to other calls, which the asking would end.
+/// The leading words of each stage of the pipeline that the script ends with; `None` if it does not.
 pub(crate) fn read(request: &Request) -> Option<Vec<Vec<String>>> {
-    match request.session {
-        Some(_) => None,
-        None => agent_bash_policy::last_pipeline(&request.command),
-    }
+    agent_bash_policy::last_pipeline(&request.command)
 }
 
 /// A notice of the first stage before the last that failed, if the status does not show it. `commands` are the leading

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 /// What the stages before have decided, beside the request.
 pub(crate) struct Decisions<'a> {
+    /// A subshell of its own: the stage of a pipeline that was lifted apart, in a shell that goes on.
+    pub(crate) subshell: bool,
     /// Ask for the exit status of each stage of the last pipeline.
     pub(crate) report_stages: bool,
     /// `None`: it may take for ever.
@@ -45,6 +47,7 @@ pub(crate) fn spec(
     };
     let script = match &tool.prefix {
         Some(prefix) => format!("{prefix} {}", request.command),
+        None if decisions.subshell => format!("({}\n)", request.command),
         None => request.command.clone(),
     };
     Ok(RunSpec {

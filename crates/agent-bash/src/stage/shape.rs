@@ -31,14 +31,6 @@ pub(crate) fn result(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -
 
 fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
     let status = refusal.status();
-    let facts = Facts {
-        end: End::Refused(refusal),
-        shell_signal: None,
-        command: &call.command,
-        printed: &[],
-        notices: &call.notices,
-        limits: tool.profile.output,
-    };
     let (rule, suggested_tool) = match &status {
         Status::Blocked {
             rule,
@@ -47,19 +39,9 @@ fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
         _ => (None, None),
     };
     ToolResult {
-        text: layout::write(tool.profile.layout, &facts),
-        is_error: status.is_error(),
-        status,
-        output: nothing_printed(tool),
-        duration_ms: 0.0,
-        cwd: shown(&call.cwd),
-        stages: Vec::new(),
-        survivors: Vec::new(),
-        notices: call.notices,
-        artifacts: Vec::new(),
-        suggested_tool,
         rule,
-        started_at: tool.clock.wall(),
+        suggested_tool,
+        ..without_output(tool, call, End::Refused(refusal), status.clone())
     }
 }
 
@@ -71,8 +53,16 @@ fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
         pgid: job.pgid,
         output,
     };
+    ToolResult {
+        started_at: job.started_at,
+        ..without_output(tool, call, End::Ran(&status), status.clone())
+    }
+}
+
+/// The result of a call of which nothing was printed yet, and nothing will be here.
+fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> ToolResult {
     let facts = Facts {
-        end: End::Ran(&status),
+        end,
         shell_signal: None,
         command: &call.command,
         printed: &[],
@@ -83,7 +73,10 @@ fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
         text: layout::write(tool.profile.layout, &facts),
         is_error: status.is_error(),
         status,
-        output: nothing_printed(tool),
+        output: OutputSummary {
+            direction: tool.profile.output.truncation.direction(),
+            ..OutputSummary::default()
+        },
         duration_ms: 0.0,
         cwd: shown(&call.cwd),
         stages: Vec::new(),
@@ -92,14 +85,7 @@ fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
         artifacts: Vec::new(),
         suggested_tool: None,
         rule: None,
-        started_at: job.started_at,
-    }
-}
-
-fn nothing_printed(tool: &Wiring) -> OutputSummary {
-    OutputSummary {
-        direction: tool.profile.output.truncation.direction(),
-        ..OutputSummary::default()
+        started_at: tool.clock.wall(),
     }
 }
 

@@ -24,8 +24,10 @@ pub(crate) struct Adoption<'a> {
     pub(crate) started_at: Timestamp,
     /// At least one.
     pub(crate) survivors: &'a [Survivor],
-    /// Their supervisor, which has nothing else.
+    /// Their supervisor.
     pub(crate) supervised: &'a mut Supervised,
+    /// It has nothing else. If it has, a session's shell, they are a job beside that.
+    pub(crate) alone: bool,
     /// Read ends of what they still hold.
     pub(crate) pipes: &'a [BorrowedFd<'a>],
     /// A file for each pipe, or none.
@@ -34,8 +36,8 @@ pub(crate) struct Adoption<'a> {
 }
 
 impl Jobs {
-    /// Leaves survivors to their supervisor, as a job. They are left to it in any case; `None` if they are no job, since
-    /// there was no place for one.
+    /// Leaves survivors to their supervisor, as a job. They are left to it in any case, though beside a session's shell only
+    /// while that lives; `None` if they are no job, since there was no place for one.
     pub(crate) async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId> {
         let entry = entry(&adoption);
         let Adoption {
@@ -43,6 +45,7 @@ impl Jobs {
             pipes,
             files,
             quota,
+            alone,
             ..
         } = adoption;
         let locked = match self.registry.lock(&*self.options.clock, LOCK).await {
@@ -54,11 +57,11 @@ impl Jobs {
         };
         let place = locked.as_ref().and_then(|locked| place(locked, &entry?));
         let Some(new) = place else {
-            let _ = supervised.adopt(pipes, files, true, quota).await;
+            let _ = supervised.adopt(pipes, files, alone, quota).await;
             return None;
         };
         let _ = supervised
-            .adopt_as_job(pipes, files, quota, &new.directory)
+            .adopt_as_job(pipes, files, alone, quota, &new.directory)
             .await;
         new.is_taken().then(|| new.keep())
     }
@@ -91,6 +94,7 @@ fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
         pgid: group.unsigned_abs(),
         process,
         supervisor: identity(adoption.supervised.pid())?,
+        beside: !adoption.alone,
         pipe: adoption
             .pipes
             .first()

@@ -193,6 +193,10 @@ impl Jobs {
             };
             match JobVisit::connect(&record.directory).await {
                 Ok(visit) => return Ok(Some(visit)),
+                // It has ended, and its supervisor lives on for others.
+                Err(_) if record.entry.beside && !self.registry.job(&record.id)?.is_running() => {
+                    return Ok(None);
+                }
                 // It is just going: it takes its socket away before it is gone.
                 Err(_) if clock.now() < give_up => clock.sleep(LOOK).await,
                 Err(source) => {
@@ -218,7 +222,7 @@ impl Jobs {
         }
         // Gone is more than silent: whoever asks next must not be told that it is there.
         let give_up = clock.now() + AFTER_GRACE;
-        while record.entry.supervisor.is_alive() && clock.now() < give_up {
+        while !record.entry.beside && record.entry.supervisor.is_alive() && clock.now() < give_up {
             clock.sleep(LOOK / 10).await;
         }
         // It may have been killed itself in this moment.

@@ -21,6 +21,9 @@ pub(super) struct Entry {
     pub(super) process: ProcessIdentity,
     pub(super) pgid: u32,
     pub(super) supervisor: ProcessIdentity,
+    /// The supervisor has a session's shell besides: it outlives the job, perhaps.
+    #[serde(default)]
+    pub(super) beside: bool,
     /// Inode of the pipe that it prints into.
     pub(super) pipe: Option<u64>,
     /// Adopted survivors go on in their call's file. A started job has its own.

@@ -107,6 +107,7 @@ impl Jobs {
             process: identity(fds.pid)?,
             pgid: fds.pid,
             supervisor: identity(supervised.pid())?,
+            beside: false,
             pipe: fstat(&fds.stdout).ok().map(|stat| stat.st_ino),
             output: None,
             stdin: stdin.is_some(),

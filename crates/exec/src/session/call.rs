@@ -1,42 +1,46 @@
 //! One call of a session: handshake, output, report, and what becomes of the shell.
 
 use super::Remembered;
-use super::live::{Fifo, LiveShell, gone, read_status, until_ended};
-use super::record::{NO_DIRECTORY, READY, Record, Report, take_report};
+use super::live::{LiveShell, gone, read_status, until_ended};
+use super::record::{NO_DIRECTORY, Record, Report, read_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
+use crate::left_behind::LeftBehind;
+use crate::record::may_have_tail;
 use crate::start;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
-    Cancel, Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
-    StreamId, Streams, Survivor, Timestamp,
+    Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
+    Streams, Survivor, Timestamp,
 };
-use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd};
+use agent_bash_process::{holds_open, signal_name};
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a shell may take to say that it has taken a record.
+/// How long a shell that waits may take to take a record …
 const READY_WITHIN: Duration = Duration::from_secs(1);
 
-/// One call that a session's shell has taken.
+/// … and one that is just being started.
+const STARTED_WITHIN: Duration = Duration::from_secs(10);
+
+/// One call that a session's shell was given.
 #[derive(Debug)]
 pub(super) struct SessionCall<'a> {
     spec: &'a RunSpec,
     options: &'a ShellCacheOptions,
     shell: LiveShell,
     streams: OutputStreams,
-    /// The FIFOs behind the streams.
+    /// The FIFOs behind the streams, and our ends of them to write into, until the call has ended.
     paths: Vec<(StreamId, PathBuf)>,
+    writers: Vec<OwnedFd>,
     watchdog: Option<Watchdog>,
-    refused: bool,
     started_at: Timestamp,
     started: Duration,
 }
@@ -61,19 +65,25 @@ pub(super) enum After {
     Untaken(String),
 }
 
-/// What the shell did after it took a script.
+/// What the shell did with a script.
 #[derive(Debug)]
 enum Observed {
+    /// It has run it.
     Report(Report),
+    /// It has run it, or some of it, and is gone.
     End(Option<ShellEnd>),
+    /// It could not enter the directory.
+    Refused,
+    /// It is gone, or did not take it in time. Nothing of it has run.
+    Untaken(String),
 }
 
 impl<'a> SessionCall<'a> {
-    /// Gives the shell its record, and waits until it has taken it.
+    /// Gives the shell its record.
     ///
     /// # Errors
-    /// Why it did not: it is gone, or did not answer within a second. Nothing of the script has run.
-    pub(super) async fn hand_over(
+    /// Why it could not: it is gone. Nothing of the script has run.
+    pub(super) fn hand_over(
         spec: &'a RunSpec,
         mut shell: LiveShell,
         remembered: Option<&Remembered>,
@@ -86,7 +96,7 @@ impl<'a> SessionCall<'a> {
             Streams::Merged => None,
             Streams::Split => Some(shell.fifo().map_err(failed)?),
         };
-        let status_path = shell.status_path();
+        let (status, exports) = (shell.directory.status(), shell.directory.exports());
         let remembered = remembered.filter(|_| shell.fresh);
         // A new shell goes where the last one was, else where the call wants it.
         let enters = spec.enter_cwd || (shell.fresh && remembered.is_none());
@@ -94,42 +104,42 @@ impl<'a> SessionCall<'a> {
             script: &spec.script,
             cwd: enters.then_some(&*spec.cwd),
             remembered,
+            is_new: shell.fresh && remembered.is_none(),
+            oldpwd: spec.env.get("OLDPWD"),
             snapshot: shell.snapshot.as_deref().filter(|_| shell.fresh),
+            last: shell.last,
+            stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,
             stdout: &stdout.path,
             stderr: stderr.as_ref().map(|fifo| &*fifo.path),
-            status: &status_path,
+            status: &status,
+            exports: &exports,
         };
         let text = record.text();
         let pipes: Vec<_> = match stderr {
             None => vec![(StreamId::Merged, stdout)],
             Some(stderr) => vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)],
         };
-        let (fds, paths) = pipes
-            .into_iter()
-            .map(|(stream, fifo)| ((stream, fifo.fd), (stream, fifo.path)))
-            .unzip();
+        let (mut fds, mut paths, mut writers) = (Vec::new(), Vec::new(), Vec::new());
+        for (stream, fifo) in pipes {
+            fds.push((stream, fifo.read));
+            paths.push((stream, fifo.path));
+            writers.push(fifo.write);
+        }
+        let streams = OutputStreams::of(fds).map_err(failed)?;
         let started_at = options.clock.wall();
         let started = options.clock.now();
         shell.said.clear();
         shell.write(&text).map_err(failed)?;
-        let refused = !has_taken(&mut shell, &*options.clock).await?;
-        shell.fresh = false;
-        let watchdog = Watchdog::start_for_session(
-            shell.supervised.link(),
-            Arc::clone(&options.clock),
-            cancel.clone(),
-            spec.timeout,
-            spec.grace,
-        );
+        let clock = Arc::clone(&options.clock);
+        let watchdog = Watchdog::start(shell.supervised.link(), clock, cancel.clone(), spec);
         Ok(Self {
             spec,
             options,
-            // Not before: a FIFO without a writer, that once had one, is one at its end.
-            streams: OutputStreams::of(fds).map_err(failed)?,
+            streams,
             paths,
+            writers,
             watchdog: Some(watchdog),
-            refused,
             started_at,
             started,
             shell,
@@ -138,28 +148,34 @@ impl<'a> SessionCall<'a> {
 
     /// Follows the call to its end.
     pub(super) async fn finish(mut self, out: &mut dyn OutputConsumer) -> After {
-        if self.refused {
-            self.keep_fifos();
-            let cwd = self.spec.cwd.display();
-            let error = NotStarted::new(format!("`{cwd}` could not be entered"));
-            return After::Refused {
-                error,
-                shell: Some(self.shell),
-            };
-        }
         out.started(self.shell.pid, self.shell.pid);
         let observed = self.observe(out).await;
+        self.writers.clear();
         let duration = self.options.clock.now().saturating_sub(self.started);
         let reason = self.watchdog.take().and_then(|watchdog| watchdog.reason());
-        self.drain(out).await;
+        if !matches!(observed, Observed::Untaken(_)) {
+            self.shell.fresh = false;
+            self.drain(out).await;
+        }
         match (observed, reason) {
             (Observed::Report(report), None) => self.alive(report, duration, out).await,
-            (Observed::Report(_), Some(reason)) => {
+            (Observed::Report(_) | Observed::Refused, Some(reason)) => {
                 // It finished in the moment in which it was to be ended; its shell is being ended all the same.
                 self.until_gone().await;
-                self.ended(None, Some(reason), duration)
+                self.ended(None, Some(reason), duration, Vec::new())
             }
-            (Observed::End(end), reason) => self.ended(end, reason, duration),
+            (Observed::Refused, None) => self.refused(),
+            // Where they cannot be a job they end with the session.
+            (Observed::End(end @ Some(_)), None) if self.options.jobs.is_some() => {
+                let survivors = self.background(out).await;
+                self.ended(end, None, duration, survivors)
+            }
+            (Observed::End(end), reason) => self.ended(end, reason, duration, Vec::new()),
+            (Observed::Untaken(_), Some(Reason::Cancel)) => {
+                self.ended(None, Some(Reason::Cancel), duration, Vec::new())
+            }
+            // Time that passed before the script was taken is not the script's.
+            (Observed::Untaken(why), _) => After::Untaken(why),
         }
     }
 
@@ -169,25 +185,34 @@ impl<'a> SessionCall<'a> {
         let mut close_stopped = None;
         let mut give_up = None;
         let mut end = None;
+        let patience = if self.shell.fresh {
+            STARTED_WITHIN
+        } else {
+            READY_WITHIN
+        };
+        let mut taken_by = Some(clock.sleep(patience));
         loop {
-            if let Some(report) = take_report(&mut self.shell.said) {
+            if self.shell.said == [NO_DIRECTORY] {
+                return Observed::Refused;
+            }
+            if let Some(report) = read_report(&self.shell.said) {
                 return Observed::Report(report);
             }
             tokio::select! {
                 biased;
                 read = read_status(&self.shell.status, &mut self.shell.said) => if read.is_err() {
-                    return Observed::End(end);
+                    return self.end(end);
                 },
                 event = self.shell.supervised.event() => match event {
                     Ok((Event::Ended { end: shell, empty, .. }, _)) => {
                         end = Some(shell);
                         let ending = self.watchdog.as_ref().is_some_and(|dog| dog.reason().is_some());
                         if empty || !ending {
-                            return Observed::End(end);
+                            return self.end(end);
                         }
                     }
                     Ok((Event::Empty | Event::Stuck { .. }, _)) | Err(Gone) => {
-                        return Observed::End(end);
+                        return self.end(end);
                     }
                     Ok(_) => {}
                 },
@@ -195,7 +220,14 @@ impl<'a> SessionCall<'a> {
                     self.shell.supervised.wake();
                     give_up = Some(clock.sleep(self.spec.grace + AFTER_GRACE));
                 }
-                () = optional(&mut give_up) => return Observed::End(end),
+                () = optional(&mut give_up) => return self.end(end),
+                () = optional(&mut taken_by) => {
+                    taken_by = None;
+                    if matches!(self.shell.take_back(), Ok(true)) {
+                        let seconds = patience.as_secs();
+                        return Observed::Untaken(format!("its shell did not answer within {seconds} s"));
+                    }
+                }
                 () = optional(&mut close_stopped) => {
                     close_stopped = None;
                     self.streams.close_stopped();
@@ -209,6 +241,25 @@ impl<'a> SessionCall<'a> {
                     }
                 }
             }
+        }
+    }
+
+    fn end(&self, end: Option<ShellEnd>) -> Observed {
+        if self.shell.has_taken() {
+            Observed::End(end)
+        } else {
+            Observed::Untaken(gone(end))
+        }
+    }
+
+    /// The shell goes on, where it was.
+    fn refused(mut self) -> After {
+        self.keep_fifos();
+        let cwd = self.spec.cwd.display();
+        let error = NotStarted::new(format!("`{cwd}` could not be entered"));
+        After::Refused {
+            error,
+            shell: Some(self.shell),
         }
     }
 
@@ -252,11 +303,13 @@ impl<'a> SessionCall<'a> {
             survivors = self.background(out).await;
         }
         self.shell.background = report.background;
+        self.shell.last = report.code;
         self.shell.will_say_exports();
         self.keep_fifos();
         let final_cwd = OsStr::from_bytes(&report.cwd).into();
         let mut outcome = self.outcome(Ending::Exited { code: report.code }, duration, survivors);
         outcome.final_cwd = Some(final_cwd);
+        outcome.stages = report.stages;
         After::Alive {
             outcome,
             shell: self.shell,
@@ -266,52 +319,46 @@ impl<'a> SessionCall<'a> {
 
     /// Those that nobody holds any more are the next call's; the others lose their paths.
     fn keep_fifos(&mut self) {
-        let mut ended = self.streams.take_ended();
+        let ended = self.streams.take_ended();
         for (stream, path) in std::mem::take(&mut self.paths) {
-            match ended.iter().position(|(ended, _)| *ended == stream) {
-                Some(index) => {
-                    let (_, fd) = ended.swap_remove(index);
-                    self.shell.keep(Fifo { fd, path });
-                }
-                None => drop(std::fs::remove_file(path)),
+            if ended.contains(&stream) {
+                self.shell.keep(path);
+            } else {
+                drop(std::fs::remove_file(path));
             }
         }
     }
 
-    /// Who runs beside the shell, and the reading of what they print handed to the supervisor.
+    /// Who runs beside the shell: they become a job, and the reading of what they print is handed to the supervisor.
     async fn background(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
-        let Ok(all) = self.shell.supervised.survivors().await else {
+        let Ok(mut survivors) = self.shell.supervised.survivors().await else {
             return Vec::new();
         };
-        let survivors = all
-            .into_iter()
-            .filter(|one| one.pid != self.shell.pid)
-            .collect();
-        let open: Vec<_> = self.streams.open().collect();
-        let files: Vec<File> = open
-            .iter()
-            .filter_map(|(stream, _)| out.file_for_survivors(*stream))
-            .collect();
-        let pipes: Vec<BorrowedFd<'_>> = open.iter().map(|(_, pipe)| *pipe).collect();
-        let files: Vec<BorrowedFd<'_>> = if files.len() == pipes.len() {
-            files.iter().map(AsFd::as_fd).collect()
-        } else {
-            Vec::new()
-        };
-        let quota = self.options.survivor_quota;
-        if !pipes.is_empty() {
-            // Gone: then so is the shell, which the next call will find.
-            let _ = self
-                .shell
-                .supervised
-                .adopt(&pipes, &files, false, quota)
-                .await;
+        survivors.retain(|one| one.pid != self.shell.pid);
+        let pipes: Vec<_> = self.streams.open().map(|(_, pipe)| pipe).collect();
+        for survivor in &mut survivors {
+            survivor.holds_output = holds_open(survivor.pid, &pipes);
         }
+        let left = LeftBehind {
+            spec: self.spec,
+            options: self.options,
+            started_at: self.started_at,
+            supervised: &mut self.shell.supervised,
+            alone: false,
+            streams: &self.streams,
+        };
+        left.adopt(&mut survivors, out).await;
         survivors
     }
 
     /// The shell is gone.
-    fn ended(self, end: Option<ShellEnd>, reason: Option<Reason>, duration: Duration) -> After {
+    fn ended(
+        self,
+        end: Option<ShellEnd>,
+        reason: Option<Reason>,
+        duration: Duration,
+        survivors: Vec<Survivor>,
+    ) -> After {
         let (ending, why) = match (reason, end) {
             (Some(Reason::Cancel), _) => {
                 (Ending::Cancelled, "the command was cancelled".to_owned())
@@ -344,7 +391,7 @@ impl<'a> SessionCall<'a> {
                 )
             }
         };
-        let mut outcome = self.outcome(ending, duration, Vec::new());
+        let mut outcome = self.outcome(ending, duration, survivors);
         outcome.shell_signal = end.and_then(ShellEnd::signal);
         After::Ended {
             outcome,
@@ -370,23 +417,5 @@ impl<'a> SessionCall<'a> {
             shell_signal: None,
             notices,
         }
-    }
-}
-
-/// Waits until the shell has taken its record: whether it runs the script, since it could enter the directory.
-async fn has_taken(shell: &mut LiveShell, clock: &dyn Clock) -> Result<bool, String> {
-    let mut limit = clock.sleep(READY_WITHIN);
-    while shell.said.is_empty() {
-        tokio::select! {
-            biased;
-            read = read_status(&shell.status, &mut shell.said) => read.map_err(|error| error.to_string())?,
-            end = until_ended(&mut shell.supervised) => return Err(gone(end)),
-            () = &mut limit => return Err("its shell did not answer within a second".to_owned()),
-        }
-    }
-    match shell.said.remove(0) {
-        READY => Ok(true),
-        NO_DIRECTORY => Ok(false),
-        _ => Err("its shell answered nonsense".to_owned()),
     }
 }

@@ -1,21 +1,24 @@
 //! A shell of a session that lives and waits for records.
 
 use super::Remembered;
-use super::record::{self, COMMIT, take_exports};
+use super::directory::{Directory, fifo, make_fifo, open_fifo};
+use super::record::{self, COMMIT};
 use crate::cache::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use crate::start;
 use agent_bash_core::{Clock, NotStarted, RunSpec};
 use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellStart, Supervised};
-use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
+use rustix::buffer::spare_capacity;
+use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::unix::pipe::Receiver;
@@ -31,34 +34,43 @@ pub(super) struct LiveShell {
     control: File,
     /// Reports come out here.
     pub(super) status: Receiver,
-    /// What came out, and was not used yet.
+    /// What came out in this call.
     pub(super) said: Vec<u8>,
-    /// The exports after its last call are still to come out.
+    /// What it exports comes out here after a call, and is read when the next one begins.
+    exports: OwnedFd,
+    /// The exports after its last call are still to be read.
     owes_exports: bool,
     /// Holds the FIFOs; removed with the shell.
-    directory: tempfile::TempDir,
-    /// FIFOs that nobody has open but we: the next call's.
-    spare: Vec<Fifo>,
+    pub(super) directory: Directory,
+    /// FIFOs that nobody has open any more: the next call's.
+    spare: VecDeque<PathBuf>,
     /// It has run nothing yet.
     pub(super) fresh: bool,
     /// What it has loaded.
     pub(super) snapshot: Option<Arc<Snapshot>>,
     /// `$!` after the last call.
     pub(super) background: Vec<u8>,
+    /// `$?` after the last call.
+    pub(super) last: i32,
     fifos: u64,
 }
 
-/// A pipe that the shell opens by its path, and our end.
+/// A pipe that the shell opens by its path, and our ends.
 #[derive(Debug)]
 pub(super) struct Fifo {
-    pub(super) fd: OwnedFd,
+    pub(super) read: OwnedFd,
+    /// As long as it is open the pipe has no end: the shell closes it before it reports, and that must not wake us.
+    pub(super) write: OwnedFd,
     pub(super) path: PathBuf,
 }
 
 impl Fifo {
-    /// Whether its path still is its.
-    fn is_there(&self) -> bool {
-        rustix::fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink > 0)
+    fn open(path: PathBuf) -> io::Result<Self> {
+        Ok(Self {
+            read: open_fifo(&path, OFlags::RDONLY)?,
+            write: open_fifo(&path, OFlags::WRONLY)?,
+            path,
+        })
     }
 }
 
@@ -73,11 +85,11 @@ impl LiveShell {
         let failed = |error: &dyn std::fmt::Display| {
             NotStarted::new(format!("the session's shell could not be started: {error}"))
         };
-        let directory = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .tempdir_in(&options.directory)
+        let directory = Directory::make(&options.directory)
             .map_err(|error| failed(&format_args!("{}: {error}", options.directory.display())))?;
-        let status = status_fifo(directory.path()).map_err(|error| failed(&error))?;
+        let status = fifo(&directory.status()).map_err(|error| failed(&error))?;
+        let status = Receiver::from_owned_fd_unchecked(status).map_err(|error| failed(&error))?;
+        let exports = fifo(&directory.exports()).map_err(|error| failed(&error))?;
         let base = &spec.env.base;
         let mut supervised = start::supervisor(&options.supervisor, base, &*options.clock)
             .await
@@ -107,38 +119,37 @@ impl LiveShell {
             control: File::from(fds.control),
             status,
             said: Vec::new(),
+            exports,
             owes_exports: false,
             directory,
-            spare: Vec::new(),
+            spare: VecDeque::new(),
             fresh: true,
             snapshot,
             background: Vec::new(),
+            last: 0,
             fifos: 0,
         })
     }
 
-    /// Where it reports.
-    pub(super) fn status_path(&self) -> PathBuf {
-        self.directory.path().join(STATUS)
-    }
-
-    /// A FIFO that nobody has open but we: one that a call before has left so, or a new one.
+    /// A FIFO that nobody has open but we: that of a call before, or a new one.
     pub(super) fn fifo(&mut self) -> io::Result<Fifo> {
-        while !self.spare.is_empty() {
-            let spare = self.spare.remove(0);
-            if spare.is_there() {
-                return Ok(spare);
+        while let Some(path) = self.spare.pop_front() {
+            // Unless a script has removed it, or put something else there.
+            if let Ok(fifo) = Fifo::open(path)
+                && FileType::from_raw_mode(rustix::fs::fstat(&fifo.read)?.st_mode).is_fifo()
+            {
+                return Ok(fifo);
             }
         }
         self.fifos += 1;
-        let path = self.directory.path().join(format!("out-{}", self.fifos));
-        let fd = fifo(&path, OFlags::RDONLY)?;
-        Ok(Fifo { fd, path })
+        let path = self.directory.output(self.fifos);
+        make_fifo(&path)?;
+        Fifo::open(path)
     }
 
     /// Keeps a FIFO that has ended for the next call.
-    pub(super) fn keep(&mut self, fifo: Fifo) {
-        self.spare.push(fifo);
+    pub(super) fn keep(&mut self, path: PathBuf) {
+        self.spare.push_back(path);
     }
 
     /// Gives it a record. It takes it when it gets to it.
@@ -148,6 +159,21 @@ impl LiveShell {
         self.record.write_all_at(record, 0)?;
         self.record.rewind()?;
         self.control.write_all(COMMIT)
+    }
+
+    /// Whether it has taken the record: it reads it from the place that it shares with us.
+    pub(super) fn has_taken(&self) -> bool {
+        rustix::fs::tell(&self.record) != Ok(0)
+    }
+
+    /// Takes the record back, if it was not taken. Returns whether it was not: the shell will find an empty one then.
+    pub(super) fn take_back(&self) -> io::Result<bool> {
+        if self.has_taken() {
+            return Ok(false);
+        }
+        self.record.write_all_at(b"\0", 0)?;
+        // At 1 it has taken the empty one meanwhile, beyond it the whole one.
+        Ok(rustix::fs::tell(&self.record)? <= 1)
     }
 
     /// It has said how its call ended; what it exports follows.
@@ -163,23 +189,42 @@ impl LiveShell {
         if !std::mem::take(&mut self.owes_exports) {
             return Ok(None);
         }
-        let mut limit = clock.sleep(SAID_WITHIN);
-        loop {
-            if let Some(exports) = take_exports(&mut self.said) {
-                return Ok(Some(exports));
-            }
-            tokio::select! {
-                biased;
-                read = read_status(&self.status, &mut self.said) => read.map_err(|error| error.to_string())?,
-                end = until_ended(&mut self.supervised) => return Err(gone(end)),
-                () = &mut limit => return Ok(None),
+        let failed = |error: io::Error| error.to_string();
+        let mut exports = Vec::new();
+        read_now(&self.exports, &mut exports).map_err(failed)?;
+        if exports.last() != Some(&0) {
+            // It is not done with them yet, which is rare.
+            let fifo = self.exports.try_clone().map_err(failed)?;
+            let fifo = Receiver::from_owned_fd_unchecked(fifo).map_err(failed)?;
+            let mut limit = clock.sleep(SAID_WITHIN);
+            while exports.last() != Some(&0) {
+                tokio::select! {
+                    biased;
+                    read = read_status(&fifo, &mut exports) => read.map_err(failed)?,
+                    end = until_ended(&mut self.supervised) => return Err(gone(end)),
+                    () = &mut limit => return Ok(None),
+                }
             }
         }
+        exports.pop();
+        Ok(Some(exports))
     }
 }
 
-/// How long the end of a report may take.
+/// How long what a shell exports may take to come.
 const SAID_WITHIN: Duration = Duration::from_secs(1);
+
+/// Reads what is there.
+fn read_now(fifo: &OwnedFd, text: &mut Vec<u8>) -> io::Result<()> {
+    loop {
+        text.reserve(4096);
+        match rustix::io::read(fifo, spare_capacity(text)) {
+            Err(Errno::WOULDBLOCK) | Ok(0) => return Ok(()),
+            Err(Errno::INTR) | Ok(_) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
 
 /// Waits for more of a report. Cancel safe.
 pub(super) async fn read_status(fifo: &Receiver, said: &mut Vec<u8>) -> io::Result<()> {
@@ -216,66 +261,5 @@ pub(super) fn gone(end: Option<ShellEnd>) -> String {
             format!("its shell had been ended by {}", signal_name(number))
         }
         None => "its supervisor was gone".to_owned(),
-    }
-}
-
-/// Removes the directories of shells whose host was killed, in `directory`. Returns how many there were.
-pub fn sweep_sessions(directory: &Path) -> usize {
-    let Ok(entries) = std::fs::read_dir(directory) else {
-        return 0;
-    };
-    entries
-        .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX))
-        .filter(|entry| {
-            is_abandoned(&entry.path()) && std::fs::remove_dir_all(entry.path()).is_ok()
-        })
-        .count()
-}
-
-/// Whether nobody reads the status FIFO any more. Not where there is none yet, or where it cannot be told.
-fn is_abandoned(directory: &Path) -> bool {
-    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    open(directory.join(STATUS), flags, Mode::empty()).is_err_and(|error| error == Errno::NXIO)
-}
-
-/// Beginning of the directories' names.
-const PREFIX: &str = "agent-bash-session-";
-
-/// Name of the status FIFO.
-const STATUS: &str = "status";
-
-/// Open for writing too: it must not end when the shell closes it between two reports.
-fn status_fifo(directory: &Path) -> io::Result<Receiver> {
-    let fd = fifo(&directory.join(STATUS), OFlags::RDWR)?;
-    Receiver::from_owned_fd_unchecked(fd)
-}
-
-fn fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
-    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-    Ok(open(
-        path,
-        access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW,
-        Mode::empty(),
-    )?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_what_nobody_reads_is_swept() {
-        let temp = tempfile::tempdir().unwrap();
-        let make = |name: &str| {
-            let path = temp.path().join(format!("{PREFIX}{name}"));
-            std::fs::create_dir(&path).unwrap();
-            path
-        };
-        let (new, used, dead) = (make("new"), make("used"), make("dead"));
-        let _reader = fifo(&used.join(STATUS), OFlags::RDWR).unwrap();
-        drop(fifo(&dead.join(STATUS), OFlags::RDWR).unwrap());
-        assert_eq!(sweep_sessions(temp.path()), 1);
-        assert!(new.exists() && used.exists() && !dead.exists());
     }
 }

@@ -2,7 +2,9 @@
 
 use super::Remembered;
 use crate::exports;
+use crate::record::old_directory;
 use crate::snapshot::Snapshot;
+use agent_bash_core::Stage;
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,6 +15,11 @@ use std::path::Path;
 /// for them; closed for each script.
 const CONTROL: i32 = 99;
 const FILE: i32 = 98;
+
+/// Keeps the script's status in `__ab_record`, and takes a function away that the script has called `builtin`: nothing of ours could
+/// be called by its own name any more. In POSIX mode, which a variable switches on, no function stands in for `unset`. Only where
+/// the script has that word: bash would parse it with every call.
+const KEEP_BUILTIN: &[u8] = br#"__ab_record=("$?" ''); \builtin printf -v '__ab_record[1]' x; [[ ${__ab_record[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; "#;
 
 /// What the shell runs: for every NUL on the control pipe the record in the file is evaluated. A `while read` loop would
 /// make `break` and line numbers go wrong. The record is not on the pipe itself, from which bash reads byte by byte. What the
@@ -35,9 +42,6 @@ pub(super) fn boot(snapshot: Option<&Snapshot>) -> Vec<OsString> {
 /// What makes the shell take the record.
 pub(super) const COMMIT: &[u8] = b"\0";
 
-/// A record took the call's script, and runs it next.
-pub(super) const READY: u8 = b'r';
-
 /// A record could not enter the call's directory; the script does not run.
 pub(super) const NO_DIRECTORY: u8 = b'd';
 
@@ -49,14 +53,23 @@ pub(super) struct Record<'a> {
     pub(super) cwd: Option<&'a Path>,
     /// Restored first, in a shell that is new.
     pub(super) remembered: Option<&'a Remembered>,
+    /// The shell is new, and has nothing to restore.
+    pub(super) is_new: bool,
+    /// `OLDPWD` of the environment.
+    pub(super) oldpwd: Option<&'a OsStr>,
     /// What the shell has loaded, in a shell that is new: options and search path are set with its first script.
     pub(super) snapshot: Option<&'a Snapshot>,
+    /// `$?` when the script begins: that of the script before.
+    pub(super) last: i32,
+    /// Whether the exit status of each stage of the last pipeline is asked for.
+    pub(super) stages: bool,
     /// Variables for this call only.
     pub(super) variables: &'a BTreeMap<OsString, Option<OsString>>,
     pub(super) stdout: &'a Path,
     /// `None`: stderr joins stdout.
     pub(super) stderr: Option<&'a Path>,
     pub(super) status: &'a Path,
+    pub(super) exports: &'a Path,
 }
 
 impl Record<'_> {
@@ -73,10 +86,12 @@ impl Record<'_> {
             add(b"; ");
         }
         if let Some(remembered) = self.remembered {
-            add(&remembered.exports);
-            add(b"\n\\builtin cd -- ");
+            add(b"\\builtin cd -- ");
             add(&quoted(OsStr::from_bytes(&remembered.cwd)));
+            // `OLDPWD` is among them.
             add(b"; ");
+            add(&remembered.exports);
+            add(b"\n");
         }
         if let Some(cwd) = self.cwd {
             add(b"if ! \\builtin cd -- ");
@@ -85,18 +100,31 @@ impl Record<'_> {
             add(&status);
             add(b"; else ");
         }
+        if self.is_new {
+            add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD; ");
+            add(&old_directory(self.oldpwd));
+        }
         add(&self.variables_set());
-        // Said from inside the redirections: whoever hears it can read the FIFOs.
-        add(format!("{{ \\builtin printf {} >", char::from(READY)).as_bytes());
-        add(&status);
         let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
         if !options.is_empty() {
-            add(b"; { ");
+            add(b"{ ");
             add(options);
-            add(b"} >/dev/null 2>&1");
+            add(b"} >/dev/null 2>&1; ");
         }
-        add(b"; \\builtin eval -- ");
-        add(&quoted(OsStr::new(self.script)));
+        // That is what `$_` then is, as `bash -c` has it.
+        add(b"\\builtin : bash; ");
+        if self.last != 0 {
+            // As the first of a list it runs no trap for errors.
+            add(format!("(\\builtin exit {}) && \\builtin :; ", self.last).as_bytes());
+        }
+        add(b"{ \\builtin eval -- ");
+        if self.stages {
+            // In the same text: `eval` resets PIPESTATUS.
+            let tail = r#"__ab=("$?" "${PIPESTATUS[@]}")"#;
+            add(&quoted(OsStr::new(&format!("{}\n{tail}", self.script))));
+        } else {
+            add(&quoted(OsStr::new(self.script)));
+        }
         add(b"; } >");
         add(&quoted(self.stdout.as_os_str()));
         match self.stderr {
@@ -107,12 +135,27 @@ impl Record<'_> {
             }
         }
         add(format!(" </dev/null {CONTROL}<&- {FILE}<&-; ").as_bytes());
-        // `$?` is that of the script; `$!` tells whether it left something in the background. The exports, of which bash
-        // prints each by itself, are for the next call: nobody waits for them.
-        add(br#"{ \builtin printf '%s\0%s\0%s\0' "$?" "${!-}" "${PWD-}"; "#);
-        add(&self.variables_restored());
-        add(br"\builtin export -p; \builtin printf '\0'; } >");
+        // `$?` was that of the script; `$!` tells whether it left something in the background. Each command of ours is
+        // redirected by itself: what a trap or a trace of the script's prints before it is not to get into what we say.
+        let ended_with: &[u8] = if self.script.contains("builtin") {
+            add(KEEP_BUILTIN);
+            br#""$__ab_record""#
+        } else {
+            br#""$?""#
+        };
+        add(br"\builtin printf '%s\0' ");
+        add(ended_with);
+        add(br#" "${!-}" "${PWD-}" "${__ab[@]}" . >"#);
         add(&status);
+        add(b"; ");
+        add(&self.variables_restored());
+        // Bash prints each by itself. They are for whoever comes after this shell: nobody waits for them, and on a FIFO of
+        // their own they wake nobody.
+        let exports = quoted(self.exports.as_os_str());
+        add(br"\builtin export -p >");
+        add(&exports);
+        add(br"; \builtin printf '\0' >");
+        add(&exports);
         if self.cwd.is_some() {
             add(b"; fi");
         }
@@ -162,29 +205,28 @@ pub(super) struct Report {
     pub(super) background: Vec<u8>,
     /// The directory that it is in.
     pub(super) cwd: Vec<u8>,
+    /// The exit status of each stage of the last pipeline, where that was asked for.
+    pub(super) stages: Option<Vec<Stage>>,
 }
 
-/// Takes a report from the beginning of what was said; `None` while it is not whole. What is left are the exports.
-pub(super) fn take_report(said: &mut Vec<u8>) -> Option<Report> {
-    let mut parts = said.splitn(4, |byte| *byte == 0);
+/// Reads a report; `None` while it is not whole.
+pub(super) fn read_report(said: &[u8]) -> Option<Report> {
+    let mut parts = said.strip_suffix(b"\0.\0")?.split(|byte| *byte == 0);
     let (code, background, cwd) = (parts.next()?, parts.next()?, parts.next()?);
-    // The third NUL has come if something follows it, be it nothing.
-    let rest = parts.next()?.len();
-    let report = Report {
-        code: std::str::from_utf8(code).ok()?.parse().ok()?,
+    let status = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<i32>().ok();
+    // Where the stages are told the status of the script is, too: what came last before the report was to note them.
+    let told: Vec<i32> = parts.map(status).collect::<Option<_>>()?;
+    let (code, stages) = match told.split_first() {
+        Some((code, stages)) => (*code, Some(stages)),
+        None => (status(code)?, None),
+    };
+    let stages = stages.filter(|stages| stages.len() > 1);
+    Some(Report {
+        code,
         background: background.to_vec(),
         cwd: cwd.to_vec(),
-    };
-    said.drain(..said.len() - rest);
-    Some(report)
-}
-
-/// Takes the exports, as `export -p` prints them; `None` while they are not whole.
-pub(super) fn take_exports(said: &mut Vec<u8>) -> Option<Vec<u8>> {
-    let end = said.iter().position(|byte| *byte == 0)?;
-    let exports = said[..end].to_vec();
-    said.drain(..=end);
-    Some(exports)
+        stages: stages.map(|codes| codes.iter().map(|code| Stage { code: *code }).collect()),
+    })
 }
 
 #[cfg(test)]
@@ -193,19 +235,17 @@ mod tests {
 
     #[test]
     fn a_report_is_whole_or_none() {
-        let whole = b"3\0\0/a\nb\0declare -x A=\"1\"\n\0";
-        let mut said = whole.to_vec();
-        let report = take_report(&mut said).unwrap();
-        assert_eq!((report.code, &report.cwd[..]), (3, &b"/a\nb"[..]));
-        assert_eq!(take_exports(&mut said).unwrap(), b"declare -x A=\"1\"\n");
-        assert!(said.is_empty());
-        let report_length = 8;
-        for end in 0..whole.len() {
-            let mut said = whole[..end].to_vec();
-            let report = take_report(&mut said);
-            assert_eq!(report.is_some(), end >= report_length, "{end}");
-            if report.is_some() {
-                assert_eq!(take_exports(&mut said), None, "{end}");
+        for (whole, code, stages) in [
+            (&b"3\0\0/a\nb\0.\0"[..], 3, None),
+            (b"0\0\0/a\nb\x003\x003\0.\0", 3, None),
+            (b"0\0\0/a\nb\x000\x001\x000\0.\0", 0, Some([1, 0])),
+        ] {
+            let report = read_report(whole).unwrap();
+            let stages = stages.map(|codes| codes.map(|code| Stage { code }).to_vec());
+            assert_eq!((report.code, report.stages), (code, stages), "{whole:?}");
+            assert_eq!(report.cwd, b"/a\nb");
+            for end in 0..whole.len() {
+                assert_eq!(read_report(&whole[..end]), None, "{end}");
             }
         }
     }

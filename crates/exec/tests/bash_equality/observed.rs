@@ -47,7 +47,8 @@ impl Observed {
         Self::new(end, out, err, dir)
     }
 
-    fn new(end: End, out: &[u8], err: &[u8], dir: &Path) -> Self {
+    /// `dir` is where it ran.
+    pub(crate) fn new(end: End, out: &[u8], err: &[u8], dir: &Path) -> Self {
         let mut files = BTreeMap::new();
         list(dir, "", &mut files);
         for content in files.values_mut() {

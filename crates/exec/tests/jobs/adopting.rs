@@ -2,20 +2,35 @@
 
 use crate::support::{Collect, SOON, options, soon};
 use crate::world::World;
-use agent_bash_core::{Cancel, Executor, NoticeKind, Outcome, RunSpec, Streams, Survivor};
+use agent_bash_core::{
+    Cancel, Ending, Executor, NoticeKind, Outcome, RunSpec, SessionName, Streams, Survivor,
+};
 use agent_bash_exec::{JobKind, JobState, ShellCache};
 use agent_bash_process::supervisor::JobEnding;
 use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
+use std::time::Duration;
 
 const UNTIL_SLEEP: &str = "until [[ $(</proc/$!/comm) == sleep ]]; do :; done";
 
 /// Runs a call whose output is kept in a file, as a pipeline keeps it.
 async fn call(world: &World, script: &str) -> (Outcome, PathBuf) {
+    run(world, world.spec(script)).await
+}
+
+/// The same in a session.
+async fn in_session(world: &World, script: &str) -> (Outcome, PathBuf) {
+    let session = Some(SessionName("a".into()));
+    let spec = world.spec(script);
+    run(world, RunSpec { session, ..spec }).await
+}
+
+async fn run(world: &World, spec: RunSpec) -> (Outcome, PathBuf) {
     let path = world.dir.path().join("artifact");
     let spec = RunSpec {
         streams: Streams::Merged,
-        ..world.spec(&script.replace("UNTIL", UNTIL_SLEEP))
+        script: spec.script.replace("UNTIL", UNTIL_SLEEP),
+        ..spec
     };
     let file = OpenOptions::new()
         .create(true)
@@ -147,4 +162,106 @@ async fn a_call_that_leaves_nobody_makes_no_job() {
     let (outcome, _) = call(&world, "echo hi").await;
     assert_eq!(outcome.survivors, []);
     assert_eq!(world.jobs.list().unwrap(), []);
+}
+
+/// What a session's call leaves behind is a job of its own: it can be ended without the shell.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sessions_survivors_are_jobs_beside_its_shell() {
+    let world = World::new();
+    let read = |name: &str| fs::read_to_string(world.dir.path().join(name)).unwrap();
+    let (first, _) = in_session(&world, "x=5; sleep 1000 & UNTIL; echo $$ $x >first").await;
+    let survivors = &first.survivors;
+    assert_eq!((survivors.len(), survivors[0].holds_output), (1, true));
+    let id = survivors[0].job.clone().unwrap();
+    assert_eq!(world.jobs.processes(&id).await.unwrap().len(), 1);
+    // Those of the call before are not the next one's, nor its job.
+    let script = "(trap '' TERM; sleep 2000 >/dev/null 2>&1 & wait $! 2>/dev/null) >/dev/null 2>&1 & until pgrep -P $! sleep >/dev/null; do :; done";
+    let (second, _) = in_session(&world, script).await;
+    assert_eq!(second.survivors.len(), 2, "{second:?}");
+    assert!(second.survivors.iter().all(|one| !one.holds_output));
+    let other = survivor(&second).job.clone().unwrap();
+    assert_ne!(id, other);
+
+    for (id, left) in [(&other, 1), (&id, 0)] {
+        let JobState::Ended(end) = world.kill(id).await.state else {
+            panic!("{id:?}");
+        };
+        assert_eq!((end.ending, end.left), (JobEnding::Gone, false));
+        let sleeps = world.census.commands();
+        let sleeps = sleeps.iter().filter(|found| found.name == "sleep");
+        assert_eq!(sleeps.count(), left);
+        // Once more is once too often, and no error.
+        world.kill(id).await;
+    }
+    in_session(&world, "echo $$ $x >last").await;
+    assert_eq!(read("first"), read("last"), "it is the same shell");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sessions_survivors_print_into_their_calls_file() {
+    let world = World::new();
+    let script = "(until [[ -e go ]]; do sleep .01; done; echo late) & echo early";
+    let (outcome, path) = in_session(&world, script).await;
+    let id = survivor(&outcome).job.clone().unwrap();
+    assert_eq!(world.jobs.show(&id).unwrap().output, Some(path.clone()));
+    world.touch("go");
+    assert_eq!(world.end(&id).await.ending, JobEnding::Gone);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sessions_survivors_outlive_it() {
+    for last in ["", "exit 3", "kill -9 $$", "sleep 3000"] {
+        let mut world = World::new();
+        let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL").await;
+        let id = survivor(&outcome).job.clone().unwrap();
+        if !last.is_empty() {
+            let session = Some(SessionName("a".into()));
+            let timeout = Some(Duration::from_millis(300));
+            let spec = world.spec(last);
+            let spec = RunSpec {
+                session,
+                timeout,
+                ..spec
+            };
+            let (ended, _) = run(&world, spec).await;
+            assert_ne!(ended.ending, Ending::Exited { code: 0 }, "{last}");
+            assert_eq!(ended.survivors, [], "{last}");
+        }
+        world.cache = ShellCache::new(options());
+        let alone = || world.census.commands().len() == 1;
+        assert!(soon(alone).await, "{last}: {:?}", world.census.commands());
+        assert_eq!(world.census.commands()[0].name, "sleep", "{last}");
+        let later = world.again();
+        assert_eq!(later.show(&id).unwrap().state, JobState::Running, "{last}");
+        later.kill(&id, Duration::from_secs(1)).await.unwrap();
+        assert_eq!(world.end(&id).await.ending, JobEnding::Gone, "{last}");
+        world.census.assert_empty_soon(last).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_sessions_last_call_leaves_is_a_job() {
+    let mut world = World::new();
+    let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL; exit 3").await;
+    assert_eq!(outcome.ending, Ending::Exited { code: 3 });
+    let id = survivor(&outcome).job.clone().unwrap();
+    world.cache = ShellCache::new(options());
+    assert_eq!(
+        world.kill(&id).await.state,
+        world.jobs.show(&id).unwrap().state
+    );
+    world.census.assert_empty_soon("its end").await;
+}
+
+/// The negative control: without a registry they are the session's, and end with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_registry_a_sessions_survivors_end_with_it() {
+    let mut world = World::new();
+    world.cache = ShellCache::new(options());
+    let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL").await;
+    assert_eq!(survivor(&outcome).job, None);
+    assert_eq!(world.census.commands().len(), 2);
+    world.cache = ShellCache::new(options());
+    world.census.assert_empty_soon("the session").await;
 }

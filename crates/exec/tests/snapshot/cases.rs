@@ -54,6 +54,14 @@ pub(crate) const LIKE_BARE: &[&str] = &[
 
 pub(crate) const CASES: &[Case] = &[
     Case {
+        rc: "quiet",
+        functions: "quiet_one quiet_two",
+        aliases: "quiet",
+        // Aliases are expanded.
+        options: true,
+        ..NOTHING
+    },
+    Case {
         rc: "plain",
         functions: "greet with-dash with.dot",
         aliases: "gs hi ..",

@@ -373,7 +373,7 @@ impl Supervised {
     }
 
     /// Ends it, with whatever it still has, and waits until it is gone and reaped. For hosts that end themselves next: a
-    /// dropped one is reaped only while the runtime lives.
+    /// dropped one is reaped behind their backs.
     pub async fn close(mut self) {
         let ending = self.let_go();
         reap(ending, Arc::clone(&self.link.socket)).await;
@@ -392,10 +392,7 @@ impl Supervised {
         self.wake();
         let _ = rustix::net::shutdown(&*self.link.socket, Shutdown::Write);
         let child = self.child.take()?;
-        Some(Ending {
-            child,
-            keeps: self.keeps,
-        })
+        Some(Ending::new(child, self.keeps))
     }
 
     /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session (while
@@ -443,9 +440,8 @@ impl Drop for Supervised {
             return;
         }
         // It ends by itself; it is reaped without blocking anybody, so that it does not stay a zombie.
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => drop(runtime.spawn(reap(Some(ending), Arc::clone(&self.link.socket)))),
-            Err(_) => drop(std::thread::spawn(move || ending.reap())),
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(reap(Some(ending), Arc::clone(&self.link.socket)));
         }
     }
 }

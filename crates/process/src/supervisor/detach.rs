@@ -56,8 +56,8 @@ impl Supervised {
         }
     }
 
-    /// As [`Self::adopt`] with `detach`: the survivors become the job in `directory`. Its entry is there if they did; if not
-    /// they are adopted all the same.
+    /// As [`Self::adopt`]: the survivors become the job in `directory`. Its entry is there if they did; if not they are adopted
+    /// all the same. Without `detach` the shell goes on beside them, and they outlive it.
     ///
     /// # Errors
     /// It is gone, and nothing was adopted.
@@ -65,13 +65,14 @@ impl Supervised {
         &mut self,
         pipes: &[BorrowedFd<'_>],
         files: &[BorrowedFd<'_>],
+        detach: bool,
         quota: u64,
         directory: &Path,
     ) -> Result<(), Gone> {
         let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
         let order = Order::Adopt {
             files: !files.is_empty(),
-            detach: true,
+            detach,
             quota,
             job: Some(directory.as_os_str().to_owned()),
         };

@@ -8,6 +8,7 @@ use super::tree::Tree;
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -57,7 +58,11 @@ fn supervise() -> io::Result<()> {
     for signal in WITHSTOOD {
         signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)))?;
     }
-    Server::new(socket, Tree::Below { children }, Starter::Child).run()
+    let tree = Tree::Below {
+        children,
+        spared: BTreeSet::new(),
+    };
+    Server::new(socket, tree, Starter::Child).run()
 }
 
 #[cfg(target_os = "linux")]

@@ -38,7 +38,8 @@ pub(super) enum Order {
         detach: bool,
         /// How many bytes more may be written to the files together.
         quota: u64,
-        /// The directory of the job that they become; `None`: of none.
+        /// The directory of the job that they become; `None`: of none. Without `detach` the shell goes on, and only they
+        /// are the job: they are neither ended with it nor named again.
         job: Option<OsString>,
     },
     /// Let the shell that waits for its script run as a job that outlives the host. With it, in this order: the read end

@@ -47,19 +47,29 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     ended
 }
 
-/// A supervisor to be reaped.
+/// A supervisor to be reaped. It is in any case: whoever was to wait and is dropped, since its runtime ends, leaves that to a
+/// thread.
 #[derive(Debug)]
 pub(super) struct Ending {
-    pub(super) child: Child,
+    /// `None`: it is reaped.
+    child: Option<Child>,
     /// Whoever it has outlives its host, and so its own end.
-    pub(super) keeps: bool,
+    keeps: bool,
 }
 
 impl Ending {
+    pub(super) fn new(child: Child, keeps: bool) -> Self {
+        let child = Some(child);
+        Self { child, keeps }
+    }
+
     /// Reaps it if it has ended. One that ends by itself has nobody left; what one leaves that was killed is ended, since
     /// who was to hear of it from the socket may not be listening any more.
     pub(super) fn try_reap(&mut self) -> bool {
-        let pid = Pid::from_child(&self.child);
+        let Some(child) = &mut self.child else {
+            return true;
+        };
+        let pid = Pid::from_child(child);
         // Still not reaped, so that its session is its own.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(pid), options) {
@@ -70,17 +80,34 @@ impl Ending {
             }
             Ok(Some(_)) | Err(_) => {}
         }
-        !matches!(self.child.try_wait(), Ok(None))
+        let reaped = !matches!(child.try_wait(), Ok(None));
+        if reaped {
+            self.child = None;
+        }
+        reaped
     }
 
     /// As [`Self::try_reap`], but waits for its end.
-    pub(super) fn reap(mut self) {
-        let pid = Pid::from_child(&self.child);
+    fn reap(mut self) {
         while !self.try_reap() {
-            let _ = waitid(
-                WaitId::Pid(pid),
-                WaitIdOptions::EXITED | WaitIdOptions::NOWAIT,
-            );
+            if let Some(child) = &self.child {
+                let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+                let _ = waitid(WaitId::Pid(Pid::from_child(child)), options);
+            }
+        }
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if self.try_reap() {
+            return;
+        }
+        let keeps = self.keeps;
+        // As its parts: a thread that cannot be started drops them, and that is the end of it.
+        if let Some(child) = self.child.take() {
+            let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
+            let _ = thread.spawn(move || Self::new(child, keeps).reap());
         }
     }
 }

@@ -46,6 +46,12 @@ impl Relay {
         Ok(())
     }
 
+    /// Takes over what another one reads, too.
+    pub(super) fn join(&mut self, other: Self) {
+        self.quota = self.quota.max(other.quota);
+        self.pairs.extend(other.pairs);
+    }
+
     /// Bytes that were read and not written.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped

@@ -2,6 +2,7 @@
 //! next step of a ladder), then whatever came.
 
 use super::VERSION;
+use super::beside::Beside;
 use super::channel::{Inbox, Received, Wait, send};
 use super::job::{Job, Seen, Wanted};
 use super::ladder::Ladder;
@@ -9,7 +10,7 @@ use super::launch::{Launched, Report, Starter, launch};
 use super::protocol::{Detach, Event, Order, ShellEnd, ShellStart, TerminalStart};
 use super::relay::Relay;
 use super::terminal::{self, Terminal};
-use super::tree::Tree;
+use super::tree::{Tree, descendants};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::Shutdown;
 use std::ffi::OsString;
@@ -37,6 +38,8 @@ pub(super) struct Server {
     adopted: bool,
     /// What is adopted is a job.
     job: Option<Job>,
+    /// Jobs beside the shell.
+    besides: Vec<Beside>,
 }
 
 /// The shell of the current call.
@@ -69,6 +72,7 @@ impl Server {
             relay: Relay::default(),
             adopted: false,
             job: None,
+            besides: Vec::new(),
         }
     }
 
@@ -92,12 +96,13 @@ impl Server {
                 self.tell(&Event::Stuck { survivors }, &[]);
             }
             self.relay.pump();
+            self.look_after_besides();
             self.look_after_job(empty);
             let free = match &self.job {
                 Some(job) => job.end().is_some(),
                 None => self.host_gone,
             };
-            if free && empty && self.relay.is_done() {
+            if free && empty && self.besides.is_empty() && self.relay.is_done() {
                 return Ok(());
             }
         }
@@ -107,7 +112,9 @@ impl Server {
     fn wait(&self) -> io::Result<()> {
         let ladder = self.ladder.as_ref().map(Ladder::next);
         let job = self.job.as_ref().and_then(Job::next);
-        let timeout = ladder.into_iter().chain(job).min().map(|next| {
+        let besides = self.besides.iter().filter_map(Beside::next);
+        let timeout = ladder.into_iter().chain(job).chain(besides).min();
+        let timeout = timeout.map(|next| {
             let left = next.saturating_duration_since(now());
             // Rounded up: a step that is due in 0.3 ms is not polled for three times.
             let left = left + Duration::from_micros(100);
@@ -126,6 +133,8 @@ impl Server {
         fds.extend(pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let sockets: Vec<BorrowedFd<'_>> = self.job.iter().flat_map(Job::sockets).collect();
         fds.extend(sockets.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        let besides: Vec<BorrowedFd<'_>> = self.besides.iter().flat_map(Beside::fds).collect();
+        fds.extend(besides.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
@@ -259,6 +268,7 @@ impl Server {
     }
 
     fn terminate(&mut self, grace: Duration, stop_shell: bool) {
+        self.spare();
         let shell = self.living_shell();
         self.ladder = Some(if self.is_on_terminal() {
             Ladder::hang_up(&mut self.tree, now(), grace, shell)
@@ -269,6 +279,9 @@ impl Server {
 
     /// The ladder's next step. True, once, when somebody withstands SIGKILL.
     fn step(&mut self) -> bool {
+        if self.ladder.is_some() {
+            self.spare();
+        }
         let shell = self.living_shell();
         let tree = &mut self.tree;
         let ladder = self.ladder.as_mut();
@@ -294,15 +307,57 @@ impl Server {
         } else {
             Vec::new()
         };
-        if self.relay.take(fds, files, quota).is_ok() {
+        let outlives = matches!(self.tree, Tree::Below { .. });
+        let beside = job.as_ref().filter(|_| outlives && !detach);
+        if let Some(Ok(job)) = beside.map(|directory| Job::adopt(directory)) {
+            self.adopt_beside(job, fds, files, quota);
+        } else if self.relay.take(fds, files, quota).is_ok() {
             self.adopted |= detach;
             // Without the files of a job they live all the same; the host sees that there is no entry.
-            let outlives = matches!(self.tree, Tree::Below { .. });
             self.job = self.job.take().or_else(|| {
-                job.filter(|_| outlives)
+                job.filter(|_| outlives && detach)
                     .and_then(|directory| Job::adopt(&directory).ok())
             });
             self.tell(&Event::Adopted, &[]);
+        }
+    }
+
+    fn adopt_beside(&mut self, job: Job, pipes: Vec<OwnedFd>, files: Vec<OwnedFd>, quota: u64) {
+        let mut relay = Relay::default();
+        // What cannot be read has nobody who prints into it.
+        let _ = relay.take(pipes, files, quota);
+        self.spare();
+        let mut members = self.tree.members();
+        members.retain(|process| Some(process.pid) != self.living_shell());
+        self.besides.push(Beside::new(job, relay, &members));
+        self.tell(&Event::Adopted, &[]);
+    }
+
+    /// Finds out who is of the jobs beside the shell: nobody else touches them.
+    fn spare(&mut self) {
+        let living = if self.besides.is_empty() {
+            Vec::new()
+        } else {
+            descendants()
+        };
+        for beside in &mut self.besides {
+            beside.look(&living);
+        }
+        let all = self.besides.iter().flat_map(Beside::pids).collect();
+        self.tree.spare(all);
+    }
+
+    fn look_after_besides(&mut self) {
+        if self.besides.iter().any(Beside::is_stale) {
+            self.spare();
+        }
+        let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
+        let now = now();
+        let ended = self
+            .besides
+            .extract_if(.., |beside| beside.look_after(boot, now));
+        for beside in ended {
+            self.relay.join(beside.into_relay());
         }
     }
 
@@ -380,7 +435,7 @@ impl Server {
 
     /// Reaps whoever has ended. True if nobody is left.
     fn reap(&mut self) -> bool {
-        let reaped = self.tree.reap(self.living_shell(), self.is_on_terminal());
+        let mut reaped = self.tree.reap(self.living_shell(), self.is_on_terminal());
         if let Some(shell) = self.shell.as_mut().filter(|_| reaped.end.is_some()) {
             shell.end = reaped.end;
         }
@@ -389,6 +444,11 @@ impl Server {
             let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
             self.shell = None;
             self.lose_host();
+        }
+        // Jobs beside the shell are not of its call.
+        if !self.besides.is_empty() && self.living_shell().is_none() {
+            self.spare();
+            reaped.empty |= self.tree.members().is_empty();
         }
         reaped.empty
     }
@@ -415,6 +475,7 @@ impl Server {
     }
 
     fn survivors(&mut self) -> Vec<agent_bash_core::Survivor> {
+        self.spare();
         match &self.shell {
             Some(shell) => {
                 let mut survivors = self.tree.survivors(&shell.pipes, &shell.boot);

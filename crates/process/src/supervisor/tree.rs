@@ -32,6 +32,8 @@ pub(super) enum Tree {
     Below {
         /// A byte for every SIGCHLD.
         children: UnixStream,
+        /// Those of them who are jobs of their own: not members here.
+        spared: BTreeSet<i32>,
     },
     /// By marks: this is a thread of the host.
     Marked(Marked),
@@ -52,7 +54,7 @@ impl Tree {
     /// What is to be polled for reading.
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         match self {
-            Self::Below { children } => vec![children.as_fd()],
+            Self::Below { children, .. } => vec![children.as_fd()],
             Self::Marked(marked) => marked.fds(),
         }
     }
@@ -60,13 +62,28 @@ impl Tree {
     /// Reaps whoever has ended. `shell` is that of the call while it lives.
     pub(super) fn reap(&mut self, shell: Option<i32>, on_terminal: bool) -> Reaped {
         match self {
-            Self::Below { children } => {
+            Self::Below { children, .. } => {
                 let mut buffer = [0u8; 64];
                 while matches!((&*children).read(&mut buffer), Ok(count) if count == buffer.len()) {
                 }
                 reap_children(shell, on_terminal)
             }
             Self::Marked(marked) => marked.reap(shell),
+        }
+    }
+
+    /// These are not among those that are ended, nor named.
+    pub(super) fn spare(&mut self, pids: BTreeSet<i32>) {
+        if let Self::Below { spared, .. } = self {
+            *spared = pids;
+        }
+    }
+
+    /// Whether a process group may be signalled as such.
+    fn is_its_own(&self, group: i32) -> bool {
+        match self {
+            Self::Below { spared, .. } => is_free(group, spared),
+            Self::Marked(_) => true,
         }
     }
 
@@ -84,6 +101,7 @@ impl Tree {
     /// to everybody outside of it, once each.
     fn send_to_all(&mut self, shell: Option<i32>, signal: Signal) {
         let signals = [signal, Signal::CONT];
+        let shell = shell.filter(|group| self.is_its_own(*group));
         for signal in signals {
             if let Some(group) = shell.and_then(Pid::from_raw) {
                 let _ = rustix::process::kill_process_group(group, signal);
@@ -120,7 +138,7 @@ impl Tree {
     /// Sends SIGKILL to everybody it can; who was forked meanwhile is met by the next round.
     pub(super) fn kill_round(&mut self, shell: Option<i32>) {
         match self {
-            Self::Below { .. } => kill_children(),
+            Self::Below { spared, .. } => kill_children(spared),
             Self::Marked(_) => self.send_to_all(shell, Signal::KILL),
         }
     }
@@ -128,23 +146,15 @@ impl Tree {
     /// Who still lives. `pipes` are the inodes of the call's output; `boot` is the argument by which a shell of ours is known
     /// that has forked and not yet become its command, or is a subshell.
     pub(super) fn survivors(&mut self, pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
-        let members = self.members();
-        let named = members.iter().take(MAX_NAMED).map(|process| Survivor {
-            pid: process.pid.unsigned_abs(),
-            command: command_line(&proc_fs::arguments(process.pid), boot),
-            holds_output: proc_fs::holds_pipe(process.pid, pipes),
-            job: None,
-        });
-        named.collect()
+        named(&self.members(), pipes, boot)
     }
 
     /// Everybody who lives, the shell too.
-    fn members(&mut self) -> Vec<ProcessInfo> {
+    pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
         match self {
-            Self::Below { .. } => proc_fs::descendants(own_pid())
+            Self::Below { spared, .. } => descendants()
                 .into_iter()
-                .filter_map(ProcessInfo::read)
-                .filter(|process| !process.zombie)
+                .filter(|process| !process.zombie && !spared.contains(&process.pid))
                 .collect(),
             Self::Marked(marked) => marked.look(),
         }
@@ -171,6 +181,29 @@ impl Tree {
             let _ = rustix::process::pidfd_send_signal(handle, signal);
         }
     }
+}
+
+/// Everybody below this process, zombies too.
+pub(super) fn descendants() -> Vec<ProcessInfo> {
+    let all = proc_fs::descendants(own_pid());
+    all.into_iter().filter_map(ProcessInfo::read).collect()
+}
+
+/// Processes as they are named to others. `pipes` and `boot` as in [`Tree::survivors`].
+pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
+    let named = processes.iter().take(MAX_NAMED).map(|process| Survivor {
+        pid: process.pid.unsigned_abs(),
+        command: command_line(&proc_fs::arguments(process.pid), boot),
+        holds_output: proc_fs::holds_pipe(process.pid, pipes),
+        job: None,
+    });
+    named.collect()
+}
+
+/// Whether nobody who is to be spared is in a process group.
+fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
+    let in_it = |pid: &i32| ProcessInfo::read(*pid).is_some_and(|process| process.group == group);
+    !spared.iter().any(in_it)
 }
 
 pub(super) fn shell_end(status: WaitStatus) -> Option<ShellEnd> {
@@ -210,16 +243,18 @@ fn reap_children(shell: Option<i32>, on_terminal: bool) -> Reaped {
 }
 
 /// Sends SIGKILL to every direct child and to the process group each of them is in. Their own children become ours and
-/// are met by the next round; a child forked during one round is met by the next, too.
-fn kill_children() {
+/// are met by the next round; a child forked during one round is met by the next, too. Nobody who is to be spared is hit.
+fn kill_children(spared: &BTreeSet<i32>) {
     let own_group = rustix::process::getpgrp().as_raw_pid();
     let mut groups = BTreeSet::new();
-    for pid in proc_fs::children(own_pid()) {
+    let children = proc_fs::children(own_pid());
+    for pid in children.into_iter().filter(|pid| !spared.contains(pid)) {
         let Some(process) = ProcessInfo::read(pid) else {
             continue;
         };
         if process.group != own_group
             && groups.insert(process.group)
+            && is_free(process.group, spared)
             && let Some(group) = Pid::from_raw(process.group)
         {
             let _ = rustix::process::kill_process_group(group, Signal::KILL);

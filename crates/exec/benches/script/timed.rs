@@ -1,0 +1,83 @@
+//! What the benchmarks share: a script as its caller asks for it, and nobody who reads its output.
+
+#![expect(clippy::disallowed_methods, reason = "a benchmark measures")]
+#![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
+
+use agent_bash_core::{
+    Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, Shell, StdinSource,
+    StreamId, Streams, SurvivorPolicy,
+};
+use agent_bash_exec::ShellCache;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+struct Nothing;
+
+impl OutputConsumer for Nothing {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// As two workers drive a server's calls.
+pub(crate) fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
+/// Microseconds of one call.
+pub(crate) async fn time(cache: &ShellCache, spec: &RunSpec) -> f64 {
+    let start = Instant::now();
+    cache.run(spec, &mut Nothing, &Cancel::new()).await.unwrap();
+    micros(start)
+}
+
+/// Microseconds since `start`.
+pub(crate) fn micros(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e6
+}
+
+/// All that a shell's environment holds.
+pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
+    [("PATH", "/usr/bin:/bin"), ("HOME", "/nonexistent")]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into()
+}
+
+/// A script in a shell of its own.
+pub(crate) fn spec(script: &str) -> RunSpec {
+    RunSpec {
+        script: script.to_owned(),
+        shell: Shell {
+            path: "/bin/bash".into(),
+            is_bash: true,
+            args: Vec::new(),
+        },
+        cwd: "/tmp".into(),
+        env: Environment {
+            base: Arc::new(environment()),
+            changes: BTreeMap::new(),
+        },
+        streams: Streams::Merged,
+        stdin: StdinSource::Null,
+        timeout: Some(Duration::from_secs(60)),
+        grace: Duration::from_secs(2),
+        survivors: SurvivorPolicy::Adopt,
+        session: None,
+        limits: Limits::default(),
+        report_stages: false,
+        enter_cwd: false,
+        snapshot: true,
+    }
+}
+
+/// The one in the middle.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

@@ -1,0 +1,147 @@
+//! The directory of a session's shell: private, and full of the FIFOs that the shell opens by their paths.
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
+use rustix::io::Errno;
+use std::fs;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// Beginning of the directories' names.
+const PREFIX: &str = "agent-bash-session-";
+
+/// End of the names of those that are being removed.
+const GONE: &str = "gone";
+
+/// Name of the status FIFO.
+const STATUS: &str = "status";
+
+/// Name of the FIFO of what a shell exports.
+const EXPORTS: &str = "exports";
+
+/// Removed when dropped, even while the shell writes into it.
+#[derive(Debug)]
+pub(super) struct Directory {
+    path: PathBuf,
+}
+
+impl Directory {
+    /// Makes one in `parent`.
+    pub(super) fn make(parent: &Path) -> io::Result<Self> {
+        let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+        Ok(Self { path: made.keep() })
+    }
+
+    /// Where the shell reports.
+    pub(super) fn status(&self) -> PathBuf {
+        self.path.join(STATUS)
+    }
+
+    /// Where it says what it exports.
+    pub(super) fn exports(&self) -> PathBuf {
+        self.path.join(EXPORTS)
+    }
+
+    /// Of the FIFO that is the `number`th for the output of calls.
+    pub(super) fn output(&self, number: u64) -> PathBuf {
+        self.path.join(format!("out-{number}"))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // A shell that says what it exports makes a file where the FIFO has just been removed, and a directory with a file in
+        // it stays. By another name it cannot find it; what it was about to make at that moment the second turn removes.
+        let gone = self.path.with_extension(GONE);
+        let path = match fs::rename(&self.path, &gone) {
+            Ok(()) => &gone,
+            Err(_) => &self.path,
+        };
+        if fs::remove_dir_all(path).is_err() {
+            drop(fs::remove_dir_all(path));
+        }
+    }
+}
+
+/// Makes a FIFO, open for writing, too: it must not end when the shell closes it between two reports.
+pub(super) fn fifo(path: &Path) -> io::Result<OwnedFd> {
+    make_fifo(path)?;
+    open_fifo(path, OFlags::RDWR)
+}
+
+pub(super) fn make_fifo(path: &Path) -> io::Result<()> {
+    Ok(mknodat(
+        CWD,
+        path,
+        FileType::Fifo,
+        Mode::RUSR | Mode::WUSR,
+        0,
+    )?)
+}
+
+pub(super) fn open_fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {
+    let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(open(path, flags, Mode::empty())?)
+}
+
+/// Removes the directories of shells whose host was killed, in `directory`. Returns how many there were.
+pub fn sweep_sessions(directory: &Path) -> usize {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX))
+        .filter(|entry| is_abandoned(&entry.path()) && fs::remove_dir_all(entry.path()).is_ok())
+        .count()
+}
+
+/// Whether it was being removed, or nobody reads the status FIFO any more. Not where there is none yet, or where it cannot be
+/// told.
+fn is_abandoned(directory: &Path) -> bool {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    directory.extension().is_some_and(|end| end == GONE)
+        || open(directory.join(STATUS), flags, Mode::empty())
+            .is_err_and(|error| error == Errno::NXIO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_nobody_reads_is_swept() {
+        let temp = tempfile::tempdir().unwrap();
+        let make = |name: &str| {
+            let path = temp.path().join(format!("{PREFIX}{name}"));
+            fs::create_dir(&path).unwrap();
+            path
+        };
+        let (new, used, dead) = (make("new"), make("used"), make("dead"));
+        let (other, removed) = (temp.path().join("other.gone"), make("half.gone"));
+        fs::create_dir(&other).unwrap();
+        let _reader = fifo(&used.join(STATUS)).unwrap();
+        drop(fifo(&dead.join(STATUS)).unwrap());
+        assert_eq!(sweep_sessions(temp.path()), 2);
+        assert!(new.exists() && used.exists() && other.exists());
+        assert!(!dead.exists() && !removed.exists());
+    }
+
+    #[test]
+    fn who_writes_while_it_goes_leaves_nothing() {
+        let temp = tempfile::tempdir().unwrap();
+        for _ in 0..200 {
+            let directory = Directory::make(temp.path()).unwrap();
+            let exports = directory.exports();
+            fs::write(directory.status(), "").unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    // As the shell does it, for as long as it finds the directory.
+                    (0..100_000).all(|_| fs::write(&exports, "").is_ok())
+                });
+                drop(directory);
+            });
+        }
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 0);
+    }
+}

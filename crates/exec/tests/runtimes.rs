@@ -1,0 +1,44 @@
+//! A host may have a runtime for each of its calls. What a runtime was to wait for, when it ends, is waited for all the same.
+//! One test in a process of its own, since it looks at all children.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+mod support;
+
+use agent_bash_core::{Cancel, RunSpec};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use std::time::Duration;
+use support::census::Census;
+use support::own_process::children;
+use support::{marked, options, run_with, soon};
+
+fn runtime() -> tokio::runtime::Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
+}
+
+#[test]
+fn a_runtime_that_ends_leaves_no_zombie() {
+    let census = Census::new();
+    for script in ["true", "sleep 1000"] {
+        runtime().block_on(async {
+            let cache = ShellCache::new(ShellCacheOptions {
+                warm_shells: 2,
+                ..options()
+            });
+            let spec = RunSpec {
+                timeout: None,
+                ..marked(script, &census)
+            };
+            let cancel = Cancel::new();
+            let call = run_with(&cache, &spec, &cancel);
+            // The second one is dropped on the way.
+            let _ = tokio::time::timeout(Duration::from_millis(500), call).await;
+        });
+    }
+    runtime().block_on(async {
+        census.assert_empty_soon("two runtimes").await;
+        let reaped = soon(|| children().is_empty()).await;
+        assert!(reaped, "{}", children());
+    });
+}
