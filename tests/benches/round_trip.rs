@@ -1,9 +1,9 @@
 //! What a call costs by each way in: the round trip of a warm `true` through the library, RPC and MCP, in turns, so that
-//! all of them meet the same machine.
+//! all of them meet the same machine, and have been idle for as long.
 //!
 //! `cargo xtask bench tests -- 2000` makes so many rounds. What counts is the difference to the library: a server adds at
-//! most 150 µs by RPC and 400 µs by MCP, the client's own reading and writing included. On a busy machine only the fastest
-//! tenth says anything.
+//! most 150 µs by RPC and 400 µs by MCP, the client's own reading and writing included. `echo` is what of that no server can
+//! save: the answer's line, sent through `cat` and back. On a busy machine only the fastest tenth says anything.
 
 use agent_bash::core::{Cancel, Status};
 use agent_bash::process::supervisor::{self, Supervisor};
@@ -14,8 +14,11 @@ use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -49,27 +52,50 @@ fn main() -> Result<()> {
     };
     let options = SessionOptions::many_calls("bench", Supervisor::this_program(&token));
     let session = Session::open(&Settings::default(), host, options)?;
-    let mut rpc = Server::start(&world, "rpc")?;
-    let mut mcp = Server::start(&world, "mcp")?;
+    let session = Arc::new(session);
+    let mut echo = Server::start(world.command(Path::new("cat")), Joined::Pipes)?;
+    let server = |protocol| -> Result<_> {
+        let mut command = world.command(product::agent_bash()?);
+        command.arg(protocol);
+        Ok(command)
+    };
+    let mut rpc = Server::start(server("rpc")?, Joined::Pipes)?;
+    let mut by_sockets = Server::start(server("rpc")?, Joined::Sockets)?;
+    let mut mcp = Server::start(server("mcp")?, Joined::Pipes)?;
     mcp.ask(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}}))?;
     mcp.tell(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))?;
 
-    let mut times = [const { Vec::new() }; 3];
+    let mut times = [const { Vec::new() }; 5];
+    let mut line = json!(null);
     for round in 0..rounds + WARM_UP {
-        let library = timed(|| {
-            let cancel = Cancel::new();
-            let call = session.tool().execute(json!({"command": "true"}), &cancel);
-            let result = runtime.block_on(Box::pin(call));
+        let library = {
+            let session = Arc::clone(&session);
+            // As a task, as hosts and servers have it: what `block_on` drives pays for a change of thread at each step.
+            let call = runtime.spawn(async move {
+                let (cancel, begin) = (Cancel::new(), now());
+                let call = session.tool().execute(json!({"command": "true"}), &cancel);
+                let result = Box::pin(call).await;
+                (result, begin.elapsed())
+            });
+            let (result, time) = runtime.block_on(call)?;
             ensure!(result.status == Status::Exited { code: 0 }, "{result:?}");
+            time
+        };
+        let by_echo = timed(|| {
+            ensure!(echo.ask(&line)? == line);
             Ok(())
         })?;
-        let by_rpc = timed(|| {
-            let answer = rpc
-                .ask(&json!({"id": round, "type": "tool_call", "request": {"command": "true"}}))?;
-            ensure!(answer["data"]["status"]["code"] == 0, "{answer}");
-            Ok(())
-        })?;
+        let mut call_rpc = |server: &mut Server| {
+            timed(|| {
+                line = server.ask(
+                    &json!({"id": round, "type": "tool_call", "request": {"command": "true"}}),
+                )?;
+                ensure!(line["data"]["status"]["code"] == 0, "{line}");
+                Ok(())
+            })
+        };
+        let by_rpc = [call_rpc(&mut rpc)?, call_rpc(&mut by_sockets)?];
         let by_mcp = timed(|| {
             let answer = mcp.ask(
                 &json!({"jsonrpc": "2.0", "id": round + 1, "method": "tools/call",
@@ -82,16 +108,19 @@ fn main() -> Result<()> {
             Ok(())
         })?;
         if round >= WARM_UP {
-            for (all, time) in times.iter_mut().zip([library, by_rpc, by_mcp]) {
+            let round = [library, by_echo, by_rpc[0], by_rpc[1], by_mcp];
+            for (all, time) in times.iter_mut().zip(round) {
                 all.push(time);
             }
         }
     }
-    let [library, by_rpc, by_mcp] = times.map(deciles);
+    let [library, echo_alone, by_rpc, by_rpc_sockets, by_mcp] = times.map(deciles);
     report("library", library, library);
     report("rpc", by_rpc, library);
+    report("  by sockets", by_rpc_sockets, library);
     report("mcp", by_mcp, library);
-    drop((rpc, mcp));
+    report("echo alone", echo_alone, [Duration::ZERO; 3]);
+    drop((rpc, by_sockets, mcp, echo));
     session.close();
     Ok(())
 }
@@ -99,22 +128,42 @@ fn main() -> Result<()> {
 /// A server and its client.
 struct Server {
     child: Child,
-    input: Option<ChildStdin>,
-    output: BufReader<ChildStdout>,
+    input: Option<Box<dyn Write>>,
+    output: BufReader<Box<dyn Read>>,
+}
+
+/// What a server and its client are joined by.
+#[derive(Clone, Copy)]
+enum Joined {
+    Pipes,
+    /// As clients on Node do it.
+    Sockets,
 }
 
 impl Server {
-    fn start(world: &World, protocol: &str) -> Result<Self> {
-        let mut command = world.command(product::agent_bash()?);
-        let mut child = command
-            .arg(protocol)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+    fn start(mut command: Command, by: Joined) -> Result<Self> {
+        let (input, output): (Box<dyn Write>, Box<dyn Read>);
+        let child;
+        match by {
+            Joined::Pipes => {
+                let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+                let mut started = piped.spawn()?;
+                input = Box::new(started.stdin.take().context("stdin is piped")?);
+                output = Box::new(started.stdout.take().context("stdout is piped")?);
+                child = started;
+            }
+            Joined::Sockets => {
+                let (stdin, stdout) = (UnixStream::pair()?, UnixStream::pair()?);
+                command.stdin(OwnedFd::from(stdin.0));
+                command.stdout(OwnedFd::from(stdout.0));
+                child = command.spawn()?;
+                (input, output) = (Box::new(stdin.1), Box::new(stdout.1));
+            }
+        }
         Ok(Self {
-            input: child.stdin.take(),
-            output: BufReader::new(child.stdout.take().context("stdout is piped")?),
             child,
+            input: Some(input),
+            output: BufReader::new(output),
         })
     }
 
@@ -140,8 +189,12 @@ impl Drop for Server {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures")]
+fn now() -> Instant {
+    Instant::now()
+}
+
 fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
-    let begin = Instant::now();
+    let begin = now();
     work()?;
     Ok(begin.elapsed())
 }
@@ -163,6 +216,6 @@ fn report(name: &str, times: [Duration; 3], library: [Duration; 3]) {
     let [low, median, high] = times.map(micros);
     let [low_more, more, _] = [0, 1, 2].map(|at| micros(times[at]) - micros(library[at]));
     println!(
-        "{name:<8} fastest tenth {low:6.0} µs ({low_more:+5.0}), median {median:6.0} µs ({more:+5.0}), slowest tenth {high:6.0} µs"
+        "{name:<12} fastest tenth {low:6.0} µs ({low_more:+5.0}), median {median:6.0} µs ({more:+5.0}), slowest tenth {high:6.0} µs"
     );
 }

@@ -6,6 +6,7 @@
 //! - [`product`]: where the binary under test is, and one run of it;
 //! - [`tmux`]: a person at a terminal;
 //! - [`conversation`]: talking to a program in lines of JSON;
+//! - [`unread`]: a server whose client never reads;
 //! - [`conformance`]: cases as data, run through every surface of the product.
 //!
 //! The program `misbehave` (`src/bin/misbehave`) does on demand what commands should not do. Tests of a single crate
@@ -18,4 +19,5 @@ pub mod poll;
 pub mod procfs;
 pub mod product;
 pub mod tmux;
+pub mod unread;
 pub mod world;

@@ -1,5 +1,7 @@
 //! Waiting for something to become true, with a deadline: the only way a test waits.
 
+use anyhow::{Context, Result};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Between two looks. Short against any deadline, long against the cost of a look.
@@ -23,6 +25,15 @@ pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
         }
         std::thread::sleep(PAUSE);
     }
+}
+
+/// Returns when there is a file of that name.
+///
+/// # Errors
+/// Nobody made it within `patience`.
+pub fn exists(path: &Path, patience: Duration) -> Result<()> {
+    let there = until(patience, || path.exists().then_some(()));
+    there.with_context(|| format!("{} was not made", path.display()))
 }
 
 #[cfg(test)]

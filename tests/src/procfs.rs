@@ -1,5 +1,6 @@
 //! What `/proc` says of processes. Reads only; a process that vanishes meanwhile is simply not there.
 
+use anyhow::{Context, Result};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -130,6 +131,29 @@ pub fn descriptors(pid: u32) -> Vec<(u32, String)> {
         .collect();
     open.sort_unstable();
     open
+}
+
+/// Resident memory of `pid`, in KiB.
+///
+/// # Errors
+/// There is no such process, or it has ended and nobody fetched its exit status.
+pub fn resident(pid: u32) -> Result<u64> {
+    number(pid, "VmRSS:")
+}
+
+/// Threads of `pid`.
+///
+/// # Errors
+/// There is no such process.
+pub fn threads(pid: u32) -> Result<u64> {
+    number(pid, "Threads:")
+}
+
+fn number(pid: u32, name: &str) -> Result<u64> {
+    let status = fs::read_to_string(directory(pid).join("status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    Ok(number.context("the kernel says how much")?.parse()?)
 }
 
 fn directory(pid: u32) -> PathBuf {

@@ -154,6 +154,15 @@ impl World {
         left
     }
 
+    /// Ends the world.
+    ///
+    /// # Panics
+    /// Something was left of it after `patience`.
+    pub fn assert_nothing_left(self, patience: Duration) {
+        let left = self.end(patience);
+        assert!(left.is_empty(), "left behind:\n{left}");
+    }
+
     /// Keeps the directories after the end, for looking at a failure. Answers where they are.
     pub fn keep(&mut self) -> &Path {
         self.directory.disable_cleanup(true);

@@ -71,11 +71,6 @@ fn end_of(child: Child) -> anyhow::Result<Ran> {
     Ok(child.wait_with_output()?.into())
 }
 
-fn assert_nothing_left(world: World, patience: Duration) {
-    let left = world.end(patience);
-    assert!(left.is_empty(), "left behind:\n{left}");
-}
-
 #[test]
 fn signals_cancel_and_the_partial_output_is_printed() -> anyhow::Result<()> {
     for (name, number, code) in [
@@ -90,7 +85,7 @@ fn signals_cancel_and_the_partial_output_is_printed() -> anyhow::Result<()> {
         let ran = end_of(child)?;
         assert_eq!(ran.stdout, "[Command cancelled]\npartial\n", "SIG{name}");
         assert_eq!(ran.code, code, "SIG{name}");
-        assert_nothing_left(world, SOON);
+        world.assert_nothing_left(SOON);
     }
     Ok(())
 }
@@ -106,7 +101,7 @@ fn cancelling_ends_whatever_way_out_was_taken() -> anyhow::Result<()> {
         "{ran:?}"
     );
     assert_eq!(ran.code, 130);
-    assert_nothing_left(world, Duration::ZERO);
+    world.assert_nothing_left(Duration::ZERO);
     Ok(())
 }
 
@@ -121,7 +116,7 @@ fn a_timeout_ends_whatever_way_out_was_taken() -> anyhow::Result<()> {
         "{ran:?}"
     );
     assert_eq!(ran.code, 124);
-    assert_nothing_left(world, Duration::ZERO);
+    world.assert_nothing_left(Duration::ZERO);
     Ok(())
 }
 
@@ -136,7 +131,7 @@ fn killing_the_host_takes_its_command_along() -> anyhow::Result<()> {
         let mut child = started(&world, &["run", script], processes)?;
         child.kill()?;
         child.wait()?;
-        assert_nothing_left(world, AFTER_KILL);
+        world.assert_nothing_left(AFTER_KILL);
     }
     Ok(())
 }
@@ -149,7 +144,7 @@ fn killing_the_host_ends_its_command_at_a_standstill_too() -> anyhow::Result<()>
     let mut child = started(&world, &["run", "--stream", script], 1)?;
     child.kill()?;
     child.wait()?;
-    assert_nothing_left(world, AFTER_KILL);
+    world.assert_nothing_left(AFTER_KILL);
     Ok(())
 }
 
@@ -167,7 +162,7 @@ fn a_call_does_not_wait_for_what_outlives_it() -> anyhow::Result<()> {
     // It is alive, it has lost nothing, and it can end by itself.
     assert_eq!(helpers(&world), 1);
     std::fs::write(world.cwd().join("gate"), "")?;
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -190,7 +185,7 @@ fn what_outlives_a_call_goes_on_writing_into_its_artifact() -> anyhow::Result<()
     });
     assert!(whole.is_some(), "the artifact is not whole: {path:?}");
     std::fs::write(world.cwd().join("end"), "")?;
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -204,7 +199,7 @@ fn a_reader_that_goes_away_is_no_crash() -> anyhow::Result<()> {
     std::fs::write(world.cwd().join("gate"), "")?;
     let ran = end_of(child)?;
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -221,7 +216,7 @@ fn a_live_reader_that_goes_away_ends_the_command() -> anyhow::Result<()> {
     drop(out);
     let ran = end_of(child)?;
     assert!(!ran.stderr.contains("panicked"), "{ran:?}");
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -242,7 +237,7 @@ fn a_stream_shows_what_is_printed_when_it_is_printed() -> anyhow::Result<()> {
     out.read_to_string(&mut rest)?;
     assert_eq!(rest, "late\n");
     assert!(child.wait()?.success());
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -267,7 +262,7 @@ fn a_command_is_in_a_session_of_its_own_and_not_in_anybodys_arguments() -> anyho
         !ran.stdout.contains(&format!("session {}\n", host.session)),
         "{ran:?}"
     );
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -289,7 +284,7 @@ fn many_calls_at_once_do_not_meet() -> anyhow::Result<()> {
         assert!(ran.stdout.starts_with(&lines), "call {number}: {ran:?}");
         assert_eq!(ran.code, i32::try_from(number)?);
     }
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -315,7 +310,7 @@ fn mistakes_on_the_command_line_are_exit_code_2_and_start_nothing() -> anyhow::R
     )?;
     assert_eq!(not_json.code, 2, "{not_json:?}");
     assert!(!world.cwd().join("started").exists());
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -334,6 +329,6 @@ fn words_are_quoted_and_joined() -> anyhow::Result<()> {
     ];
     let ran = product::run(agent_bash(&world, &words)?, None)?;
     assert_eq!(ran.stdout, "[two words][$HOME][it's][]");
-    assert_nothing_left(world, SOON);
+    world.assert_nothing_left(SOON);
     Ok(())
 }

@@ -118,6 +118,33 @@ fn a_model_s_call_shares_nothing_with_it() -> Result<()> {
 }
 
 #[test]
+fn what_is_piped_into_head_changes_nothing_in_its_shell() -> Result<()> {
+    with_session(|session| async move {
+        let tool = session.tool();
+        let run = async |command: &str| {
+            let call = json!({"command": command, "session": "a"});
+            tool.execute(call, &Cancel::new()).await
+        };
+        run("x=1").await;
+        // Lifted or not, the stages of a pipeline are below the shell.
+        for command in [
+            "{ x=2; cd /usr; echo in; } | head -1",
+            "{ echo in; exit 0; } | tail -1",
+            "{ x=3; echo in; } | cat | head -1",
+        ] {
+            assert_eq!(run(command).await.text, "in\n", "{command}");
+            let after = run("echo $x $PWD").await;
+            let unmoved = format!("1 {}\n", session.cwd().display());
+            assert_eq!(after.text, unmoved, "{command}");
+        }
+        // What is not lifted does change it.
+        run("x=4; echo in").await;
+        assert_eq!(run("echo $x").await.text, "4\n");
+        Ok(())
+    })
+}
+
+#[test]
 fn one_runs_at_a_time_and_is_called_off() -> Result<()> {
     with_session(|session| async move {
         let began = Arc::new(Notify::new());

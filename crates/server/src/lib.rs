@@ -4,6 +4,7 @@
 //! surface. Here is who asked, who is told, and what happens when the one or the other goes away.
 
 mod kept;
+mod line;
 mod live;
 pub mod mcp;
 pub mod rpc;

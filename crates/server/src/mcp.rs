@@ -8,12 +8,12 @@ mod handler;
 mod instructions;
 mod jobs;
 mod log;
+mod message;
 mod reading;
 mod recent;
 mod tools;
 mod transport;
 
-use crate::rpc::MAX_LINE;
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
@@ -56,7 +56,7 @@ where
     // Given by a signal and by the end of input.
     let end = stop.child();
     let output = stop_writing.stoppable(output);
-    let transport = Bounded::new(input, output, MAX_LINE, end.clone());
+    let transport = Bounded::new(input, output, end.clone());
     let calls = Arc::new(Calls::new(Arc::clone(&session), end.clone()));
     let server = Server::new(
         session,

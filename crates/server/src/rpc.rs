@@ -6,23 +6,22 @@
 pub mod data;
 mod dispatch;
 mod in_flight;
-mod line;
 pub mod message;
 mod name;
 mod outbox;
 mod read;
 mod updates;
 
+pub use crate::line::MAX_LINE;
 pub use in_flight::{MAX_REQUEST_BYTES, MAX_REQUESTS};
-pub use line::MAX_LINE;
 pub use message::{RpcCall, RpcId, RpcRequest, RpcResponse, RpcUpdate, Stream};
 pub use name::Name;
 
+use crate::line::{Line, Lines};
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
 use in_flight::{InFlight, Kind};
-use line::{Line, Lines};
 use outbox::Outbox;
 use read::Asked;
 use serde_json::value::RawValue;

@@ -1,9 +1,21 @@
-//! Our own stdin and stdout as streams.
+//! Our own stdin and stdout as streams that the runtime waits for.
+//!
+//! A read or a write on a thread of its own costs two changes of thread a message. Pipes are what most clients give us,
+//! sockets what those on Node do; both are waited for with all else. The flags of the open file, which others may share,
+//! stay as they are.
 
-use tokio::io::{AsyncRead, AsyncWrite};
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, openat};
+use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Stdin, Stdout};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
 
-/// Stdin and stdout. Where both are pipes they are opened anew and read without blocking, which saves two changes of thread a
-/// message; else they are read and written on threads of their own. Their flags are not changed either way.
+/// Stdin and stdout. What is neither a pipe nor a socket (a terminal, a file) is read and written on a thread.
 ///
 /// # Panics
 /// Outside of a tokio runtime with I/O enabled.
@@ -11,5 +23,216 @@ pub fn stdio() -> (
     impl AsyncRead + Send + Unpin + 'static,
     impl AsyncWrite + Send + Unpin + 'static,
 ) {
-    rmcp::transport::io::stdio_pipes()
+    let input = input(io::stdin().as_fd());
+    let output = output(io::stdout().as_fd());
+    tracing::debug!(?input, ?output, "what the client gave us");
+    (
+        input.unwrap_or_else(|_| Input::Thread(tokio::io::stdin())),
+        output.unwrap_or_else(|_| Output::Thread(tokio::io::stdout())),
+    )
+}
+
+#[derive(Debug)]
+enum Input {
+    Pipe(pipe::Receiver),
+    Socket(Socket),
+    Thread(Stdin),
+}
+
+#[derive(Debug)]
+enum Output {
+    Pipe(pipe::Sender),
+    Socket(Socket),
+    Thread(Stdout),
+}
+
+fn input(fd: BorrowedFd<'_>) -> io::Result<Input> {
+    Ok(match kind(fd)? {
+        FileType::Fifo => {
+            let pipe = opened_anew(fd, OFlags::RDONLY)?;
+            Input::Pipe(pipe::Receiver::from_owned_fd(pipe)?)
+        }
+        FileType::Socket => Input::Socket(Socket::new(fd)?),
+        _ => return Err(io::ErrorKind::Unsupported.into()),
+    })
+}
+
+fn output(fd: BorrowedFd<'_>) -> io::Result<Output> {
+    Ok(match kind(fd)? {
+        FileType::Fifo => {
+            let pipe = opened_anew(fd, OFlags::WRONLY)?;
+            Output::Pipe(pipe::Sender::from_owned_fd(pipe)?)
+        }
+        FileType::Socket => Output::Socket(Socket::new(fd)?),
+        _ => return Err(io::ErrorKind::Unsupported.into()),
+    })
+}
+
+fn kind(fd: BorrowedFd<'_>) -> io::Result<FileType> {
+    Ok(FileType::from_raw_mode(fstat(fd)?.st_mode))
+}
+
+/// The pipe `fd`, with flags of its own.
+fn opened_anew(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
+    let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
+    let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(openat(CWD, path, flags, Mode::empty())?)
+}
+
+/// A socket. It cannot be opened anew: instead, each call says that it does not wait.
+#[derive(Debug)]
+struct Socket(UnixStream);
+
+impl Socket {
+    fn new(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        let own = fcntl_dupfd_cloexec(fd, 0)?;
+        let flags = fcntl_getfl(fd)?;
+        // Only for so long: tokio insists on the flag when it takes a socket, and no longer.
+        fcntl_setfl(fd, flags | OFlags::NONBLOCK)?;
+        let taken = UnixStream::from_std(own.into());
+        fcntl_setfl(fd, flags)?;
+        Ok(Self(taken?))
+    }
+
+    fn poll_read(
+        &self,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.0.poll_read_ready(context))?;
+            let room = buffer.initialize_unfilled();
+            let length = self.0.try_io(Interest::READABLE, || {
+                match recv(&self.0, &mut *room, RecvFlags::DONTWAIT) {
+                    // Its client went away and left something of ours unread: the end, as it is of a pipe.
+                    Err(Errno::CONNRESET) => Ok(0),
+                    other => Ok(other?.0),
+                }
+            });
+            match length {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok(length) => {
+                    buffer.advance(length);
+                    return Poll::Ready(Ok(()));
+                }
+            }
+        }
+    }
+
+    fn poll_write(&self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.0.poll_write_ready(context))?;
+            let written = self.0.try_io(Interest::WRITABLE, || {
+                let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+                Ok(send(&self.0, bytes, flags)?)
+            });
+            match written {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
+    }
+}
+
+impl AsyncRead for Input {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Pipe(input) => Pin::new(input).poll_read(context, buffer),
+            Self::Socket(input) => input.poll_read(context, buffer),
+            Self::Thread(input) => Pin::new(input).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Output {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        match self.get_mut() {
+            Self::Pipe(output) => Pin::new(output).poll_write(context, bytes),
+            Self::Socket(output) => output.poll_write(context, bytes),
+            Self::Thread(output) => Pin::new(output).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Thread(output) => Pin::new(output).poll_flush(context),
+            Self::Pipe(_) | Self::Socket(_) => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.get_mut() {
+            Self::Thread(output) => Pin::new(output).poll_shutdown(context),
+            Self::Pipe(_) | Self::Socket(_) => Poll::Ready(Ok(())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// More than a pipe or a socket holds, so that both sides have to wait.
+    const LONG: usize = 4 << 20;
+
+    /// Writes to `output` what is read from `input`, and looks at the flags of both before and after.
+    async fn carries(input_fd: OwnedFd, output_fd: OwnedFd) {
+        let flags = || [&input_fd, &output_fd].map(|fd| fcntl_getfl(fd).unwrap());
+        let before = flags();
+        let (mut from, mut to) = (
+            input(input_fd.as_fd()).unwrap(),
+            output(output_fd.as_fd()).unwrap(),
+        );
+        assert!(!matches!(from, Input::Thread(_)) && !matches!(to, Output::Thread(_)));
+        assert_eq!(flags(), before);
+        assert!(!before[0].contains(OFlags::NONBLOCK));
+        drop(output_fd);
+        let sent: Vec<u8> = (0..LONG)
+            .map(|at| u8::try_from(at % 251).unwrap())
+            .collect();
+        let writing = tokio::spawn({
+            let sent = sent.clone();
+            async move { to.write_all(&sent).await.map(|()| drop(to)) }
+        });
+        let mut read = Vec::new();
+        from.read_to_end(&mut read).await.unwrap();
+        writing.await.unwrap().unwrap();
+        assert!(read == sent, "{} bytes of {LONG}", read.len());
+    }
+
+    #[tokio::test]
+    async fn pipes_and_sockets_carry_what_is_sent_and_keep_their_flags() {
+        let (read, write) = io::pipe().unwrap();
+        carries(read.into(), write.into()).await;
+        let (read, write) = net::UnixStream::pair().unwrap();
+        carries(read.into(), write.into()).await;
+    }
+
+    #[tokio::test]
+    async fn whoever_goes_away_ends_the_input_and_breaks_the_output() {
+        let (ours, theirs) = net::UnixStream::pair().unwrap();
+        let (mut from, mut to) = (input(ours.as_fd()).unwrap(), output(ours.as_fd()).unwrap());
+        to.write_all(b"unread").await.unwrap();
+        drop(theirs);
+        assert_eq!(from.read(&mut [0; 8]).await.unwrap(), 0);
+        let error = to.write_all(b"more").await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+
+    #[tokio::test]
+    async fn a_file_is_for_a_thread() {
+        let file = std::fs::File::open("/dev/null").unwrap();
+        assert!(input(file.as_fd()).is_err());
+    }
 }

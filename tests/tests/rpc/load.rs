@@ -1,15 +1,13 @@
-//! Many requests at once and in a row, clients that read nothing, clients that die.
+//! Many requests at once, clients that read nothing, clients that die. Many in a row: `soak.rs`.
 
-use super::{SOON, assert_nothing_left, data, exists, server, world};
+use super::{SOON, server, world};
 use agent_bash_tests::world::World;
-use agent_bash_tests::{poll, procfs, product};
-use anyhow::{Context, Result, ensure};
-use rustix::process::{Pid, Signal};
+use agent_bash_tests::{poll, procfs, product, unread};
+use anyhow::{Context, Result};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Child, Stdio};
-use std::time::Duration;
 
 #[test]
 fn two_hundred_calls_are_in_flight_and_too_many_are_refused() -> Result<()> {
@@ -40,40 +38,7 @@ fn two_hundred_calls_are_in_flight_and_too_many_are_refused() -> Result<()> {
     }
     assert_eq!(answered, (0..256).collect());
     drop(server);
-    assert_nothing_left(world);
-    Ok(())
-}
-
-/// Resident memory of a process, in KiB.
-fn resident(pid: u32) -> Result<u64> {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    Ok(number.context("the kernel says how much")?.parse()?)
-}
-
-#[test]
-fn calls_in_a_row_leave_no_memory_behind() -> Result<()> {
-    let world = world()?;
-    let mut server = server(&world)?;
-    let mut run = |count: u64| -> Result<u64> {
-        for _ in 0..count {
-            let result = data(&mut server, json!({"type": "tool_call", "request": "true"}))?;
-            ensure!(
-                result["status"] == json!({"kind": "exited", "code": 0}),
-                "{result}"
-            );
-        }
-        resident(server.pid())
-    };
-    let warm = run(200)?;
-    let after = run(800)?;
-    assert!(
-        after < warm + 8 * 1024,
-        "{warm} KiB, after 800 more {after} KiB"
-    );
-    drop(server);
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -106,26 +71,8 @@ fn a_client_that_never_reads_costs_bounded_memory_and_can_be_left() -> Result<()
         }
         input
     });
-    let full = poll::until(SOON, || {
-        let first = resident(child.id()).ok()?;
-        let grows = poll::until(Duration::from_secs(2), || {
-            (resident(child.id()).ok()? > first + 1024).then_some(())
-        });
-        grows.is_none().then_some(first)
-    });
-    let full = full.context("its memory does not come to rest")?;
-    assert!(full < 200 * 1024, "{full} KiB");
-    assert!(
-        !writer.is_finished(),
-        "all was read although nothing is written"
-    );
-    let pid = Pid::from_child(&child);
-    rustix::process::kill_process(pid, Signal::TERM)?;
-    let ended = poll::until(SOON, || child.try_wait().ok().flatten());
-    assert!(ended.context("it does not end")?.success());
-    drop(child);
-    drop(writer.join());
-    assert_nothing_left(world);
+    unread::comes_to_rest_and_ends(child, writer, 200 * 1024, SOON)?;
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -141,7 +88,7 @@ fn a_client_that_dies_takes_its_commands_along() -> Result<()> {
             "{}",
             json!({"type": "tool_call", "request": script, "stream": true})
         )?;
-        exists(&world.cwd().join("started"))?;
+        poll::exists(&world.cwd().join("started"), SOON)?;
         // Both ends go at once, as when a client is killed.
         drop(child.stdout.take());
     }
@@ -152,6 +99,6 @@ fn a_client_that_dies_takes_its_commands_along() -> Result<()> {
             .iter()
             .all(|process| !process.environment_has(&world.mark()))
     );
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }

@@ -2,6 +2,7 @@
 //!
 //! What single calls come to is held by the conformance cases, which are played through it, too.
 
+mod kept;
 mod load;
 
 use agent_bash_tests::conversation::Conversation;
@@ -46,16 +47,6 @@ fn data(server: &mut Conversation, request: Value) -> Result<Value> {
     Ok(answer["data"].clone())
 }
 
-fn exists(path: &Path) -> Result<()> {
-    let there = poll::until(SOON, || path.exists().then_some(()));
-    there.with_context(|| format!("{} was not made", path.display()))
-}
-
-fn assert_nothing_left(world: World) {
-    let left = world.end(SOON);
-    assert!(left.is_empty(), "left behind:\n{left}");
-}
-
 #[test]
 fn answers_have_id_and_command_and_bash_the_upstreams_shape() -> Result<()> {
     let world = world()?;
@@ -90,7 +81,7 @@ fn answers_have_id_and_command_and_bash_the_upstreams_shape() -> Result<()> {
         "{pong}"
     );
     assert!(server.end()?.status.success());
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -104,7 +95,7 @@ fn one_bash_at_a_time_and_abort_ends_it_and_always_succeeds() -> Result<()> {
     server.send(
         &json!({"id": "a", "type": "bash", "command": "echo begun; touch started; sleep 60"}),
     )?;
-    exists(&world.cwd().join("started"))?;
+    poll::exists(&world.cwd().join("started"), SOON)?;
     let second = ask(
         &mut server,
         json!({"type": "bash", "command": "echo second"}),
@@ -129,7 +120,7 @@ fn one_bash_at_a_time_and_abort_ends_it_and_always_succeeds() -> Result<()> {
         "{then}"
     );
     drop(server);
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -167,7 +158,7 @@ fn what_the_user_runs_is_recorded_and_held_back_during_a_turn() -> Result<()> {
     assert_eq!(commands(&held), ["true"]);
     assert_eq!(held["messages"][0]["text"], Value::Null, "excluded");
     drop(server);
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -209,7 +200,7 @@ fn updates_come_before_the_response_as_snapshots_or_deltas() -> Result<()> {
         std::fs::remove_file(world.cwd().join("b"))?;
     }
     drop(server);
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -221,8 +212,8 @@ fn requests_run_beside_each_other_and_one_is_called_off_alone() -> Result<()> {
         let script = format!("touch {id}; until test -e go; do sleep 0.01; done; echo {id}");
         server.send(&json!({"id": id, "type": "tool_call", "request": {"command": script}}))?;
     }
-    exists(&world.cwd().join("a"))?;
-    exists(&world.cwd().join("b"))?;
+    poll::exists(&world.cwd().join("a"), SOON)?;
+    poll::exists(&world.cwd().join("b"), SOON)?;
     assert_eq!(
         data(&mut server, json!({"type": "cancel", "target": "nobody"}))?["cancelled"],
         false
@@ -238,7 +229,7 @@ fn requests_run_beside_each_other_and_one_is_called_off_alone() -> Result<()> {
     let b = server.next(SOON)?;
     assert_eq!((&b["id"], &b["data"]["text"]), (&json!("b"), &json!("b\n")));
     drop(server);
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -311,7 +302,7 @@ fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
     let ended = server.end()?;
     assert_eq!(ended.rest.len(), 1, "{ended:?}");
     assert_eq!(ended.rest[0]["id"], "last");
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }
 
@@ -327,7 +318,7 @@ fn the_end_of_input_or_a_signal_cancels_what_runs_and_jobs_live_on() -> Result<(
         let job = started["status"]["job"].clone();
         let script = "echo partial; touch started; misbehave ignore-term >/dev/null & sleep 60";
         first.send(&json!({"id": "call", "type": "tool_call", "request": script}))?;
-        exists(&world.cwd().join("started"))?;
+        poll::exists(&world.cwd().join("started"), SOON)?;
         if by_signal {
             let pid = Pid::from_raw(i32::try_from(first.pid())?).context("a pid")?;
             rustix::process::kill_process(pid, Signal::TERM)?;
@@ -352,179 +343,8 @@ fn the_end_of_input_or_a_signal_cancels_what_runs_and_jobs_live_on() -> Result<(
             "{killed}"
         );
         drop(second);
-        assert_nothing_left(world);
+        world.assert_nothing_left(SOON);
     }
-    Ok(())
-}
-
-#[test]
-fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
-    let world = world()?;
-    let mut server = server(&world)?;
-    let script = "while read -r line; do echo \"got $line\"; done; echo bye; exit 4";
-    let call = json!({"command": script, "mode": "background", "stdin": "pipe"});
-    let started = data(&mut server, json!({"type": "tool_call", "request": call}))?;
-    let job = started["status"]["job"].clone();
-    let waited = data(
-        &mut server,
-        json!({"type": "jobs.wait", "job": job, "timeout": "10ms"}),
-    )?;
-    assert_eq!(
-        (&waited["over"], &waited["job"]["state"]["kind"]),
-        (&json!(false), &json!("running"))
-    );
-    // A number does as well, and waiting can be called off.
-    let number: u64 = job.as_str().context("a text")?.parse()?;
-    server.send(&json!({"id": "wait", "type": "jobs.wait", "job": number}))?;
-    server.send(&json!({"type": "cancel", "target": "wait"}))?;
-    assert_eq!(answer(&server, &json!("wait"))?["data"]["over"], false);
-    data(
-        &mut server,
-        json!({"type": "jobs.input", "job": job, "text": "one\n"}),
-    )?;
-    let read = poll::until(SOON, || {
-        let read = data(&mut server, json!({"type": "jobs.output", "job": job})).ok()?;
-        (read["text"] == "got one\n").then_some(read)
-    });
-    let read = read.context("the job has not read its input")?;
-    assert_eq!(
-        (&read["at_end"], &read["complete"]),
-        (&json!(true), &json!(false))
-    );
-    data(
-        &mut server,
-        json!({"type": "jobs.input", "job": job, "text": "two\n", "close": true}),
-    )?;
-    let waited = data(&mut server, json!({"type": "jobs.wait", "job": job}))?;
-    assert_eq!(waited["over"], true);
-    assert_eq!(
-        waited["job"]["state"]["ending"],
-        json!({"kind": "exited", "code": 4})
-    );
-    let rest = data(
-        &mut server,
-        json!({"type": "jobs.output", "job": job, "offset": read["next"]}),
-    )?;
-    assert!(
-        rest["text"]
-            .as_str()
-            .unwrap_or_default()
-            .starts_with("got two\nbye\n"),
-        "{rest}"
-    );
-    let tail = data(
-        &mut server,
-        json!({"type": "jobs.output", "job": job, "tail": 1}),
-    )?;
-    assert_eq!(tail["complete"], true);
-    for (request, error) in [
-        (
-            json!({"type": "jobs.show", "job": "99"}),
-            "there is no job `99`",
-        ),
-        (
-            json!({"type": "jobs.input", "job": job, "text": "x"}),
-            "reads nothing",
-        ),
-        (
-            json!({"type": "jobs.wait", "job": job, "timeout": "soon"}),
-            "`timeout`",
-        ),
-    ] {
-        let refusal = ask(&mut server, request)?;
-        assert!(
-            refusal["error"]
-                .as_str()
-                .unwrap_or_default()
-                .contains(error),
-            "{refusal}"
-        );
-    }
-    drop(server);
-    assert_nothing_left(world);
-    Ok(())
-}
-
-#[test]
-fn outputs_are_paged_and_searched_and_shells_reset() -> Result<()> {
-    let world = world()?;
-    let mut server = server(&world)?;
-    let call = data(
-        &mut server,
-        json!({"type": "tool_call", "request": "seq 30000"}),
-    )?;
-    let artifact = &call["artifacts"][0];
-    let list = data(&mut server, json!({"type": "artifact.list"}))?;
-    assert_eq!(
-        (
-            &list["artifacts"][0]["artifact"],
-            &list["artifacts"][0]["command"]
-        ),
-        (artifact, &json!("seq 30000"))
-    );
-    for name in [&artifact["id"], &artifact["uri"], &artifact["path"]] {
-        let page = data(
-            &mut server,
-            json!({"type": "artifact.show", "artifact": name, "offset": 10, "limit": 2}),
-        )?;
-        assert_eq!(
-            (&page["text"], &page["lines"], &page["next"]),
-            (&json!("10\n11\n"), &json!([10, 11]), &json!(12))
-        );
-    }
-    let found = data(
-        &mut server,
-        json!({"type": "artifact.grep", "artifact": 0, "pattern": "^777$", "context": 1}),
-    )?;
-    assert_eq!(
-        (&found["text"], &found["total_matches"]),
-        (&json!("776-776\n777:777\n778-778\n"), &json!(1))
-    );
-    let foreign = ask(
-        &mut server,
-        json!({"type": "artifact.show", "artifact": "/etc/passwd"}),
-    )?;
-    assert_eq!(foreign["success"], false, "only what is the session's");
-    let in_shell = |command: &str| json!({"type": "tool_call", "request": {"command": command, "session": "s"}});
-    data(&mut server, in_shell("cd /usr; x=1"))?;
-    assert_eq!(
-        data(&mut server, in_shell("pwd; echo x=$x"))?["text"],
-        "/usr\nx=1\n"
-    );
-    let list = data(&mut server, json!({"type": "session.list"}))?;
-    assert_eq!(
-        list["sessions"],
-        json!([{"name": "s", "busy": false, "cwd": "/usr"}])
-    );
-    assert_eq!(
-        data(
-            &mut server,
-            json!({"type": "session.reset", "session": "s"})
-        )?["reset"],
-        true
-    );
-    assert_eq!(
-        data(
-            &mut server,
-            json!({"type": "session.close", "session": "s"})
-        )?["reset"],
-        false
-    );
-    assert_eq!(data(&mut server, in_shell("echo x=$x"))?["text"], "x=\n");
-    let verdict = data(
-        &mut server,
-        json!({"type": "check", "command": "git push --force"}),
-    )?;
-    assert_eq!(
-        (&verdict["verdict"], &verdict["rule"]),
-        (&json!("block"), &json!("no_force_push"))
-    );
-    assert_eq!(
-        data(&mut server, json!({"type": "schema"}))?["name"],
-        "bash"
-    );
-    drop(server);
-    assert_nothing_left(world);
     Ok(())
 }
 
@@ -543,6 +363,6 @@ fn logs_go_elsewhere() -> Result<()> {
         ended.rest.is_empty() && !ended.stderr.is_empty(),
         "{ended:?}"
     );
-    assert_nothing_left(world);
+    world.assert_nothing_left(SOON);
     Ok(())
 }

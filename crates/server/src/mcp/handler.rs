@@ -14,15 +14,16 @@ use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, ResourceContents, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, Implementation, InitializeRequestParams, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProgressToken, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
+    ResourceContents, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -297,6 +298,21 @@ impl ServerHandler for Server {
         }
     }
 
+    /// `rmcp` reads a request as one of the protocol's only where its parameters fit.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let CustomRequest { method, params, .. } = request;
+        Err(match misfit(&method, params.unwrap_or_default()) {
+            Some(error) => {
+                ErrorData::invalid_params(format!("`params` of {method}: {error}"), None)
+            }
+            None => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None),
+        })
+    }
+
     #[expect(deprecated, reason = "as in `log`")]
     async fn set_level(
         &self,
@@ -305,6 +321,25 @@ impl ServerHandler for Server {
     ) -> Result<(), ErrorData> {
         self.log.set(request.level);
         Ok(())
+    }
+}
+
+/// What is wrong with the parameters of a method that is served here.
+#[expect(deprecated, reason = "as in `log`")]
+fn misfit(method: &str, params: Value) -> Option<serde_json::Error> {
+    fn error<T: DeserializeOwned>(params: Value) -> Option<serde_json::Error> {
+        serde_json::from_value::<T>(params).err()
+    }
+    match method {
+        "initialize" => error::<InitializeRequestParams>(params),
+        "tools/call" => error::<CallToolRequestParams>(params),
+        "resources/read" => error::<ReadResourceRequestParams>(params),
+        "logging/setLevel" => error::<SetLevelRequestParams>(params),
+        "tools/list" | "resources/list" | "resources/templates/list" => {
+            error::<PaginatedRequestParams>(params)
+        }
+        "ping" | "server/discover" => error::<Map<String, Value>>(params),
+        _ => None,
     }
 }
 

@@ -1,31 +1,37 @@
-//! The streams of an MCP client, with what `rmcp` leaves open: it reads on for as long as there is something to read, keeps
-//! what it cannot write, and goes on for a while after the end of input.
+//! The streams of an MCP client: lines in, lines out. `rmcp` has such a transport; this one answers what is no message with
+//! the id that it has, takes what comes before the handshake, and reads no further than its client takes answers.
 
+use super::message::{self, Read};
+use crate::line::{Line, Lines, MAX_LINE};
 use agent_bash::core::Cancel;
 use rmcp::RoleServer;
-use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
+use rmcp::model::{
+    ClientNotification, ClientRequest, GetMeta as _, JsonRpcMessage, JsonRpcRequest, RequestId,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
 /// Requests that may be unanswered; of a client that has so many, nothing more is read. Twice as many as commands may run: a
 /// client that reads its answers never gets there.
 const UNANSWERED: usize = 512;
 
 /// A client's messages, with bounds.
-pub(super) struct Bounded<R: AsyncRead, W: AsyncWrite + Unpin> {
-    inner: AsyncRwTransport<RoleServer, R, Stoppable<W>>,
+pub(super) struct Bounded<R, W> {
+    lines: Lines<R>,
+    output: Arc<AsyncMutex<Stoppable<W>>>,
     room: Arc<Semaphore>,
     /// Room for the next request.
     reserved: Option<OwnedSemaphorePermit>,
     unanswered: Unanswered,
+    /// A conversation has begun.
+    begun: bool,
     /// Given when there is nothing more to read.
     ended: Cancel,
 }
@@ -39,20 +45,78 @@ impl Unanswered {
     }
 }
 
-impl<R: AsyncRead + Send + Unpin, W: AsyncWrite + Send + Unpin + 'static> Bounded<R, W> {
-    pub(super) fn new(
-        input: R,
-        output: Stoppable<W>,
-        longest_message: usize,
-        ended: Cancel,
-    ) -> Self {
-        let inner = AsyncRwTransport::new_server(input, output);
+impl<R, W> Bounded<R, W>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    pub(super) fn new(input: R, output: Stoppable<W>, ended: Cancel) -> Self {
         Self {
-            inner: inner.with_max_line_length(longest_message),
+            lines: Lines::new(input),
+            output: Arc::new(AsyncMutex::new(output)),
             room: Arc::new(Semaphore::new(UNANSWERED)),
             reserved: None,
             unanswered: Unanswered::default(),
+            begun: false,
             ended,
+        }
+    }
+
+    /// The next message that is one. Dropping the future loses nothing.
+    async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            if self.reserved.is_none() {
+                // The semaphore is never closed.
+                self.reserved = Arc::clone(&self.room).acquire_owned().await.ok();
+            }
+            let line = match self.lines.next().await {
+                Ok(Line::End) => return None,
+                Ok(Line::Whole(line)) => message::read(&line),
+                Ok(Line::TooLong) => Read::Refused(message::too_long(MAX_LINE)),
+                Err(error) => {
+                    tracing::error!(%error, "the input cannot be read");
+                    return None;
+                }
+            };
+            match line {
+                Read::Message(message) if self.is_expected(&message) => return Some(*message),
+                Read::Message(_) | Read::Nothing => {}
+                Read::Refused(answer) => {
+                    // Beside the reading, whose future may be dropped. It takes the room of a request.
+                    let (sending, room) = (self.write(*answer), self.reserved.take());
+                    tokio::spawn(async move {
+                        // Without a client there is nobody to tell.
+                        let _ = sending.await;
+                        drop(room);
+                    });
+                }
+            }
+        }
+    }
+
+    /// Whether a message is for `rmcp`, which gives up where the first is not a request.
+    fn is_expected(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
+        if let JsonRpcMessage::Request(JsonRpcRequest { request, .. }) = message {
+            self.begun |= matches!(request, ClientRequest::InitializeRequest(_))
+                || !matches!(request, ClientRequest::DiscoverRequest(_))
+                    && request.get_meta().protocol_version().is_some();
+            return true;
+        }
+        self.begun
+    }
+
+    /// Writes a message as a line.
+    fn write(
+        &self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let output = Arc::clone(&self.output);
+        async move {
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            let mut output = output.lock().await;
+            output.write_all(&line).await?;
+            output.flush().await
         }
     }
 }
@@ -74,7 +138,7 @@ where
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
         let unanswered = self.unanswered.clone();
-        let sending = self.inner.send(message);
+        let sending = self.write(message);
         async move {
             let sent = sending.await;
             if let Some(id) = answered {
@@ -86,11 +150,7 @@ where
 
     /// Dropping the future loses nothing.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        if self.reserved.is_none() {
-            // The semaphore is never closed.
-            self.reserved = Arc::clone(&self.room).acquire_owned().await.ok();
-        }
-        let message = self.inner.receive().await;
+        let message = self.next().await;
         match &message {
             None => self.ended.cancel(),
             Some(JsonRpcMessage::Request(request)) => {
@@ -113,7 +173,7 @@ where
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.inner.close().await
+        self.output.lock().await.shutdown().await
     }
 }
 
@@ -212,7 +272,7 @@ mod tests {
         let (output, mut client_out) = tokio::io::duplex(1 << 20);
         let ended = Cancel::new();
         let output = Stop::default().stoppable(output);
-        let mut transport = Bounded::new(input, output, 1000, ended.clone());
+        let mut transport = Bounded::new(input, output, ended.clone());
         let mut send = String::new();
         for id in 0..UNANSWERED + 2 {
             let _ = writeln!(
@@ -245,7 +305,8 @@ mod tests {
         let (output, _client_out) = tokio::io::duplex(8);
         let ended = Cancel::new();
         let output = Stop::default().stoppable(output);
-        let mut transport = Bounded::new(input, output, 1000, ended.clone());
+        let mut transport = Bounded::new(input, output, ended.clone());
+        transport.begun = true;
         for id in 0..2 * UNANSWERED {
             let lines = format!(
                 "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n\

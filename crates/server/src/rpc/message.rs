@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 
 /// What a client calls its request by; the response carries it back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a number")]
 pub enum RpcId {
     /// A number.
     Number(Number),
@@ -233,7 +233,7 @@ impl<'de> Deserialize<'de> for Stream {
             }
             Ok(StreamForm::Kind(StreamKind::Delta)) => Ok(Self::Delta),
             Err(_) => Err(D::Error::custom(
-                "`stream` is true, false, \"snapshot\" or \"delta\"",
+                "expected true, false, \"snapshot\" or \"delta\"",
             )),
         }
     }

@@ -12,7 +12,7 @@ use std::fmt;
 pub struct Name(pub String);
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a text or a number")]
 enum Form {
     Text(String),
     Number(Number),

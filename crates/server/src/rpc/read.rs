@@ -3,7 +3,7 @@
 use super::Response;
 use super::message::{RpcCall, RpcId, RpcResponse};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A request that was understood.
 #[derive(Debug)]
@@ -23,14 +23,16 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
         Ok(value) => value,
         Err(error) => return refusal(None, "", format!("the line is not JSON: {error}")),
     };
-    let Value::Object(fields) = &value else {
+    let Value::Object(mut fields) = value else {
         let error = "a request is an object: {\"id\": 1, \"type\": \"ping\"}";
         return refusal(None, "", error.to_owned());
     };
+    // As if it were not there: many clients write what they have nothing for.
+    fields.retain(|_, value| !value.is_null());
     let kind = fields.get("type").and_then(Value::as_str);
     let written = kind.unwrap_or_default().to_owned();
     let id = match fields.get("id") {
-        None | Some(Value::Null) => None,
+        None => None,
         Some(Value::String(text)) => Some(RpcId::Text(text.clone())),
         Some(Value::Number(number)) => Some(RpcId::Number(number.clone())),
         Some(_) => return refusal(None, &written, "`id` is a text or a number".to_owned()),
@@ -40,19 +42,37 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
             "`type` is missing, or no text: it says what is asked for, such as \"tool_call\"";
         return refusal(id, "", error.to_owned());
     }
-    match RpcCall::deserialize(value) {
+    match RpcCall::deserialize(&fields) {
         Ok(call) => Ok(Asked {
             id,
             kind: written,
             call,
         }),
-        Err(error) => {
-            let error = error.to_string();
-            // What serde calls a variant is a type here.
-            let error = error.replacen("unknown variant", "unknown type", 1);
-            refusal(id, &written, error)
-        }
+        Err(error) => refusal(id, &written, misfit(fields, &error.to_string())),
     }
+}
+
+/// What is wrong, with the name of the field: the one without which something else would be.
+fn misfit(mut fields: Map<String, Value>, error: &str) -> String {
+    // What serde calls a variant is a type here.
+    let said = error.replacen("unknown variant", "unknown type", 1);
+    let names: Vec<String> = fields
+        .keys()
+        .filter(|name| *name != "type")
+        .cloned()
+        .collect();
+    for name in names {
+        let Some(value) = fields.remove(&name) else {
+            continue;
+        };
+        let is_it =
+            RpcCall::deserialize(&fields).map_or_else(|other| other.to_string() != error, |_| true);
+        if is_it {
+            return format!("`{name}`: {said}");
+        }
+        fields.insert(name, value);
+    }
+    said
 }
 
 #[cfg(test)]
@@ -102,7 +122,25 @@ mod tests {
                 "{\"type\": \"tool_call\", \"request\": \"ls\", \"stream\": 5}",
                 None,
                 "tool_call",
-                "`stream` is true, false",
+                "`stream`: expected true, false",
+            ),
+            (
+                "{\"type\": \"tool_call\", \"request\": null}",
+                None,
+                "tool_call",
+                "missing field `request`",
+            ),
+            (
+                "{\"type\": \"jobs.kill\", \"job\": [], \"grace\": 1}",
+                None,
+                "jobs.kill",
+                "`job`: expected a text or a number",
+            ),
+            (
+                "{\"type\": \"artifact.show\", \"artifact\": 0, \"offset\": 1, \"tail\": 0}",
+                None,
+                "artifact.show",
+                "`tail`: invalid value: integer `0`",
             ),
         ] {
             let refusal = *request(line.as_bytes()).unwrap_err();
@@ -132,6 +170,12 @@ mod tests {
             let asked = request(line.as_bytes()).unwrap();
             assert_eq!((asked.id, asked.call), (want, RpcCall::Ping));
         }
+        let asked =
+            request(b"{\"type\": \"bash\", \"command\": \"ls\", \"stream\": null}").unwrap();
+        assert!(
+            matches!(asked.call, RpcCall::Bash { .. }),
+            "null is left out"
+        );
         let asked = request(b"{\"type\": \"session.close\", \"session\": \"a\"}").unwrap();
         assert_eq!(asked.kind, "session.close");
         assert!(matches!(asked.call, RpcCall::SessionReset { .. }));

@@ -12,7 +12,7 @@ const BUFFER: usize = 64 * 1024;
 
 /// What was read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// A line, without its end. The last one of the input may have none.
     Whole(Vec<u8>),
     /// It was longer than [`MAX_LINE`] and is lost.
@@ -22,7 +22,7 @@ pub(super) enum Line {
 }
 
 /// Lines of an input.
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     input: BufReader<R>,
     /// The beginning of the line that is being read.
     line: Vec<u8>,
@@ -31,7 +31,7 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(input: R) -> Self {
+    pub(crate) fn new(input: R) -> Self {
         Self {
             input: BufReader::with_capacity(BUFFER, input),
             line: Vec::new(),
@@ -43,7 +43,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     ///
     /// # Errors
     /// The system's.
-    pub(super) async fn next(&mut self) -> io::Result<Line> {
+    pub(crate) async fn next(&mut self) -> io::Result<Line> {
         loop {
             let available = match self.input.fill_buf().await {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,

@@ -1,0 +1,156 @@
+//! From a line to a message, or to what is to be said of a line that is none.
+
+use rmcp::RoleServer;
+use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use serde_json::Value;
+
+/// What a line is.
+#[derive(Debug)]
+pub(super) enum Read {
+    /// A message.
+    Message(Box<RxJsonRpcMessage<RoleServer>>),
+    /// Nothing that anybody waits for: a blank line, a notification or an answer that says nothing to us.
+    Nothing,
+    /// No message, and this is the answer.
+    Refused(Box<TxJsonRpcMessage<RoleServer>>),
+}
+
+/// Reads a line.
+pub(super) fn read(line: &[u8]) -> Read {
+    if line.iter().all(u8::is_ascii_whitespace) {
+        return Read::Nothing;
+    }
+    match serde_json::from_slice(line) {
+        Ok(message) => Read::Message(Box::new(message)),
+        Err(error) => unreadable(line, &error),
+    }
+}
+
+/// The answer to a line that was too long to be kept. It may have been a request, of nobody knows which id.
+pub(super) fn too_long(longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
+    refusal(
+        ErrorData::invalid_request(
+            format!(
+                "the message is longer than {} MiB and was not read",
+                longest >> 20
+            ),
+            None,
+        ),
+        None,
+    )
+}
+
+fn unreadable(line: &[u8], error: &serde_json::Error) -> Read {
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => {
+            let error = format!("the line is not JSON: {error}");
+            return Read::Refused(refusal(ErrorData::parse_error(error, None), None));
+        }
+    };
+    let Value::Object(fields) = &value else {
+        let error = "a message is an object; batches are not served";
+        return Read::Refused(refusal(ErrorData::invalid_request(error, None), None));
+    };
+    let is_request = fields.contains_key("method") && fields.contains_key("id");
+    let is_answer = fields.contains_key("result") || fields.contains_key("error");
+    if !is_request && (fields.contains_key("method") || is_answer) {
+        return Read::Nothing;
+    }
+    // With its id, so that its client finds what it waits for.
+    let id = match fields.get("id") {
+        Some(Value::String(text)) => Some(RequestId::String(text.as_str().into())),
+        Some(Value::Number(number)) => number.as_i64().map(RequestId::Number),
+        _ => None,
+    };
+    let said = if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
+        "`jsonrpc` must be \"2.0\"".to_owned()
+    } else if id.is_none() {
+        "`id` must be a text or an integer".to_owned()
+    } else if fields
+        .get("params")
+        .is_some_and(|params| !params.is_object())
+    {
+        "`params` must be an object".to_owned()
+    } else {
+        format!("not a request: {error}")
+    };
+    Read::Refused(refusal(ErrorData::invalid_request(said, None), id))
+}
+
+fn refusal(error: ErrorData, id: Option<RequestId>) -> Box<TxJsonRpcMessage<RoleServer>> {
+    Box::new(JsonRpcMessage::error(error, id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_somebody_waits_for_is_answered_and_nothing_else() {
+        for (line, want) in [
+            ("", None),
+            (" \r", None),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/made_up","params":7}"#,
+                None,
+            ),
+            (
+                r#"{"jsonrpc":"1.0","method":"notifications/initialized"}"#,
+                None,
+            ),
+            (r#"{"jsonrpc":"2.0","id":[],"result":{}}"#, None),
+            ("{", Some((json!(null), -32700, "not JSON"))),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}"#,
+                Some((json!(null), -32700, "not JSON")),
+            ),
+            ("[]", Some((json!(null), -32600, "batches"))),
+            (
+                r#"{"id":7,"method":"ping"}"#,
+                Some((json!(7), -32600, "`jsonrpc`")),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}"#,
+                Some((json!(1), -32600, "`params`")),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"a"}"#,
+                Some((json!("a"), -32600, "not a request")),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#,
+                Some((json!(null), -32600, "`id`")),
+            ),
+        ] {
+            let said = match read(line.as_bytes()) {
+                Read::Nothing => None,
+                Read::Refused(answer) => Some(serde_json::to_value(answer).unwrap()),
+                Read::Message(message) => panic!("{line}: {message:?}"),
+            };
+            match (want, said) {
+                (None, None) => {}
+                (Some((id, code, text)), Some(said)) => {
+                    let error = &said["error"];
+                    assert_eq!((&said["id"], &error["code"]), (&id, &json!(code)), "{line}");
+                    assert!(error["message"].as_str().unwrap().contains(text), "{said}");
+                }
+                (want, said) => panic!("{line}: {want:?}, {said:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_message_is_read_whatever_its_parameters() {
+        for line in [
+            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":[]}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        ] {
+            assert!(matches!(read(line.as_bytes()), Read::Message(_)), "{line}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! A server whose client never reads.
+
+use crate::{poll, procfs};
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::{Child, ChildStdin};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Memory that is not more by so much within so long has come to rest; in KiB.
+const REST: (u64, Duration) = (1024, Duration::from_secs(2));
+
+/// Waits until the memory of `child` grows no more, while `writer` still has requests for it: it reads no more either.
+/// Then ends it by SIGTERM.
+///
+/// # Errors
+/// It comes to rest at more than `bound` KiB or within `patience` not at all, has read everything, or does not end well.
+pub fn comes_to_rest_and_ends(
+    mut child: Child,
+    writer: JoinHandle<ChildStdin>,
+    bound: u64,
+    patience: Duration,
+) -> Result<()> {
+    let (step, pause) = REST;
+    let full = poll::until(patience, || {
+        let first = procfs::resident(child.id()).ok()?;
+        let grows = poll::until(pause, || {
+            (procfs::resident(child.id()).ok()? > first + step).then_some(())
+        });
+        grows.is_none().then_some(first)
+    });
+    let full = full.context("its memory does not come to rest")?;
+    ensure!(full < bound, "{full} KiB");
+    ensure!(
+        !writer.is_finished(),
+        "all was read although nothing is written"
+    );
+    kill_process(Pid::from_child(&child), Signal::TERM)?;
+    let ended = poll::until(patience, || child.try_wait().ok().flatten());
+    let status = ended.context("it does not end")?;
+    ensure!(status.success(), "{status}");
+    drop(child);
+    drop(writer.join());
+    Ok(())
+}

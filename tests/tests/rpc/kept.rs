@@ -1,0 +1,177 @@
+//! What outlives a call: jobs, full outputs, named shells.
+
+use super::{SOON, answer, ask, data, server, world};
+use agent_bash_tests::poll;
+use anyhow::{Context, Result};
+use serde_json::json;
+
+#[test]
+fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let script = "while read -r line; do echo \"got $line\"; done; echo bye; exit 4";
+    let call = json!({"command": script, "mode": "background", "stdin": "pipe"});
+    let started = data(&mut server, json!({"type": "tool_call", "request": call}))?;
+    let job = started["status"]["job"].clone();
+    let waited = data(
+        &mut server,
+        json!({"type": "jobs.wait", "job": job, "timeout": "10ms"}),
+    )?;
+    assert_eq!(
+        (&waited["over"], &waited["job"]["state"]["kind"]),
+        (&json!(false), &json!("running"))
+    );
+    // A number does as well, and waiting can be called off.
+    let number: u64 = job.as_str().context("a text")?.parse()?;
+    server.send(&json!({"id": "wait", "type": "jobs.wait", "job": number}))?;
+    server.send(&json!({"type": "cancel", "target": "wait"}))?;
+    assert_eq!(answer(&server, &json!("wait"))?["data"]["over"], false);
+    data(
+        &mut server,
+        json!({"type": "jobs.input", "job": job, "text": "one\n"}),
+    )?;
+    let read = poll::until(SOON, || {
+        let read = data(&mut server, json!({"type": "jobs.output", "job": job})).ok()?;
+        (read["text"] == "got one\n").then_some(read)
+    });
+    let read = read.context("the job has not read its input")?;
+    assert_eq!(
+        (&read["at_end"], &read["complete"]),
+        (&json!(true), &json!(false))
+    );
+    data(
+        &mut server,
+        json!({"type": "jobs.input", "job": job, "text": "two\n", "close": true}),
+    )?;
+    let waited = data(&mut server, json!({"type": "jobs.wait", "job": job}))?;
+    assert_eq!(waited["over"], true);
+    assert_eq!(
+        waited["job"]["state"]["ending"],
+        json!({"kind": "exited", "code": 4})
+    );
+    let rest = data(
+        &mut server,
+        json!({"type": "jobs.output", "job": job, "offset": read["next"]}),
+    )?;
+    assert!(
+        rest["text"]
+            .as_str()
+            .unwrap_or_default()
+            .starts_with("got two\nbye\n"),
+        "{rest}"
+    );
+    let tail = data(
+        &mut server,
+        json!({"type": "jobs.output", "job": job, "tail": 1}),
+    )?;
+    assert_eq!(tail["complete"], true);
+    for (request, error) in [
+        (
+            json!({"type": "jobs.show", "job": "99"}),
+            "there is no job `99`",
+        ),
+        (
+            json!({"type": "jobs.input", "job": job, "text": "x"}),
+            "reads nothing",
+        ),
+        (
+            json!({"type": "jobs.wait", "job": job, "timeout": "soon"}),
+            "`timeout`",
+        ),
+    ] {
+        let refusal = ask(&mut server, request)?;
+        assert!(
+            refusal["error"]
+                .as_str()
+                .unwrap_or_default()
+                .contains(error),
+            "{refusal}"
+        );
+    }
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn outputs_are_paged_and_searched_and_shells_reset() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let call = data(
+        &mut server,
+        json!({"type": "tool_call", "request": "seq 30000"}),
+    )?;
+    let artifact = &call["artifacts"][0];
+    let list = data(&mut server, json!({"type": "artifact.list"}))?;
+    assert_eq!(
+        (
+            &list["artifacts"][0]["artifact"],
+            &list["artifacts"][0]["command"]
+        ),
+        (artifact, &json!("seq 30000"))
+    );
+    for name in [&artifact["id"], &artifact["uri"], &artifact["path"]] {
+        let page = data(
+            &mut server,
+            json!({"type": "artifact.show", "artifact": name, "offset": 10, "limit": 2}),
+        )?;
+        assert_eq!(
+            (&page["text"], &page["lines"], &page["next"]),
+            (&json!("10\n11\n"), &json!([10, 11]), &json!(12))
+        );
+    }
+    let found = data(
+        &mut server,
+        json!({"type": "artifact.grep", "artifact": 0, "pattern": "^777$", "context": 1}),
+    )?;
+    assert_eq!(
+        (&found["text"], &found["total_matches"]),
+        (&json!("776-776\n777:777\n778-778\n"), &json!(1))
+    );
+    let foreign = ask(
+        &mut server,
+        json!({"type": "artifact.show", "artifact": "/etc/passwd"}),
+    )?;
+    assert_eq!(foreign["success"], false, "only what is the session's");
+    let in_shell = |command: &str| json!({"type": "tool_call", "request": {"command": command, "session": "s"}});
+    data(&mut server, in_shell("cd /usr; x=1"))?;
+    assert_eq!(
+        data(&mut server, in_shell("pwd; echo x=$x"))?["text"],
+        "/usr\nx=1\n"
+    );
+    let list = data(&mut server, json!({"type": "session.list"}))?;
+    assert_eq!(
+        list["sessions"],
+        json!([{"name": "s", "busy": false, "cwd": "/usr"}])
+    );
+    assert_eq!(
+        data(
+            &mut server,
+            json!({"type": "session.reset", "session": "s"})
+        )?["reset"],
+        true
+    );
+    assert_eq!(
+        data(
+            &mut server,
+            json!({"type": "session.close", "session": "s"})
+        )?["reset"],
+        false
+    );
+    assert_eq!(data(&mut server, in_shell("echo x=$x"))?["text"], "x=\n");
+    let verdict = data(
+        &mut server,
+        json!({"type": "check", "command": "git push --force"}),
+    )?;
+    assert_eq!(
+        (&verdict["verdict"], &verdict["rule"]),
+        (&json!("block"), &json!("no_force_push"))
+    );
+    assert_eq!(
+        data(&mut server, json!({"type": "schema"}))?["name"],
+        "bash"
+    );
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}

@@ -1,0 +1,325 @@
+//! Many calls through each server, in a row and two hundred at once, and then a look at what it holds more than before.
+//! `cargo xtask soak` is the long mode; here it is a thousand.
+
+use agent_bash_tests::conformance::shake_hands;
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::procfs;
+use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, product};
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::Path;
+use std::time::Duration;
+
+/// What a slow machine may take.
+const SOON: Duration = Duration::from_secs(120);
+
+/// Calls in the long mode.
+const CALLS: &str = "AGENT_BASH_SOAK_CALLS";
+
+/// Calls where nothing is said.
+const SHORT: u64 = 1000;
+
+/// Calls before it counts: by then everything that is kept for the next call is there.
+const WARM: u64 = 200;
+
+/// Looks at what is held before it counts.
+const LOOKS: u64 = 50;
+
+/// Calls that are in flight at once.
+const AT_ONCE: u64 = 200;
+
+/// Memory that may be there afterwards and was not before, in KiB, however many the calls: what an allocator does not give
+/// back after two hundred calls at once. A hundred bytes kept of each call would be found in the long mode.
+const MORE_MEMORY: u64 = 8 * 1024;
+
+/// How a server is asked.
+#[derive(Clone, Copy)]
+struct Protocol {
+    name: &'static str,
+    /// The request for a call; with live output, where the second says so.
+    request: fn(u64, Value, bool) -> Value,
+    /// The request that ends one.
+    call_off: fn(u64) -> Value,
+    /// The result in its answer.
+    result: fn(&Value) -> &Value,
+    /// Whether a call that is called off is answered.
+    answers_what_is_off: bool,
+}
+
+const RPC: Protocol = Protocol {
+    name: "rpc",
+    request: |id, call, live| json!({"id": id, "type": "tool_call", "request": call, "stream": live}),
+    call_off: |id| json!({"type": "cancel", "target": id}),
+    result: |answer| &answer["data"],
+    answers_what_is_off: true,
+};
+
+const MCP: Protocol = Protocol {
+    name: "mcp",
+    request: |id, call, live| {
+        let mut params = json!({"name": "bash", "arguments": call});
+        if live {
+            params["_meta"] = json!({"progressToken": id});
+        }
+        json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+    },
+    call_off: |id| json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}),
+    result: |answer| &answer["result"]["structuredContent"],
+    answers_what_is_off: false,
+};
+
+/// What a server holds.
+#[derive(Debug)]
+struct Held {
+    memory_kib: u64,
+    threads: u64,
+    descriptors: usize,
+    /// Its own and those below them.
+    processes: usize,
+    /// In its state directory and where temporary files are.
+    files: usize,
+}
+
+impl Held {
+    fn by(server: u32, world: &World) -> Result<Self> {
+        let mark = world.mark();
+        let processes = procfs::processes();
+        let are_here = processes.iter().filter(|one| one.environment_has(&mark));
+        Ok(Self {
+            memory_kib: procfs::resident(server)?,
+            threads: procfs::threads(server)?,
+            descriptors: procfs::descriptors(server).len(),
+            processes: are_here.count(),
+            files: files(&world.state()) + files(&world.temp()),
+        })
+    }
+
+    /// Of each the greater number.
+    fn at_most(self, other: &Self) -> Self {
+        Self {
+            memory_kib: self.memory_kib.max(other.memory_kib),
+            threads: self.threads.max(other.threads),
+            descriptors: self.descriptors.max(other.descriptors),
+            processes: self.processes.max(other.processes),
+            files: self.files.max(other.files),
+        }
+    }
+
+    fn is_no_more_than(&self, before: &Self, memory_kib: u64) -> bool {
+        self.memory_kib <= before.memory_kib.saturating_add(memory_kib)
+            && self.threads <= before.threads
+            && self.descriptors <= before.descriptors
+            && self.processes <= before.processes
+            && self.files <= before.files
+    }
+}
+
+impl fmt::Display for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:6} KiB, {} threads, {} descriptors, {} processes, {} files",
+            self.memory_kib, self.threads, self.descriptors, self.processes, self.files
+        )
+    }
+}
+
+/// Files below a directory, as many as there are at the moment.
+fn files(directory: &Path) -> usize {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.file_type() {
+            Ok(kind) if kind.is_dir() => 1 + files(&entry.path()),
+            _ => 1,
+        })
+        .sum()
+}
+
+struct Soak {
+    protocol: Protocol,
+    server: Conversation,
+    world: World,
+}
+
+impl Soak {
+    fn start(protocol: Protocol) -> Result<Self> {
+        let world = World::new()?;
+        let mut command = world.command(product::agent_bash()?);
+        command.arg(protocol.name);
+        let mut server = Conversation::start(command)?;
+        if protocol.name == "mcp" {
+            shake_hands(&mut server)?;
+        }
+        Ok(Self {
+            protocol,
+            server,
+            world,
+        })
+    }
+
+    fn begin(&mut self, call: Value, live: bool) -> Result<u64> {
+        let id = self.server.new_id();
+        self.server.send(&(self.protocol.request)(id, call, live))?;
+        Ok(id)
+    }
+
+    /// The next answer: its id, and the result.
+    fn answer(&self) -> Result<(u64, Value)> {
+        let is_answer = |line: &Value| {
+            line["id"].is_u64() && line["type"] != "update" && line.get("method").is_none()
+        };
+        let answer = self.server.next_where(SOON, is_answer)?;
+        let result = (self.protocol.result)(&answer);
+        ensure!(result.is_object(), "{answer}");
+        Ok((answer["id"].as_u64().context("an id")?, result.clone()))
+    }
+
+    /// One call, of a kind that its number says, from its request to its answer.
+    fn call(&mut self, number: u64) -> Result<()> {
+        let (call, live, want) = match number % 8 {
+            1 => (json!({"command": "echo said; exit 3"}), false, "exited"),
+            2 => (
+                json!({"command": "export A=1; echo $A", "session": "s"}),
+                false,
+                "exited",
+            ),
+            3 => (
+                json!({"command": "echo a; echo b >&2; printf 'c\\r'"}),
+                true,
+                "exited",
+            ),
+            4 => (json!({"command": "git add -A"}), false, "blocked"),
+            5 => (json!({"command": "kill -9 $$"}), false, "signaled"),
+            6 if number % 16 == 6 => {
+                let id = self.begin(json!({"command": "touch on; sleep 60"}), true)?;
+                poll::exists(&self.world.cwd().join("on"), SOON)?;
+                std::fs::remove_file(self.world.cwd().join("on"))?;
+                self.server.send(&(self.protocol.call_off)(id))?;
+                if self.protocol.answers_what_is_off {
+                    let (answered, result) = self.answer()?;
+                    ensure!(
+                        answered == id && result["status"]["kind"] == "cancelled",
+                        "{result}"
+                    );
+                }
+                return Ok(());
+            }
+            _ => (json!({"command": "true"}), false, "exited"),
+        };
+        let id = self.begin(call, live)?;
+        let (answered, result) = self.answer()?;
+        ensure!(
+            answered == id && result["status"]["kind"] == want,
+            "call {number}: {result}"
+        );
+        Ok(())
+    }
+
+    /// So many calls that all run at the same time.
+    fn at_once(&mut self, count: u64) -> Result<()> {
+        let go = self.world.cwd().join("go");
+        let script = "until test -e go; do sleep 0.2; done; echo went";
+        let mut waiting = BTreeSet::new();
+        for _ in 0..count {
+            waiting.insert(self.begin(json!({"command": script}), false)?);
+        }
+        std::fs::write(&go, "")?;
+        while !waiting.is_empty() {
+            let (id, result) = self.answer()?;
+            ensure!(
+                result["text"] == "went\n" && waiting.remove(&id),
+                "{result}"
+            );
+        }
+        Ok(std::fs::remove_file(go)?)
+    }
+
+    fn held(&self) -> Result<Held> {
+        Held::by(self.server.pid(), &self.world)
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test program is a user of its own environment"
+)]
+fn calls() -> Result<u64> {
+    match std::env::var(CALLS) {
+        Ok(calls) => Ok(calls.parse()?),
+        Err(_) => Ok(SHORT),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "for whoever reads what the tests say")]
+fn leaves_nothing(protocol: Protocol) -> Result<()> {
+    let calls = calls()?;
+    let mut soak = Soak::start(protocol)?;
+    for number in 0..WARM {
+        soak.call(number)?;
+    }
+    soak.at_once(AT_ONCE)?;
+    // What comes and goes, such as the shell for the next call, is there at one of so many looks.
+    let mut before = soak.held()?;
+    for number in 0..LOOKS {
+        soak.call(number)?;
+        before = before.at_most(&soak.held()?);
+    }
+    for number in WARM..calls {
+        soak.call(number)?;
+    }
+    let in_a_row = soak.held()?;
+    // As many in waves as are a tenth of those in a row.
+    for _ in 0..(calls / 10).div_ceil(AT_ONCE) {
+        soak.at_once(AT_ONCE)?;
+    }
+    // Threads and shells that nobody needs go after a while.
+    let rest = poll::until(SOON, || {
+        let now = soak.held().ok()?;
+        now.is_no_more_than(&before, MORE_MEMORY).then_some(now)
+    });
+    let after = soak.held()?;
+    eprintln!(
+        "{}: {calls} calls\n  warm     {before}\n  in a row {in_a_row}\n  at rest  {after}",
+        protocol.name
+    );
+    ensure!(rest.is_some(), "it holds more than before");
+    let ended = soak.server.end()?;
+    ensure!(ended.status.success() && ended.rest.is_empty(), "{ended:?}");
+    soak.world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn many_calls_through_rpc_leave_nothing_behind() -> Result<()> {
+    leaves_nothing(RPC)
+}
+
+#[test]
+fn many_calls_through_mcp_leave_nothing_behind() -> Result<()> {
+    leaves_nothing(MCP)
+}
+
+/// The negative control: what is held is seen.
+#[test]
+fn what_a_server_holds_more_is_seen() -> Result<()> {
+    let mut soak = Soak::start(RPC)?;
+    soak.call(0)?;
+    let before = soak.held()?;
+    // A job holds a process, and files that say how it is.
+    let job = json!({"command": "sleep 1000", "mode": "background"});
+    soak.begin(job, false)?;
+    let (_, started) = soak.answer()?;
+    let after = soak.held()?;
+    ensure!(after.processes > before.processes, "{after}");
+    ensure!(after.files > before.files, "{after}");
+    ensure!(!after.is_no_more_than(&before, u64::MAX), "{after}");
+    let kill = json!({"id": 0, "type": "jobs.kill", "job": started["status"]["job"]});
+    soak.server.send(&kill)?;
+    soak.answer()?;
+    soak.server.end()?;
+    soak.world.assert_nothing_left(SOON);
+    Ok(())
+}
