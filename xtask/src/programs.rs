@@ -37,9 +37,14 @@ const PROGRAMS: &[Program] = &[
         why: "a pager on a terminal",
     },
     Program {
+        name: "npm",
+        package: "npm",
+        why: "clients in TypeScript",
+    },
+    Program {
         name: "python3",
         package: "python3",
-        why: "a prompt on a terminal",
+        why: "a prompt on a terminal, and clients in Python",
     },
     Program {
         name: "tmux",

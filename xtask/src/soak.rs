@@ -1,5 +1,6 @@
-//! `cargo xtask soak`: many calls of all kinds, and then a look whether anything is left. The test that does it runs for
-//! seconds in `cargo xtask test`; here it makes more calls, and every process that outlives it is found.
+//! `cargo xtask soak`: many calls of all kinds, of the executor's and through each server, and then a look whether anything is
+//! left. The tests that do it run for seconds in `cargo xtask test`; here they make more calls, and every process that
+//! outlives them is found.
 
 use crate::suite::cargo;
 use crate::tests_step;
@@ -21,21 +22,25 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
             .with_context(|| format!("`{count}` is no number of calls"))?,
         [_, extra, ..] => bail!("unexpected argument `{extra}`"),
     };
-    let call = [
-        "test",
-        "--package",
-        "agent-bash-exec",
-        "--test",
-        "soak",
-        "--",
-        "--nocapture",
-    ];
-    tests_step::under_census(|temp, state| {
-        cargo(tree, &call)
-            .env("TMPDIR", temp)
-            .env("XDG_STATE_HOME", state)
-            .env(VARIABLE, count.to_string())
-    })?;
-    say(&format!("{count} calls have left nothing"));
+    for package in ["agent-bash-exec", "agent-bash-tests"] {
+        let call = [
+            "test",
+            "--package",
+            package,
+            "--test",
+            "soak",
+            "--",
+            "--nocapture",
+        ];
+        tests_step::under_census(|temp, state| {
+            cargo(tree, &call)
+                .env("TMPDIR", temp)
+                .env("XDG_STATE_HOME", state)
+                .env(VARIABLE, count.to_string())
+        })?;
+    }
+    say(&format!(
+        "{count} calls each of the executor, through rpc and through mcp have left nothing"
+    ));
     Ok(())
 }
