@@ -195,21 +195,23 @@ impl<'c> Machine<'c> {
                         .is_some_and(|next| next.link != Link::Next);
                     out.extend(&self.entry(&entry.stages, entry.background, st));
                     if chained {
-                        let mut state = st.clone();
-                        state.ended |= always_succeeds(entry, st);
-                        failed = Some(state);
+                        let mut other = st.clone();
+                        end_the_other(entry, st, &mut other);
+                        failed = Some(other);
                     }
                 }
                 Link::And => {
                     out.extend(&self.entry(&entry.stages, entry.background, st));
-                    if !always_succeeds(entry, st) {
-                        failed = failed.take().map(|before| before.join(st.clone()));
-                    }
+                    let mut other = st.clone();
+                    end_the_other(entry, st, &mut other);
+                    failed = failed.take().map(|before| before.join(other));
                 }
                 Link::Or => {
                     let mut other = failed.take().unwrap_or_else(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, &mut other));
-                    *st = st.clone().join(other.clone());
+                    let mut succeeded = other.clone();
+                    end_the_other(entry, &mut succeeded, &mut other);
+                    *st = st.clone().join(succeeded);
                     failed = Some(other);
                 }
             }
@@ -495,23 +497,31 @@ pub(super) fn absolute(name: &str, st: &State) -> String {
     format!("{}/{name}", st.cwd.as_deref().unwrap_or("?"))
 }
 
-/// `true` and `:`: what stands behind `&&` runs, and nothing goes on as if they had failed.
-fn always_succeeds(entry: &Entry, st: &State) -> bool {
+/// Behind `true` and `:` nothing goes on as if they had failed, behind `false` nothing as if it had succeeded. What stands
+/// there is looked at all the same.
+fn end_the_other(entry: &Entry, succeeded: &mut State, failed: &mut State) {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
-        return false;
+        return;
     };
     let [word] = simple.words.as_slice() else {
-        return false;
+        return;
     };
     let [super::ast::Part::Bare(name)] = word.parts.as_slice() else {
-        return false;
+        return;
     };
-    !entry.prefixed
-        && !entry.background
-        && simple.redirs.is_empty()
-        && matches!(name.as_str(), "true" | ":")
-        && !st.functions.contains_key(name)
-        && !st.aliases.contains_key(name)
+    if entry.prefixed
+        || entry.background
+        || !simple.redirs.is_empty()
+        || succeeded.functions.contains_key(name)
+        || succeeded.aliases.contains_key(name)
+    {
+        return;
+    }
+    match name.as_str() {
+        "true" | ":" => failed.ended = true,
+        "false" => succeeded.ended = true,
+        _ => {}
+    }
 }
 
 /// `head`, `tail` and pagers: what they are fed is only cut.
