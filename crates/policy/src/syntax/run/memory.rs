@@ -1,7 +1,7 @@
 //! What calling a function did the last few times, so that a body is walked once for each situation that makes
 //! a difference to it. Without that, functions that call functions cost as much as there are ways through them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use super::super::ast::Command;
@@ -154,24 +154,35 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
     fn same<T: PartialEq>(one: &Rc<T>, other: &Rc<T>) -> bool {
         Rc::ptr_eq(one, other) || one == other
     }
-    let functions = Rc::ptr_eq(&one.functions, &other.functions)
-        || one
-            .functions
-            .iter()
-            .map(|(name, body)| (name, body.identity()))
-            .eq(other
-                .functions
-                .iter()
-                .map(|(name, body)| (name, body.identity())));
-    functions
-        && one.ended == other.ended
-        && one.cwd == other.cwd
-        && one.previous == other.previous
-        && one.positional == other.positional
-        && one.stdin == other.stdin
-        && same(&one.exported, &other.exported)
-        && same(&one.pushed, &other.pushed)
-        && same(&one.aliases, &other.aliases)
-        && same(&one.hashed, &other.hashed)
-        && same(&one.files, &other.files)
+    fn bodies(functions: &BTreeMap<String, Command>) -> impl Iterator<Item = (&String, usize)> {
+        functions.iter().map(|(name, body)| (name, body.identity()))
+    }
+    // Every field by name: a new one makes a difference, too, until it is said that it does not.
+    let State {
+        vars: _,
+        trace: _,
+        exported,
+        cwd,
+        previous,
+        pushed,
+        functions,
+        aliases,
+        hashed,
+        positional,
+        stdin,
+        files,
+        ended,
+    } = one;
+    *ended == other.ended
+        && *cwd == other.cwd
+        && *previous == other.previous
+        && *positional == other.positional
+        && *stdin == other.stdin
+        && same(exported, &other.exported)
+        && same(pushed, &other.pushed)
+        && same(aliases, &other.aliases)
+        && same(hashed, &other.hashed)
+        && same(files, &other.files)
+        && (Rc::ptr_eq(functions, &other.functions)
+            || bodies(functions).eq(bodies(&other.functions)))
 }
