@@ -95,6 +95,10 @@ pub(crate) fn read(text: &str, edits: Vec<Edit>, list: &List) -> Tree {
         ..Tree::default()
     };
     tree.walk(parsed.root_node(), &mended);
+    tree.commands = std::mem::take(&mut tree.commands)
+        .into_iter()
+        .flat_map(|command| lines(command, text))
+        .collect();
     tree.ours = our_commands(list);
     tree
 }
@@ -125,18 +129,11 @@ impl Tree {
             // Its recovery invents commands; ours was read without an error.
             return Vec::new();
         }
-        let st = State::new(&context.cwd, context.home.as_deref());
-        self.commands
+        let strange = self
+            .commands
             .iter()
-            .filter(|command| !self.is_ours(command))
-            .map(|command| {
-                let words = command
-                    .iter()
-                    .map(|span| plain_field(text, *span))
-                    .collect();
-                Machine::bare(words, &st)
-            })
-            .collect()
+            .filter(|command| !self.is_ours(command));
+        as_they_stand(strange, text, context)
     }
 
     /// A node of a kind not seen before. (An ERROR node has an id beyond the table and comes here each time.)
@@ -246,9 +243,43 @@ impl Tree {
     }
 }
 
+/// A command cut at the ends of lines. Behind some pipelines the grammar takes a newline for a blank, without an error:
+/// `a | b | c | d && e` and the line below become one command.
+fn lines(command: Vec<Span>, text: &str) -> Vec<Vec<Span>> {
+    let ends = |words: &[Span]| {
+        let between = match words {
+            [one, next] => text.get(one.end..next.start).unwrap_or(""),
+            _ => "",
+        };
+        // A newline in a quoted target of a redirection ends nothing.
+        between.contains('\n') && !between.contains(['\'', '"', '`', '\\', '(', '$'])
+    };
+    if !command.windows(2).any(ends) {
+        return vec![command];
+    }
+    command
+        .chunk_by(|one, next| !ends(&[*one, *next]))
+        .map(<[Span]>::to_vec)
+        .collect()
+}
+
 fn sorted(mut words: Vec<Span>) -> Vec<Span> {
     words.sort_unstable_by_key(|span| span.start);
     words
+}
+
+fn as_they_stand<'c>(
+    commands: impl Iterator<Item = &'c Vec<Span>>,
+    text: &str,
+    context: &Context,
+) -> Vec<Ran> {
+    let st = State::new(&context.cwd, context.home.as_deref());
+    commands
+        .map(|command| {
+            let words = command.iter().map(|span| plain_field(text, *span));
+            Machine::bare(words.collect(), &st)
+        })
+        .collect()
 }
 
 fn plain_field(text: &str, span: Span) -> Field {
