@@ -119,7 +119,7 @@ pub fn explain(script: &str, context: &Context, policy: &Policy) -> Explanation 
             .take(MAX_COMMANDS)
             .map(|ran| read_command(ran, &base))
             .collect(),
-        readers_agree: read.tree.agrees(),
+        readers_agree: read.tree().agrees(),
         remarks,
     }
 }

@@ -172,7 +172,7 @@ impl Interceptor {
         }
     }
 
-    pub(crate) fn judge(&self, text: &str, script: &Script, context: &Context) -> Verdict {
+    pub(crate) fn judge(&self, text: &str, script: &Script<'_>, context: &Context) -> Verdict {
         let tools = context.tools.as_deref().unwrap_or(&[]);
         let lines: Vec<(String, &Ran)> = script
             .ran

@@ -14,11 +14,12 @@ pub fn last_pipeline(script: &str) -> Option<Vec<Vec<String>>> {
     if !script.contains('|') {
         return None;
     }
-    let script = syntax::read(script, &Context::new("/"));
+    let context = Context::new("/");
+    let script = syntax::read(script, &context);
     let readable = script.syntax_error.is_none()
         && !script.over_limit
-        && script.tree.agrees()
-        && !script.tree.error;
+        && script.tree().agrees()
+        && !script.tree().error;
     match script.list.entries.last()? {
         Entry {
             link: Link::Next,

@@ -46,11 +46,12 @@ fn trimmed(script: &str) -> &str {
 }
 
 fn lift(command: &str) -> Option<Normalised> {
-    let script = syntax::read(command, &Context::new("/"));
+    let context = Context::new("/");
+    let script = syntax::read(command, &context);
     let readable = script.syntax_error.is_none()
         && !script.over_limit
-        && script.tree.agrees()
-        && !script.tree.error;
+        && script.tree().agrees()
+        && !script.tree().error;
     let [
         Entry {
             background: false,

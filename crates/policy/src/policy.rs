@@ -34,7 +34,7 @@ impl Policy {
     pub(crate) fn answers_about(
         &self,
         text: &str,
-        script: &syntax::Script,
+        script: &syntax::Script<'_>,
         context: &Context,
     ) -> Vec<(Check, Verdict)> {
         let mut out = Vec::new();

@@ -136,11 +136,11 @@ pub fn check_safe_mode(script: &str, context: &Context, mode: &SafeMode) -> Verd
     judge(&syntax::read(script, context), context, mode)
 }
 
-pub(crate) fn judge(script: &Script, context: &Context, mode: &SafeMode) -> Verdict {
+pub(crate) fn judge(script: &Script<'_>, context: &Context, mode: &SafeMode) -> Verdict {
     let unreadable = script.syntax_error.is_some()
         || script.over_limit
-        || script.tree.unread
-        || script.tree.error;
+        || script.tree().unread
+        || script.tree().error;
     if unreadable {
         let at = script.syntax_error.unwrap_or(0);
         return Verdict::Unreadable(Finding {
@@ -194,9 +194,9 @@ const NODES: [&str; 21] = [
     "heredoc_end",
 ];
 
-fn refusal(script: &Script, context: &Context, mode: &SafeMode) -> Option<Refusal> {
+fn refusal(script: &Script<'_>, context: &Context, mode: &SafeMode) -> Option<Refusal> {
     if let Some((kind, span)) = script
-        .tree
+        .tree()
         .kinds
         .iter()
         .find(|(kind, _)| !NODES.contains(&kind.as_str()))
@@ -210,7 +210,7 @@ fn refusal(script: &Script, context: &Context, mode: &SafeMode) -> Option<Refusa
     if let Some(refusal) = shape(&script.list) {
         return Some(refusal);
     }
-    if !script.tree.agrees() {
+    if !script.tree().agrees() {
         return Some(Refusal::new(
             "ambiguous",
             Span::default(),

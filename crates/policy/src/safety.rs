@@ -10,8 +10,11 @@ mod no_dangerous_rm;
 mod no_force_push;
 mod path;
 mod remote_code;
+#[cfg(test)]
+mod second_reading_tests;
 mod selection;
 
+use crate::syntax::written::Written;
 use crate::syntax::{self, Script, run::Ran};
 use crate::{Check, Context, Finding, Span, Verdict};
 
@@ -34,6 +37,9 @@ pub struct Rule {
     pub fires: &'static [&'static str],
     /// Scripts that look alike and that it must allow.
     pub spares: &'static [&'static str],
+    /// Whether a text has in it what this rule needs to fire on a command whose words are taken as they stand
+    /// (`Script::strangers`). May say yes too often and never no too often: it saves the second reading.
+    needs: fn(&Written<'_>) -> bool,
     check: fn(&Ran, &Scene<'_>) -> Option<Hit>,
 }
 
@@ -107,23 +113,39 @@ pub fn check_safety(script: &str, context: &Context, selection: &RuleSelection) 
     judge(&syntax::read(script, context), context, selection)
 }
 
-pub(crate) fn judge(script: &Script, context: &Context, selection: &RuleSelection) -> Verdict {
-    let scene = Scene {
-        context,
-        all: &script.ran,
-        depth: 0,
-    };
+pub(crate) fn judge(script: &Script<'_>, context: &Context, selection: &RuleSelection) -> Verdict {
     let asked: Vec<&Rule> = rules()
         .iter()
         .copied()
         .filter(|rule| selection.includes(rule))
         .collect();
-    for ran in script.ran.iter().chain(&script.doubtful) {
-        for rule in &asked {
-            if let Some(hit) = (rule.check)(ran, &scene) {
-                return Verdict::Block(finding(rule, hit));
-            }
-        }
+    judged(script, context, &asked, strangers)
+}
+
+/// The verdict of these rules, where `strangers` says what only the grammar sees.
+fn judged(
+    script: &Script<'_>,
+    context: &Context,
+    asked: &[&Rule],
+    strangers: impl Fn(&Script<'_>, &[&Rule]) -> Vec<Ran>,
+) -> Verdict {
+    let scene = Scene {
+        context,
+        all: &script.ran,
+        depth: 0,
+    };
+    let blocked = |commands: &[Ran]| {
+        commands.iter().find_map(|ran| {
+            asked
+                .iter()
+                .find_map(|rule| (rule.check)(ran, &scene).map(|hit| finding(rule, hit)))
+        })
+    };
+    let found = blocked(&script.ran)
+        .or_else(|| blocked(&strangers(script, asked)))
+        .or_else(|| blocked(&script.flat));
+    if let Some(finding) = found {
+        return Verdict::Block(finding);
     }
     if script.over_limit || script.syntax_error.is_some() {
         let at = script.syntax_error.unwrap_or(0);
@@ -147,6 +169,16 @@ pub(crate) fn judge(script: &Script, context: &Context, selection: &RuleSelectio
         });
     }
     Verdict::Allow
+}
+
+/// The commands that only the grammar sees, if one of the rules could fire on any.
+fn strangers(script: &Script<'_>, asked: &[&Rule]) -> Vec<Ran> {
+    let written = script.written();
+    if script.is_for_grammar() && asked.iter().any(|rule| (rule.needs)(&written)) {
+        script.strangers()
+    } else {
+        Vec::new()
+    }
 }
 
 fn finding(rule: &Rule, hit: Hit) -> Finding {

@@ -6,7 +6,9 @@
 //! different command words, safe mode refuses and the safety checks judge both.
 //!
 //! Neither is trusted where it gives up: then `flat` cuts the raw text into anything that could be a
-//! command. Nothing here judges; nothing here touches a file, a process, the environment or a clock.
+//! command. The grammar is asked late, and only by those for whom its answer can count.
+//!
+//! Nothing here judges; nothing here touches a file, a process, the environment or a clock.
 
 pub(crate) mod ast;
 mod escape;
@@ -22,33 +24,40 @@ pub(crate) mod run;
 mod state;
 mod trace;
 pub(crate) mod value;
+pub(crate) mod written;
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use crate::Context;
 use grammar::Tree;
+use mend::Edit;
 use reader::{Origin, Problem};
 use run::{Machine, Ran};
+use written::Written;
 
-/// What is known about a script after reading it.
+/// What is known about a script after reading it. The second reading is made only when it is asked for: it costs more
+/// than all the rest.
 #[derive(Debug)]
-pub(crate) struct Script {
+pub(crate) struct Script<'t> {
+    text: &'t str,
+    context: &'t Context,
     /// Every command that may run, in the order they were met.
     pub(crate) ran: Vec<Ran>,
-    /// Commands that only the grammar or the raw-text scan sees; unknown words decide nothing there.
-    pub(crate) doubtful: Vec<Ran>,
+    /// Commands that only the raw-text scan sees; unknown words decide nothing there.
+    pub(crate) flat: Vec<Ran>,
     /// Our reader met a syntax error, at this byte.
     pub(crate) syntax_error: Option<usize>,
     /// The script is too long, too deep or of too absurd a shape to be read to its end.
     pub(crate) over_limit: bool,
-    /// What the grammar says.
-    pub(crate) tree: Tree,
     /// Our reading, unresolved.
     pub(crate) list: ast::List,
+    /// What the grammar must not see as it is written; none where our reader gave up.
+    edits: Option<Vec<Edit>>,
+    tree: OnceCell<Tree>,
 }
 
 /// Reads a script.
-pub(crate) fn read(text: &str, context: &Context) -> Script {
+pub(crate) fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
     let budget = Cell::new(reader::MAX_NODES);
     let reading = reader::read(text, Origin::At(0), &budget, 0);
     let mut machine = Machine::new(context);
@@ -58,21 +67,51 @@ pub(crate) fn read(text: &str, context: &Context) -> Script {
         Some((Problem::Syntax, at)) => Some(at),
         _ => None,
     };
-    let tree = if reading.problem.is_some() {
-        Tree::unread()
+    let flat = if over_limit || syntax_error.is_some() || machine.broken_text {
+        flat::commands(text, context)
     } else {
-        grammar::read(text, reading.edits, &reading.list)
+        Vec::new()
     };
-    let mut doubtful = tree.strangers(text, context);
-    if over_limit || syntax_error.is_some() || machine.broken_text {
-        doubtful.extend(flat::commands(text, context));
-    }
     Script {
+        text,
+        context,
         ran: machine.ran,
-        doubtful,
+        flat,
         syntax_error,
         over_limit,
-        tree,
+        edits: reading.problem.is_none().then_some(reading.edits),
         list: reading.list,
+        tree: OnceCell::new(),
+    }
+}
+
+impl Script<'_> {
+    /// What the grammar says.
+    pub(crate) fn tree(&self) -> &Tree {
+        self.tree.get_or_init(|| match &self.edits {
+            Some(edits) => grammar::read(self.text, edits.clone(), &self.list),
+            None => Tree::unread(),
+        })
+    }
+
+    /// Whether the grammar has a word to say.
+    pub(crate) fn is_for_grammar(&self) -> bool {
+        self.edits.is_some()
+    }
+
+    /// Whether the grammar was asked.
+    #[cfg(test)]
+    pub(crate) fn has_tree(&self) -> bool {
+        self.tree.get().is_some()
+    }
+
+    /// The words that stand in it.
+    pub(crate) fn written(&self) -> Written<'_> {
+        Written::of(self.text)
+    }
+
+    /// Commands that only the grammar sees, their words as they stand; unknown words decide nothing there.
+    pub(crate) fn strangers(&self) -> Vec<Ran> {
+        self.tree().strangers(self.text, self.context)
     }
 }

@@ -15,6 +15,7 @@ use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force
 use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
+use crate::syntax::written::Written;
 use crate::{Context, syntax};
 use calls::Call;
 
@@ -50,8 +51,19 @@ pub(super) static RULE: Rule = Rule {
         "node -e 'console.log(\"git push -f\")'",
         "printf 'all:\\n\\techo hi\\n' | make -f -",
     ],
+    needs,
     check,
 };
+
+/// Words that are taken as they stand have lost their quotes, and so has every program in them its strings.
+fn needs(written: &Written<'_>) -> bool {
+    sources::languages_need(written)
+        // What other programs run stands in them as it is.
+        || written.any(sources::is_other)
+            && (written.has(&PATTERNS) || written.any(|word| names_in(word).is_some()))
+        // Settings that are run.
+        || written.any(|word| word == "git") && written.any(|word| matches!(word, "config" | "c"))
+}
 
 /// How often a program may stand inside a program.
 const MAX_DEPTH: u8 = 3;
@@ -107,11 +119,22 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
 /// Whether anything in the text could be a command in question. Most strings of a program are not even commands,
 /// and reading one costs more than looking through it.
 fn could_matter(text: &str) -> bool {
-    ["rm", "git", "hub", "find", "bfs", "remove", "rimraf", "unlink"]
-        .iter()
-        .any(|name| text.contains(name))
+    names_in(text).is_some()
         // Put together, escaped, or a pattern.
-        || text.contains(['$', '`', '\\', '\'', '"', '*', '?', '[', '{'])
+        || text.contains(['$', '`', '\\', '\'', '"'])
+        || text.contains(PATTERNS)
+}
+
+/// The characters of patterns and braces.
+const PATTERNS: [char; 4] = ['*', '?', '[', '{'];
+
+/// The first part of a text that could be the name of a command in question.
+fn names_in(text: &str) -> Option<&'static str> {
+    [
+        "rm", "git", "hub", "find", "bfs", "remove", "rimraf", "unlink",
+    ]
+    .into_iter()
+    .find(|name| text.contains(name))
 }
 
 fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {

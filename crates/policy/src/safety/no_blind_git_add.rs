@@ -36,6 +36,7 @@ pub(super) static RULE: Rule = Rule {
         "git commit -am x",
         "git commit -m 'git add -A'",
     ],
+    needs: |written| written.any(|word| matches!(word, "add" | "stage" | "update")),
     check,
 };
 

@@ -35,6 +35,7 @@ pub(super) static RULE: Rule = Rule {
         "echo 'rm -rf /'",
         "git rm -r --cached .",
     ],
+    needs: |written| written.any(|word| matches!(word, "rm" | "grm" | "srm" | "rimraf" | "delete")),
     check,
 };
 

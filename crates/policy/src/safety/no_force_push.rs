@@ -32,6 +32,7 @@ pub(super) static RULE: Rule = Rule {
         "git fetch -f",
         "echo git push --force",
     ],
+    needs: |written| written.any(|word| matches!(word, "push" | "pack" | "subtree")),
     check,
 };
 

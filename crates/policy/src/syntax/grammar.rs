@@ -136,6 +136,18 @@ impl Tree {
         as_they_stand(strange, text, context)
     }
 
+    /// All commands that it sees, read in the same way.
+    #[cfg(test)]
+    pub(crate) fn everything(&self, text: &str, context: &Context) -> Vec<Ran> {
+        as_they_stand(self.commands.iter(), text, context)
+    }
+
+    /// Where the words of all commands that it sees stand.
+    #[cfg(test)]
+    pub(crate) fn words(&self) -> impl Iterator<Item = Span> {
+        self.commands.iter().flatten().copied()
+    }
+
     /// A node of a kind not seen before. (An ERROR node has an id beyond the table and comes here each time.)
     fn meet(&mut self, node: Node<'_>, mended: &Mended) -> Role {
         let kind = node.kind();

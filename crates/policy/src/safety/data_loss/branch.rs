@@ -22,6 +22,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git branch new",
         "git branch --list",
     ],
+    needs: |written| written.any(|word| matches!(word, "branch" | "update")),
     check,
 };
 

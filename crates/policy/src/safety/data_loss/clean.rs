@@ -23,6 +23,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git clean -i",
         "git status",
     ],
+    needs: |written| written.any(|word| matches!(word, "clean")),
     check,
 };
 

@@ -29,6 +29,9 @@ pub(in super::super) static RULE: Rule = Rule {
         "git switch main",
         "git worktree remove ../wt",
     ],
+    needs: |written| {
+        written.any(|word| matches!(word, "checkout" | "restore" | "switch" | "worktree"))
+    },
     check,
 };
 

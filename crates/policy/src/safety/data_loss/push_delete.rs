@@ -22,6 +22,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git push origin a:b",
         "git push -n -d origin x",
     ],
+    needs: |written| written.any(|word| matches!(word, "push")),
     check,
 };
 

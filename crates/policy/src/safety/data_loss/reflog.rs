@@ -23,6 +23,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git gc --auto",
         "git remote prune origin",
     ],
+    needs: |written| written.any(|word| matches!(word, "reflog" | "gc" | "prune")),
     check,
 };
 

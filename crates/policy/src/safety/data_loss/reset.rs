@@ -20,6 +20,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git reset --soft HEAD~1",
         "git reset",
     ],
+    needs: |written| written.any(|word| matches!(word, "reset")),
     check,
 };
 

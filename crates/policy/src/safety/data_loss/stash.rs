@@ -21,6 +21,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git stash pop",
         "git stash push -m clear",
     ],
+    needs: |written| written.any(|word| matches!(word, "stash")),
     check,
 };
 

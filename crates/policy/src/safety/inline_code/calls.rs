@@ -98,6 +98,11 @@ const REMOVES: &[&str] = &[
 /// Functions that remove a tree only if their arguments say so.
 const REMOVES_RECURSIVELY: &[&str] = &["unlink", "rmdir", "remove"];
 
+/// Whether a word is the name of a call that removes, which needs no string to say what.
+pub(super) fn is_removal(word: &str) -> bool {
+    REMOVES.contains(&word) || REMOVES_RECURSIVELY.contains(&word)
+}
+
 /// The calls in a program. Backticks run a command in Perl, Ruby and PHP.
 pub(super) fn calls(program: &str, dialect: Dialect, backticks: bool) -> Vec<Call> {
     let mut out = Vec::new();

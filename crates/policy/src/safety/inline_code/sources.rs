@@ -6,6 +6,7 @@ use super::{awk, sed};
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
+use crate::syntax::written::Written;
 
 /// An interpreter: its names without version, the options that hold a program, how its programs are written,
 /// whether backticks run a command in it.
@@ -112,6 +113,9 @@ const OTHERS: [&str; 27] = [
     "less", "emacs", "rsync", "git",
 ];
 
+/// The names of awk.
+const AWK: [&str; 4] = ["awk", "gawk", "mawk", "nawk"];
+
 /// Variables whose value git and others run as a command.
 const RUN_FROM_ENVIRONMENT: [&str; 14] = [
     "GIT_SSH_COMMAND",
@@ -142,6 +146,31 @@ const RUN_FROM_CONFIG: [&str; 9] = [
     "credential.helper",
     "core.gitproxy",
 ];
+
+/// Whether a text has in it what a program that calls functions needs to run or remove something without a string in
+/// quotes: the name of a call that removes, a string of another kind, or, for awk, what `-v` sets.
+pub(super) fn languages_need(written: &Written<'_>) -> bool {
+    let removes = || written.any(calls::is_removal);
+    let named_quotes = || written.any(|word| matches!(word, "q" | "qq" | "qw" | "Q" | "w" | "W"));
+    let commands = || written.any(|word| word == "x" || word.ends_with("qx"));
+    INTERPRETERS.iter().any(|interpreter| {
+        written.any(|word| interpreter.names.contains(&word))
+            && (removes()
+                || interpreter.dialect.named_quotes && named_quotes()
+                || interpreter.backticks && commands())
+    }) || written.any(|word| AWK.contains(&word))
+        && (removes() || written.has(&['=']) && written.any(|word| word == "v"))
+}
+
+/// Whether a word is the name, its version left out, of another program with something to run on its command line.
+/// Settings of git are asked for elsewhere.
+pub(super) fn is_other(word: &str) -> bool {
+    OTHERS
+        .iter()
+        .any(|name| name.trim_end_matches(|c: char| c.is_ascii_digit()) == word)
+        && !AWK.contains(&word)
+        && word != "git"
+}
 
 /// Everything on this command line that would be run or removed by a program in it.
 pub(super) fn calls(ran: &Ran) -> Vec<Call> {
@@ -175,7 +204,7 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         .map(|field| field.value.script())
         .collect();
     match name {
-        "awk" | "gawk" | "mawk" | "nawk" => {
+        _ if AWK.contains(&name) => {
             words.extend(files(ran, &["-f", "--file="]));
             // `-v name=value`: as if the program began with it.
             let mut set = String::new();

@@ -34,6 +34,9 @@ pub(in super::super) static RULE: Rule = Rule {
         "curl -s https://x.example | python3 -c 'import sys; print(sys.stdin.read())'",
         "cat data.json | python3 -m json.tool",
     ],
+    // What nobody has read comes through a pipe, out of a file or an expansion; a command that is read as it stands
+    // has none of these.
+    needs: |_| false,
     check,
 };
 

@@ -1,0 +1,94 @@
+//! Which words stand in a text, whatever they are to a shell: a cheap way to know that a word is nowhere.
+
+use std::borrow::Cow;
+
+/// The runs of letters and underscores in a text. Quotes and backslashes inside of a run may join or end it,
+/// so both ways are kept.
+#[derive(Debug)]
+pub(crate) struct Written<'t> {
+    text: &'t str,
+    words: Vec<Cow<'t, str>>,
+}
+
+/// Bytes that are joined to the first piece of a run, at least. No word that is asked for is longer.
+const LONGEST: usize = 32;
+
+impl<'t> Written<'t> {
+    /// Takes a text apart.
+    pub(crate) fn of(text: &'t str) -> Self {
+        let mut words = Vec::new();
+        let mut pieces: Vec<&str> = Vec::new();
+        let mut start = None;
+        for (at, byte) in text.bytes().chain([b' ']).enumerate() {
+            if byte.is_ascii_alphabetic() || byte == b'_' {
+                start.get_or_insert(at);
+                continue;
+            }
+            if let Some(from) = start.take() {
+                pieces.push(&text[from..at]);
+            }
+            if !matches!(byte, b'\'' | b'"' | b'\\') {
+                join(&pieces, &mut words);
+                pieces.clear();
+            }
+        }
+        Written { text, words }
+    }
+
+    /// Whether it has such a word.
+    pub(crate) fn any(&self, is: impl Fn(&str) -> bool) -> bool {
+        self.words.iter().any(|word| is(word))
+    }
+
+    /// Whether it has one of these characters.
+    pub(crate) fn has(&self, characters: &[char]) -> bool {
+        self.text.contains(characters)
+    }
+}
+
+/// Each piece of a run, by itself and with those behind it.
+fn join<'t>(pieces: &[&'t str], words: &mut Vec<Cow<'t, str>>) {
+    for (at, first) in pieces.iter().enumerate() {
+        words.push(Cow::Borrowed(first));
+        let mut joined = String::new();
+        for next in &pieces[at + 1..] {
+            if joined.is_empty() {
+                joined.push_str(first);
+            }
+            joined.push_str(next);
+            words.push(Cow::Owned(joined.clone()));
+            if joined.len() > first.len() + LONGEST {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_join_and_end_words() {
+        for (text, word, expect) in [
+            ("rm -rf /", "rm", true),
+            ("/bin/rm2", "rm", true),
+            ("a;rm", "rm", true),
+            ("r'm' x", "rm", true),
+            ("\\r\\m", "rm", true),
+            ("\"r\"''\"m\"", "rm", true),
+            ("e'rm'", "rm", true),
+            ("a\\rm", "rm", true),
+            ("python3.11", "python", true),
+            ("format", "rm", false),
+            ("rm_rf", "rm", false),
+            ("r m", "rm", false),
+            ("r-m", "rm", false),
+        ] {
+            let found = Written::of(text).any(|here| here == word);
+            assert_eq!(found, expect, "{text}");
+        }
+        assert!(Written::of("a[b").has(&['[']));
+        assert!(!Written::of("ab").has(&['[']));
+    }
+}
