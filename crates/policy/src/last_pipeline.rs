@@ -3,7 +3,6 @@
 //! For those who ask bash for the exit status of each stage: the answer means something only if the
 //! last statement is a pipeline, and whether a stage's failure is one depends on its command.
 
-use crate::Context;
 use crate::syntax::ast::{Command, Entry, Link, Part, Simple};
 use crate::syntax::{self};
 
@@ -14,12 +13,7 @@ pub fn last_pipeline(script: &str) -> Option<Vec<Vec<String>>> {
     if !script.contains('|') {
         return None;
     }
-    let context = Context::new("/");
-    let script = syntax::read(script, &context);
-    let readable = script.syntax_error.is_none()
-        && !script.over_limit
-        && script.tree().agrees()
-        && !script.tree().error;
+    let script = syntax::parse(script);
     match script.list.entries.last()? {
         Entry {
             link: Link::Next,
@@ -27,7 +21,7 @@ pub fn last_pipeline(script: &str) -> Option<Vec<Vec<String>>> {
             prefixed: false,
             stages,
             ..
-        } if readable && stages.len() > 1 => Some(stages.iter().map(words).collect()),
+        } if stages.len() > 1 && script.is_agreed() => Some(stages.iter().map(words).collect()),
         _ => None,
     }
 }

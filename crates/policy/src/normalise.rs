@@ -6,7 +6,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Context;
 use crate::syntax::ast::{Command, Entry, Part, Simple};
 use crate::syntax::{self};
 
@@ -46,12 +45,7 @@ fn trimmed(script: &str) -> &str {
 }
 
 fn lift(command: &str) -> Option<Normalised> {
-    let context = Context::new("/");
-    let script = syntax::read(command, &context);
-    let readable = script.syntax_error.is_none()
-        && !script.over_limit
-        && script.tree().agrees()
-        && !script.tree().error;
+    let script = syntax::parse(command);
     let [
         Entry {
             background: false,
@@ -64,7 +58,7 @@ fn lift(command: &str) -> Option<Normalised> {
     else {
         return None;
     };
-    if !readable || *stderr_too {
+    if *stderr_too {
         return None;
     }
     let (mut head, mut tail) = (None, None);
@@ -103,6 +97,10 @@ fn lift(command: &str) -> Option<Normalised> {
     let rest = command.get(end..)?;
     // A heredoc's body or a comment behind the pipeline would be cut off with it.
     if rest.contains(['\n', '#']) {
+        return None;
+    }
+    // Asked last: most pipelines have nothing to lift.
+    if !script.is_agreed() {
         return None;
     }
     Some(Normalised {

@@ -207,7 +207,7 @@ fn refusal(script: &Script<'_>, context: &Context, mode: &SafeMode) -> Option<Re
             format!("leave out the {}", kind.replace('_', " ")),
         ));
     }
-    if let Some(refusal) = shape(&script.list) {
+    if let Some(refusal) = shape(&script.parsed.list) {
         return Some(refusal);
     }
     if !script.tree().agrees() {

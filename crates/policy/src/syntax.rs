@@ -35,11 +35,22 @@ use reader::{Origin, Problem};
 use run::{Machine, Ran};
 use written::Written;
 
-/// What is known about a script after reading it. The second reading is made only when it is asked for: it costs more
-/// than all the rest.
+/// A script as our reader and, if it is asked, the grammar see it. The grammar costs more than all the rest.
+#[derive(Debug)]
+pub(crate) struct Parsed<'t> {
+    text: &'t str,
+    /// Our reading, unresolved.
+    pub(crate) list: ast::List,
+    problem: Option<(Problem, usize)>,
+    edits: Vec<Edit>,
+    tree: OnceCell<Tree>,
+}
+
+/// What is known about a script after following it.
 #[derive(Debug)]
 pub(crate) struct Script<'t> {
-    text: &'t str,
+    /// The script itself.
+    pub(crate) parsed: Parsed<'t>,
     context: &'t Context,
     /// Every command that may run, in the order they were met.
     pub(crate) ran: Vec<Ran>,
@@ -49,21 +60,28 @@ pub(crate) struct Script<'t> {
     pub(crate) syntax_error: Option<usize>,
     /// The script is too long, too deep or of too absurd a shape to be read to its end.
     pub(crate) over_limit: bool,
-    /// Our reading, unresolved.
-    pub(crate) list: ast::List,
-    /// What the grammar must not see as it is written; none where our reader gave up.
-    edits: Option<Vec<Edit>>,
-    tree: OnceCell<Tree>,
 }
 
-/// Reads a script.
-pub(crate) fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
+/// Reads a script, and follows nothing in it.
+pub(crate) fn parse(text: &str) -> Parsed<'_> {
     let budget = Cell::new(reader::MAX_NODES);
     let reading = reader::read(text, Origin::At(0), &budget, 0);
+    Parsed {
+        text,
+        list: reading.list,
+        problem: reading.problem,
+        edits: reading.edits,
+        tree: OnceCell::new(),
+    }
+}
+
+/// Reads a script and follows it.
+pub(crate) fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
+    let parsed = parse(text);
     let mut machine = Machine::new(context);
-    machine.walk(&reading.list);
-    let over_limit = machine.incomplete || matches!(reading.problem, Some((Problem::Limit, _)));
-    let syntax_error = match reading.problem {
+    machine.walk(&parsed.list);
+    let over_limit = machine.incomplete || matches!(parsed.problem, Some((Problem::Limit, _)));
+    let syntax_error = match parsed.problem {
         Some((Problem::Syntax, at)) => Some(at),
         _ => None,
     };
@@ -73,45 +91,54 @@ pub(crate) fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
         Vec::new()
     };
     Script {
-        text,
+        parsed,
         context,
         ran: machine.ran,
         flat,
         syntax_error,
         over_limit,
-        edits: reading.problem.is_none().then_some(reading.edits),
-        list: reading.list,
-        tree: OnceCell::new(),
+    }
+}
+
+impl Parsed<'_> {
+    /// What the grammar says.
+    pub(crate) fn tree(&self) -> &Tree {
+        self.tree.get_or_init(|| match self.problem {
+            None => grammar::read(self.text, self.edits.clone(), &self.list),
+            Some(_) => Tree::unread(),
+        })
+    }
+
+    /// Whether both readers have read it to its end, without an error, and see the same commands.
+    pub(crate) fn is_agreed(&self) -> bool {
+        self.problem.is_none() && self.tree().agrees() && !self.tree().error
     }
 }
 
 impl Script<'_> {
     /// What the grammar says.
     pub(crate) fn tree(&self) -> &Tree {
-        self.tree.get_or_init(|| match &self.edits {
-            Some(edits) => grammar::read(self.text, edits.clone(), &self.list),
-            None => Tree::unread(),
-        })
+        self.parsed.tree()
     }
 
     /// Whether the grammar has a word to say.
     pub(crate) fn is_for_grammar(&self) -> bool {
-        self.edits.is_some()
+        self.parsed.problem.is_none()
     }
 
     /// Whether the grammar was asked.
     #[cfg(test)]
     pub(crate) fn has_tree(&self) -> bool {
-        self.tree.get().is_some()
+        self.parsed.tree.get().is_some()
     }
 
     /// The words that stand in it.
     pub(crate) fn written(&self) -> Written<'_> {
-        Written::of(self.text)
+        Written::of(self.parsed.text)
     }
 
     /// Commands that only the grammar sees, their words as they stand; unknown words decide nothing there.
     pub(crate) fn strangers(&self) -> Vec<Ran> {
-        self.tree().strangers(self.text, self.context)
+        self.tree().strangers(self.parsed.text, self.context)
     }
 }

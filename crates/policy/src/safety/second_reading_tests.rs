@@ -119,7 +119,7 @@ fn what_only_the_grammar_sees_is_judged() {
     let verdict = |text: &str| {
         let mut script = syntax::read(text, &context);
         script.ran.clear();
-        script.list.entries.clear();
+        script.parsed.list.entries.clear();
         judge(&script, &context, &RuleSelection::all()).name()
     };
     for rule in rules().iter().filter(|rule| rule.id != "no_unread_code") {
