@@ -30,7 +30,7 @@ pub(crate) const QUIET: Duration = Duration::from_millis(100);
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 
 /// Processes that let go of the output and are not gone yet get this long to go, before they are called survivors.
-const SETTLE: Duration = Duration::from_millis(50);
+pub(crate) const SETTLE: Duration = Duration::from_millis(50);
 
 /// The caller has its answer at the latest this long after the grace, whatever the processes do.
 pub(crate) const AFTER_GRACE: Duration = Duration::from_secs(1);

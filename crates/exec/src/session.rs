@@ -4,12 +4,13 @@
 //! own, which the record opens by path, so that an `exec >/dev/null` is undone with the call and late output stays with its
 //! own call; status and directory leave on a status FIFO, exports on another. Nothing is ever parsed out of the output.
 //!
-//! Parts: `live` (a shell that waits for records), `record` (their text), `call` (one call).
+//! Parts: `live` (a shell that waits for records), `record` (their text), `call` (one call), `survivors` (whoever it leaves).
 
 mod call;
 mod directory;
 mod live;
 mod record;
+mod survivors;
 
 use crate::cache::ShellCacheOptions;
 use crate::call::cancelled_before;
@@ -180,10 +181,11 @@ impl Session {
                 }
             }
             let remembered = self.remembered.as_ref();
-            let shell = match shell {
+            let mut shell = match shell {
                 Some(shell) => shell,
                 None => LiveShell::start(spec, options, remembered, snapshot.cloned()).await?,
             };
+            shell.set_apart(spec.survivors).await;
             let call = SessionCall::hand_over(spec, shell, remembered, options, cancel);
             let after = match call {
                 Ok(call) => call.finish(out).await,

@@ -59,7 +59,26 @@ impl Watchdog {
                 None => Link::terminate,
             },
         };
-        let timeout = spec.timeout;
+        Self::new(ender, clock, cancel, spec.timeout)
+    }
+
+    /// Watches what a session's call has left, and ends that alone, with `grace`, after `timeout`.
+    pub(crate) fn over_survivors(
+        link: Link,
+        clock: Arc<dyn Clock>,
+        cancel: Cancel,
+        timeout: Option<Duration>,
+        grace: Duration,
+    ) -> Self {
+        let ender = Ender {
+            link,
+            grace,
+            order: Link::end_survivors,
+        };
+        Self::new(ender, clock, cancel, timeout)
+    }
+
+    fn new(ender: Ender, clock: Arc<dyn Clock>, cancel: Cancel, timeout: Option<Duration>) -> Self {
         let watch = Box::pin(async move {
             let limit = async {
                 match timeout {

@@ -21,8 +21,8 @@
 //! loop in a thread, with less to go by.
 //!
 //! Parts: `entry` (becoming a supervisor), `serve` (its loop), `ladder` (ending a tree), `tree` (who is in it),
-//! `launch` and `leader` (starting a shell), `fallback` and `marked` (without a process of its own), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `beside` (survivors of a session's call), `job` and `job_directory` (a call that
-//! outlives its host), `protocol` and `channel` (what it says and how), `client`, `detach` and `reap` (the host's side), `visit`
+//! `launch` and `leader` (starting a shell), `fallback` and `marked` (without a process of its own), `handles` (who is known), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `beside` (survivors of a session's call), `job` and `job_directory` (a call that
+//! outlives its host), `protocol` and `channel` (what it says and how), `client`, `survivors`, `detach` and `reap` (the host's side), `visit`
 //! (a later host's). It runs neither tokio nor threads.
 
 mod beside;
@@ -31,6 +31,7 @@ mod client;
 mod detach;
 mod entry;
 mod fallback;
+mod handles;
 mod job;
 pub mod job_directory;
 mod ladder;
@@ -42,6 +43,7 @@ mod protocol;
 mod reap;
 mod relay;
 mod serve;
+mod survivors;
 mod terminal;
 mod tree;
 mod visit;
@@ -59,4 +61,4 @@ pub use visit::{JobKilled, JobVisit};
 const NAME: &str = "agent-bash-supervisor";
 
 /// Version of the protocol; both sides are the same binary, except where a host's file was replaced while it ran.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;

@@ -5,7 +5,6 @@ use super::live::{LiveShell, gone, read_status, until_ended};
 use super::record::{NO_DIRECTORY, Record, Report, read_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
-use crate::left_behind::LeftBehind;
 use crate::record::may_have_tail;
 use crate::start;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
@@ -14,8 +13,8 @@ use agent_bash_core::{
     Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
     Streams, Survivor, Timestamp,
 };
+use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd};
-use agent_bash_process::{holds_open, signal_name};
 use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -33,16 +32,17 @@ const STARTED_WITHIN: Duration = Duration::from_secs(10);
 /// One call that a session's shell was given.
 #[derive(Debug)]
 pub(super) struct SessionCall<'a> {
-    spec: &'a RunSpec,
-    options: &'a ShellCacheOptions,
-    shell: LiveShell,
-    streams: OutputStreams,
+    pub(super) spec: &'a RunSpec,
+    pub(super) options: &'a ShellCacheOptions,
+    pub(super) shell: LiveShell,
+    pub(super) streams: OutputStreams,
     /// The FIFOs behind the streams, and our ends of them to write into, until the call has ended.
     paths: Vec<(StreamId, PathBuf)>,
     writers: Vec<OwnedFd>,
     watchdog: Option<Watchdog>,
-    started_at: Timestamp,
-    started: Duration,
+    pub(super) cancel: Cancel,
+    pub(super) started_at: Timestamp,
+    pub(super) started: Duration,
 }
 
 /// How a call left its session.
@@ -140,6 +140,7 @@ impl<'a> SessionCall<'a> {
             paths,
             writers,
             watchdog: Some(watchdog),
+            cancel: cancel.clone(),
             started_at,
             started,
             shell,
@@ -165,9 +166,8 @@ impl<'a> SessionCall<'a> {
                 self.ended(None, Some(reason), duration, Vec::new())
             }
             (Observed::Refused, None) => self.refused(),
-            // Where they cannot be a job they end with the session.
-            (Observed::End(end @ Some(_)), None) if self.options.jobs.is_some() => {
-                let survivors = self.background(out).await;
+            (Observed::End(end @ Some(_)), None) => {
+                let survivors = self.survivors_of_shell(out).await;
                 self.ended(end, None, duration, survivors)
             }
             (Observed::End(end), reason) => self.ended(end, reason, duration, Vec::new()),
@@ -272,7 +272,7 @@ impl<'a> SessionCall<'a> {
     }
 
     /// Until the end of all streams, or quiet, or the limit.
-    async fn drain(&mut self, out: &mut dyn OutputConsumer) {
+    pub(super) async fn drain(&mut self, out: &mut dyn OutputConsumer) {
         self.streams.read_now(out);
         let clock = &self.options.clock;
         let mut limit = clock.sleep(DRAIN);
@@ -298,10 +298,7 @@ impl<'a> SessionCall<'a> {
         duration: Duration,
         out: &mut dyn OutputConsumer,
     ) -> After {
-        let mut survivors = Vec::new();
-        if !self.streams.ended() || report.background != self.shell.background {
-            survivors = self.background(out).await;
-        }
+        let survivors = self.survivors(&report, out).await;
         self.shell.background = report.background;
         self.shell.last = report.code;
         self.shell.will_say_exports();
@@ -327,28 +324,6 @@ impl<'a> SessionCall<'a> {
                 drop(std::fs::remove_file(path));
             }
         }
-    }
-
-    /// Who runs beside the shell: they become a job, and the reading of what they print is handed to the supervisor.
-    async fn background(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
-        let Ok(mut survivors) = self.shell.supervised.survivors().await else {
-            return Vec::new();
-        };
-        survivors.retain(|one| one.pid != self.shell.pid);
-        let pipes: Vec<_> = self.streams.open().map(|(_, pipe)| pipe).collect();
-        for survivor in &mut survivors {
-            survivor.holds_output = holds_open(survivor.pid, &pipes);
-        }
-        let left = LeftBehind {
-            spec: self.spec,
-            options: self.options,
-            started_at: self.started_at,
-            supervised: &mut self.shell.supervised,
-            alone: false,
-            streams: &self.streams,
-        };
-        left.adopt(&mut survivors, out).await;
-        survivors
     }
 
     /// The shell is gone.

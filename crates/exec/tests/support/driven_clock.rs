@@ -26,7 +26,7 @@ impl DrivenClock {
         Self::holding(LIMIT)
     }
 
-    /// Whoever sleeps for just this long sleeps until [`Self::pass`].
+    /// Whoever sleeps for this long, or for what little is missing to it, sleeps until [`Self::pass`].
     pub(crate) fn holding(held: Duration) -> Self {
         Self {
             held,
@@ -58,7 +58,8 @@ impl Clock for DrivenClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        if duration == self.held {
+        // What is left of it, too.
+        if duration <= self.held && duration > self.held * 9 / 10 {
             self.passed.cancelled().await;
         } else {
             self.system.sleep(duration).await;

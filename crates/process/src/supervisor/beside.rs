@@ -1,167 +1,213 @@
-//! Survivors of a session's call: a job whose processes run beside the session's shell, below the same supervisor. They are
-//! who lived when the call ended, and every child that was seen of them since. A process that was started later, whose
-//! parents have ended before anybody looked, belongs to the session again.
+//! Survivors of a session's call: processes that run beside the session's shell, below the same supervisor. They are who lived
+//! when the call ended, and every child that was seen of them since. A process that was started later, whose parents have ended
+//! before anybody looked, belongs to the session again.
 //!
-//! What is *not* here: the job's files and visitors (`job`), ending the shell and what else it has (`ladder`, `tree`).
+//! What is *not* here: the job's files and visitors (`job`), ending the shell and what else it has (`ladder`, `tree`), who of
+//! them belongs to which call (`serve`).
 
+use super::handles::Handles;
 use super::job::{Job, Seen, Wanted};
+use super::ladder::Rounds;
 use super::relay::Relay;
 use super::tree::named;
 use crate::proc_fs::ProcessInfo;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use std::collections::BTreeMap;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use agent_bash_core::Survivor;
+use rustix::process::Signal;
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-/// Between two rounds of SIGKILL.
-const ROUND: Duration = Duration::from_millis(10);
-
-/// Whoever lives this long after the first is in an uninterruptible sleep.
-const PATIENCE: Duration = Duration::from_millis(700);
-
-/// Such a job.
+/// Survivors of one call.
 #[derive(Debug)]
 pub(super) struct Beside {
-    job: Job,
-    relay: Relay,
-    /// By process id: start time, and a handle that tells of the end.
-    members: BTreeMap<i32, (u64, OwnedFd)>,
-    ending: Option<Ending>,
+    keeper: Keeper,
+    members: Handles,
+    /// SIGTERM was sent, and SIGKILL follows.
+    ending: Option<Rounds>,
 }
 
-/// SIGTERM was sent.
+/// Who they are left to.
 #[derive(Debug)]
-struct Ending {
-    kill_at: Instant,
-    /// The next round of SIGKILL.
-    next: Instant,
-    /// Whether it was said that somebody withstands.
-    told: bool,
+enum Keeper {
+    /// A job: they outlive the session.
+    Job { job: Box<Job>, relay: Relay },
+    /// The host, which waits for their end. Whoever is found that belongs to nobody else is one of them.
+    Host,
+    /// The session, and they end with it. They are known so that they are not taken for a later call's.
+    Session,
+}
+
+/// What [`Beside::look_after`] found.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Nothing is to be done.
+    Nothing,
+    /// They have ended, or withstand: the host waits for that. With those who withstand.
+    Tell(Vec<Survivor>),
+    /// They are gone, and nobody waits for it.
+    Gone,
 }
 
 impl Beside {
-    pub(super) fn new(job: Job, relay: Relay, members: &[ProcessInfo]) -> Self {
+    pub(super) fn job(job: Job, relay: Relay, members: &[ProcessInfo]) -> Self {
+        let job = Box::new(job);
+        Self::of(Keeper::Job { job, relay }, members)
+    }
+
+    pub(super) fn of_host(members: &[ProcessInfo]) -> Self {
+        Self::of(Keeper::Host, members)
+    }
+
+    pub(super) fn of_session(members: &[ProcessInfo]) -> Self {
+        Self::of(Keeper::Session, members)
+    }
+
+    fn of(keeper: Keeper, members: &[ProcessInfo]) -> Self {
         let mut beside = Self {
-            job,
-            relay,
-            members: BTreeMap::new(),
+            keeper,
+            members: Handles::default(),
             ending: None,
         };
         for process in members {
-            beside.add(process);
+            beside.members.add(process);
         }
         beside
     }
 
-    /// Without a handle it has just gone.
-    fn add(&mut self, process: &ProcessInfo) {
-        let pid = Pid::from_raw(process.pid);
-        if let Some(Ok(handle)) = pid.map(|pid| pidfd_open(pid, PidfdFlags::empty())) {
-            let member = (process.start_time, handle);
-            self.members.insert(process.pid, member);
-        }
+    /// Whether the end of the session is not theirs.
+    pub(super) fn outlives_session(&self) -> bool {
+        matches!(self.keeper, Keeper::Job { .. })
+    }
+
+    /// Whether the host waits for their end.
+    pub(super) fn is_watched(&self) -> bool {
+        matches!(self.keeper, Keeper::Host)
     }
 
     /// What is to be polled for reading.
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        let handles = self.members.values().map(|(_, handle)| handle.as_fd());
-        handles.chain(self.job.sockets()).chain(self.relay.pipes())
+        let (job, relay) = match &self.keeper {
+            Keeper::Job { job, relay } => (Some(job), Some(relay)),
+            Keeper::Host | Keeper::Session => (None, None),
+        };
+        let sockets = job.into_iter().flat_map(|job| job.sockets());
+        let pipes = relay.into_iter().flat_map(Relay::pipes);
+        self.members.fds().chain(sockets).chain(pipes)
     }
 
     /// When [`Self::look_after`] has something to do although nothing happens.
     pub(super) fn next(&self) -> Option<Instant> {
-        let ending = self.ending.as_ref().map(|ending| ending.next);
-        ending.into_iter().chain(self.job.next()).min()
+        let ending = self.ending.as_ref().map(Rounds::next);
+        let job = match &self.keeper {
+            Keeper::Job { job, .. } => job.next(),
+            Keeper::Host | Keeper::Session => None,
+        };
+        ending.into_iter().chain(job).min()
     }
 
     /// Its processes.
     pub(super) fn pids(&self) -> impl Iterator<Item = i32> {
-        self.members.keys().copied()
+        self.members.pids()
     }
 
-    /// Whether one of its processes has ended since the last look.
-    pub(super) fn is_stale(&self) -> bool {
-        let handles = self.members.values();
-        let mut fds: Vec<_> = handles
-            .map(|(_, handle)| PollFd::new(handle, PollFlags::IN))
-            .collect();
-        let at_once = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        !fds.is_empty() && poll(&mut fds, Some(&at_once)).is_ok_and(|count| count > 0)
+    /// Whether [`Self::look`] is due: one of its processes has ended, or they are to be hit now.
+    pub(super) fn is_stale(&self, now: Instant) -> bool {
+        let is_due = |rounds: &Rounds| now >= rounds.next();
+        self.members.somebody_has_ended() || self.ending.as_ref().is_some_and(is_due)
     }
 
     /// Finds the children of its processes among `living`, then forgets who has ended.
     pub(super) fn look(&mut self, living: &[ProcessInfo]) {
-        let is_member = |members: &BTreeMap<i32, (u64, OwnedFd)>, process: &ProcessInfo| {
-            let known = members.get(&process.pid);
-            known.is_some_and(|(start_time, _)| *start_time == process.start_time)
-        };
         loop {
-            let is_child = |process: &&ProcessInfo| {
-                !is_member(&self.members, process) && self.members.contains_key(&process.parent)
-            };
-            let Some(child) = living.iter().find(is_child) else {
-                break;
-            };
-            self.add(child);
-            if !self.members.contains_key(&child.pid) {
+            let mut added = false;
+            for process in living {
+                added |= self.members.has_pid(process.parent) && self.members.add(process);
+            }
+            if !added {
                 break;
             }
         }
-        self.members.retain(|pid, (start_time, _)| {
-            let is_it = |process: &ProcessInfo| {
-                process.pid == *pid && process.start_time == *start_time && !process.zombie
-            };
-            living.iter().any(is_it)
-        });
+        self.members.keep(living);
     }
 
-    fn signal(&self, signals: &[Signal]) {
-        for (_, handle) in self.members.values() {
-            for signal in signals {
-                let _ = pidfd_send_signal(handle, *signal);
-            }
-        }
+    /// One more.
+    pub(super) fn take_in(&mut self, process: &ProcessInfo) {
+        self.members.add(process);
     }
 
-    /// Does what its visitors wish, ends it where that is due, and reads on for it. True in the moment in which it ends.
-    /// `boot` is the argument by which a shell of ours is known.
-    pub(super) fn look_after(&mut self, boot: &[u8], now: Instant) -> bool {
-        self.relay.pump();
-        let members: Vec<ProcessInfo> = self.pids().filter_map(ProcessInfo::read).collect();
-        for Wanted::End(grace) in self.job.receive(|| named(&members, &[], boot)) {
-            self.signal(&[Signal::TERM, Signal::CONT]);
-            let kill_at = now + grace;
-            self.ending = Some(Ending {
-                kill_at,
-                next: kill_at,
-                told: false,
-            });
-        }
-        if let Some(ending) = &mut self.ending
-            && now >= ending.next
+    /// SIGTERM and SIGCONT to all of them, then, after the grace, SIGKILL.
+    pub(super) fn end(&mut self, grace: Duration, now: Instant) {
+        self.members.signal(&[Signal::TERM, Signal::CONT]);
+        self.ending = Some(Rounds::from(now + grace));
+    }
+
+    /// Does what its visitors wish, ends it where that is due, and reads on for it. `boot` is the argument by which a shell
+    /// of ours is known.
+    pub(super) fn look_after(&mut self, boot: &[u8], now: Instant) -> Found {
+        self.receive(boot, now);
+        let mut withstand = None;
+        if let Some(rounds) = &mut self.ending
+            && rounds.is_due(now)
         {
-            ending.next = now + ROUND;
-            let late = now.duration_since(ending.kill_at) >= PATIENCE;
-            if late && !std::mem::replace(&mut ending.told, true) {
-                self.job.tell_stuck(&named(&members, &[], boot));
+            if rounds.is_withstood(now) {
+                withstand = Some(self.named(boot));
             }
-            self.signal(&[Signal::KILL]);
+            self.members.signal(&[Signal::KILL]);
         }
-        let seen = Seen {
-            shell: None,
-            empty: self.members.is_empty(),
-            all_read: self.relay.is_done(),
-            dropped: self.relay.dropped(),
+        let empty = self.members.is_empty();
+        match &mut self.keeper {
+            Keeper::Job { job, relay } => {
+                if let Some(survivors) = withstand {
+                    job.tell_stuck(&survivors);
+                }
+                let seen = Seen {
+                    shell: None,
+                    empty,
+                    all_read: relay.is_done(),
+                    dropped: relay.dropped(),
+                };
+                if job.conclude(seen, now) {
+                    return Found::Gone;
+                }
+                Found::Nothing
+            }
+            Keeper::Host => match withstand.or_else(|| empty.then(Vec::new)) {
+                Some(survivors) => {
+                    self.keeper = Keeper::Session;
+                    Found::Tell(survivors)
+                }
+                None => Found::Nothing,
+            },
+            Keeper::Session if empty => Found::Gone,
+            Keeper::Session => Found::Nothing,
+        }
+    }
+
+    fn receive(&mut self, boot: &[u8], now: Instant) {
+        let members = &self.members;
+        let Keeper::Job { job, relay } = &mut self.keeper else {
+            return;
         };
-        self.job.conclude(seen, now)
+        relay.pump();
+        let wanted = job.receive(|| names(members, boot));
+        for Wanted::End(grace) in wanted {
+            self.end(grace, now);
+        }
+    }
+
+    fn named(&self, boot: &[u8]) -> Vec<Survivor> {
+        names(&self.members, boot)
     }
 
     /// What is still to be read on for: the session's shell may hold it.
     pub(super) fn into_relay(self) -> Relay {
-        self.relay
+        match self.keeper {
+            Keeper::Job { relay, .. } => relay,
+            Keeper::Host | Keeper::Session => Relay::default(),
+        }
     }
+}
+
+fn names(members: &Handles, boot: &[u8]) -> Vec<Survivor> {
+    let members: Vec<_> = members.pids().filter_map(ProcessInfo::read).collect();
+    named(&members, &[], boot)
 }

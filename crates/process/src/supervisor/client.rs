@@ -6,7 +6,7 @@ use super::fallback;
 use super::protocol::{Event, Order, ShellStart};
 use super::reap::{Ending, reap, sweep};
 use super::{NAME, Token, VERSION};
-use agent_bash_core::{Clock, Survivor};
+use agent_bash_core::Clock;
 use rustix::net::Shutdown;
 use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
@@ -331,47 +331,6 @@ impl Supervised {
         }
     }
 
-    /// Asks who still lives.
-    ///
-    /// # Errors
-    /// It is gone.
-    pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
-        self.link.order(&Order::Survivors, &[]).map_err(|_| Gone)?;
-        loop {
-            if let (Event::Survivors { survivors }, _) = self.event().await? {
-                return Ok(survivors);
-            }
-        }
-    }
-
-    /// Hands the survivors' output over: from now on it reads their pipes. With `detach` our end no longer is theirs.
-    /// `files` is as long as `pipes`, or empty: then their output is read and dropped.
-    ///
-    /// # Errors
-    /// It is gone, and nothing was adopted.
-    pub async fn adopt(
-        &mut self,
-        pipes: &[BorrowedFd<'_>],
-        files: &[BorrowedFd<'_>],
-        detach: bool,
-        quota: u64,
-    ) -> Result<(), Gone> {
-        let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
-        let order = Order::Adopt {
-            files: !files.is_empty(),
-            detach,
-            quota,
-            job: None,
-        };
-        self.keeps |= detach;
-        self.link.order(&order, &fds).map_err(|_| Gone)?;
-        loop {
-            if let (Event::Adopted, _) = self.event().await? {
-                return Ok(());
-            }
-        }
-    }
-
     /// Ends it, with whatever it still has, and waits until it is gone and reaped. For hosts that end themselves next: a
     /// dropped one is reaped behind their backs.
     pub async fn close(mut self) {
@@ -470,7 +429,7 @@ impl Link {
     }
 
     fn end(&self, grace: Duration, stop_shell: bool) -> io::Result<()> {
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        let grace_ms = in_ms(grace);
         self.order(
             &Order::Terminate {
                 grace_ms,
@@ -480,7 +439,12 @@ impl Link {
         )
     }
 
-    fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+    pub(super) fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         send(self.socket.as_fd(), order, fds, Wait::No)
     }
+}
+
+/// Milliseconds, as an order says them.
+pub(super) fn in_ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

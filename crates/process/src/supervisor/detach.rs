@@ -4,7 +4,6 @@ use super::client::{Gone, Supervised};
 use super::job_directory::JobEnd;
 use super::protocol::{Detach, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::Path;
 
 /// Why a call did not become a job. Nothing of its script has run, and nothing will.
 #[derive(Debug, thiserror::Error)]
@@ -52,35 +51,6 @@ impl Supervised {
                 }
                 Ok(_) => {}
                 Err(Gone) => return Err(DetachError::Gone),
-            }
-        }
-    }
-
-    /// As [`Self::adopt`]: the survivors become the job in `directory`. Its entry is there if they did; if not they are adopted
-    /// all the same. Without `detach` the shell goes on beside them, and they outlive it.
-    ///
-    /// # Errors
-    /// It is gone, and nothing was adopted.
-    pub async fn adopt_as_job(
-        &mut self,
-        pipes: &[BorrowedFd<'_>],
-        files: &[BorrowedFd<'_>],
-        detach: bool,
-        quota: u64,
-        directory: &Path,
-    ) -> Result<(), Gone> {
-        let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
-        let order = Order::Adopt {
-            files: !files.is_empty(),
-            detach,
-            quota,
-            job: Some(directory.as_os_str().to_owned()),
-        };
-        self.keeps = true;
-        self.order(&order, &fds).map_err(|_| Gone)?;
-        loop {
-            if let (Event::Adopted, _) = self.event().await? {
-                return Ok(());
             }
         }
     }

@@ -16,6 +16,51 @@ const SLOW_ROUND: Duration = Duration::from_millis(200);
 /// How often a stopped shell is looked at. It does not reap, so nobody tells when its children have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// SIGKILL, again and again until nobody is left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rounds {
+    /// The first one.
+    since: Instant,
+    /// When the next one is due.
+    next: Instant,
+    /// Whether it was said that somebody withstands.
+    told: bool,
+}
+
+impl Rounds {
+    /// The first one is due at `since`.
+    pub(super) fn from(since: Instant) -> Self {
+        Self {
+            since,
+            next: since,
+            told: false,
+        }
+    }
+
+    /// When the next one is due.
+    pub(super) fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// Whether one is due; it is counted as done.
+    pub(super) fn is_due(&mut self, now: Instant) -> bool {
+        if now < self.next {
+            return false;
+        }
+        self.next = now + if self.is_late(now) { SLOW_ROUND } else { ROUND };
+        true
+    }
+
+    /// True, once, when somebody withstands.
+    pub(super) fn is_withstood(&mut self, now: Instant) -> bool {
+        self.is_late(now) && !std::mem::replace(&mut self.told, true)
+    }
+
+    fn is_late(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.since) >= PATIENCE
+    }
+}
+
 /// A shell that is kept stopped until it is alone.
 #[derive(Debug)]
 pub(super) struct Stopped {
@@ -51,14 +96,7 @@ pub(super) enum Ladder {
         stopped: Option<Stopped>,
     },
     /// SIGKILL is being sent.
-    Killing {
-        /// Since when.
-        since: Instant,
-        /// The next round.
-        next: Instant,
-        /// Whether it was said that somebody withstands.
-        told: bool,
-    },
+    Killing(Rounds),
 }
 
 impl Ladder {
@@ -71,11 +109,7 @@ impl Ladder {
         stop_shell: bool,
     ) -> Self {
         if grace.is_zero() {
-            return Self::Killing {
-                since: now,
-                next: now,
-                told: false,
-            };
+            return Self::Killing(Rounds::from(now));
         }
         if stop_shell && let Some(pid) = shell {
             tree.stop_and_terminate(pid);
@@ -119,7 +153,8 @@ impl Ladder {
                 Some(stopped) => stopped.look.min(*until),
                 None => *until,
             },
-            Self::HungUp { next, .. } | Self::Killing { next, .. } => *next,
+            Self::HungUp { next, .. } => *next,
+            Self::Killing(rounds) => rounds.next(),
         }
     }
 
@@ -142,21 +177,15 @@ impl Ladder {
             if now < *until && !alone {
                 return false;
             }
-            *self = Self::Killing {
-                since: now,
-                next: now,
-                told: false,
-            };
+            *self = Self::Killing(Rounds::from(now));
         }
-        let Self::Killing { since, next, told } = self else {
+        let Self::Killing(rounds) = self else {
             return false;
         };
-        if now < *next {
+        if !rounds.is_due(now) {
             return false;
         }
         tree.kill_round(shell);
-        let late = now.duration_since(*since) >= PATIENCE;
-        *next = now + if late { SLOW_ROUND } else { ROUND };
-        late && !std::mem::replace(told, true)
+        rounds.is_withstood(now)
     }
 }

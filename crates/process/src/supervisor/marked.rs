@@ -4,11 +4,11 @@
 //! A process that has left all of it, by a double fork into a session of its own with an empty environment and its output
 //! closed, is not found.
 
+use super::handles::{self, Handles};
 use super::tree::{Reaped, shell_end};
 use crate::proc_fs::{self, ProcessInfo};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, WaitOptions};
-use std::collections::{BTreeMap, BTreeSet};
+use rustix::process::{Pid, WaitOptions};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -21,8 +21,8 @@ pub(super) struct Marked {
     /// Value of [`VARIABLE`].
     value: String,
     shell: Option<Leader>,
-    /// Who was found, by pid: start time, and a handle that tells of its end.
-    known: BTreeMap<i32, (u64, OwnedFd)>,
+    /// Who was found.
+    known: Handles,
     /// The last look is not worth anything any more.
     stale: bool,
 }
@@ -43,17 +43,15 @@ impl Marked {
         Self {
             value,
             shell: None,
-            known: BTreeMap::new(),
+            known: Handles::default(),
             stale: false,
         }
     }
 
     /// A shell was started, a child of this process.
     pub(super) fn leads(&mut self, pid: i32, pipes: &[u64]) {
-        let handle = Pid::from_raw(pid)
-            .and_then(|pid| rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok());
         self.known.clear();
-        self.shell = handle.map(|handle| Leader {
+        self.shell = handles::open(pid).map(|handle| Leader {
             pid,
             // Not reaped, so it is it.
             start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
@@ -66,10 +64,9 @@ impl Marked {
     /// What becomes readable when somebody ends.
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let shell = self.shell.iter().filter(|shell| !shell.reaped);
-        let known = self.known.values().map(|(_, handle)| handle.as_fd());
         shell
             .map(|shell| shell.handle.as_fd())
-            .chain(known)
+            .chain(self.known.fds())
             .collect()
     }
 
@@ -90,25 +87,12 @@ impl Marked {
             }
             self.stale = true;
         }
-        if self.stale || self.somebody_has_ended() {
+        if self.stale || self.known.somebody_has_ended() {
             self.stale = false;
             self.look();
         }
         reaped.empty = self.known.is_empty();
         reaped
-    }
-
-    fn somebody_has_ended(&self) -> bool {
-        let mut fds: Vec<PollFd<'_>> = self
-            .known
-            .values()
-            .map(|(_, handle)| PollFd::new(handle, PollFlags::IN))
-            .collect();
-        let now = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        !fds.is_empty() && poll(&mut fds, Some(&now)).is_ok_and(|count| count > 0)
     }
 
     /// Looks for everybody who lives.
@@ -127,10 +111,7 @@ impl Marked {
         let is_marked = |process: &ProcessInfo| {
             process.session == shell.pid
                 || (process.pid == shell.pid && !shell.reaped)
-                || self
-                    .known
-                    .get(&process.pid)
-                    .is_some_and(|(start_time, _)| *start_time == process.start_time)
+                || self.known.has(process)
                 || bears(process.pid, entry.as_bytes())
                 || proc_fs::writes_to(process.pid, &shell.pipes)
         };
@@ -153,24 +134,11 @@ impl Marked {
             .into_iter()
             .filter(|process| found.contains(&process.pid))
             .collect();
-        self.remember(&members);
-        members
-    }
-
-    fn remember(&mut self, members: &[ProcessInfo]) {
-        let mut before = std::mem::take(&mut self.known);
-        for process in members {
-            let same = before
-                .remove(&process.pid)
-                .filter(|(start_time, _)| *start_time == process.start_time);
-            let handle = same.map(|(_, handle)| handle).or_else(|| {
-                rustix::process::pidfd_open(Pid::from_raw(process.pid)?, PidfdFlags::empty()).ok()
-            });
-            // Without a handle it has just gone.
-            if let Some(handle) = handle {
-                self.known.insert(process.pid, (process.start_time, handle));
-            }
+        self.known.keep(&members);
+        for process in &members {
+            self.known.add(process);
         }
+        members
     }
 }
 

@@ -27,8 +27,15 @@ pub(super) enum Order {
         /// one it waits for is ended. For shells that serve more than one call.
         stop_shell: bool,
     },
-    /// Who still lives? Answer: `Survivors`.
+    /// Who still lives beside the shell, and was not adopted? Answer: `Survivors`.
     Survivors,
+    /// Watch whoever that is until nobody of them is left. Answer, in time: `SurvivorsEnded`.
+    WatchSurvivors,
+    /// End those that are watched, and them alone: SIGTERM, SIGCONT, grace, SIGKILL.
+    EndSurvivors {
+        /// Milliseconds between SIGTERM and SIGKILL.
+        grace_ms: u64,
+    },
     /// Read on for the survivors; with `detach`, let go of the lifeline for their sake. With it: pairs of a pipe's read end and the file that
     /// goes on, or only read ends where `files` is false. Answer: `Adopted`.
     Adopt {
@@ -38,8 +45,8 @@ pub(super) enum Order {
         detach: bool,
         /// How many bytes more may be written to the files together.
         quota: u64,
-        /// The directory of the job that they become; `None`: of none. Without `detach` the shell goes on, and only they
-        /// are the job: they are neither ended with it nor named again.
+        /// The directory of the job that they become; `None`: of none. Without `detach` the shell goes on, and they are not
+        /// named again; only as a job are they not ended with it.
         job: Option<OsString>,
     },
     /// Let the shell that waits for its script run as a job that outlives the host. With it, in this order: the read end
@@ -105,6 +112,11 @@ pub enum Event {
     Survivors {
         /// Who.
         survivors: Vec<Survivor>,
+    },
+    /// Those that were watched have ended.
+    SurvivorsEnded {
+        /// Some of them withstood SIGKILL.
+        withstand: Vec<Survivor>,
     },
     /// The survivors are the supervisor's now; the host may go. They are a job if its entry is there.
     Adopted,

@@ -1,5 +1,9 @@
 //! The supervisor's loop: one wait for everything (the host's orders, its children's ends, the survivors' output, the
 //! next step of a ladder), then whatever came.
+//!
+//! Part: `survivors` (whoever a call leaves, and whose they are).
+
+mod survivors;
 
 use super::VERSION;
 use super::beside::Beside;
@@ -10,10 +14,9 @@ use super::launch::{Launched, Report, Starter, launch};
 use super::protocol::{Detach, Event, Order, ShellEnd, ShellStart, TerminalStart};
 use super::relay::Relay;
 use super::terminal::{self, Terminal};
-use super::tree::{Tree, descendants};
+use super::tree::Tree;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::Shutdown;
-use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -38,7 +41,7 @@ pub(super) struct Server {
     adopted: bool,
     /// What is adopted is a job.
     job: Option<Job>,
-    /// Jobs beside the shell.
+    /// Survivors of a session's calls, beside its shell.
     besides: Vec<Beside>,
 }
 
@@ -177,7 +180,7 @@ impl Server {
                 self.terminate(Duration::from_millis(grace_ms), stop_shell);
             }
             Order::Survivors => {
-                let survivors = self.survivors();
+                let survivors = self.unnamed();
                 self.tell(&Event::Survivors { survivors }, &[]);
             }
             Order::Adopt {
@@ -186,6 +189,8 @@ impl Server {
                 quota,
                 job,
             } => self.adopt(files, detach, quota, job, fds),
+            Order::WatchSurvivors => self.watch_survivors(),
+            Order::EndSurvivors { grace_ms } => self.end_survivors(Duration::from_millis(grace_ms)),
             Order::Detach(detach) => self.detach(&detach, fds),
         }
     }
@@ -292,73 +297,6 @@ impl Server {
     fn living_shell(&self) -> Option<i32> {
         let shell = self.shell.as_ref().filter(|shell| shell.end.is_none());
         shell.map(|shell| shell.pid)
-    }
-
-    fn adopt(
-        &mut self,
-        files: bool,
-        detach: bool,
-        quota: u64,
-        job: Option<OsString>,
-        mut fds: Vec<OwnedFd>,
-    ) {
-        let files = if files {
-            fds.split_off(fds.len() / 2)
-        } else {
-            Vec::new()
-        };
-        let outlives = matches!(self.tree, Tree::Below { .. });
-        let beside = job.as_ref().filter(|_| outlives && !detach);
-        if let Some(Ok(job)) = beside.map(|directory| Job::adopt(directory)) {
-            self.adopt_beside(job, fds, files, quota);
-        } else if self.relay.take(fds, files, quota).is_ok() {
-            self.adopted |= detach;
-            // Without the files of a job they live all the same; the host sees that there is no entry.
-            self.job = self.job.take().or_else(|| {
-                job.filter(|_| outlives && detach)
-                    .and_then(|directory| Job::adopt(&directory).ok())
-            });
-            self.tell(&Event::Adopted, &[]);
-        }
-    }
-
-    fn adopt_beside(&mut self, job: Job, pipes: Vec<OwnedFd>, files: Vec<OwnedFd>, quota: u64) {
-        let mut relay = Relay::default();
-        // What cannot be read has nobody who prints into it.
-        let _ = relay.take(pipes, files, quota);
-        self.spare();
-        let mut members = self.tree.members();
-        members.retain(|process| Some(process.pid) != self.living_shell());
-        self.besides.push(Beside::new(job, relay, &members));
-        self.tell(&Event::Adopted, &[]);
-    }
-
-    /// Finds out who is of the jobs beside the shell: nobody else touches them.
-    fn spare(&mut self) {
-        let living = if self.besides.is_empty() {
-            Vec::new()
-        } else {
-            descendants()
-        };
-        for beside in &mut self.besides {
-            beside.look(&living);
-        }
-        let all = self.besides.iter().flat_map(Beside::pids).collect();
-        self.tree.spare(all);
-    }
-
-    fn look_after_besides(&mut self) {
-        if self.besides.iter().any(Beside::is_stale) {
-            self.spare();
-        }
-        let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
-        let now = now();
-        let ended = self
-            .besides
-            .extract_if(.., |beside| beside.look_after(boot, now));
-        for beside in ended {
-            self.relay.join(beside.into_relay());
-        }
     }
 
     fn detach(&mut self, detach: &Detach, fds: Vec<OwnedFd>) {
@@ -472,20 +410,6 @@ impl Server {
         shell.told_end = true;
         shell.told_empty = empty;
         self.tell(&event, &[]);
-    }
-
-    fn survivors(&mut self) -> Vec<agent_bash_core::Survivor> {
-        self.spare();
-        match &self.shell {
-            Some(shell) => {
-                let mut survivors = self.tree.survivors(&shell.pipes, &shell.boot);
-                if let Some(terminal) = &shell.terminal {
-                    terminal.mark_holders(&mut survivors);
-                }
-                survivors
-            }
-            None => Vec::new(),
-        }
     }
 
     /// A host that cannot be told is a host that is gone.

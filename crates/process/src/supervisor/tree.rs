@@ -149,15 +149,25 @@ impl Tree {
         named(&self.members(), pipes, boot)
     }
 
-    /// Everybody who lives, the shell too.
-    pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
+    /// Everybody who lives, the shell too, and those who are spared.
+    pub(super) fn everybody(&mut self) -> Vec<ProcessInfo> {
         match self {
-            Self::Below { spared, .. } => descendants()
-                .into_iter()
-                .filter(|process| !process.zombie && !spared.contains(&process.pid))
-                .collect(),
+            Self::Below { .. } => {
+                let mut all = descendants();
+                all.retain(|process| !process.zombie);
+                all
+            }
             Self::Marked(marked) => marked.look(),
         }
+    }
+
+    /// Everybody who lives, the shell too.
+    pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
+        let mut members = self.everybody();
+        if let Self::Below { spared, .. } = self {
+            members.retain(|process| !spared.contains(&process.pid));
+        }
+        members
     }
 
     fn signal(&self, process: &ProcessInfo, members: &[ProcessInfo], signal: Signal) {
@@ -184,7 +194,7 @@ impl Tree {
 }
 
 /// Everybody below this process, zombies too.
-pub(super) fn descendants() -> Vec<ProcessInfo> {
+fn descendants() -> Vec<ProcessInfo> {
     let all = proc_fs::descendants(own_pid());
     all.into_iter().filter_map(ProcessInfo::read).collect()
 }

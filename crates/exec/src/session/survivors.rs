@@ -1,0 +1,131 @@
+//! Whoever a call of a session leaves beside the shell: adopted, ended, or waited for, as the call wants it. The shell, and
+//! what an earlier call has left, have no part in it.
+
+use super::call::SessionCall;
+use super::live::LiveShell;
+use super::record::Report;
+use crate::call::{AFTER_GRACE, SETTLE};
+use crate::left_behind::LeftBehind;
+use crate::streams::optional;
+use crate::watchdog::{self, Watchdog};
+use agent_bash_core::{OutputConsumer, Survivor, SurvivorPolicy};
+use agent_bash_process::holds_open;
+use agent_bash_process::supervisor::Gone;
+use std::sync::Arc;
+use std::time::Duration;
+
+impl LiveShell {
+    /// To be called before it has its script: who lives beside it now is not what a call of this policy leaves.
+    pub(super) async fn set_apart(&mut self, policy: SurvivorPolicy) {
+        if policy != SurvivorPolicy::Adopt && !self.fresh {
+            // If the supervisor is gone, the call finds that.
+            let _: Result<(), Gone> = self.supervised.adopt(&[], &[], false, 0).await;
+        }
+    }
+}
+
+impl SessionCall<'_> {
+    /// Deals with them while the shell goes on. Returns who is left.
+    pub(super) async fn survivors(
+        &mut self,
+        report: &Report,
+        out: &mut dyn OutputConsumer,
+    ) -> Vec<Survivor> {
+        match self.spec.survivors {
+            // Nobody is asked where nothing tells of anybody.
+            SurvivorPolicy::Adopt
+                if self.streams.ended() && report.background == self.shell.background =>
+            {
+                Vec::new()
+            }
+            SurvivorPolicy::Adopt => self.adopt(out).await,
+            SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
+        }
+    }
+
+    /// Deals with them when the shell is gone.
+    pub(super) async fn survivors_of_shell(
+        &mut self,
+        out: &mut dyn OutputConsumer,
+    ) -> Vec<Survivor> {
+        match self.spec.survivors {
+            // Where they cannot be a job they end with the session.
+            SurvivorPolicy::Adopt if self.options.jobs.is_none() => Vec::new(),
+            SurvivorPolicy::Adopt => self.adopt(out).await,
+            SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
+        }
+    }
+
+    /// Who runs beside the shell: they become a job, and the reading of what they print is handed to the supervisor.
+    async fn adopt(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
+        let Ok(mut survivors) = self.shell.supervised.survivors().await else {
+            return Vec::new();
+        };
+        survivors.retain(|one| one.pid != self.shell.pid);
+        let pipes: Vec<_> = self.streams.open().map(|(_, pipe)| pipe).collect();
+        for survivor in &mut survivors {
+            survivor.holds_output = holds_open(survivor.pid, &pipes);
+        }
+        self.leave(&mut survivors, out).await;
+        survivors
+    }
+
+    async fn leave(&mut self, survivors: &mut [Survivor], out: &mut dyn OutputConsumer) {
+        let left = LeftBehind {
+            spec: self.spec,
+            options: self.options,
+            started_at: self.started_at,
+            supervised: &mut self.shell.supervised,
+            alone: false,
+            streams: &self.streams,
+        };
+        left.adopt(survivors, out).await;
+    }
+
+    /// Ends them, or waits until they have ended, within the call's time. Returns who withstands.
+    async fn see_off(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
+        let clock = Arc::clone(&self.options.clock);
+        let link = self.shell.supervised.link();
+        if link.watch_survivors().is_err() {
+            return Vec::new();
+        }
+        let (limit, grace) = match self.spec.survivors {
+            SurvivorPolicy::Wait => {
+                let passed = clock.now().saturating_sub(self.started);
+                let limit = self.spec.timeout.map(|limit| limit.saturating_sub(passed));
+                (limit, self.spec.grace)
+            }
+            // Who let go of the output is about to go by itself.
+            _ if self.streams.ended() => (Some(SETTLE), Duration::ZERO),
+            _ => (Some(Duration::ZERO), Duration::ZERO),
+        };
+        let cancel = self.cancel.clone();
+        let watchdog = Watchdog::over_survivors(link, Arc::clone(&clock), cancel, limit, grace);
+        let mut watchdog = Some(watchdog);
+        let mut give_up = None;
+        let withstand = loop {
+            tokio::select! {
+                biased;
+                ended = self.shell.supervised.survivors_ended() => break ended.unwrap_or_default(),
+                _ = watchdog::fired(&mut watchdog), if give_up.is_none() => {
+                    self.shell.supervised.wake();
+                    give_up = Some(clock.sleep(grace + AFTER_GRACE));
+                }
+                () = optional(&mut give_up) => break Vec::new(),
+                ready = self.streams.ready() => {
+                    if let Some(watchdog) = &mut watchdog {
+                        watchdog.guard();
+                    }
+                    self.streams.read(ready, out);
+                }
+            }
+        };
+        drop(watchdog);
+        self.drain(out).await;
+        if !self.streams.ended() {
+            // The shell itself holds them, too.
+            self.leave(&mut [], out).await;
+        }
+        withstand
+    }
+}

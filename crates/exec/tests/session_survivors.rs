@@ -1,0 +1,194 @@
+//! What a call of a session leaves beside the shell is ended, or waited for, where that is the policy; the shell, and what an
+//! earlier call has left, are not touched.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+mod support;
+
+use agent_bash_core::{Cancel, Ending, RunSpec, SessionName, SurvivorPolicy};
+use agent_bash_exec::{Jobs, JobsOptions, ShellCache, ShellCacheOptions};
+use agent_bash_process::supervisor::Supervisor;
+use agent_bash_process::{ProcessInfo, SystemClock};
+use std::sync::Arc;
+use std::time::Duration;
+use support::census::Census;
+use support::driven_clock::{DrivenClock, LIMIT};
+use support::{Ran, SOON, marked, options, run_with, soon};
+
+fn spec(script: &str, survivors: SurvivorPolicy, census: &Census) -> RunSpec {
+    RunSpec {
+        session: Some(SessionName("a".into())),
+        survivors,
+        ..marked(script, census)
+    }
+}
+
+async fn say(cache: &ShellCache, spec: &RunSpec) -> Ran {
+    run_with(cache, spec, &Cancel::new()).await.unwrap()
+}
+
+/// Of a process id that a script printed.
+fn lives(pid: &str) -> bool {
+    let process = ProcessInfo::read(pid.trim().parse().unwrap());
+    process.is_some_and(|process| !process.zombie)
+}
+
+/// What leaves a process behind and prints its process id.
+const LEAVES: &[&str] = &[
+    "sleep 1000 & echo $!",
+    "sleep 1000 >/dev/null 2>&1 & echo $!",
+    "trap '' TERM; setsid sleep 1000 & echo $!",
+    "f=$(mktemp); (setsid bash -c 'echo $$ >$0; exec sleep 1000' $f <&- >&- 2>&- &); \
+     until [[ -s $f ]]; do sleep .01; done; cat $f; rm $f",
+];
+
+/// With a registry, where survivors become jobs; without; and without a supervisor of its own.
+fn caches(directory: &tempfile::TempDir) -> [ShellCache; 3] {
+    let clock = Arc::new(SystemClock::new());
+    let jobs = JobsOptions::new(directory.path().join("jobs"), clock);
+    let with_jobs = ShellCacheOptions {
+        jobs: Some(Arc::new(Jobs::new(jobs))),
+        ..options()
+    };
+    let fallback = ShellCacheOptions {
+        supervisor: Supervisor::fallback(),
+        ..options()
+    };
+    [with_jobs, options(), fallback].map(ShellCache::new)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_leaves_is_ended_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in caches(&directory) {
+        let census = Census::new();
+        let mut kept = Vec::new();
+        for script in LEAVES {
+            kept.push(
+                say(&cache, &spec(script, SurvivorPolicy::Adopt, &census))
+                    .await
+                    .out,
+            );
+        }
+        let shell = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
+        for script in LEAVES {
+            let ran = say(&cache, &spec(script, SurvivorPolicy::Kill, &census)).await;
+            assert!(!lives(&ran.out), "{script}");
+            assert_eq!(ran.outcome.survivors, [], "{script}");
+            assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
+            assert!(kept.iter().all(|pid| lives(pid)), "{script}");
+        }
+        let after = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
+        assert_eq!(after.out, shell.out);
+    }
+}
+
+/// The negative control.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_leaves_is_kept_where_that_is_the_policy() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in caches(&directory) {
+        let census = Census::new();
+        for script in LEAVES {
+            let ran = say(&cache, &spec(script, SurvivorPolicy::Adopt, &census)).await;
+            assert!(lives(&ran.out), "{script}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_last_call_of_a_shell_leaves_is_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let [with_jobs, without, _] = caches(&directory);
+    for cache in [with_jobs, without] {
+        let census = Census::new();
+        for script in LEAVES {
+            let script = format!("{script}; exit 3");
+            let ran = say(&cache, &spec(&script, SurvivorPolicy::Kill, &census)).await;
+            assert!(!lives(&ran.out), "{script}");
+            assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 }, "{script}");
+            assert_eq!(census.commands(), [], "{script}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_leaves_is_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in caches(&directory) {
+        let census = Census::new();
+        let kept = say(
+            &cache,
+            &spec("sleep 1000 & echo $!", SurvivorPolicy::Adopt, &census),
+        )
+        .await;
+        for (script, out, code) in [
+            ("(sleep 0.4; echo late) & echo hi", "hi\nlate\n", 0),
+            (
+                "setsid bash -c 'sleep 0.4; echo late' & echo hi",
+                "hi\nlate\n",
+                0,
+            ),
+            (
+                "(sleep 0.8; echo late) & sleep 0.2 > /dev/null 2>&1 & echo hi; false",
+                "hi\nlate\n",
+                1,
+            ),
+            (
+                "exec 3>&1; (sleep 0.4; echo late) & echo hi",
+                "hi\nlate\n",
+                0,
+            ),
+            ("echo nobody; true &", "nobody\n", 0),
+        ] {
+            let ran = say(&cache, &spec(script, SurvivorPolicy::Wait, &census)).await;
+            assert_eq!(ran.out, out, "{script}");
+            assert_eq!(ran.outcome.ending, Ending::Exited { code }, "{script}");
+            assert_eq!(ran.outcome.survivors, [], "{script}");
+        }
+        assert!(lives(&kept.out));
+    }
+}
+
+/// Waiting has its limits: the call's time, and its caller. The shell goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wait_ends_with_the_call_and_the_shell_goes_on() {
+    for by_timeout in [true, false] {
+        let census = Census::new();
+        let clock = Arc::new(DrivenClock::new());
+        let cancel = Cancel::new();
+        let cache = Arc::new(ShellCache::new(ShellCacheOptions {
+            clock: clock.clone(),
+            ..options()
+        }));
+        let directory = tempfile::tempdir().unwrap();
+        let returned = directory.path().join("returned");
+        let script = format!("x=5; sleep 1000 & echo $!; : >{}", returned.display());
+        let spec_of = |script: &str| RunSpec {
+            timeout: Some(LIMIT),
+            ..spec(script, SurvivorPolicy::Wait, &census)
+        };
+        let call = tokio::spawn({
+            let (cache, cancel, spec) = (cache.clone(), cancel.clone(), spec_of(&script));
+            async move { run_with(&cache, &spec, &cancel).await }
+        });
+        assert!(soon(|| returned.exists()).await);
+        // The script is over, and only what it has left is waited for.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert!(!call.is_finished());
+        if by_timeout {
+            clock.pass();
+        } else {
+            cancel.cancel();
+        }
+        let ran = tokio::time::timeout(SOON, call)
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
+        assert!(!lives(&ran.out));
+        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 });
+        let next = spec("echo $x", SurvivorPolicy::Wait, &census);
+        assert_eq!(say(&cache, &next).await.out, "5\n");
+    }
+}

@@ -1,0 +1,161 @@
+//! Whoever a call leaves: named, adopted, ended, or watched until they have ended.
+
+use super::{Server, now};
+use crate::proc_fs::ProcessInfo;
+use crate::supervisor::beside::{Beside, Found};
+use crate::supervisor::job::Job;
+use crate::supervisor::protocol::Event;
+use crate::supervisor::relay::Relay;
+use crate::supervisor::tree::Tree;
+use agent_bash_core::Survivor;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+impl Server {
+    pub(super) fn adopt(
+        &mut self,
+        files: bool,
+        detach: bool,
+        quota: u64,
+        job: Option<OsString>,
+        mut fds: Vec<OwnedFd>,
+    ) {
+        let files = if files {
+            fds.split_off(fds.len() / 2)
+        } else {
+            Vec::new()
+        };
+        let outlives = matches!(self.tree, Tree::Below { .. });
+        let beside = job.as_ref().filter(|_| outlives && !detach);
+        if let Some(Ok(job)) = beside.map(|directory| Job::adopt(directory)) {
+            self.adopt_beside(job, fds, files, quota);
+        } else if self.relay.take(fds, files, quota).is_ok() {
+            self.adopted |= detach;
+            if !detach {
+                let left = self.nobodys();
+                self.besides.push(Beside::of_session(&left));
+            }
+            // Without the files of a job they live all the same; the host sees that there is no entry.
+            self.job = self.job.take().or_else(|| {
+                job.filter(|_| outlives && detach)
+                    .and_then(|directory| Job::adopt(&directory).ok())
+            });
+            self.tell(&Event::Adopted, &[]);
+        }
+    }
+
+    fn adopt_beside(&mut self, job: Job, pipes: Vec<OwnedFd>, files: Vec<OwnedFd>, quota: u64) {
+        let mut relay = Relay::default();
+        // What cannot be read has nobody who prints into it.
+        let _ = relay.take(pipes, files, quota);
+        let left = self.nobodys();
+        self.besides.push(Beside::job(job, relay, &left));
+        self.tell(&Event::Adopted, &[]);
+    }
+
+    /// From now on whoever lives beside the shell, and is of no call before, is ended or awaited for the host.
+    pub(super) fn watch_survivors(&mut self) {
+        let left = self.nobodys();
+        self.besides.push(Beside::of_host(&left));
+    }
+
+    /// Ends those that the host waits for. Without any they have ended, and it was told.
+    pub(super) fn end_survivors(&mut self, grace: Duration) {
+        self.spare();
+        let watched = self.besides.iter_mut().find(|beside| beside.is_watched());
+        if let Some(beside) = watched {
+            beside.end(grace, now());
+        }
+    }
+
+    /// Who lives beside the shell and was not seen in a call before.
+    fn nobodys(&mut self) -> Vec<ProcessInfo> {
+        self.spare();
+        let known = self.known();
+        let mut all = self.tree.members();
+        all.retain(|process| !known.contains(&process.pid));
+        all
+    }
+
+    /// The shell, and everybody beside it whose call is known.
+    fn known(&self) -> BTreeSet<i32> {
+        let besides = self.besides.iter().flat_map(Beside::pids);
+        besides.chain(self.living_shell()).collect()
+    }
+
+    /// Finds out who is beside the shell. Nobody else touches those of them that are jobs.
+    pub(super) fn spare(&mut self) {
+        if !self.besides.is_empty() {
+            let living = self.tree.everybody();
+            for beside in &mut self.besides {
+                beside.look(&living);
+            }
+            let known = self.known();
+            let watched = self.besides.iter_mut().find(|beside| beside.is_watched());
+            if let Some(watched) = watched {
+                // Nothing else runs meanwhile, so whoever is nobody's is theirs.
+                let is_nobodys = |process: &&ProcessInfo| !known.contains(&process.pid);
+                living
+                    .iter()
+                    .filter(is_nobodys)
+                    .for_each(|process| watched.take_in(process));
+            }
+        }
+        let jobs = self
+            .besides
+            .iter()
+            .filter(|beside| beside.outlives_session());
+        let spared = jobs.flat_map(Beside::pids).collect();
+        self.tree.spare(spared);
+    }
+
+    pub(super) fn look_after_besides(&mut self) {
+        let now = now();
+        if self.besides.iter().any(|beside| beside.is_stale(now)) {
+            self.spare();
+        }
+        let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
+        let mut ended = Vec::new();
+        let besides = self
+            .besides
+            .extract_if(.., |beside| match beside.look_after(boot, now) {
+                Found::Nothing => false,
+                Found::Gone => true,
+                Found::Tell(withstand) => {
+                    ended.push(Event::SurvivorsEnded { withstand });
+                    false
+                }
+            });
+        for beside in besides {
+            self.relay.join(beside.into_relay());
+        }
+        for event in ended {
+            self.tell(&event, &[]);
+        }
+    }
+
+    /// Who lives beside the shell and was not named to a call before.
+    pub(super) fn unnamed(&mut self) -> Vec<Survivor> {
+        let mut survivors = self.survivors();
+        let known = self.known();
+        survivors.retain(|one| !known.contains(&one.pid.cast_signed()));
+        survivors
+    }
+
+    /// Who lives below us and is no job beside the shell; the shell, too.
+    pub(super) fn survivors(&mut self) -> Vec<Survivor> {
+        self.spare();
+        match &self.shell {
+            Some(shell) => {
+                let mut survivors = self.tree.survivors(&shell.pipes, &shell.boot);
+                if let Some(terminal) = &shell.terminal {
+                    terminal.mark_holders(&mut survivors);
+                }
+                survivors
+            }
+            None => Vec::new(),
+        }
+    }
+}
