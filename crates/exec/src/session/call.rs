@@ -1,7 +1,7 @@
 //! One call of a session: handshake, output, report, and what becomes of the shell.
 
 use super::Remembered;
-use super::live::{LiveShell, gone, read_status, until_ended};
+use super::live::{Asked, LiveShell, gone, read_status, until_ended};
 use super::record::{NO_DIRECTORY, Record, Report, read_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
@@ -23,11 +23,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a shell that waits may take to take a record …
+/// How long a shell that waits may take to take a record. One that has taken it and says nothing for so long is asked whether it is
+/// done.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 
-/// … and one that is just being started.
-const STARTED_WITHIN: Duration = Duration::from_secs(10);
+/// How much longer one may take that is just being started.
+const STARTED_WITHIN: Duration = Duration::from_secs(9);
 
 /// One call that a session's shell was given.
 #[derive(Debug)]
@@ -72,6 +73,8 @@ enum Observed {
     Report(Report),
     /// It has run it, or some of it, and is gone.
     End(Option<ShellEnd>),
+    /// It has run it, or some of it, waits for the next, and cannot tell.
+    Mute,
     /// It could not enter the directory.
     Refused,
     /// It is gone, or did not take it in time. Nothing of it has run.
@@ -170,6 +173,11 @@ impl<'a> SessionCall<'a> {
                 let survivors = self.survivors_of_shell(out).await;
                 self.ended(end, None, duration, survivors)
             }
+            (Observed::Mute, None) => {
+                let survivors = self.survivors_of_shell(out).await;
+                self.mute(duration, survivors)
+            }
+            (Observed::Mute, reason) => self.ended(None, reason, duration, Vec::new()),
             (Observed::End(end), reason) => self.ended(end, reason, duration, Vec::new()),
             (Observed::Untaken(_), Some(Reason::Cancel)) => {
                 self.ended(None, Some(Reason::Cancel), duration, Vec::new())
@@ -185,18 +193,19 @@ impl<'a> SessionCall<'a> {
         let mut close_stopped = None;
         let mut give_up = None;
         let mut end = None;
-        let patience = if self.shell.fresh {
-            STARTED_WITHIN
-        } else {
-            READY_WITHIN
-        };
-        let mut taken_by = Some(clock.sleep(patience));
+        let mut patience = self.shell.fresh.then_some(STARTED_WITHIN);
+        let mut look = Some(clock.sleep(READY_WITHIN));
+        let mut asked = None;
+        let mut is_done = false;
         loop {
             if self.shell.said == [NO_DIRECTORY] {
                 return Observed::Refused;
             }
             if let Some(report) = read_report(&self.shell.said) {
                 return Observed::Report(report);
+            }
+            if is_done {
+                return Observed::Mute;
             }
             tokio::select! {
                 biased;
@@ -221,12 +230,22 @@ impl<'a> SessionCall<'a> {
                     give_up = Some(clock.sleep(self.spec.grace + AFTER_GRACE));
                 }
                 () = optional(&mut give_up) => return self.end(end),
-                () = optional(&mut taken_by) => {
-                    taken_by = None;
-                    if matches!(self.shell.take_back(), Ok(true)) {
-                        let seconds = patience.as_secs();
-                        return Observed::Untaken(format!("its shell did not answer within {seconds} s"));
+                () = optional(&mut look) => {
+                    look = None;
+                    if self.shell.has_taken() {
+                        asked = self.shell.ask().ok();
+                    } else if let Some(more) = patience.take() {
+                        look = Some(clock.sleep(more));
+                    } else if matches!(self.shell.take_back(), Ok(true)) {
+                        return Observed::Untaken("its shell did not answer in time".to_owned());
+                    } else {
+                        look = Some(clock.sleep(READY_WITHIN));
                     }
+                }
+                () = answered(asked.as_ref()) => {
+                    asked = None;
+                    // What it has said it said before.
+                    is_done = self.shell.listen().is_ok();
                 }
                 () = optional(&mut close_stopped) => {
                     close_stopped = None;
@@ -326,6 +345,17 @@ impl<'a> SessionCall<'a> {
         }
     }
 
+    /// The shell is there and of no use any more.
+    fn mute(self, duration: Duration, survivors: Vec<Survivor>) -> After {
+        let reason = "its shell could not tell how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
+        let reason = reason.to_owned();
+        let ending = Ending::Lost {
+            reason: reason.clone(),
+        };
+        let outcome = self.outcome(ending, duration, survivors);
+        After::Ended { outcome, reason }
+    }
+
     /// The shell is gone.
     fn ended(
         self,
@@ -392,5 +422,13 @@ impl<'a> SessionCall<'a> {
             shell_signal: None,
             notices,
         }
+    }
+}
+
+/// Waits for the answer to a question; for ever, where none was asked. Cancel safe.
+async fn answered(asked: Option<&Asked>) {
+    match asked {
+        Some(asked) => asked.answered().await,
+        None => std::future::pending().await,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Remembered;
 use super::directory::{Directory, fifo, make_fifo, open_fifo};
-use super::record::{self, COMMIT};
+use super::record::{self, COMMIT, QUESTION};
 use crate::cache::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use crate::start;
@@ -16,12 +16,12 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::unix::pipe::Receiver;
+use tokio::net::unix::pipe::{Receiver, Sender};
 
 /// A living shell.
 #[derive(Debug)]
@@ -107,6 +107,8 @@ impl LiveShell {
             .start(start, None)
             .await
             .map_err(|error| failed(&error))?;
+        // So small that a single byte makes it full: when it has room again the byte was read.
+        let _ = rustix::pipe::fcntl_setpipe_size(&fds.control, 1);
         tracing::debug!(
             pid = fds.pid,
             restored = remembered.is_some(),
@@ -176,6 +178,19 @@ impl LiveShell {
         Ok(rustix::fs::tell(&self.record)? <= 1)
     }
 
+    /// Asks whether it is done with its record. It answers by taking what it is asked with from the control pipe.
+    pub(super) fn ask(&mut self) -> io::Result<Asked> {
+        self.control.write_all(QUESTION)?;
+        let control = self.control.try_clone()?;
+        let control = Sender::from_owned_fd_unchecked(control.into())?;
+        Ok(Asked { control })
+    }
+
+    /// Reads what it has said and was not read.
+    pub(super) fn listen(&mut self) -> io::Result<()> {
+        read_now(&self.status, &mut self.said)
+    }
+
     /// It has said how its call ended; what it exports follows.
     pub(super) fn will_say_exports(&mut self) {
         self.owes_exports = true;
@@ -211,14 +226,31 @@ impl LiveShell {
     }
 }
 
+/// A question to a shell.
+#[derive(Debug)]
+pub(super) struct Asked {
+    control: Sender,
+}
+
+impl Asked {
+    /// Waits for the answer: it is done with its record, and reads what comes next. For ever, where the system does not tell.
+    /// Cancel safe.
+    pub(super) async fn answered(&self) {
+        let _ = self.control.writable().await;
+        if rustix::io::ioctl_fionread(&self.control) != Ok(0) {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
 /// How long what a shell exports may take to come.
 const SAID_WITHIN: Duration = Duration::from_secs(1);
 
 /// Reads what is there.
-fn read_now(fifo: &OwnedFd, text: &mut Vec<u8>) -> io::Result<()> {
+fn read_now(fifo: impl AsFd, text: &mut Vec<u8>) -> io::Result<()> {
     loop {
         text.reserve(4096);
-        match rustix::io::read(fifo, spare_capacity(text)) {
+        match rustix::io::read(&fifo, spare_capacity(text)) {
             Err(Errno::WOULDBLOCK) | Ok(0) => return Ok(()),
             Err(Errno::INTR) | Ok(_) => {}
             Err(error) => return Err(error.into()),

@@ -42,6 +42,9 @@ pub(super) fn boot(snapshot: Option<&Snapshot>) -> Vec<OsString> {
 /// What makes the shell take the record.
 pub(super) const COMMIT: &[u8] = b"\0";
 
+/// What the shell reads when it is done with its record, and what changes nothing: its loop waits for the NUL all the same.
+pub(super) const QUESTION: &[u8] = b".";
+
 /// A record could not enter the call's directory; the script does not run.
 pub(super) const NO_DIRECTORY: u8 = b'd';
 

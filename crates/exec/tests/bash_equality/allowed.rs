@@ -59,8 +59,8 @@ pub(crate) enum Class {
     SessionLoop,
     /// Bash keeps what a session's script hides from it (its own output, the control pipe) in descriptors from 10 on.
     SessionDescriptors,
-    /// A shell that runs nothing any more, or may not write where it is told to, cannot say how its script ended: the call
-    /// takes all its time, and the session ends.
+    /// A shell that runs nothing any more, or may not write where it is told to, cannot say how its script ended, and the
+    /// session ends.
     SessionMute,
     /// The shell was somewhere else before.
     SessionDirectory,

@@ -1,0 +1,71 @@
+//! A session's shell that a script has taken from what it reports with.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+mod support;
+
+use agent_bash_core::{Cancel, Ending, NoticeKind, RunSpec, SessionName};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use support::{Ran, options, run_with, spec};
+
+/// In a session, with no time limit.
+async fn say(cache: &ShellCache, script: &str) -> Ran {
+    let spec = RunSpec {
+        session: Some(SessionName("a".into())),
+        timeout: None,
+        ..spec(script)
+    };
+    run_with(cache, &spec, &Cancel::new()).await.unwrap()
+}
+
+fn is_reset(ran: &Ran) -> bool {
+    let mut notices = ran.outcome.notices.iter();
+    notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
+}
+
+/// What a script can take from its shell is missed as soon as it is over.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_cannot_tell_is_replaced() {
+    for (script, then) in [
+        ("set -n", None),
+        ("set -r", None),
+        ("enable -n printf", None),
+        ("rm -r $DIRECTORY/agent-bash-session-*", None),
+        ("shopt -s expand_aliases; alias {=x", Some("echo out")),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = ShellCache::new(ShellCacheOptions {
+            directory: directory.path().to_owned(),
+            ..options()
+        });
+        let export = format!("cd /usr; export DIRECTORY={}", directory.path().display());
+        say(&cache, &export).await;
+        let mut last = say(&cache, script).await;
+        if let Some(then) = then {
+            assert_eq!(last.outcome.ending, Ending::Exited { code: 0 });
+            last = say(&cache, then).await;
+        }
+        let is_lost = matches!(last.outcome.ending, Ending::Lost { .. });
+        assert!(is_lost && is_reset(&last), "{script}: {last:?}");
+        let next = say(&cache, "echo $PWD $DIRECTORY").await;
+        let kept = format!("/usr {}\n", directory.path().display());
+        assert_eq!(
+            (next.out.as_str(), is_reset(&next)),
+            (&*kept, false),
+            "{script}"
+        );
+    }
+}
+
+/// The negative control.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_takes_its_time_goes_on() {
+    let cache = ShellCache::new(options());
+    let ran = say(&cache, "x=5; sleep 1.5; (exit 3)").await;
+    assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 });
+    assert!(!is_reset(&ran));
+    for _ in 0..3 {
+        let ran = say(&cache, r#"set -u; echo $x "${__ab[@]}""#).await;
+        assert_eq!(ran.out, "5\n");
+    }
+}
