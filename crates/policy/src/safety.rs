@@ -14,6 +14,8 @@ mod remote_code;
 mod second_reading_tests;
 mod selection;
 
+use std::cell::OnceCell;
+
 use crate::syntax::written::Written;
 use crate::syntax::{self, Script, run::Ran};
 use crate::{Check, Context, Finding, Span, Verdict};
@@ -50,6 +52,21 @@ struct Scene<'s> {
     all: &'s [Ran],
     /// How many programs of other languages stand around this script.
     depth: u8,
+    /// What such rules have found out about all commands, once for all that ask: one of them may be there thousands of times.
+    forces_pushes: OnceCell<bool>,
+    fetches: OnceCell<bool>,
+}
+
+impl<'s> Scene<'s> {
+    fn new(context: &'s Context, all: &'s [Ran], depth: u8) -> Self {
+        Scene {
+            context,
+            all,
+            depth,
+            forces_pushes: OnceCell::new(),
+            fetches: OnceCell::new(),
+        }
+    }
 }
 
 /// What a rule has found: the words that decide, and where they stand.
@@ -129,11 +146,7 @@ fn judged(
     asked: &[&Rule],
     strangers: impl Fn(&Script<'_>, &[&Rule]) -> Vec<Ran>,
 ) -> Verdict {
-    let scene = Scene {
-        context,
-        all: &script.ran,
-        depth: 0,
-    };
+    let scene = Scene::new(context, &script.ran, 0);
     let blocked = |commands: &[Ran]| {
         commands.iter().find_map(|ran| {
             asked
@@ -191,5 +204,36 @@ fn finding(rule: &Rule, hit: Hit) -> Finding {
         span: hit.span,
         words: hit.words,
         suggested_tool: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_all_commands_say_together_is_found_out_once() {
+        let context = Context::new("/home/u/project");
+        for (text, forces, fetches) in [
+            ("git push; git push", Some(false), None),
+            (
+                "git config remote.origin.push +main; git push",
+                Some(true),
+                None,
+            ),
+            ("eval \"$x\"; ls", None, Some(false)),
+            ("curl -s x; eval \"$x\"", None, Some(true)),
+            ("git status; ls", None, None),
+        ] {
+            let script = syntax::read(text, &context);
+            let scene = Scene::new(&context, &script.ran, 0);
+            for ran in &script.ran {
+                for rule in rules() {
+                    (rule.check)(ran, &scene);
+                }
+            }
+            let found = (scene.forces_pushes.get(), scene.fetches.get());
+            assert_eq!(found, (forces.as_ref(), fetches.as_ref()), "{text}");
+        }
     }
 }

@@ -98,11 +98,7 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         tools: None,
     };
     let script = syntax::read(text, &context);
-    let inner = Scene {
-        context: scene.context,
-        all: &script.ran,
-        depth: scene.depth + 1,
-    };
+    let inner = Scene::new(scene.context, &script.ran, scene.depth + 1);
     let rules = [
         &no_blind_git_add::RULE,
         &no_force_push::RULE,

@@ -121,13 +121,14 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         Given::Long { name, negated, .. } => name == "dry-run" && !negated,
         _ => false,
     });
-    let set_before = scene
-        .all
-        .iter()
-        .filter_map(configured)
-        .any(|(name, value)| forces(&name, &value));
+    let set_before = || {
+        *scene.forces_pushes.get_or_init(|| {
+            let mut settings = scene.all.iter().filter_map(configured);
+            settings.any(|(name, value)| forces(&name, &value))
+        })
+    };
     let set_here = git.config.iter().any(|(name, value)| forces(name, value)) || environment(ran);
-    (!dry && (set_before || set_here)).then(|| Hit::on(ran, git.arguments))
+    (!dry && (set_here || set_before())).then(|| Hit::on(ran, git.arguments))
 }
 
 /// The word that forces a push, if one does.

@@ -40,19 +40,11 @@ fn context() -> Context {
     Context::new("/home/u/project").with_home("/home/u")
 }
 
-fn scene<'s>(context: &'s Context, all: &'s [Ran]) -> Scene<'s> {
-    Scene {
-        context,
-        all,
-        depth: 0,
-    }
-}
-
 /// The rules that fire on a command of the grammar, its words as they stand; with each, whether it says that it needs
 /// nothing of the text of that command.
 fn firing(script: &Script<'_>, text: &str) -> Vec<(&'static str, bool)> {
     let context = context();
-    let scene = scene(&context, &script.ran);
+    let scene = Scene::new(&context, &script.ran, 0);
     let mut out = Vec::new();
     for ran in script.tree().everything(text, &context) {
         let written = Written::of(&text[ran.span.start..ran.span.end]);

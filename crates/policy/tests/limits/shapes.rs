@@ -43,6 +43,8 @@ pub(crate) fn absurd() -> Vec<(&'static str, String)> {
             format!("x=aa; {}echo $x", "x=$x$x; ".repeat(4_000)),
         ),
         ("recursion", "f() { f; f; f; f; }; f; ".repeat(2_000)),
+        ("pushes", "git push\n".repeat(8_000)),
+        ("unknown texts", "eval \"$x\"\n".repeat(8_000)),
         ("fork bomb", ":(){ :|:& };:".to_owned()),
         (
             "nested loops",

@@ -49,11 +49,10 @@ const SOURCES: [&str; 18] = [
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     let name = ran.name()?;
     let fetched = || {
-        scene
-            .all
-            .iter()
-            .filter_map(Ran::name)
-            .any(|name| SOURCES.contains(&name))
+        *scene.fetches.get_or_init(|| {
+            let mut names = scene.all.iter().filter_map(Ran::name);
+            names.any(|name| SOURCES.contains(&name))
+        })
     };
     let unread = |field: &Field| field.value.has_unknown() && !ran.dormant;
     let hit = || Some(Hit::on(ran, ran.arguments()));
