@@ -11,26 +11,22 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The descriptors of the control pipe and of the file with the record inside the shell: high, so that no script has a use
-/// for them; closed for each script.
+/// The descriptor of the control pipe inside the shell: high, so that no script has a use for it; closed for each script. The
+/// file with the record is the shell's stdin, which is another one for each script anyway.
 const CONTROL: i32 = 99;
-const FILE: i32 = 98;
 
-/// Keeps the script's status in `__ab_record`, and takes a function away that the script has called `builtin`: nothing of ours could
+/// Keeps the script's status in `__ab_kept`, and takes a function away that the script has called `builtin`: nothing of ours could
 /// be called by its own name any more. In POSIX mode, which a variable switches on, no function stands in for `unset`. Only where
 /// the script has that word: bash would parse it with every call.
-const KEEP_BUILTIN: &[u8] = br#"__ab_record=("$?" ''); \builtin printf -v '__ab_record[1]' x; [[ ${__ab_record[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; "#;
+const KEEP_BUILTIN: &[u8] = br#"__ab_kept=("$?" ''); \builtin printf -v '__ab_kept[1]' x; [[ ${__ab_kept[1]} ]] || { POSIXLY_CORRECT=1; \unset -f builtin; \unset -v POSIXLY_CORRECT; }; "#;
 
 /// What the shell runs: for every NUL on the control pipe the record in the file is evaluated. A `while read` loop would
 /// make `break` and line numbers go wrong. The record is not on the pipe itself, from which bash reads byte by byte. What the
 /// loop prints (a trace, a trap between two calls) is nobody's.
 pub(super) fn boot(snapshot: Option<&Snapshot>) -> Vec<OsString> {
-    let begin = format!(
-        r"\command exec {CONTROL}<&0 {FILE}<&{{script_fd}} {{script_fd}}<&- </dev/null >/dev/null 2>&1; "
-    );
-    let take = format!(
-        r#"\builtin mapfile -d "" -n 1 -u {FILE} __ab_record; \builtin eval "${{__ab_record[0]}}""#
-    );
+    let begin =
+        format!(r"\command exec {CONTROL}<&0 <&{{script_fd}} {{script_fd}}<&- >/dev/null 2>&1; ");
+    let take = r#"\builtin mapfile -d "" -n 1 __ab; \builtin eval "$__ab""#;
     let follow = format!(r"\builtin mapfile -d '' -u {CONTROL} -c 1 -C '{take}' __ab");
     let load = snapshot.map(Snapshot::load_command).unwrap_or_default();
     let text = [begin.into_bytes(), load, follow.into_bytes()].concat();
@@ -82,7 +78,7 @@ impl Record<'_> {
         let mut text = Vec::with_capacity(self.script.len() + 1024);
         let mut add = |part: &[u8]| text.extend_from_slice(part);
         let status = quoted(self.status.as_os_str());
-        add(b"\\builtin unset -v __ab_record; __ab=(); ");
+        add(b"__ab=(); ");
         if let Some(path) = self.snapshot.and_then(Snapshot::path) {
             add(b"\\builtin export PATH=");
             add(&quoted(path));
@@ -137,20 +133,29 @@ impl Record<'_> {
                 add(&quoted(stderr.as_os_str()));
             }
         }
-        add(format!(" </dev/null {CONTROL}<&- {FILE}<&-; ").as_bytes());
+        add(format!(" </dev/null {CONTROL}<&-; ").as_bytes());
         // `$?` was that of the script; `$!` tells whether it left something in the background. Each command of ours is
         // redirected by itself: what a trap or a trace of the script's prints before it is not to get into what we say.
-        let ended_with: &[u8] = if self.script.contains("builtin") {
+        let keeps_builtin = self.script.contains("builtin");
+        if keeps_builtin {
             add(KEEP_BUILTIN);
-            br#""$__ab_record""#
+        }
+        add(br"\builtin printf '%s\0' ");
+        add(if keeps_builtin {
+            br#""$__ab_kept""#
         } else {
             br#""$?""#
-        };
-        add(br"\builtin printf '%s\0' ");
-        add(ended_with);
-        add(br#" "${!-}" "${PWD-}" "${__ab[@]}" . >"#);
+        });
+        add(br#" "${!-}" "${PWD-}""#);
+        if self.stages {
+            add(br#" "${__ab[@]}""#);
+        }
+        add(b" . >");
         add(&status);
         add(b"; ");
+        if keeps_builtin {
+            add(br"\builtin unset -v __ab_kept; ");
+        }
         add(&self.variables_restored());
         // Bash prints each by itself. They are for whoever comes after this shell: nobody waits for them, and on a FIFO of
         // their own they wake nobody.
