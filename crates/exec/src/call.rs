@@ -12,7 +12,6 @@ use agent_bash_core::{
     Cancel, Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
     Survivor, SurvivorPolicy, Timestamp,
 };
-use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellFds, Supervised};
 use rustix::fs::{fstat, tell};
 use std::ffi::OsStr;
@@ -468,11 +467,7 @@ impl<'a> Call<'a> {
             (Some(Reason::Timeout), _) => Ending::TimedOut {
                 after: self.spec.timeout.unwrap_or_default(),
             },
-            (None, Some(ShellEnd::Exited(code))) => Ending::Exited { code },
-            (None, Some(ShellEnd::Signaled(number))) => Ending::Signaled {
-                signal: signal_name(number),
-                number,
-            },
+            (None, Some(end)) => end.into(),
             (None, None) => {
                 let reason =
                     "the supervisor of the call was ended, so nobody saw how the command did";

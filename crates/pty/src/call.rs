@@ -12,7 +12,6 @@ use agent_bash_core::{
     Clock, Ending, Flow, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
     StreamId, Survivor, Timestamp,
 };
-use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, Supervised};
 use clear_up::Left;
 use std::future::Future;
@@ -359,11 +358,7 @@ impl PtyRun {
             (Some(Reason::Timeout), _) => Ending::TimedOut {
                 after: self.spec.timeout.unwrap_or_default(),
             },
-            (None, Some(ShellEnd::Exited(code))) => Ending::Exited { code },
-            (None, Some(ShellEnd::Signaled(number))) => Ending::Signaled {
-                signal: signal_name(number),
-                number,
-            },
+            (None, Some(end)) => end.into(),
             (None, None) => {
                 let reason =
                     "the supervisor of the call was ended, so nobody saw how the command did";

@@ -13,7 +13,6 @@ use agent_bash_core::{
     Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
     Streams, Survivor, Timestamp,
 };
-use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd};
 use std::ffi::OsStr;
 use std::io;
@@ -375,15 +374,7 @@ impl<'a> SessionCall<'a> {
                     "the command was ended by its time limit".to_owned(),
                 )
             }
-            (None, Some(ShellEnd::Exited(code))) => (
-                Ending::Exited { code },
-                format!("its shell exited with code {code}"),
-            ),
-            (None, Some(ShellEnd::Signaled(number))) => {
-                let signal = signal_name(number);
-                let why = format!("its shell was ended by {signal}");
-                (Ending::Signaled { signal, number }, why)
-            }
+            (None, Some(shell)) => (shell.into(), gone(end)),
             (None, None) => {
                 let output: Vec<_> = self.streams.open().map(|(_, pipe)| pipe).collect();
                 self.shell.supervised.sweep(&output);

@@ -288,9 +288,9 @@ pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd>
 /// Why there is no shell any more.
 pub(super) fn gone(end: Option<ShellEnd>) -> String {
     match end {
-        Some(ShellEnd::Exited(code)) => format!("its shell had exited with code {code}"),
+        Some(ShellEnd::Exited(code)) => format!("its shell exited with code {code}"),
         Some(ShellEnd::Signaled(number)) => {
-            format!("its shell had been ended by {}", signal_name(number))
+            format!("its shell was ended by {}", signal_name(number))
         }
         None => "its supervisor was gone".to_owned(),
     }

@@ -2,7 +2,8 @@
 //! descriptors with them, is in `channel`.
 
 use super::job_directory::JobEnd;
-use agent_bash_core::{Limits, Survivor};
+use crate::signal_name;
+use agent_bash_core::{Ending, Limits, Survivor};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -178,6 +179,19 @@ impl ShellEnd {
         match self {
             Self::Exited(_) => None,
             Self::Signaled(number) => Some(number),
+        }
+    }
+}
+
+/// As a call's own end.
+impl From<ShellEnd> for Ending {
+    fn from(end: ShellEnd) -> Self {
+        match end {
+            ShellEnd::Exited(code) => Self::Exited { code },
+            ShellEnd::Signaled(number) => Self::Signaled {
+                signal: signal_name(number),
+                number,
+            },
         }
     }
 }
