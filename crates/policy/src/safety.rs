@@ -50,21 +50,22 @@ struct Scene<'s> {
     context: &'s Context,
     /// All commands of the script, for rules in which one prepares another.
     all: &'s [Ran],
+    /// The rules that are switched on.
+    asked: &'s [&'s Rule],
     /// How many programs of other languages stand around this script.
     depth: u8,
-    /// What such rules have found out about all commands, once for all that ask: one of them may be there thousands of times.
+    /// Whether one of the commands makes pushes forced: found out once for all that ask, who may be thousands.
     forces_pushes: OnceCell<bool>,
-    fetches: OnceCell<bool>,
 }
 
 impl<'s> Scene<'s> {
-    fn new(context: &'s Context, all: &'s [Ran], depth: u8) -> Self {
+    fn new(context: &'s Context, all: &'s [Ran], asked: &'s [&'s Rule], depth: u8) -> Self {
         Scene {
             context,
             all,
+            asked,
             depth,
             forces_pushes: OnceCell::new(),
-            fetches: OnceCell::new(),
         }
     }
 }
@@ -146,7 +147,7 @@ fn judged(
     asked: &[&Rule],
     strangers: impl Fn(&Script<'_>, &[&Rule]) -> Vec<Ran>,
 ) -> Verdict {
-    let scene = Scene::new(context, &script.ran, 0);
+    let scene = Scene::new(context, &script.ran, asked, 0);
     let blocked = |commands: &[Ran]| {
         commands.iter().find_map(|ran| {
             asked
@@ -214,26 +215,19 @@ mod tests {
     #[test]
     fn what_all_commands_say_together_is_found_out_once() {
         let context = Context::new("/home/u/project");
-        for (text, forces, fetches) in [
-            ("git push; git push", Some(false), None),
-            (
-                "git config remote.origin.push +main; git push",
-                Some(true),
-                None,
-            ),
-            ("eval \"$x\"; ls", None, Some(false)),
-            ("curl -s x; eval \"$x\"", None, Some(true)),
-            ("git status; ls", None, None),
+        for (text, forces) in [
+            ("git push; git push", Some(false)),
+            ("git config remote.origin.push +main; git push", Some(true)),
+            ("git status; ls", None),
         ] {
             let script = syntax::read(text, &context);
-            let scene = Scene::new(&context, &script.ran, 0);
+            let scene = Scene::new(&context, &script.ran, rules(), 0);
             for ran in &script.ran {
                 for rule in rules() {
                     (rule.check)(ran, &scene);
                 }
             }
-            let found = (scene.forces_pushes.get(), scene.fetches.get());
-            assert_eq!(found, (forces.as_ref(), fetches.as_ref()), "{text}");
+            assert_eq!(scene.forces_pushes.get(), forces.as_ref(), "{text}");
         }
     }
 }

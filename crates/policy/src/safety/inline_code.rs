@@ -1,5 +1,5 @@
-//! Group `inline_code`: what the core rules forbid, inside a program of another language that stands on
-//! the command line.
+//! Group `inline_code`: what the core rules, and others that are switched on, forbid, inside a program of
+//! another language that stands on the command line.
 //!
 //! The program is not parsed as that language: string literals are found, and those that are handed to
 //! something that runs or removes are judged. Literals that are only data are not.
@@ -9,6 +9,7 @@ mod calls;
 mod sed;
 mod sources;
 mod tokens;
+mod unread;
 
 use super::path::{Place, danger};
 use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push};
@@ -18,6 +19,8 @@ use crate::syntax::value::Value;
 use crate::syntax::written::Written;
 use crate::{Context, syntax};
 use calls::Call;
+pub(super) use sources::runs_unread;
+pub(super) use unread::decodes;
 
 pub(super) static RULE: Rule = Rule {
     id: "no_dangerous_inline_code",
@@ -84,9 +87,14 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     Some(hit)
 }
 
-/// Whether the core rules, or this one again, forbid a shell text.
+/// Whether the core rules, this one again, or others that are switched on forbid a shell text.
 fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
-    if !could_matter(text) {
+    let fetching = scene
+        .asked
+        .iter()
+        .any(|rule| rule.group == Group::RemoteCode);
+    let matters = could_matter(text) || (fetching && could_fetch(text));
+    if !matters {
         return false;
     }
     let context = Context {
@@ -98,13 +106,19 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         tools: None,
     };
     let script = syntax::read(text, &context);
-    let inner = Scene::new(scene.context, &script.ran, scene.depth + 1);
-    let rules = [
+    let inner = Scene::new(scene.context, &script.ran, scene.asked, scene.depth + 1);
+    let core: [&Rule; 4] = [
         &no_blind_git_add::RULE,
         &no_force_push::RULE,
         &no_dangerous_rm::RULE,
         &RULE,
     ];
+    let others = scene
+        .asked
+        .iter()
+        .filter(|rule| !rule.group.is_default())
+        .copied();
+    let rules: Vec<&Rule> = core.into_iter().chain(others).collect();
     script.ran.iter().any(|ran| {
         // What is not known was put together by the program; only what is written out counts.
         let known = !ran.words.iter().any(|field| field.value.has_unknown());
@@ -131,6 +145,15 @@ fn names_in(text: &str) -> Option<&'static str> {
     ]
     .into_iter()
     .find(|name| text.contains(name))
+}
+
+/// The same for the rules about what comes from elsewhere.
+fn could_fetch(text: &str) -> bool {
+    [
+        "curl", "wget", "base64", "/dev/tcp", "nc", "socat", "ssh", "scp",
+    ]
+    .iter()
+    .any(|name| text.contains(name))
 }
 
 fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {

@@ -1,4 +1,5 @@
 //! Group `remote_code`: running what comes from elsewhere or cannot be read here. Off by default.
 
+mod interpreter;
 pub(super) mod transport;
 pub(super) mod unread_shell;

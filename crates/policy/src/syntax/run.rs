@@ -8,6 +8,7 @@
 //! (`Machine::incomplete`) and the callers fall back on a scan of the raw text.
 
 mod builtin;
+mod fetch;
 mod launch;
 mod memory;
 mod output;
@@ -26,7 +27,7 @@ use super::state::{MAX_SLOTS, Slot, State, Var};
 use super::value::{Value, Why};
 use crate::{Context, Span};
 
-pub(crate) use launch::shell_name;
+pub(crate) use launch::{Invocation, shell_name};
 pub(crate) use ran::{Field, Ran, Redirection};
 use redirect::{Input, Redirected};
 
@@ -544,6 +545,8 @@ fn join(met: Option<State>, other: State) -> State {
 fn uncertain(out: Value) -> Value {
     if out.is_empty() {
         out
+    } else if out.is_fetched() {
+        Value::unknown(Why::Fetched)
     } else {
         Value::unknown(Why::Output)
     }

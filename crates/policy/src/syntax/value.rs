@@ -11,6 +11,8 @@ pub(crate) enum Why {
     Variable(String),
     /// The output of a command.
     Output,
+    /// What was downloaded or decoded.
+    Fetched,
     /// Text that comes from a file, a pipe or the terminal.
     Input,
     /// The result of an arithmetic expression.
@@ -26,6 +28,7 @@ impl fmt::Display for Why {
         match self {
             Why::Variable(name) => write!(out, "the value of ${name}"),
             Why::Output => out.write_str("the output of a command"),
+            Why::Fetched => out.write_str("what was downloaded or decoded"),
             Why::Input => out.write_str("text read while running"),
             Why::Number => out.write_str("the result of arithmetic"),
             Why::Expansion => out.write_str("the result of an expansion"),
@@ -121,6 +124,11 @@ const MAX_BYTES: usize = 256 * 1024;
 /// script that holds it itself is taken for unknown at that place.
 pub(crate) const HOLE: char = '\u{f8fe}';
 
+/// The same for a piece that is [`Why::Fetched`], so that it is known again in the script.
+const FETCHED_HOLE: char = '\u{f8ff}';
+
+const HOLES: [char; 2] = [HOLE, FETCHED_HOLE];
+
 /// Values are equal if they stand for the same.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
@@ -134,7 +142,7 @@ impl Value {
     /// Exactly this text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         let text = text.into();
-        if text.is_empty() || text.len() >= MAX_BYTES || text.contains(HOLE) {
+        if text.is_empty() || text.len() >= MAX_BYTES || text.contains(HOLES) {
             let mut value = Value::default();
             value.push_text(&text);
             return value;
@@ -198,12 +206,15 @@ impl Value {
         if text.is_empty() {
             return;
         }
-        if text.contains(HOLE) {
-            for (index, known) in text.split(HOLE).enumerate() {
-                if index > 0 {
-                    self.push_unknown(Why::Expansion, true);
+        if text.contains(HOLES) {
+            for known in text.split_inclusive(HOLES) {
+                let hole = known.chars().next_back().filter(|c| HOLES.contains(c));
+                self.push_text(known.trim_end_matches(HOLES));
+                match hole {
+                    Some(FETCHED_HOLE) => self.push_unknown(Why::Fetched, true),
+                    Some(_) => self.push_unknown(Why::Expansion, true),
+                    None => {}
                 }
-                self.push_text(known);
             }
             return;
         }
@@ -248,7 +259,16 @@ impl Value {
             return;
         }
         match self.pieces.last_mut() {
-            Some(Piece::Unknown { splits: last, .. }) => *last |= splits,
+            Some(Piece::Unknown {
+                splits: last,
+                why: before,
+            }) => {
+                *last |= splits;
+                // What comes from elsewhere stays that, whatever stands beside it.
+                if why == Why::Fetched {
+                    *before = why;
+                }
+            }
             _ => self.pieces.push(Piece::Unknown { why, splits }),
         }
     }
@@ -280,10 +300,26 @@ impl Value {
         for piece in self.pieces() {
             match piece {
                 Piece::Text(text) | Piece::Glob(text) => out.push_str(text),
+                Piece::Unknown {
+                    why: Why::Fetched, ..
+                } => out.push(FETCHED_HOLE),
                 Piece::Unknown { .. } => out.push(HOLE),
             }
         }
         out
+    }
+
+    /// Whether any of it was downloaded or decoded.
+    pub(crate) fn is_fetched(&self) -> bool {
+        self.pieces().iter().any(|piece| {
+            matches!(
+                piece,
+                Piece::Unknown {
+                    why: Why::Fetched,
+                    ..
+                }
+            )
+        })
     }
 
     /// The value without the newlines at its end, as a command substitution has it.

@@ -42,21 +42,21 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
         .config
         .iter()
         .any(|(name, _)| name == "clean.requireforce");
+    // The last of an option and its opposite counts.
+    let (mut dry, mut asks) = (false, false);
     for given in CLEAN.read(git.arguments) {
         match given {
-            Given::Short('n' | 'i', _) => return None,
+            Given::Short('n', _) => dry = true,
+            Given::Short('i', _) => asks = true,
             Given::Short('f', _) => force = true,
-            Given::Long {
-                name,
-                negated: false,
-                ..
-            } => match name.as_str() {
-                "dry-run" | "interactive" => return None,
-                "force" => force = true,
+            Given::Long { name, negated, .. } => match name.as_str() {
+                "dry-run" => dry = !negated,
+                "interactive" => asks = !negated,
+                "force" => force = !negated,
                 _ => {}
             },
             _ => {}
         }
     }
-    force.then(|| Hit::on(ran, git.arguments))
+    (force && !dry && !asks).then(|| Hit::on(ran, git.arguments))
 }

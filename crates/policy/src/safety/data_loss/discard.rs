@@ -3,6 +3,7 @@
 use super::super::{Group, Hit, Rule, Scene, is_git};
 use crate::syntax::git::{Git, Given, Options};
 use crate::syntax::run::Ran;
+use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_discard_changes",
@@ -105,18 +106,28 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
                 "staged" => staged = true,
                 "worktree" => worktree = true,
                 "patch" => return None,
+                // A list made by a program: nobody named what is in it.
+                "pathspec-from-file" => everything = true,
                 _ => {}
             },
             Given::Operand(field) if subcommand != "switch" => {
-                everything |= matches!(
-                    field.value.literal(),
-                    Some("." | "./" | "*" | ":/" | ":(top)" | "..")
-                ) || field.value.prefix().is_empty()
-                    && field.value.literal().is_none();
+                everything |= whole_tree(&field.value, ran);
             }
             _ => {}
         }
     }
     let spares_files = subcommand == "restore" && staged && !worktree;
     (force || (everything && !spares_files)).then(|| Hit::on(ran, git.arguments))
+}
+
+/// Whether a pathspec names the working directory or what is around it, or cannot be known.
+fn whole_tree(spec: &Value, ran: &Ran) -> bool {
+    match spec.literal() {
+        None => spec.prefix().is_empty(),
+        Some("*" | ":/" | ":(top)") => true,
+        Some(path) => {
+            let path = path.trim_end_matches('/');
+            matches!(path, "." | "..") || ran.cwd.as_deref() == Some(path)
+        }
+    }
 }

@@ -40,13 +40,23 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
             .filter_map(|field| field.value.literal()?.strip_prefix("--prune="))
             .any(|when| matches!(when, "now" | "all"))
     };
+    // What `--prune=now` and `reflog expire` say, as settings of this one call.
+    let set = || {
+        git.config.iter().any(|(name, value)| {
+            let expires = matches!(
+                name.as_str(),
+                "gc.pruneexpire" | "gc.reflogexpire" | "gc.reflogexpireunreachable"
+            );
+            expires && matches!(value.prefix(), "now" | "all" | "0")
+        })
+    };
     let dry = git
         .arguments
         .iter()
         .any(|field| matches!(field.value.literal(), Some("-n" | "--dry-run")));
     let found = match git.subcommand()? {
         "reflog" => matches!(first, Some("expire" | "delete")),
-        "gc" => prunes(),
+        "gc" => prunes() || set(),
         "prune" => true,
         _ => false,
     };

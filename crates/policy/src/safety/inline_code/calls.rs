@@ -15,7 +15,7 @@ pub(super) enum Call {
 const MAX_CALLS: usize = 1000;
 
 /// Functions that run a command, whatever module they are in.
-const RUNS: &[&str] = &[
+pub(super) const RUNS: &[&str] = &[
     "system",
     "popen",
     "Popen",

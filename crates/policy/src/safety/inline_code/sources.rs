@@ -2,7 +2,7 @@
 
 use super::calls::{self, Call};
 use super::tokens::Dialect;
-use super::{awk, sed};
+use super::{awk, sed, unread};
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
@@ -14,6 +14,8 @@ struct Interpreter {
     dialect: Dialect,
     names: &'static [&'static str],
     letters: &'static str,
+    /// Letters of options that take a value: what is attached to them is no cluster.
+    valued: &'static str,
     long: &'static [&'static str],
     backticks: bool,
 }
@@ -37,6 +39,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         dialect: dialect("#"),
         names: &["python", "pypy", "ipython"],
         letters: "c",
+        valued: "WXQm",
         long: &[],
         backticks: false,
     },
@@ -44,6 +47,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         dialect: SCRIPTING,
         names: &["perl"],
         letters: "eE",
+        valued: "MmIx",
         long: &[],
         backticks: true,
     },
@@ -51,6 +55,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         dialect: SCRIPTING,
         names: &["ruby", "jruby"],
         letters: "e",
+        valued: "rIC",
         long: &[],
         backticks: true,
     },
@@ -58,6 +63,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         dialect: dialect("//"),
         names: &["node", "nodejs", "bun"],
         letters: "ep",
+        valued: "rC",
         long: &["--eval", "--print"],
         backticks: false,
     },
@@ -65,6 +71,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         dialect: dialect("//"),
         names: &["deno"],
         letters: "",
+        valued: "",
         long: &["eval"],
         backticks: false,
     },
@@ -72,6 +79,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         dialect: dialect("//"),
         names: &["php"],
         letters: "rBRE",
+        valued: "dczf",
         long: &["--run"],
         backticks: true,
     },
@@ -79,6 +87,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         dialect: dialect("--"),
         names: &["lua", "luajit"],
         letters: "e",
+        valued: "l",
         long: &[],
         backticks: false,
     },
@@ -94,6 +103,7 @@ static INTERPRETERS: [Interpreter; 9] = [
             "scala",
         ],
         letters: "e",
+        valued: "",
         long: &["--eval"],
         backticks: false,
     },
@@ -101,6 +111,7 @@ static INTERPRETERS: [Interpreter; 9] = [
         dialect: dialect(";"),
         names: &["guile"],
         letters: "c",
+        valued: "ls",
         long: &[],
         backticks: false,
     },
@@ -181,11 +192,7 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         }
     }
     let Some(name) = ran.name() else { return out };
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    if let Some(interpreter) = INTERPRETERS
-        .iter()
-        .find(|interpreter| interpreter.names.contains(&stem))
-    {
+    if let Some(interpreter) = interpreter(name) {
         for program in programs(ran, interpreter) {
             out.extend(calls::calls(
                 &program,
@@ -272,6 +279,22 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         _ => {}
     }
     out
+}
+
+fn interpreter(name: &str) -> Option<&'static Interpreter> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS
+        .iter()
+        .find(|interpreter| interpreter.names.contains(&stem))
+}
+
+/// Whether a program on this command line runs a text that it fetches or decodes itself.
+pub(in super::super) fn runs_unread(ran: &Ran) -> bool {
+    ran.name().and_then(interpreter).is_some_and(|interpreter| {
+        programs(ran, interpreter)
+            .iter()
+            .any(|program| unread::runs_unread(program, interpreter.dialect))
+    })
 }
 
 /// The contents of files that stand behind an option, where the script itself has written them.
@@ -374,7 +397,12 @@ fn programs(ran: &Ran, interpreter: &Interpreter) -> Vec<String> {
             out.push(field.value.script()[name.len() + 1..].to_owned());
         } else if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 {
             // A cluster such as `-ne`: the program follows, or stands behind the letter.
-            if let Some(at) = text.find(|c| interpreter.letters.contains(c)) {
+            let found = text
+                .char_indices()
+                .skip(1)
+                .find(|(_, c)| interpreter.letters.contains(*c) || interpreter.valued.contains(*c))
+                .filter(|(_, c)| interpreter.letters.contains(*c));
+            if let Some((at, _)) = found {
                 // `-pe`: both of node's letters say the same.
                 let last = text[at..].chars().all(|c| interpreter.letters.contains(c));
                 if last && field.value.literal().is_some() {

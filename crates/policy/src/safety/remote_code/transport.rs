@@ -3,11 +3,12 @@
 use super::super::{Group, Hit, Rule, Scene, is_git};
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
+use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_git_transport_program",
     group: Group::RemoteCode,
-    summary: "Options by which git runs a program of the caller's choosing at the other end: `--receive-pack`, `--upload-pack`, `--exec`, `ext::` addresses.",
+    summary: "Options by which git runs a program of the caller's choosing at the other end: `--receive-pack`, `--upload-pack`, `--exec`, `ext::` addresses; the same in settings.",
     message: "permission denied: this makes git run another program for the transport. Push or fetch without it",
     suggestion: "git push without --receive-pack",
     fires: &[
@@ -17,6 +18,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git clone -u x y",
         "git clone \"ext::sh -c x\" y",
         "git ls-remote --upload-pa=x origin",
+        "git -c remote.origin.uploadpack=x fetch origin",
     ],
     spares: &[
         "git push origin main",
@@ -27,12 +29,35 @@ pub(in super::super) static RULE: Rule = Rule {
         written.any(|word| {
             matches!(
                 word,
-                "push" | "fetch" | "pull" | "clone" | "remote" | "archive" | "pack" | "submodule"
+                "push"
+                    | "fetch"
+                    | "pull"
+                    | "clone"
+                    | "remote"
+                    | "archive"
+                    | "pack"
+                    | "submodule"
+                    | "config"
+                    | "ext"
             )
         })
     },
     check,
 };
+
+/// What talks to another repository.
+const SUBCOMMANDS: [&str; 10] = [
+    "push",
+    "fetch",
+    "pull",
+    "clone",
+    "ls-remote",
+    "archive",
+    "send-pack",
+    "fetch-pack",
+    "remote",
+    "submodule",
+];
 
 /// The options that matter; other beginnings are looked up among them only.
 const PROGRAMS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
@@ -40,20 +65,12 @@ const PROGRAMS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
+    let configured = git.config.iter().cloned().chain(git.configures());
+    if configured.into_iter().any(|setting| transports(&setting)) {
+        return Some(Hit::on(ran, ran.arguments()));
+    }
     let subcommand = git.subcommand()?;
-    if !matches!(
-        subcommand,
-        "push"
-            | "fetch"
-            | "pull"
-            | "clone"
-            | "ls-remote"
-            | "archive"
-            | "send-pack"
-            | "fetch-pack"
-            | "remote"
-            | "submodule"
-    ) {
+    if !SUBCOMMANDS.contains(&subcommand) {
         return None;
     }
     let found = git.arguments.iter().find(|field| {
@@ -62,7 +79,19 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
             let name = long.split('=').next().unwrap_or(long);
             return name.len() > 3 && PROGRAMS.iter().any(|program| program.starts_with(name));
         }
-        (subcommand == "clone" && text == "-u") || text.starts_with("ext::")
+        (subcommand == "clone" && text.starts_with("-u")) || text.starts_with("ext::")
     })?;
     Some(Hit::on(ran, [found]))
+}
+
+/// Settings that do the same.
+fn transports((name, value): &(String, Value)) -> bool {
+    let last = name.rsplit('.').next().unwrap_or(name);
+    match last {
+        "uploadpack" | "receivepack" => name.starts_with("remote."),
+        "url" | "pushurl" | "insteadof" => {
+            value.prefix().starts_with("ext::") || name.starts_with("url.ext::")
+        }
+        _ => false,
+    }
 }

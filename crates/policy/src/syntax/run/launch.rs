@@ -2,6 +2,7 @@
 
 mod each;
 mod git;
+mod shell;
 
 use std::rc::Rc;
 
@@ -13,6 +14,8 @@ use super::absolute;
 use super::builtin::lexical;
 use super::simple::{Call, quote};
 use super::wrapper::{self, Rest, is_assignment};
+
+pub(crate) use shell::Invocation;
 
 /// Shells, which run a script given to them by `-c`, as a file or on standard input.
 const SHELLS: [&str; 12] = [
@@ -194,48 +197,25 @@ impl Machine<'_> {
                 self.script_with(&text, Vec::new(), name, st);
             }
         }
-        let (mut at, mut command, mut stdin, mut only_reads) = (1, false, false, false);
-        while let Some(field) = call.words.get(at) {
-            let text = field.value.prefix();
-            if text == "--" || text == "-" {
-                at += 1;
-                break;
-            } else if text.starts_with("--") {
-                if matches!(text, "--rcfile" | "--init-file") {
-                    at += 1;
-                    if let Some(file) = call.words.get(at)
-                        && let Some(text) = Self::file(&file.value, st)
-                    {
-                        self.script_with(&text, Vec::new(), name, st);
-                    }
-                }
-                command |= text == "--command";
-            } else if text.len() > 1 && text.starts_with(['-', '+']) {
-                command |= text.contains('c');
-                stdin |= text.contains('s');
-                if text.contains('n') {
-                    only_reads = text.starts_with('-');
-                }
-                at += usize::from(text.ends_with(['o', 'O']));
-            } else if text.is_empty() && field.value.may_split() && at + 1 < call.words.len() {
-                // `$OPTIONS`
-            } else {
-                break;
-            }
-            at += 1;
+        let invocation = Invocation::read(&call.words);
+        let at = invocation.operands;
+        if let Some(file) = invocation.startup.and_then(|at| call.words.get(at))
+            && let Some(text) = Self::file(&file.value, st)
+        {
+            self.script_with(&text, Vec::new(), name, st);
         }
         // `bash -n`
-        if only_reads {
+        if invocation.only_reads {
             return Value::default();
         }
-        if command {
+        if invocation.command {
             let Some(text) = call.words.get(at) else {
                 return Value::default();
             };
             return self.script_with(&text.value.clone(), call.values(at + 2), name, st);
         }
         let script = match call.words.get(at) {
-            Some(file) if !stdin => Self::file(&file.value, st),
+            Some(file) if !invocation.stdin => Self::file(&file.value, st),
             _ => st.stdin.as_deref().cloned(),
         };
         match script {
@@ -243,7 +223,7 @@ impl Machine<'_> {
                 let mut inner = st.clone();
                 inner.stdin = None;
                 // Behind `-s` all operands are the script's, otherwise the first is its name.
-                let from = at + usize::from(!stdin);
+                let from = at + usize::from(!invocation.stdin);
                 self.script_with(&text, call.values(from), name, &inner)
             }
             None => Value::unknown(Why::Output),

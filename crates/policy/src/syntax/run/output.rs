@@ -8,6 +8,7 @@ use super::super::expand::join;
 use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use super::builtin::lexical;
+use super::fetch;
 use super::simple::Call;
 use super::{Machine, absolute};
 
@@ -24,11 +25,9 @@ const FOLLOWED: [&str; 30] = [
 impl Machine<'_> {
     /// What `name` prints.
     pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut State) -> Value {
-        if matches!(name, "curl" | "wget") {
-            Self::download(name, &call.values(1), st);
-        }
         if !FOLLOWED.contains(&name) {
-            return Value::unknown(Why::Output);
+            fetch::note(name, &call.values(1), st);
+            return fetch::unknown_output(name, st);
         }
         let values = call.values(1);
         match name {
@@ -83,56 +82,6 @@ impl Machine<'_> {
             "true" | "false" | ":" | "sleep" | "wait" | "mkdir" | "rm" | "touch" | "chmod"
             | "cp" | "mv" => Value::default(),
             _ => Value::unknown(Why::Output),
-        }
-    }
-
-    /// Notes the files that a download is written into: what they hold is not known.
-    fn download(name: &str, values: &[Value], st: &mut State) {
-        let letter = if name == "curl" { 'o' } else { 'O' };
-        let long = if name == "curl" {
-            "--output"
-        } else {
-            "--output-document"
-        };
-        let (mut into, mut by_name) = (None, name == "wget");
-        let mut addresses = Vec::new();
-        let mut words = values.iter();
-        while let Some(value) = words.next() {
-            let text = value.prefix();
-            if let Some(rest) = text.strip_prefix(long) {
-                into = match rest.strip_prefix('=') {
-                    Some(file) => Some(file.to_owned()),
-                    None => words.next().and_then(Value::literal).map(ToOwned::to_owned),
-                };
-            } else if text.starts_with("--") {
-                by_name |= text == "--remote-name";
-            } else if let Some(letters) = text.strip_prefix('-') {
-                by_name |= name == "curl" && letters.contains('O');
-                if let Some(at) = letters.find(letter) {
-                    into = match &letters[at + 1..] {
-                        "" => words.next().and_then(Value::literal).map(ToOwned::to_owned),
-                        file => Some(file.to_owned()),
-                    };
-                }
-            } else if let Some(address) = value.literal() {
-                addresses.push(address);
-            }
-        }
-        let files = match into {
-            Some(file) => vec![file],
-            None if by_name => addresses
-                .iter()
-                .filter_map(|address| address.rsplit('/').next())
-                .map(ToOwned::to_owned)
-                .collect(),
-            None => Vec::new(),
-        };
-        for file in files
-            .iter()
-            .filter(|file| !matches!(file.as_str(), "" | "-"))
-        {
-            let path = absolute(file, st);
-            std::rc::Rc::make_mut(&mut st.files).insert(path, Value::unknown(Why::Output));
         }
     }
 

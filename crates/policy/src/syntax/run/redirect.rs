@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Part, Redir, RedirOp};
 use super::super::state::State;
-use super::super::value::Value;
+use super::super::value::{Value, Why};
 use super::{Machine, Redirection, absolute};
 
 /// Standard input as a redirection sets it: its text, if that is known.
@@ -57,8 +57,10 @@ impl Machine<'_> {
                     _ => Self::file(&target, st),
                 };
                 out.stdin = Some(Input(text));
-            } else if let (Some(fd), RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read) =
-                (redir.fd, redir.op)
+            } else if let (
+                Some(fd),
+                RedirOp::Heredoc | RedirOp::HereString | RedirOp::Read | RedirOp::ReadWrite,
+            ) = (redir.fd, redir.op)
             {
                 // `3<<< text`: readable later as /dev/fd/3.
                 let text = match (redir.op, &redir.body) {
@@ -101,6 +103,9 @@ impl Machine<'_> {
         }
         if name == "/dev/null" {
             return Some(Value::default());
+        }
+        if name.starts_with("/dev/tcp/") || name.starts_with("/dev/udp/") {
+            return Some(Value::unknown(Why::Fetched));
         }
         let name = name.replacen("/proc/self/fd/", "/dev/fd/", 1);
         st.files.get(&absolute(&name, st)).cloned()

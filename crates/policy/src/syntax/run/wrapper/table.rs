@@ -218,7 +218,16 @@ pub(super) static WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
-        names: &["su", "runuser"],
+        names: &["su"],
+        short: "gGsTw",
+        long: &["group", "supp-group", "shell", "whitelist-environment"],
+        text: "c",
+        long_text: &["command", "session-command"],
+        rest: Rest::Nothing,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["runuser"],
         short: "gGsTw",
         long: &["group", "supp-group", "shell", "whitelist-environment"],
         text: "c",

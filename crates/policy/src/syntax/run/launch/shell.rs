@@ -1,0 +1,54 @@
+//! The command line of a shell.
+
+use super::super::Field;
+
+/// How a shell is called.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    /// Where the startup file of `--rcfile` stands among the words.
+    pub(crate) startup: Option<usize>,
+    /// `-c`: the first operand is the script.
+    pub(crate) command: bool,
+    /// `-s`: the script stands on standard input, whatever follows.
+    pub(crate) stdin: bool,
+    /// `-n`: nothing is run.
+    pub(crate) only_reads: bool,
+    /// Where the operands begin.
+    pub(crate) operands: usize,
+}
+
+impl Invocation {
+    /// Reads the words of a command that is a shell, its name first.
+    pub(crate) fn read(words: &[Field]) -> Self {
+        let mut out = Invocation {
+            operands: 1,
+            ..Invocation::default()
+        };
+        while let Some(field) = words.get(out.operands) {
+            let text = field.value.prefix();
+            if text == "--" || text == "-" {
+                out.operands += 1;
+                break;
+            } else if text.starts_with("--") {
+                if matches!(text, "--rcfile" | "--init-file") {
+                    out.operands += 1;
+                    out.startup = Some(out.operands);
+                }
+                out.command |= text == "--command";
+            } else if text.len() > 1 && text.starts_with(['-', '+']) {
+                out.command |= text.contains('c');
+                out.stdin |= text.contains('s');
+                if text.contains('n') {
+                    out.only_reads = text.starts_with('-');
+                }
+                out.operands += usize::from(text.ends_with(['o', 'O']));
+            } else if text.is_empty() && field.value.may_split() && out.operands + 1 < words.len() {
+                // `$OPTIONS`
+            } else {
+                break;
+            }
+            out.operands += 1;
+        }
+        out
+    }
+}
