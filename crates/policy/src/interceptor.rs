@@ -99,31 +99,34 @@ pub fn default_rules() -> Vec<InterceptRule> {
         rule(
             "write",
             r"^(echo|printf|cat|tee)( .*)? (>>?|>\||&>>?) \S|^tee( -\S+)* [^-\s]",
-            Some(r" (>>?|&>>?) /dev/|^tee( -\S+)* /dev/"),
+            // The output of `tee` itself is not what matters.
+            Some(r"^[^t].* (>>?|&>>?) /dev/|^tee( -\S+)* (>>? )?/dev/\S+$"),
             "Use the `write` tool instead of echo/printf/cat/tee into a file.",
         ),
         rule(
             "read",
-            r"^(cat|head|tail|less|more|bat|batcat|nl)( -\S+| \d+)* ([^-\s>&\d]|\d+[^\s>&<\d])",
-            Some(r"^tail( .*)? (-[a-zA-Z]*[fF]|--follow|--retry)| <<<?$"),
+            r"^(cat|head|tail|less|more|bat|batcat|nl)( -\S+| \d+)* ([^-\s>&\d]|\d+[^\s>&<\d])|^(cat|head|tail|less|more|bat|batcat|nl)( -\S+)* -- \S",
+            Some(r"^tail( .*)? (-[a-zA-Z]*[fF]|--follow|--retry)| <<<?$| (--help|--version)( |$)"),
             "Use the `read` tool instead of cat/head/tail/less.",
         ),
         rule(
             "grep",
             r"^(grep|egrep|fgrep|rg|ripgrep|ag|ack) \S",
-            // What a heredoc or a here-string holds is in no file.
-            Some(r" <<<?$"),
+            // What a heredoc or a here-string holds is in no file; nothing is searched to say a version.
+            Some(r" <<<?$|^\S+ (--help|--version|--type-list|-V)( |$)"),
             "Use the `grep` tool instead of grep/rg.",
         ),
         rule(
             "find",
             r"^find (.* )?-(i?name|i?path|i?wholename|i?regex|x?type) |^(fd|fdfind|locate)( \S|$)",
-            Some(r" (-exec|-execdir|-ok|-okdir|-delete|-x|-X|--exec|--exec-batch)( |$)"),
+            Some(
+                r" (-exec|-execdir|-ok|-okdir|-delete|-x|-X|--exec|--exec-batch|--help|--version)( |$)",
+            ),
             "Use the `find` tool instead of find/fd.",
         ),
         rule(
             "edit",
-            r"^g?sed (.* )?(-[nErsuz]*i\S*|--in-place\S*)( |$)|^(perl|ruby) (.* )?-[pnlaw0]*i\S*( |$)|^[gmn]?awk (.* )?(-i ?|--include=?)inplace( |$)",
+            r"^g?sed (.* )?(-[nErsuz]*i\S*|--in-place\S*)( |$)|^(perl|ruby)( -\S*[eE] \S+| -\S+)* -[pnlaws0-7]*i\S*( |$)|^[gmn]?awk (.* )?(-i ?|--include[= ]?)inplace( |$)",
             None,
             "Use the `edit` tool instead of editing in place with sed/perl/awk.",
         ),
@@ -266,7 +269,9 @@ fn line(ran: &Ran) -> String {
         {
             out.push_str(&fd.to_string());
         }
-        out.push_str(redirection.operator);
+        // `>& file` is another way to write `&> file`.
+        let both = redirection.operator == ">&" && !is_descriptor(&redirection.target);
+        out.push_str(if both { "&>" } else { redirection.operator });
         out.push(' ');
         out.push_str(&written(&redirection.target));
     }
@@ -276,6 +281,12 @@ fn line(ran: &Ran) -> String {
         out.push_str(redirection.operator);
     }
     out
+}
+
+fn is_descriptor(target: &Value) -> bool {
+    target
+        .literal()
+        .is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
 }
 
 /// Stands for white space inside a word.
