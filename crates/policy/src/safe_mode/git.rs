@@ -29,14 +29,7 @@ pub(super) fn read_only(ran: &Ran) -> Result<(), String> {
         .chain(reading.shared.iter().copied())
         .collect();
     let operands = read(reading, &long, git.arguments)?;
-    // `%G?` in a format runs gpg.
-    if let Some(field) = git
-        .arguments
-        .iter()
-        .find(|field| field.value.script().contains("%G"))
-    {
-        return Err(field.value.to_string());
-    }
+    signatures(git.arguments)?;
     if name == "config" {
         return config(&operands);
     }
@@ -71,6 +64,26 @@ fn expected(expect: Expect, operands: &Operands<'_>) -> Result<(), ()> {
         Expect::With(option) => operands.has(&[option]),
     };
     if fine { Ok(()) } else { Err(()) }
+}
+
+/// Formats and orders that have gpg look at signatures: `%G?` (`%+G?`, `%-G?`, `% G?`), `%(signature)`,
+/// `--sort=signature`.
+fn signatures(arguments: &[Field]) -> Result<(), String> {
+    let checks = |field: &&Field| {
+        let text = field.value.script();
+        let sorted = text.strip_prefix("--sort=").unwrap_or(&text);
+        let placeholder = |part: &str| part.trim_start_matches(['+', '-', ' ']).starts_with('G');
+        text.split('%').skip(1).any(placeholder)
+            || text.contains("(signature")
+            || text.contains("(*signature")
+            || sorted
+                .trim_start_matches(['-', '*'])
+                .starts_with("signature")
+    };
+    match arguments.iter().find(checks) {
+        Some(field) => Err(field.value.to_string()),
+        None => Ok(()),
+    }
 }
 
 /// `git config` reads with `--get` and its like, with `get` and `list`, and with one name alone.
@@ -124,7 +137,8 @@ const RUNNERS: &str = "\
 /// unambiguous beginning of them.
 const REFUSED: &str = "\
     --upload-pack --receive-pack --exec --output --output-directory --open-files-in-pager \
-    --ext-diff --textconv --show-signature --tool --extcmd --config";
+    --ext-diff --textconv --show-signature --tool --extcmd --config --index-output \
+    --object-dir --export-marks";
 
 /// The level `listed`: any git command, but nothing that runs another program or writes a file of
 /// the caller's choosing.
@@ -139,16 +153,22 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
     if listed_in(RUNNERS, name) || !listed_in(KNOWN, name) {
         return Err(name.to_owned());
     }
+    // `git submodule --quiet foreach`
     let first = git
         .arguments
-        .first()
-        .and_then(|field| field.value.literal());
+        .iter()
+        .filter_map(|field| field.value.literal())
+        .find(|text| !text.starts_with('-'));
     let runs = matches!(
         (name, first),
         ("bisect", Some("run")) | ("submodule", Some("foreach")) | ("bundle", Some("create"))
-    );
+    ) || name == "pack-objects";
     if runs || (name == "config" && read_only(ran).is_err()) {
         return Err(format!("{name} {}", first.unwrap_or("")));
+    }
+    // A message may well say `50% G…`; formats are given to what reads.
+    if READING.iter().any(|reading| reading.names.contains(&name)) {
+        signatures(git.arguments)?;
     }
     for field in git.arguments {
         let text = field.value.prefix();
@@ -170,7 +190,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
             && !text.starts_with("--")
             && match name {
                 "grep" => text.contains('O'),
-                "archive" | "format-patch" => text.starts_with("-o"),
+                "archive" | "format-patch" | "index-pack" => text.starts_with("-o"),
                 "rebase" | "difftool" => text.starts_with("-x"),
                 "clone" => text.starts_with("-u") || text.starts_with("-c"),
                 _ => false,

@@ -129,13 +129,13 @@ static PROGRAMS: [Program; 10] = [
         options: Allowed {
             flags: "qvxslhV0123456789",
             optional: "",
-            valued: "kmrW",
+            valued: "kmnrW",
             long: &["\
                 quiet verbose exitfirst maxfail= last-failed lf failed-first ff new-first nf stepwise sw \
                 tb= showlocals no-header no-summary color= durations= durations-min= collect-only co \
                 disable-warnings disable-pytest-warnings capture= strict-markers strict-config strict \
                 runxfail deselect= markers fixtures version help show-capture= full-trace \
-                doctest-modules numprocesses= cov? cov-report="],
+                doctest-modules numprocesses= cov? cov-report= ignore= ignore-glob= dist="],
             globs: false,
         },
     },
@@ -184,6 +184,20 @@ pub(super) fn read_only(ran: &Ran, entry: &[&str], context: &Context) -> Result<
         return Ok(());
     };
     let operands = program.options.read(arguments)?;
+    // `--cov-report html:/somewhere`
+    let report = |field: &&Field| {
+        let text = field.value.prefix();
+        let value = text.strip_prefix("--cov-report=").unwrap_or(text);
+        entry == ["pytest"]
+            && COV_REPORTS.iter().any(|kind| {
+                value
+                    .strip_prefix(kind)
+                    .is_some_and(|rest| rest.starts_with(':'))
+            })
+    };
+    if let Some(field) = arguments.iter().find(report) {
+        return Err(field.value.to_string());
+    }
     let recursive = match entry {
         ["grep"] => operands.has(&["-r", "-R", "--recursive", "--dereference-recursive"]),
         ["rg"] => operands.has(&["-u", "-.", "--hidden", "--unrestricted"]),
@@ -216,10 +230,11 @@ pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
                 ["rg"] => {
                     text.starts_with("--pre") && text != "--pretty"
                         || text.starts_with("--hostname-bin")
+                        // Programs that decompress.
+                        || text == "--search-zip"
+                        || (text.starts_with('-') && !text.starts_with("--") && text.contains('z'))
                 }
-                ["npm", ..] => {
-                    text.starts_with("--script") || text.starts_with("--prefix") || text == "-C"
-                }
+                ["npm", ..] => NPM_ELSEWHERE.iter().any(|option| text.starts_with(option)),
                 ["pytest"] => {
                     ["-p", "-c", "-o", "--pdb"]
                         .iter()
@@ -248,6 +263,19 @@ pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
         None => Ok(()),
     }
 }
+
+/// Reports of pytest-cov that are written where the text behind a `:` says.
+const COV_REPORTS: [&str; 5] = ["html", "xml", "json", "lcov", "annotate"];
+
+/// Options of npm that take the project, the settings or the shell from elsewhere.
+const NPM_ELSEWHERE: [&str; 6] = [
+    "--script",
+    "--prefix",
+    "-C",
+    "--userconfig",
+    "--globalconfig",
+    "--node-options",
+];
 
 /// Options of pytest that write where the caller likes, or take their settings from elsewhere.
 const PYTEST_WRITES: [&str; 9] = [
