@@ -62,7 +62,6 @@ const ADD: Options = Options {
         "chmod=",
         "pathspec-from-file=",
         "pathspec-file-nul",
-        "auto-advance",
         "inter-hunk-context=",
         "unified=",
     ],
