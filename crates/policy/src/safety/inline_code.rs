@@ -6,8 +6,10 @@
 
 mod awk;
 mod calls;
+mod options;
 mod sed;
 mod sources;
+mod surroundings;
 mod tokens;
 mod unread;
 
@@ -62,7 +64,7 @@ pub(super) static RULE: Rule = Rule {
 fn needs(written: &Written<'_>) -> bool {
     sources::languages_need(written)
         // What other programs run stands in them as it is.
-        || written.any(sources::is_other)
+        || (written.any(sources::is_other) || options::need(written))
             && (written.has(&PATTERNS) || written.any(|word| names_in(word).is_some()))
         // Settings that are run.
         || written.any(|word| word == "git") && written.any(|word| matches!(word, "config" | "c"))
@@ -77,13 +79,18 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     }
     let judged = |call: &Call| match call {
         Call::Script(text) => forbids(text, ran, scene),
+        Call::Input => ran
+            .stdin
+            .as_deref()
+            .is_some_and(|text| forbids(&text.script(), ran, scene)),
         Call::Remove(path) => removes(path, ran, scene),
     };
     let call = sources::calls(ran).into_iter().find(judged)?;
     let mut hit = Hit::on(ran, []);
-    hit.words.push(match call {
-        Call::Script(text) | Call::Remove(text) => text,
-    });
+    match call {
+        Call::Script(text) | Call::Remove(text) => hit.words.push(text),
+        Call::Input => {}
+    }
     Some(hit)
 }
 
@@ -163,7 +170,8 @@ fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         base: &base,
         home: ran.home.as_deref(),
     };
-    let path = match (path.strip_prefix('~'), &ran.home) {
+    let below_home = path.strip_prefix('~').or(path.strip_prefix("$HOME"));
+    let path = match (below_home, &ran.home) {
         (Some(rest), Some(home)) => format!("{home}{rest}"),
         _ => path.to_owned(),
     };

@@ -2,6 +2,7 @@
 
 use super::calls::{self, Call};
 use super::tokens::{Bindings, Dialect, Token, statement, tokens};
+use crate::syntax::run::shell_name;
 
 const DIALECT: Dialect = Dialect {
     comment: "#",
@@ -41,10 +42,21 @@ pub(super) fn calls(program: &str) -> Vec<Call> {
                 _ => None,
             })
             .collect();
-        if !text.is_empty() {
+        // `print | "sh"`: what it reads, or makes of that.
+        if !reads && shell_name(&text) {
+            out.push(Call::Input);
+        } else if !text.is_empty() {
             out.push(Call::Script(text));
         }
     }
+    let line = ["system", "0"].map(|name| Token::Name(name.to_owned()));
+    let runs_lines = all.windows(4).any(|four| {
+        four[0] == line[0]
+            && four[1] == Token::Mark('(')
+            && four[2] == Token::Mark('$')
+            && four[3] == line[1]
+    });
+    out.extend(runs_lines.then_some(Call::Input));
     out
 }
 

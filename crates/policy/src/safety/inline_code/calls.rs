@@ -1,5 +1,6 @@
 //! Calls in a program text that run a command or remove a tree, found by the names they go by.
 
+use super::surroundings::written_out;
 use super::tokens::{Bindings, Dialect, Token, arguments, split, tokens};
 
 /// What a call would do.
@@ -7,6 +8,8 @@ use super::tokens::{Bindings, Dialect, Token, arguments, split, tokens};
 pub(super) enum Call {
     /// Run this text in a shell.
     Script(String),
+    /// Run what stands on its standard input in a shell.
+    Input,
     /// Remove this path, a glob perhaps, with everything below it.
     Remove(String),
 }
@@ -70,6 +73,8 @@ pub(super) const RUNS: &[&str] = &[
     "startfile",
     "system2",
     "shell",
+    "cmd",
+    "eval",
 ];
 
 /// Functions that remove a tree.
@@ -103,28 +108,64 @@ pub(super) fn is_removal(word: &str) -> bool {
     REMOVES.contains(&word) || REMOVES_RECURSIVELY.contains(&word)
 }
 
+/// Most programs inside one another.
+const MAX_NESTED: u8 = 3;
+
 /// The calls in a program. Backticks run a command in Perl, Ruby and PHP.
 pub(super) fn calls(program: &str, dialect: Dialect, backticks: bool) -> Vec<Call> {
+    calls_with(program, dialect, backticks, &[])
+}
+
+/// The same for a program with these arguments behind it.
+pub(super) fn calls_with(
+    program: &str,
+    dialect: Dialect,
+    backticks: bool,
+    given: &[String],
+) -> Vec<Call> {
     let mut out = Vec::new();
-    let all = renamed(tokens(program, dialect));
+    nested(program, dialect, backticks, given, 0, &mut out);
+    out
+}
+
+fn nested(
+    program: &str,
+    dialect: Dialect,
+    backticks: bool,
+    given_to_it: &[String],
+    depth: u8,
+    out: &mut Vec<Call>,
+) {
+    let all = renamed(written_out(tokens(program, dialect), given_to_it));
     let bindings = Bindings::of(&all);
     let mut looked_at = 0;
     for (at, token) in all.iter().enumerate() {
+        // `` $`…` `` of Bun and zx
+        if let (Token::Mark('$'), Some(Token::Text(text)), "//", false) =
+            (token, all.get(at + 1), dialect.comment, backticks)
+        {
+            out.push(Call::Script(text.clone()));
+        }
         let Token::Name(name) = token else { continue };
         let name = name.as_str();
         // `do shell script "…"`
         let runs = RUNS.contains(&name)
             || (name == "script" && at > 0 && all[at - 1] == Token::Name("shell".to_owned()));
         if backticks && name == "open" {
-            pipes(arguments(&all[at + 1..]), &mut out);
+            pipes(arguments(&all[at + 1..]), out);
         }
         let removes = REMOVES.contains(&name) || REMOVES_RECURSIVELY.contains(&name);
         if !runs && !removes {
             continue;
         }
+        // `rimraf.sync(…)`
+        let after = match all.get(at + 1..at + 3) {
+            Some([Token::Mark('.'), Token::Name(_)]) if removes => at + 3,
+            _ => at + 1,
+        };
         // A call, or a name in front of its arguments; not an assignment or a key.
         let called = matches!(
-            all.get(at + 1),
+            all.get(after),
             Some(
                 Token::Mark('(' | '[' | '{' | '$' | '@')
                     | Token::Text(_)
@@ -139,28 +180,23 @@ pub(super) fn calls(program: &str, dialect: Dialect, backticks: bool) -> Vec<Cal
             break;
         }
         looked_at += 1;
-        let written = arguments(&all[at + 1..]);
+        let written = arguments(&all[after..]);
         if runs {
             let given = bindings.fill(written);
-            scripts(&given, &mut out);
+            scripts(&given, out);
             // `exec("…")` of Python: a program of the same language.
-            if let ("exec", [Token::Text(inner)]) = (name, given.as_slice()) {
-                let inner = tokens(inner, dialect);
-                let run = inner.iter().position(
-                    |token| matches!(token, Token::Name(name) if RUNS.contains(&name.as_str())),
-                );
-                if let Some(at) = run {
-                    scripts(arguments(&inner[at + 1..]), &mut out);
-                }
+            if let ("exec" | "eval", [Token::Text(inner)]) = (name, given.as_slice())
+                && depth < MAX_NESTED
+            {
+                nested(inner, dialect, backticks, given_to_it, depth + 1, out);
             }
         } else if REMOVES.contains(&name) || written.iter().any(says_recursive) {
-            removals(&bindings.fill(written), &mut out);
+            removals(&bindings.fill(written), out);
         }
     }
     if backticks {
-        quoted_commands(program, &mut out);
+        quoted_commands(program, out);
     }
-    out
 }
 
 /// `open(F, "command |")`, `open(F, "|-", "command")`, `open("| command")`.
@@ -182,8 +218,22 @@ fn says_recursive(token: &Token) -> bool {
     matches!(token, Token::Name(name) if name == "recursive")
 }
 
-/// The program with names that were imported `as` others back under their own.
+/// The program with names that were imported `as` others back under their own, and with `require("rimraf")` as
+/// the name it is.
 fn renamed(mut all: Vec<Token>) -> Vec<Token> {
+    for at in 3..all.len() {
+        if let [
+            Token::Name(require),
+            Token::Mark('('),
+            Token::Text(module),
+            Token::Mark(')'),
+        ] = &all[at - 3..=at]
+            && require == "require"
+            && REMOVES.contains(&module.as_str())
+        {
+            all[at] = Token::Name(module.clone());
+        }
+    }
     let renames: Vec<(String, String)> = all
         .windows(3)
         .filter_map(|three| match three {
@@ -228,6 +278,7 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
         }
     }
     let Some(first) = texts.first() else { return };
+    out.extend(joined(given, &texts));
     // `"rm -rf " + path`, `"rm" . " -rf /"`, `"rm " "-rf /"`
     let text = |token: Option<&Token>| matches!(token, Some(Token::Text(_) | Token::Filled(_)));
     if given.iter().enumerate().any(|(at, token)| {
@@ -253,6 +304,20 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
         // `execvp("rm", ["rm", …])`: the name stands there twice.
         out.push(Call::Script(argv[1..].join(" ")));
     }
+}
+
+/// `" ".join([…])`, `[…].join(" ")`
+fn joined(given: &[Token], texts: &[&str]) -> Option<Call> {
+    let at = given
+        .iter()
+        .position(|token| matches!(token, Token::Name(name) if name == "join"))?;
+    let behind = given[at..]
+        .iter()
+        .filter(|token| matches!(token, Token::Text(_)));
+    let ((1, [rest @ .., between]) | (_, [between, rest @ ..])) = (behind.count(), texts) else {
+        return None;
+    };
+    Some(Call::Script(rest.join(between)))
 }
 
 /// The paths a call that removes a tree is handed; those that are put together from what is not known are

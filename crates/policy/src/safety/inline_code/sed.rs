@@ -41,9 +41,11 @@ pub(super) fn calls(program: &str) -> Vec<Call> {
             }
             'e' => {
                 let line = rest.split('\n').next().unwrap_or("");
-                if !line.trim().is_empty() {
-                    out.push(Call::Script(line.trim().to_owned()));
-                }
+                out.push(match line.trim_matches([' ', '\t', ';', '}']) {
+                    // Alone, it runs the line it has read.
+                    "" => Call::Input,
+                    text => Call::Script(text.to_owned()),
+                });
                 rest = next_line(rest);
             }
             // Text, to the end of the line. A line that ends in a backslash goes on.
@@ -137,7 +139,6 @@ mod tests {
             ("a e rm -rf /", None),
             ("s/a/b/w e rm", None),
             ("be rm", None),
-            ("e", None),
             ("y/e/ls/", None),
         ] {
             let found: Vec<Call> = calls(program);
@@ -147,5 +148,6 @@ mod tests {
                 .collect();
             assert_eq!(found, expect, "{program}");
         }
+        assert_eq!(calls("1e"), [Call::Input]);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::calls::{self, Call};
 use super::tokens::Dialect;
-use super::{awk, sed, unread};
+use super::{awk, options, sed, unread};
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
@@ -34,7 +34,23 @@ const SCRIPTING: Dialect = Dialect {
     named_quotes: true,
 };
 
-static INTERPRETERS: [Interpreter; 9] = [
+static INTERPRETERS: [Interpreter; 11] = [
+    Interpreter {
+        dialect: dialect("%"),
+        names: &["erl"],
+        letters: "",
+        valued: "",
+        long: &["-eval"],
+        backticks: false,
+    },
+    Interpreter {
+        dialect: SCRIPTING,
+        names: &["crystal"],
+        letters: "",
+        valued: "",
+        long: &["eval"],
+        backticks: true,
+    },
     Interpreter {
         dialect: dialect("#"),
         names: &["python", "pypy", "ipython"],
@@ -101,6 +117,7 @@ static INTERPRETERS: [Interpreter; 9] = [
             "elixir",
             "ghc",
             "scala",
+            "racket",
         ],
         letters: "e",
         valued: "",
@@ -118,10 +135,10 @@ static INTERPRETERS: [Interpreter; 9] = [
 ];
 
 /// Other programs with something to run on their command line.
-const OTHERS: [&str; 27] = [
+const OTHERS: [&str; 26] = [
     "tclsh", "wish", "expect", "awk", "gawk", "mawk", "nawk", "sed", "gsed", "tar", "bsdtar",
     "gtar", "make", "gmake", "vim", "vi", "nvim", "ex", "ed", "gdb", "sqlite3", "psql", "mysql",
-    "less", "emacs", "rsync", "git",
+    "less", "emacs", "git",
 ];
 
 /// The names of awk.
@@ -167,6 +184,7 @@ pub(super) fn languages_need(written: &Written<'_>) -> bool {
     INTERPRETERS.iter().any(|interpreter| {
         written.any(|word| interpreter.names.contains(&word))
             && (removes()
+                || written.any(|word| matches!(word, "argv" | "ARGV"))
                 || interpreter.dialect.named_quotes && named_quotes()
                 || interpreter.backticks && commands())
     }) || written.any(|word| AWK.contains(&word))
@@ -193,16 +211,18 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
     }
     let Some(name) = ran.name() else { return out };
     if let Some(interpreter) = interpreter(name) {
-        for program in programs(ran, interpreter) {
-            out.extend(calls::calls(
+        let (programs, given) = programs(ran, interpreter);
+        for program in programs {
+            out.extend(calls::calls_with(
                 &program,
                 interpreter.dialect,
                 interpreter.backticks,
+                &given,
             ));
         }
         return out;
     }
-    if !OTHERS.contains(&name) {
+    if !OTHERS.contains(&name) && !options::is_program(name) {
         return out;
     }
     let mut words: Vec<String> = ran
@@ -210,6 +230,7 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         .iter()
         .map(|field| field.value.script())
         .collect();
+    out.extend(options::calls(name, &words));
     match name {
         _ if AWK.contains(&name) => {
             words.extend(files(ran, &["-f", "--file="]));
@@ -239,6 +260,11 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         "make" | "gmake" => make(ran, &mut out),
         "tclsh" | "wish" | "expect" => {
             words.extend(ran.stdin.as_deref().map(Value::script));
+            words.extend(
+                ran.arguments()
+                    .iter()
+                    .filter_map(|field| Some(ran.file(&field.value)?.script())),
+            );
             out.extend(words.iter().flat_map(|word| tcl(word)));
         }
         "vim" | "vi" | "nvim" | "ex" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql" | "less"
@@ -252,16 +278,6 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
                     .find_map(|lead| text.strip_prefix(lead));
                 out.extend(text.map(|text| Call::Script(text.to_owned())));
                 out.extend(calls::calls(word, Dialect::default(), false));
-            }
-        }
-        "rsync" => {
-            for (index, word) in words.iter().enumerate() {
-                let text = if word == "-e" || word == "--rsh" {
-                    words.get(index + 1).map(String::as_str)
-                } else {
-                    word.strip_prefix("--rsh=")
-                };
-                out.extend(text.map(|text| Call::Script(text.to_owned())));
             }
         }
         "git" => {
@@ -292,6 +308,7 @@ fn interpreter(name: &str) -> Option<&'static Interpreter> {
 pub(in super::super) fn runs_unread(ran: &Ran) -> bool {
     ran.name().and_then(interpreter).is_some_and(|interpreter| {
         programs(ran, interpreter)
+            .0
             .iter()
             .any(|program| unread::runs_unread(program, interpreter.dialect))
     })
@@ -367,42 +384,63 @@ fn make(ran: &Ran, out: &mut Vec<Call>) {
         let text = field.value.script();
         text.strip_prefix("--eval=").unwrap_or(&text).to_owned()
     }));
+    out.extend(arguments.iter().filter_map(|field| {
+        let text = field.value.script();
+        Some(Call::Script(text.strip_prefix("SHELL=")?.to_owned()))
+    }));
     out.extend(texts.iter().flat_map(|text| recipes(text)));
 }
 
-/// `exec`, `spawn` and `system` of Tcl, whose words need no quotes.
+/// `exec`, `spawn` and `system` of Tcl, whose words need no quotes; `send` types into what was spawned.
 fn tcl(program: &str) -> Vec<Call> {
     program
         .split([';', '\n', '[', ']', '{', '}'])
         .filter_map(|command| {
             let (name, rest) = command.trim_start().split_once(char::is_whitespace)?;
-            matches!(name, "exec" | "spawn" | "system").then(|| Call::Script(rest.to_owned()))
+            match name {
+                "exec" | "spawn" | "system" => Some(Call::Script(rest.to_owned())),
+                "send" => {
+                    let text = rest.trim().trim_start_matches("-- ").trim_matches('"');
+                    Some(Call::Script(text.replace("\\r", "\n").replace("\\n", "\n")))
+                }
+                _ => None,
+            }
         })
         .collect()
 }
 
-/// The programs an interpreter is given: in options, in a file of the script, on standard input.
-fn programs(ran: &Ran, interpreter: &Interpreter) -> Vec<String> {
+/// The programs an interpreter is given: in options, in a file of the script, on standard input; and the arguments
+/// behind them, as far as they are known.
+fn programs(ran: &Ran, interpreter: &Interpreter) -> (Vec<String>, Vec<String>) {
     let mut out = Vec::new();
+    let mut given = Vec::new();
     let mut operand = false;
     let mut words = ran.arguments().iter();
     while let Some(field) = words.next() {
         let text = field.value.prefix();
-        if interpreter.long.contains(&text) {
+        if operand || !given.is_empty() {
+            given.extend(field.value.literal());
+        } else if interpreter.long.contains(&text) {
             out.extend(words.next().map(|field| field.value.script()));
         } else if let Some((name, _)) = text
             .split_once('=')
             .filter(|(name, _)| interpreter.long.contains(name))
         {
             out.push(field.value.script()[name.len() + 1..].to_owned());
-        } else if text.starts_with('-') && !text.starts_with("--") && text.len() > 1 {
+        } else if text.starts_with("--") {
+        } else if text.starts_with('-') && text.len() > 1 {
             // A cluster such as `-ne`: the program follows, or stands behind the letter.
             let found = text
                 .char_indices()
                 .skip(1)
-                .find(|(_, c)| interpreter.letters.contains(*c) || interpreter.valued.contains(*c))
-                .filter(|(_, c)| interpreter.letters.contains(*c));
-            if let Some((at, _)) = found {
+                .find(|(_, c)| interpreter.letters.contains(*c) || interpreter.valued.contains(*c));
+            if let Some((at, letter)) = found
+                && interpreter.valued.contains(letter)
+            {
+                if at + 1 == text.len() {
+                    words.next();
+                }
+            } else if let Some((at, _)) = found {
                 // `-pe`: both of node's letters say the same.
                 let last = text[at..].chars().all(|c| interpreter.letters.contains(c));
                 if last && field.value.literal().is_some() {
@@ -411,7 +449,10 @@ fn programs(ran: &Ran, interpreter: &Interpreter) -> Vec<String> {
                     out.push(field.value.script()[at + 1..].to_owned());
                 }
             }
-        } else if !operand && text != "-" {
+        } else if !out.is_empty() {
+            // Behind a program in an option this is its first argument.
+            given.extend(field.value.literal());
+        } else if text != "-" {
             operand = true;
             out.extend(ran.file(&field.value).map(Value::script));
         }
@@ -419,7 +460,7 @@ fn programs(ran: &Ran, interpreter: &Interpreter) -> Vec<String> {
     if out.is_empty() && !operand {
         out.extend(ran.stdin.as_deref().map(Value::script));
     }
-    out
+    (out, given.into_iter().map(ToOwned::to_owned).collect())
 }
 
 /// The recipe lines of a makefile, and what `$(shell …)` runs.

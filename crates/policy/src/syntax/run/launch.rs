@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::super::expand::join;
 use super::super::state::State;
-use super::super::value::{Value, Why};
+use super::super::value::{Piece, Value, Why};
 use super::Machine;
 use super::absolute;
 use super::builtin::lexical;
@@ -164,10 +164,14 @@ impl Machine<'_> {
             return;
         }
         for line in text.split(&['\n']) {
-            let Some(line) = line.literal() else { continue };
+            // What `crontab -l` printed stands in front, on lines of its own.
+            let ([Piece::Text(line)] | [Piece::Unknown { .. }, Piece::Text(line)]) = line.pieces()
+            else {
+                continue;
+            };
             // Five fields of time, or one such as `@daily`.
             let fields = if line.starts_with('@') { 1 } else { 5 };
-            let mut rest = line;
+            let mut rest = line.as_str();
             for _ in 0..fields {
                 rest = rest
                     .trim_start()
