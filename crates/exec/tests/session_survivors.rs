@@ -5,7 +5,7 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, RunSpec, SessionName, SurvivorPolicy};
+use agent_bash_core::{Cancel, Ending, Executor, RunSpec, SessionName, Streams, SurvivorPolicy};
 use agent_bash_exec::{Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_process::{ProcessInfo, SystemClock};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use support::census::Census;
 use support::driven_clock::{DrivenClock, LIMIT};
-use support::{Ran, SOON, marked, options, run_with, soon};
+use support::{Collect, Ran, SOON, marked, options, run_with, soon};
 
 fn spec(script: &str, survivors: SurvivorPolicy, census: &Census) -> RunSpec {
     RunSpec {
@@ -81,6 +81,39 @@ async fn what_a_call_leaves_is_ended_and_nothing_else() {
         let after = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
         assert_eq!(after.out, shell.out);
     }
+}
+
+/// What goes on into a call's file goes on when a later call ends what it has left itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_kept_prints_on_when_others_are_ended() {
+    let census = Census::new();
+    let cache = ShellCache::new(options());
+    let directory = tempfile::tempdir().unwrap();
+    let (go, file) = (directory.path().join("go"), directory.path().join("file"));
+    let mut collect = Collect {
+        survivors_file: Some(std::fs::File::create(&file).unwrap()),
+        ..Collect::default()
+    };
+    let go = go.display();
+    let script = format!("(until [[ -e {go} ]]; do sleep .01; done; echo late) & echo hi");
+    let kept = RunSpec {
+        streams: Streams::Merged,
+        ..spec(&script, SurvivorPolicy::Adopt, &census)
+    };
+    let outcome = cache
+        .run(&kept, &mut collect, &Cancel::new())
+        .await
+        .unwrap();
+    assert!(!outcome.survivors.is_empty());
+    let ended = spec("sleep 1000 & echo $!", SurvivorPolicy::Kill, &census);
+    assert!(!lives(&say(&cache, &ended).await.out));
+    say(
+        &cache,
+        &spec(&format!(": >{go}"), SurvivorPolicy::Adopt, &census),
+    )
+    .await;
+    let printed = soon(|| std::fs::read_to_string(&file).unwrap() == "late\n");
+    assert!(printed.await, "{:?}", std::fs::read_to_string(&file));
 }
 
 /// The negative control.

@@ -34,7 +34,9 @@ impl Relay {
         files: Vec<OwnedFd>,
         quota: u64,
     ) -> io::Result<()> {
-        self.quota = quota;
+        if !pipes.is_empty() {
+            self.quota = quota;
+        }
         let mut files = files.into_iter().map(File::from);
         for pipe in pipes {
             rustix::io::ioctl_fionbio(&pipe, true)?;
