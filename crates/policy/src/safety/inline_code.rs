@@ -10,6 +10,7 @@ mod options;
 mod sed;
 mod sources;
 mod surroundings;
+mod tcl;
 mod tokens;
 mod unread;
 

@@ -2,7 +2,7 @@
 
 use super::calls::{self, Call};
 use super::tokens::Dialect;
-use super::{awk, options, sed, unread};
+use super::{awk, options, sed, tcl, unread};
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
@@ -265,7 +265,7 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
                     .iter()
                     .filter_map(|field| Some(ran.file(&field.value)?.script())),
             );
-            out.extend(words.iter().flat_map(|word| tcl(word)));
+            out.extend(words.iter().flat_map(|word| tcl::calls(word)));
         }
         "vim" | "vi" | "nvim" | "ex" | "ed" | "gdb" | "sqlite3" | "psql" | "mysql" | "less"
         | "emacs" => {
@@ -389,24 +389,6 @@ fn make(ran: &Ran, out: &mut Vec<Call>) {
         Some(Call::Script(text.strip_prefix("SHELL=")?.to_owned()))
     }));
     out.extend(texts.iter().flat_map(|text| recipes(text)));
-}
-
-/// `exec`, `spawn` and `system` of Tcl, whose words need no quotes; `send` types into what was spawned.
-fn tcl(program: &str) -> Vec<Call> {
-    program
-        .split([';', '\n', '[', ']', '{', '}'])
-        .filter_map(|command| {
-            let (name, rest) = command.trim_start().split_once(char::is_whitespace)?;
-            match name {
-                "exec" | "spawn" | "system" => Some(Call::Script(rest.to_owned())),
-                "send" => {
-                    let text = rest.trim().trim_start_matches("-- ").trim_matches('"');
-                    Some(Call::Script(text.replace("\\r", "\n").replace("\\n", "\n")))
-                }
-                _ => None,
-            }
-        })
-        .collect()
 }
 
 /// The programs an interpreter is given: in options, in a file of the script, on standard input; and the arguments
