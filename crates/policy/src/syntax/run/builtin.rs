@@ -112,7 +112,9 @@ impl Machine<'_> {
             Some(value) if value.literal() == Some("-") => st.previous.clone(),
             Some(value) => value
                 .literal()
-                .filter(|path| path.starts_with('/') || st.cwd.is_some())
+                .filter(|path| {
+                    path.starts_with('/') || (st.cwd.is_some() && !elsewhere(path, call, st))
+                })
                 .map(|path| Rc::from(lexical(&absolute(path, st)))),
         };
         st.change_directory(to);
@@ -294,6 +296,25 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// Whether `CDPATH` may lead to another directory of that name.
+fn elsewhere(path: &str, call: &Call, st: &State) -> bool {
+    let from_here = path
+        .split('/')
+        .next()
+        .is_some_and(|first| matches!(first, "." | ".."));
+    let names_others = |value: &Value| {
+        let script = value.script();
+        script.split(':').any(|entry| !matches!(entry, "" | "."))
+    };
+    let set = st.var("CDPATH").into_iter().flat_map(|slots| slots.iter());
+    let mut values = set.filter_map(|slot| match slot {
+        Slot::Scalar(value) => Some(value),
+        Slot::Array(_) => None,
+    });
+    let mut given = call.env.iter().filter(|(name, _)| name == "CDPATH");
+    !from_here && (values.any(names_others) || given.any(|(_, value)| names_others(value)))
 }
 
 fn trimmed(line: &Value) -> Value {

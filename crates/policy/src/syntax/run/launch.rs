@@ -135,8 +135,7 @@ impl Machine<'_> {
             }
             Rest::Search => {
                 let found = (1..call.words.len()).find(|at| {
-                    let word = call.literal(*at).unwrap_or("");
-                    let base = word.rsplit('/').next().unwrap_or("");
+                    let base = package(call.literal(*at).unwrap_or(""));
                     SOUGHT.contains(&base) || shell_name(base)
                 });
                 // A whole command in one word, as `hyperfine 'rm -rf x'` takes it.
@@ -148,7 +147,13 @@ impl Machine<'_> {
                         self.script_with(&text, Vec::new(), name, st);
                     }
                 }
-                let words = call.words.get(found?..)?.to_vec();
+                let mut words = call.words.get(found?..)?.to_vec();
+                let base = package(words[0].value.literal()?).to_owned();
+                words[0].value = Value::text(base);
+                // It has dashes in front of what is for the program.
+                if name == "start-stop-daemon" && words.len() > 1 {
+                    words.remove(1);
+                }
                 Some(self.start(&call.with_words(words), name, st))
             }
         }
@@ -233,6 +238,13 @@ impl Machine<'_> {
             None => Value::unknown(Why::Output),
         }
     }
+}
+
+/// The program's name in `/bin/rm`, `rimraf@5`, `npm:rimraf`.
+fn package(word: &str) -> &str {
+    let word = word.strip_prefix("npm:").unwrap_or(word);
+    let base = word.rsplit('/').next().unwrap_or("");
+    base.split('@').next().unwrap_or(base)
 }
 
 /// The value without its first bytes, which must be known text.

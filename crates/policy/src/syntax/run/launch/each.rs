@@ -192,24 +192,37 @@ impl Machine<'_> {
                 .is_some_and(|text| options.contains(&text))
         });
         let Some(at) = found else { return };
-        let mut item = Value::text("./");
         // Without a pattern, an extension or the like it is everything there.
-        let mut narrowed = false;
+        let (mut narrowed, mut exact) = (false, None);
+        let mut operands = 0;
+        let mut directory = ".".to_owned();
         let mut given = call.words[1..at].iter().map(|field| field.value.script());
         while let Some(text) = given.next() {
             match text.as_str() {
                 "-t" | "-d" | "-E" | "-j" | "-c" | "--type" | "--max-depth" | "--exclude" => {
                     given.next();
                 }
-                "" | "." | ".*" | "*" => {}
+                "--base-directory" | "--search-path" => {
+                    directory = given.next().unwrap_or_default();
+                }
                 "-e" | "-g" | "--extension" | "--glob" => narrowed = true,
-                _ => narrowed |= !text.starts_with('-'),
+                _ if text.starts_with('-') => {}
+                // The pattern, and where it is looked for.
+                _ if operands == 0 => {
+                    operands = 1;
+                    if !matches!(text.as_str(), "" | "." | ".*" | "*") {
+                        narrowed = true;
+                        exact = Some(text.replace(['^', '$', '\\'], ""));
+                    }
+                }
+                _ => directory = text,
             }
         }
-        if narrowed {
-            item.push_unknown(Why::Output, false);
-        } else {
-            item.push_glob("*");
+        let mut item = Value::text(format!("{}/", directory.trim_end_matches('/')));
+        match exact.filter(|name| name == ".git") {
+            Some(name) => item.push_text(&name),
+            None if narrowed => item.push_unknown(Why::Output, false),
+            None => item.push_glob("*"),
         }
         let mut words: Vec<Field> = call.words[at + 1..]
             .iter()
