@@ -99,8 +99,8 @@ pub fn default_rules() -> Vec<InterceptRule> {
         rule(
             "write",
             r"^(echo|printf|cat|tee)( .*)? (>>?|>\||&>>?) \S|^tee( -\S+)* [^-\s]",
-            // The output of `tee` itself is not what matters.
-            Some(r"^[^t].* (>>?|&>>?) /dev/|^tee( -\S+)* (>>? )?/dev/\S+$"),
+            // Devices and the kernel's files are no files; the output of `tee` itself is not what matters.
+            Some(r"^[^t].* (>>?|&>>?) /(dev|proc|sys)/|^tee( -\S+)* (>>? )?/dev/\S+( < \S+)?$"),
             "Use the `write` tool instead of echo/printf/cat/tee into a file.",
         ),
         rule(
