@@ -18,8 +18,9 @@ pub struct MarkedLine {
     pub mark: String,
 }
 
-/// Most columns of a line that are shown.
-const MAX_COLUMNS: usize = 120;
+/// Most columns of a line that are shown: with what stands around it a terminal of 80 shows it in one row, or the mark
+/// would stand below something else.
+const MAX_COLUMNS: usize = 69;
 
 /// Columns that are kept in front of a mark where a line is cut.
 const LEAD: usize = 30;
