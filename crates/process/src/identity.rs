@@ -1,7 +1,8 @@
 //! Who a process is, for longer than it lives: its number may be given to another, also by the next boot.
 
 use crate::ProcessInfo;
-use rustix::process::{Pid, PidfdFlags, Signal};
+use crate::platform::{open_handle, signal_handle};
+use rustix::process::{Pid, Signal};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -54,12 +55,12 @@ impl ProcessIdentity {
     /// Sends it a signal, and nobody else who may have its pid by now.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         let pid = Pid::from_raw(self.pid).ok_or(io::ErrorKind::NotFound)?;
-        let handle = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
+        let handle = open_handle(pid)?;
         // If the number changed hands before this look, it is seen; if after, the handle is that of the dead.
         if !self.is_alive() {
             return Err(io::ErrorKind::NotFound.into());
         }
-        Ok(rustix::process::pidfd_send_signal(handle, signal)?)
+        signal_handle(handle, signal)
     }
 }
 

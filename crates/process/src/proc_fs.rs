@@ -4,7 +4,7 @@
 //! itself: see [`crate::supervisor`].
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, File};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -124,8 +124,8 @@ pub(crate) fn holds_pipe(pid: i32, inodes: &[u64]) -> bool {
 pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
     let known: Vec<(u64, u64)> = files
         .iter()
-        .filter_map(|file| rustix::fs::fstat(file).ok())
-        .map(|stat| (stat.st_dev, stat.st_ino))
+        .filter_map(|file| File::from(file.try_clone_to_owned().ok()?).metadata().ok())
+        .map(|meta| (meta.dev(), meta.ino()))
         .collect();
     let open = fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()

@@ -6,7 +6,7 @@
 //! Words of ours are escaped (`\builtin`) against functions that the environment may bring.
 
 use agent_bash_core::RunSpec;
-use agent_bash_process::quoted;
+use agent_bash_process::{quoted, unnamed_file};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -58,9 +58,7 @@ impl ScriptFile {
         } else {
             plain_content(spec)
         };
-        let memory =
-            rustix::fs::memfd_create("agent-bash-script", rustix::fs::MemfdFlags::CLOEXEC)?;
-        let mut file = File::from(memory);
+        let mut file = File::from(unnamed_file("agent-bash-script")?);
         file.write_all(&content)?;
         file.rewind()?;
         Ok(Self {

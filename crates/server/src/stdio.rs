@@ -15,6 +15,12 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Stdin, Stdout};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
+/// A client that went away is an error, not a signal. Where the system has no flag for that: Rust's start-up ignores SIGPIPE.
+#[cfg(target_os = "linux")]
+const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
+#[cfg(not(target_os = "linux"))]
+const NO_SIGNAL: SendFlags = SendFlags::empty();
+
 /// Stdin and stdout. What is neither a pipe nor a socket (a terminal, a file) is read and written on a thread.
 ///
 /// # Panics
@@ -124,7 +130,7 @@ impl Socket {
         loop {
             ready!(self.0.poll_write_ready(context))?;
             let written = self.0.try_io(Interest::WRITABLE, || {
-                let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+                let flags = SendFlags::DONTWAIT | NO_SIGNAL;
                 Ok(send(&self.0, bytes, flags)?)
             });
             match written {

@@ -109,7 +109,8 @@ fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
 /// The path of an open file, if it has one by which others can open it.
 fn path_of(file: BorrowedFd<'_>) -> Option<PathBuf> {
     let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
-    let (named, open) = (fs::metadata(&path).ok()?, fstat(file).ok()?);
-    (named.ino() == open.st_ino && named.dev() == open.st_dev && path.to_str().is_some())
+    let open = fs::File::from(file.try_clone_to_owned().ok()?);
+    let (named, open) = (fs::metadata(&path).ok()?, open.metadata().ok()?);
+    (named.ino() == open.ino() && named.dev() == open.dev() && path.to_str().is_some())
         .then_some(path)
 }

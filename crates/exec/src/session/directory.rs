@@ -1,6 +1,7 @@
 //! The directory of a session's shell: private, and full of the FIFOs that the shell opens by their paths.
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
+use agent_bash_process::make_fifo;
+use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 use std::fs;
 use std::io;
@@ -67,16 +68,6 @@ impl Drop for Directory {
 pub(super) fn fifo(path: &Path) -> io::Result<OwnedFd> {
     make_fifo(path)?;
     open_fifo(path, OFlags::RDWR)
-}
-
-pub(super) fn make_fifo(path: &Path) -> io::Result<()> {
-    Ok(mknodat(
-        CWD,
-        path,
-        FileType::Fifo,
-        Mode::RUSR | Mode::WUSR,
-        0,
-    )?)
 }
 
 pub(super) fn open_fifo(path: &Path, access: OFlags) -> io::Result<OwnedFd> {

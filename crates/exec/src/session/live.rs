@@ -1,14 +1,14 @@
 //! A shell of a session that lives and waits for records.
 
 use super::Remembered;
-use super::directory::{Directory, fifo, make_fifo, open_fifo};
+use super::directory::{Directory, fifo, open_fifo};
 use super::record::{self, COMMIT, QUESTION};
 use crate::cache::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use crate::start;
 use agent_bash_core::{Clock, NotStarted, RunSpec};
-use agent_bash_process::signal_name;
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellStart, Supervised};
+use agent_bash_process::{make_fifo, shrink_pipe, signal_name};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
@@ -108,7 +108,7 @@ impl LiveShell {
             .await
             .map_err(|error| failed(&error))?;
         // So small that a single byte makes it full: when it has room again the byte was read.
-        let _ = rustix::pipe::fcntl_setpipe_size(&fds.control, 1);
+        shrink_pipe(&fds.control);
         tracing::debug!(
             pid = fds.pid,
             restored = remembered.is_some(),

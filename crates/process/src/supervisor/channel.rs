@@ -1,10 +1,11 @@
 //! Messages with descriptors over a Unix stream socket: length and number of descriptors, then JSON. Neither side ever
 //! blocks in a read; the supervisor's writes wait for room, the host's fail instead.
 
+use crate::platform::{RECEIVE, SEND};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage, recvmsg,
+    sendmsg,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -55,7 +56,7 @@ impl Inbox {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let parts = &mut [IoSliceMut::new(&mut buffer)];
-        let message = match recvmsg(socket, parts, &mut ancillary, RecvFlags::CMSG_CLOEXEC) {
+        let message = match recvmsg(socket, parts, &mut ancillary, RECEIVE) {
             Ok(message) => message,
             Err(rustix::io::Errno::WOULDBLOCK) => return Ok(Received::Nothing),
             Err(rustix::io::Errno::INTR) => return Ok(Received::Some),
@@ -143,7 +144,7 @@ pub(super) fn send<M: Serialize>(
             ));
         }
         let parts = &[IoSlice::new(&frame[sent..])];
-        match sendmsg(socket, parts, &mut ancillary, SendFlags::NOSIGNAL) {
+        match sendmsg(socket, parts, &mut ancillary, SEND) {
             Ok(count) => sent += count,
             Err(rustix::io::Errno::INTR) => {}
             // Once part of a message is out the rest must follow.

@@ -1,9 +1,10 @@
 //! Processes that are held on to: by pid, start time and a handle that tells of the end, so that a number that somebody else
 //! has by now is never taken for one of them.
 
+use crate::platform::{open_handle, signal_handle};
 use crate::proc_fs::ProcessInfo;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
@@ -21,7 +22,7 @@ struct Handle {
 
 /// A handle of whoever has this pid at the moment; `None` where nobody has.
 pub(super) fn open(pid: i32) -> Option<OwnedFd> {
-    pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
+    open_handle(Pid::from_raw(pid)?).ok()
 }
 
 impl Handles {
@@ -94,7 +95,7 @@ impl Handles {
     pub(super) fn signal(&self, signals: &[Signal]) {
         for handle in self.all.values() {
             for signal in signals {
-                let _ = pidfd_send_signal(&handle.fd, *signal);
+                let _ = signal_handle(&handle.fd, *signal);
             }
         }
     }

@@ -2,9 +2,9 @@
 
 use super::protocol::ShellStart;
 use super::{leader, limits};
+use crate::platform::{pipe, unnamed_file};
 use crate::proc_fs;
 use rustix::io::FdFlags;
-use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -57,10 +57,10 @@ pub(super) fn launch(
     stdin: Option<&OwnedFd>,
     starter: &Starter,
 ) -> io::Result<Launched> {
-    let script = script_file()?;
-    let (control_read, control) = pipe_with(PipeFlags::CLOEXEC)?;
-    let (stdout, stdout_write) = pipe_with(PipeFlags::CLOEXEC)?;
-    let (stderr, stderr_write) = pipe_with(PipeFlags::CLOEXEC)?;
+    let script = unnamed_file("agent-bash-script")?;
+    let (control_read, control) = pipe()?;
+    let (stdout, stdout_write) = pipe()?;
+    let (stderr, stderr_write) = pipe()?;
     let pipes = [&stdout, &stderr].map(|pipe| inode_of(pipe).unwrap_or(0));
 
     let report = Report::new()?;
@@ -145,7 +145,8 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new() -> io::Result<Self> {
-        let (read, write) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let (read, write) = pipe()?;
+        rustix::io::ioctl_fionbio(&read, true)?;
         Ok(Self { read, write })
     }
 
@@ -180,25 +181,6 @@ pub(super) fn filled_in(argument: &OsStr, places: &[(&str, String)]) -> OsString
         }
     }
     OsString::from_vec(bytes)
-}
-
-/// An empty file without a name.
-#[cfg(target_os = "linux")]
-fn script_file() -> io::Result<OwnedFd> {
-    Ok(rustix::fs::memfd_create(
-        "agent-bash-script",
-        rustix::fs::MemfdFlags::CLOEXEC,
-    )?)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn script_file() -> io::Result<OwnedFd> {
-    use rustix::fs::{Mode, OFlags};
-    let path = std::env::temp_dir().join(format!(".agent-bash-script-{}", std::process::id()));
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::open(&path, flags, Mode::RUSR | Mode::WUSR)?;
-    rustix::fs::unlink(&path)?;
-    Ok(file)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The end of a supervisor, seen from its host: it is reaped, and what it has left where it was killed is ended.
 
+use crate::platform::{open_handle, signal_handle};
 use crate::proc_fs::{self, ProcessInfo};
-use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, waitid};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::process::Child;
@@ -30,11 +31,11 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
             let Some(pid) = Pid::from_raw(process.pid) else {
                 continue;
             };
-            let Ok(handle) = rustix::process::pidfd_open(pid, PidfdFlags::empty()) else {
+            let Ok(handle) = open_handle(pid) else {
                 continue;
             };
             if ProcessInfo::read(process.pid).is_some_and(|now| is_left(&now))
-                && rustix::process::pidfd_send_signal(&handle, Signal::KILL).is_ok()
+                && signal_handle(&handle, Signal::KILL).is_ok()
             {
                 found = true;
                 ended += 1;

@@ -11,9 +11,9 @@ use super::client::{Gone, StartError, Supervised};
 use super::launch::{SCRIPT_FD, filled_in};
 use super::limits;
 use super::protocol::{Event, Order, TerminalStart};
+use crate::platform::pipe;
 use agent_bash_core::Survivor;
 use rustix::fs::{Mode, OFlags};
-use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Pid, Signal, WaitStatus};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -73,7 +73,7 @@ pub(super) fn launch(start: &TerminalStart, script: OwnedFd) -> io::Result<OnTer
     )?;
     // Inherited on purpose, as is the control pipe; everything else is close-on-exec.
     let script = rustix::io::dup(script)?;
-    let (control_read, control) = pipe_with(PipeFlags::CLOEXEC)?;
+    let (control_read, control) = pipe()?;
     let control_read = rustix::io::dup(control_read)?;
     let places = [
         (SCRIPT_FD, script.as_raw_fd().to_string()),

@@ -7,9 +7,10 @@
 use super::marked::Marked;
 use super::protocol::ShellEnd;
 use super::terminal;
+use crate::platform::{open_handle, signal_handle};
 use crate::proc_fs::{self, ProcessInfo};
 use agent_bash_core::Survivor;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -174,7 +175,7 @@ impl Tree {
         let Some(number) = Pid::from_raw(process.pid) else {
             return;
         };
-        let Ok(handle) = rustix::process::pidfd_open(number, PidfdFlags::empty()) else {
+        let Ok(handle) = open_handle(number) else {
             return;
         };
         let Some(now) = ProcessInfo::read(process.pid) else {
@@ -188,7 +189,7 @@ impl Tree {
             Self::Marked(_) => now.start_time == process.start_time,
         };
         if is_the_same {
-            let _ = rustix::process::pidfd_send_signal(handle, signal);
+            let _ = signal_handle(handle, signal);
         }
     }
 }

@@ -1,0 +1,119 @@
+//! System calls that exist on one system only, each with what takes its place elsewhere. (What differs in a single place and
+//! nowhere else stands there, marked with `cfg`.)
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+
+/// Makes a FIFO that only its owner can open.
+///
+/// # Errors
+/// There is something by that name, or the system refuses.
+pub fn make_fifo(path: &Path) -> io::Result<()> {
+    use nix::sys::stat::Mode;
+    Ok(nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?)
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use super::{AsFd, Errno, OwnedFd, Pid, Signal};
+    use rustix::fs::{MemfdFlags, memfd_create};
+    use rustix::net::{RecvFlags, SendFlags};
+    use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
+    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+
+    pub(crate) const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+    pub(crate) const SEND: SendFlags = SendFlags::NOSIGNAL;
+
+    pub(crate) fn open_handle(pid: Pid) -> Result<OwnedFd, Errno> {
+        pidfd_open(pid, PidfdFlags::empty())
+    }
+
+    pub(crate) fn signal_handle(handle: impl AsFd, signal: Signal) -> Result<(), Errno> {
+        pidfd_send_signal(handle, signal)
+    }
+
+    pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
+        pipe_with(PipeFlags::CLOEXEC)
+    }
+
+    pub(crate) fn unnamed_file(label: &str) -> Result<OwnedFd, Errno> {
+        memfd_create(label, MemfdFlags::CLOEXEC)
+    }
+
+    pub(crate) fn shrink_pipe(pipe: impl AsFd) {
+        let _ = fcntl_setpipe_size(pipe, 1);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::{AsFd, Errno, OwnedFd, Pid, Signal};
+    use rustix::fs::{Mode, OFlags, open, unlink};
+    use rustix::io::{FdFlags, fcntl_setfd};
+    use rustix::net::{RecvFlags, SendFlags};
+
+    pub(crate) const RECEIVE: RecvFlags = RecvFlags::empty();
+    /// Rust's start-up ignores SIGPIPE.
+    pub(crate) const SEND: SendFlags = SendFlags::empty();
+
+    pub(crate) fn open_handle(_: Pid) -> Result<OwnedFd, Errno> {
+        Err(Errno::NOSYS)
+    }
+
+    pub(crate) fn signal_handle(_: impl AsFd, _: Signal) -> Result<(), Errno> {
+        Err(Errno::NOSYS)
+    }
+
+    pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
+        let (read, write) = rustix::pipe::pipe()?;
+        fcntl_setfd(&read, FdFlags::CLOEXEC)?;
+        fcntl_setfd(&write, FdFlags::CLOEXEC)?;
+        Ok((read, write))
+    }
+
+    pub(crate) fn unnamed_file(label: &str) -> Result<OwnedFd, Errno> {
+        let path = std::env::temp_dir().join(format!(".{label}-{}", std::process::id()));
+        let flags =
+            OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = open(&path, flags, Mode::RUSR | Mode::WUSR)?;
+        unlink(&path)?;
+        Ok(file)
+    }
+
+    pub(crate) fn shrink_pipe(_: impl AsFd) {}
+}
+
+/// How a message with descriptors is received, and how one is sent.
+pub(crate) use system::{RECEIVE, SEND};
+
+/// A handle of whoever has this pid at the moment. It becomes readable when that process ends.
+pub(crate) fn open_handle(pid: Pid) -> io::Result<OwnedFd> {
+    Ok(system::open_handle(pid)?)
+}
+
+/// Signals the process that the handle is of, and nobody else who may have its pid by now.
+pub(crate) fn signal_handle(handle: impl AsFd, signal: Signal) -> io::Result<()> {
+    Ok(system::signal_handle(handle, signal)?)
+}
+
+/// A pipe, read end first, that no child inherits.
+pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    Ok(system::pipe()?)
+}
+
+/// An empty file that has no name; the label is only for whoever lists open files.
+///
+/// # Errors
+/// The system refuses.
+pub fn unnamed_file(label: &str) -> io::Result<OwnedFd> {
+    Ok(system::unnamed_file(label)?)
+}
+
+/// Makes a pipe so small that a single byte makes it full: when there is room again, it was read. Linux only; elsewhere it does
+/// nothing.
+pub fn shrink_pipe(pipe: impl AsFd) {
+    system::shrink_pipe(pipe);
+}
