@@ -9,6 +9,7 @@ mod fuzz;
 mod generated;
 mod layers;
 mod links;
+mod macos;
 mod programs;
 mod rules_page;
 mod soak;

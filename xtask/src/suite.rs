@@ -3,7 +3,7 @@
 //! The steps' own work is in the modules they name. Cheap checks come first, so that a slip is reported in seconds.
 
 use crate::{
-    Tree, generated, layers, links, no_arguments, programs, say, source_rules, tests_step,
+    Tree, generated, layers, links, macos, no_arguments, programs, say, source_rules, tests_step,
 };
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
@@ -55,6 +55,11 @@ const STEPS: &[Step] = &[
             let arguments = "clippy --workspace --all-targets --quiet -- -D warnings";
             check(&cargo(tree, &words(arguments)))
         },
+    },
+    Step {
+        name: "macOS: it compiles",
+        lint: true,
+        run: macos::check_tree,
     },
     Step {
         name: "documentation builds without warnings",
