@@ -147,7 +147,7 @@ fn blind<'f>(arguments: &'f [Field], ran: &Ran, base: &str, known: bool) -> Opti
 }
 
 /// `:!x`, `:^x`, `:(exclude)x`: alone they mean everything else.
-fn excludes(spec: &Value) -> bool {
+pub(super) fn excludes(spec: &Value) -> bool {
     let text = spec.prefix();
     text.starts_with(":!")
         || text.starts_with(":^")
@@ -159,7 +159,7 @@ fn excludes(spec: &Value) -> bool {
 }
 
 /// Whether a pathspec names the whole tree, or cannot be known.
-fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unknown: bool) -> bool {
+pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unknown: bool) -> bool {
     if excludes(spec) {
         return false;
     }

@@ -1,9 +1,9 @@
 //! `no_discard_changes`: overwriting changes in the whole tree.
 
+use super::super::no_blind_git_add::{everything, excludes};
 use super::super::{Group, Hit, Rule, Scene, is_git};
 use crate::syntax::git::{Git, Given, Options};
-use crate::syntax::run::Ran;
-use crate::syntax::value::Value;
+use crate::syntax::run::{Field, Ran};
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_discard_changes",
@@ -24,6 +24,7 @@ pub(in super::super) static RULE: Rule = Rule {
     spares: &[
         "git checkout main",
         "git checkout -b x",
+        "git checkout \"$BRANCH\"",
         "git checkout -- src/lib.rs",
         "git restore src/lib.rs",
         "git restore --staged .",
@@ -71,7 +72,7 @@ const WORKTREE: Options = Options {
     long: &["force"],
 };
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let subcommand = git.subcommand()?;
@@ -90,7 +91,8 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     if !matches!(subcommand, "checkout" | "restore" | "switch") {
         return None;
     }
-    let (mut force, mut staged, mut worktree, mut everything) = (false, false, false, false);
+    let (mut force, mut staged, mut worktree, mut listed) = (false, false, false, false);
+    let mut operands = Vec::new();
     for given in OPTIONS.read(git.arguments) {
         match given {
             Given::Short('f', _) => force = subcommand != "restore",
@@ -107,27 +109,40 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
                 "worktree" => worktree = true,
                 "patch" => return None,
                 // A list made by a program: nobody named what is in it.
-                "pathspec-from-file" => everything = true,
+                "pathspec-from-file" => listed = true,
                 _ => {}
             },
-            Given::Operand(field) if subcommand != "switch" => {
-                everything |= whole_tree(&field.value, ran);
-            }
+            Given::Operand(field) => operands.push(field),
             _ => {}
         }
     }
+    let base = scene.context.cwd.to_string_lossy();
+    let everything = listed || (subcommand != "switch" && whole_tree(&operands, &git, ran, &base));
     let spares_files = subcommand == "restore" && staged && !worktree;
     (force || (everything && !spares_files)).then(|| Hit::on(ran, git.arguments))
 }
 
-/// Whether a pathspec names the working directory or what is around it, or cannot be known.
-fn whole_tree(spec: &Value, ran: &Ran) -> bool {
-    match spec.literal() {
-        None => spec.prefix().is_empty(),
-        Some("*" | ":/" | ":(top)") => true,
-        Some(path) => {
-            let path = path.trim_end_matches('/');
-            matches!(path, "." | "..") || ran.cwd.as_deref() == Some(path)
-        }
-    }
+/// Whether the pathspecs among the operands name the whole tree, or cannot be known.
+fn whole_tree(operands: &[&Field], git: &Git<'_>, ran: &Ran, base: &str) -> bool {
+    let dashes = git
+        .arguments
+        .iter()
+        .position(|field| field.value.literal() == Some("--"));
+    let behind = |field: &Field| {
+        let at = git.arguments.iter().position(|other| other == field);
+        dashes.is_none_or(|dashes| at.is_some_and(|at| at > dashes))
+    };
+    let restores = git.subcommand() == Some("restore");
+    let specs: Vec<&Field> = operands
+        .iter()
+        .copied()
+        .filter(|field| restores || behind(field))
+        .collect();
+    let only_exclusions = !specs.is_empty() && specs.iter().all(|field| excludes(&field.value));
+    only_exclusions
+        || specs.iter().enumerate().any(|(index, field)| {
+            // `git checkout "$BRANCH"`
+            let may_be_branch = !restores && dashes.is_none() && index == 0;
+            everything(&field.value, base, ran.cwd.as_deref(), !may_be_branch)
+        })
 }
