@@ -68,7 +68,9 @@ fn needs(written: &Written<'_>) -> bool {
         || (written.any(sources::is_other) || options::need(written))
             && (written.has(&PATTERNS) || written.any(|word| names_in(word).is_some()))
         // Settings that are run.
-        || written.any(|word| word == "git") && written.any(|word| matches!(word, "config" | "c"))
+        || written.any(|word| word == "git")
+            && (written.has_option("c") || written.any(|word| word == "config"))
+            && written.any(sources::is_setting_that_runs)
 }
 
 /// How often a program may stand inside a program.

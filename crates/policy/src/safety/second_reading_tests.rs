@@ -24,6 +24,31 @@ fn scripts() -> Vec<String> {
         .iter()
         .flat_map(|rule| rule.fires.iter().chain(rule.spares));
     out.extend(examples.map(|example| (*example).to_owned()));
+    // What the needs of a rule name one by one, in words that have lost their quotes.
+    let needs = [
+        "awk -v 'c=rm -rf /' 'BEGIN{system(c)}'",
+        "gawk -''v \"c=rm -rf /\" 'BEGIN { c | getline }'",
+        "git -c core.pager='rm -rf /' log",
+        "git config core.pager 'git push -f'",
+        "git -''c Core.sshCommand='rm -rf /' fetch",
+        "git config diff.x.textconv 'rm -rf /'",
+        "git -c filter.x.clean='rm -rf /' diff",
+        "git -c mergetool.x.cmd='rm -rf /' mergetool",
+        "git --config-env=core.pager=X log",
+        "git update-index --add --stdin",
+        "git-update-index --stdin",
+        "git update-ref -d refs/heads/main",
+        "perl -e 'system(q(rm -rf /))'",
+        "ruby -e 'exec %w[rm -rf /]'",
+        "php -r 'qx{rm -rf /}'",
+        "python3 -c 'shutil.rmtree(Path.home())'",
+        "sed '1e rm -rf /' f",
+        "sed '1e r{m,} -rf /' f",
+        "make 'x:;rm -rf /'",
+        "tar --to-command 'git push -f' -x",
+        "'git' 'pu'sh \\-f",
+    ];
+    out.extend(needs.map(ToOwned::to_owned));
     out.extend((0..2000).map(|seed| {
         let made = Generator::new(700_000 + seed).script();
         // A script that only holds what is forbidden as data is worth another look in front of one that runs it.

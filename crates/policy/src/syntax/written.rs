@@ -7,7 +7,14 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) struct Written<'t> {
     text: &'t str,
-    words: Vec<Cow<'t, str>>,
+    words: Vec<Word<'t>>,
+}
+
+#[derive(Debug)]
+struct Word<'t> {
+    text: Cow<'t, str>,
+    /// A `-` stands in front of it.
+    is_dashed: bool,
 }
 
 /// Bytes that are joined to the first piece of a run, at least. No word that is asked for is longer.
@@ -19,8 +26,13 @@ impl<'t> Written<'t> {
         let mut words = Vec::new();
         let mut pieces: Vec<&str> = Vec::new();
         let mut start = None;
+        // In front of the first piece, quotes left out.
+        let (mut before, mut last) = (b' ', b' ');
         for (at, byte) in text.bytes().chain([b' ']).enumerate() {
             if byte.is_ascii_alphabetic() || byte == b'_' {
+                if pieces.is_empty() && start.is_none() {
+                    before = last;
+                }
                 start.get_or_insert(at);
                 continue;
             }
@@ -28,8 +40,9 @@ impl<'t> Written<'t> {
                 pieces.push(&text[from..at]);
             }
             if !matches!(byte, b'\'' | b'"' | b'\\') {
-                join(&pieces, &mut words);
+                join(&pieces, before == b'-', &mut words);
                 pieces.clear();
+                last = byte;
             }
         }
         Written { text, words }
@@ -37,7 +50,13 @@ impl<'t> Written<'t> {
 
     /// Whether it has such a word.
     pub(crate) fn any(&self, is: impl Fn(&str) -> bool) -> bool {
-        self.words.iter().any(|word| is(word))
+        self.words.iter().any(|word| is(&word.text))
+    }
+
+    /// Whether it has an option of this one letter.
+    pub(crate) fn has_option(&self, letter: &str) -> bool {
+        let is = |word: &Word<'_>| word.is_dashed && word.text == letter;
+        self.words.iter().any(is)
     }
 
     /// Whether it has one of these characters.
@@ -47,16 +66,23 @@ impl<'t> Written<'t> {
 }
 
 /// Each piece of a run, by itself and with those behind it.
-fn join<'t>(pieces: &[&'t str], words: &mut Vec<Cow<'t, str>>) {
+fn join<'t>(pieces: &[&'t str], is_dashed: bool, words: &mut Vec<Word<'t>>) {
     for (at, first) in pieces.iter().enumerate() {
-        words.push(Cow::Borrowed(first));
+        let is_dashed = is_dashed && at == 0;
+        words.push(Word {
+            text: Cow::Borrowed(first),
+            is_dashed,
+        });
         let mut joined = String::new();
         for next in &pieces[at + 1..] {
             if joined.is_empty() {
                 joined.push_str(first);
             }
             joined.push_str(next);
-            words.push(Cow::Owned(joined.clone()));
+            words.push(Word {
+                text: Cow::Owned(joined.clone()),
+                is_dashed,
+            });
             if joined.len() > first.len() + LONGEST {
                 break;
             }
@@ -87,6 +113,19 @@ mod tests {
         ] {
             let found = Written::of(text).any(|here| here == word);
             assert_eq!(found, expect, "{text}");
+        }
+        for (text, expect) in [
+            ("awk -v x=1", true),
+            ("-'v'", true),
+            ("'-'\"v\" ", true),
+            ("--v", true),
+            ("v", false),
+            ("- v", false),
+            ("-x v", false),
+            ("-xv", false),
+            ("-e'v'", false),
+        ] {
+            assert_eq!(Written::of(text).has_option("v"), expect, "{text}");
         }
         assert!(Written::of("a[b").has(&['[']));
         assert!(!Written::of("ab").has(&['[']));

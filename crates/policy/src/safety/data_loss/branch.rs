@@ -22,7 +22,10 @@ pub(in super::super) static RULE: Rule = Rule {
         "git branch new",
         "git branch --list",
     ],
-    needs: |written| written.any(|word| matches!(word, "branch" | "update")),
+    needs: |written| {
+        written.any(|word| word == "branch")
+            || written.any(|word| word == "update") && written.any(|word| word == "ref")
+    },
     check,
 };
 

@@ -188,7 +188,7 @@ pub(super) fn languages_need(written: &Written<'_>) -> bool {
                 || interpreter.dialect.named_quotes && named_quotes()
                 || interpreter.backticks && commands())
     }) || written.any(|word| AWK.contains(&word))
-        && (removes() || written.has(&['=']) && written.any(|word| word == "v"))
+        && (removes() || written.has(&['=']) && written.has_option("v"))
 }
 
 /// Whether a word is the name, its version left out, of another program with something to run on its command line.
@@ -199,6 +199,13 @@ pub(super) fn is_other(word: &str) -> bool {
         .any(|name| name.trim_end_matches(|c: char| c.is_ascii_digit()) == word)
         && !AWK.contains(&word)
         && word != "git"
+}
+
+/// Whether a word is a part by which a setting of git whose value is run is known.
+pub(super) fn is_setting_that_runs(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    let last = |name: &&str| name.rsplit('.').next() == Some(&word);
+    RUN_FROM_CONFIG.iter().any(last) || matches!(word.as_str(), "filter" | "textconv" | "cmd")
 }
 
 /// Everything on this command line that would be run or removed by a program in it.
