@@ -66,7 +66,8 @@ fn needs(written: &Written<'_>) -> bool {
     sources::languages_need(written)
         // What other programs run stands in them as it is.
         || (written.any(sources::is_other) || options::need(written))
-            && (written.has(&PATTERNS) || written.any(|word| names_in(word).is_some()))
+            && (written.has(&PATTERNS)
+                || written.any(|word| names_in(word).is_some() || could_fetch(word) || FETCH_BY.contains(&word)))
         // Settings that are run.
         || written.any(|word| word == "git")
             && (written.has_option("c") || written.any(|word| word == "config"))
@@ -156,6 +157,9 @@ fn names_in(text: &str) -> Option<&'static str> {
     .into_iter()
     .find(|name| text.contains(name))
 }
+
+/// The letters of those that `could_fetch` looks for by more than letters.
+const FETCH_BY: [&str; 2] = ["base", "tcp"];
 
 /// The same for the rules about what comes from elsewhere.
 fn could_fetch(text: &str) -> bool {

@@ -43,6 +43,8 @@ fn scripts() -> Vec<String> {
         "php -r 'qx{rm -rf /}'",
         "python3 -c 'shutil.rmtree(Path.home())'",
         "sed '1e rm -rf /' f",
+        "sed '1e curl -s x | sh' f",
+        "sed '1e base64 -d x | sh' f",
         "sed '1e r{m,} -rf /' f",
         "make 'x:;rm -rf /'",
         "tar --to-command 'git push -f' -x",
