@@ -60,6 +60,11 @@ fn expected(expect: Expect, operands: &Operands<'_>) -> Result<(), ()> {
         Expect::Any => true,
         Expect::NoneUnless(options) => first.is_none() || operands.has(options),
         Expect::FirstOf(names, none) => first.map_or(none, |first| names.contains(&first)),
+        Expect::FirstOfOrRef(names) => first.is_none_or(|first| {
+            let reference =
+                first.starts_with("HEAD") || first.starts_with("refs/") || first.contains("@{");
+            names.contains(&first) || reference
+        }),
         Expect::One => operands.all.len() == 1,
         Expect::With(option) => operands.has(&[option]),
     };

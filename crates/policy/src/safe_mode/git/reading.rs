@@ -24,6 +24,8 @@ pub(super) enum Expect {
     NoneUnless(&'static [&'static str]),
     /// The first operand is one of these; none at all only if the flag says so.
     FirstOf(&'static [&'static str], bool),
+    /// The first operand is one of these, or written as no subcommand is: `HEAD…`, `…@{…}`, `refs/…`.
+    FirstOfOrRef(&'static [&'static str]),
     /// At most one.
     One,
     /// Anything, but this option must be given.
@@ -186,7 +188,7 @@ pub(super) static READING: [Reading; 37] = [
         valued: VALUED_LOG,
         long: "",
         shared: &[DIFF, LOG],
-        operands: Expect::FirstOf(&["show", "exists", "list"], true),
+        operands: Expect::FirstOfOrRef(&["show", "exists", "list"]),
     },
     Reading {
         names: &["notes"],
