@@ -130,15 +130,16 @@ const RUN_TEXTS: [&str; 32] = [
     "find . -maxdepth 0 -exec bash -c Q \\;",
 ];
 
-/// Contexts in which the text `Q`, given in single quotes, is data.
+/// Contexts in which the text `Q`, given in single quotes, is data. Its variable is nobody else's: `x=Q; cat f && x=true; eval "$x"`
+/// runs it where `cat` fails, and to say so is no false alarm.
 const DATA: [&str; 10] = [
     "echo Q",
-    "x=Q",
+    "data=Q",
     "printf '%s' Q >/dev/null",
     "grep -c Q /dev/null",
     "echo a # x",
     "true Q",
-    "x=Q; echo \"$x\"",
+    "data=Q; echo \"$data\"",
     "cat <<< Q",
     "case Q in z) ;; esac",
     "[[ Q == z ]]",
