@@ -106,11 +106,8 @@ pub(crate) enum Kind {
     },
     /// `for (( … ))`.
     CountedFor { header: Vec<Part>, body: List },
-    /// `case`: subject, then patterns and body of each arm.
-    Case {
-        subject: Word,
-        arms: Vec<(Vec<Word>, List)>,
-    },
+    /// `case`.
+    Case { subject: Word, arms: Vec<Arm> },
     /// A function definition.
     Function { name: String, body: Command },
     /// `[[ … ]]`, with only its words kept.
@@ -119,6 +116,15 @@ pub(crate) enum Kind {
     Arithmetic(Vec<Part>),
     /// `coproc`.
     Coprocess(Command),
+}
+
+/// An arm of a `case`.
+#[derive(Debug, Clone)]
+pub(crate) struct Arm {
+    pub(crate) patterns: Vec<Word>,
+    pub(crate) body: List,
+    /// It ends with `;&` or `;;&`: an arm below may run after it.
+    pub(crate) goes_on: bool,
 }
 
 /// `NAME=value`, `NAME+=value`, `NAME[i]=value`, `NAME=(…)`.

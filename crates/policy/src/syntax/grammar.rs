@@ -400,9 +400,9 @@ fn inside<'l>(
         }
         Kind::Case { subject, arms } => {
             words.push(subject);
-            for (patterns, body) in arms {
-                words.extend(patterns);
-                lists.push(body);
+            for arm in arms {
+                words.extend(&arm.patterns);
+                lists.push(&arm.body);
             }
         }
         Kind::Function { body, .. } | Kind::Coprocess(body) => commands.push(body),

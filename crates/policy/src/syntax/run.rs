@@ -21,7 +21,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::ast::{Command, Compound, Entry, Kind, Link, List, Word};
+use super::ast::{Arm, Command, Compound, Entry, Kind, Link, List, Word};
 use super::reader::{self, MAX_NODES, Origin};
 use super::state::{MAX_SLOTS, Slot, State, Var};
 use super::value::{Value, Why};
@@ -349,15 +349,23 @@ impl<'c> Machine<'c> {
                 self.single(&subject.parts, st);
                 let mut out = Value::default();
                 let mut met: Option<State> = None;
-                for (patterns, body) in arms {
-                    for pattern in patterns {
+                // Where an arm above goes on.
+                let mut above: Option<State> = None;
+                for arm in arms {
+                    for pattern in &arm.patterns {
                         self.single(&pattern.parts, st);
                     }
-                    let mut inner = st.clone();
-                    out.extend(&self.list(body, &mut inner));
+                    let mut inner = join(above.clone(), st.clone());
+                    out.extend(&self.list(&arm.body, &mut inner));
+                    if arm.goes_on {
+                        above = Some(join(above, inner.clone()));
+                    }
                     met = Some(join(met, inner));
                 }
-                *st = join(met, st.clone());
+                *st = match met {
+                    Some(met) if arms.iter().any(takes_all) => met,
+                    met => join(met, st.clone()),
+                };
                 uncertain(out)
             }
             Kind::Function { name, body } => {
@@ -523,6 +531,12 @@ fn end_the_other(entry: &Entry, succeeded: &mut State, failed: &mut State) {
         "false" => succeeded.ended = true,
         _ => {}
     }
+}
+
+/// `*)`: one of the arms up to it runs.
+fn takes_all(arm: &Arm) -> bool {
+    let star = |word: &Word| matches!(word.parts.as_slice(), [super::ast::Part::Bare(text)] if text == "*");
+    arm.patterns.iter().any(star)
 }
 
 /// `head`, `tail` and pagers: what they are fed is only cut.

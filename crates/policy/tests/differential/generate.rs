@@ -32,7 +32,7 @@ const HARMLESS: [&[&str]; 6] = [
 ];
 
 /// Contexts that run the command `C`. Each ends a line after it, so that a heredoc in it can end.
-const RUNS: [&str; 59] = [
+const RUNS: [&str; 60] = [
     "true; C",
     "true && C",
     "false || C",
@@ -54,6 +54,7 @@ const RUNS: [&str; 59] = [
     "for ((i=0;i<1;i++)); do C\ndone",
     "case x in x) C\n;; esac",
     "case x in (y) ;; (*) C\nesac",
+    "case x in x) ;& y) C\n;; esac",
     "f() { C\n}; f",
     "function f { C\n}\nf",
     "f() { C\n}; f x; f x",
@@ -95,7 +96,7 @@ const RUNS: [&str; 59] = [
 ];
 
 /// Contexts that run the text `Q`, given to them in single quotes.
-const RUN_TEXTS: [&str; 32] = [
+const RUN_TEXTS: [&str; 34] = [
     "eval Q",
     "bash -c Q",
     "sh -c Q",
@@ -126,6 +127,8 @@ const RUN_TEXTS: [&str; 32] = [
     "declare -A x=([a]=true [b]=Q); eval \"${x[b]}\"",
     "if false; then x=true; else x=Q; fi; eval \"$x\"",
     "case x in y) c=true ;; *) c=Q ;; esac; for i in \"$c\"; do eval \"$i\"; done",
+    "case x in x) x=Q ;& y) eval \"$x\" ;; esac",
+    "case x in x) x=Q ;;& y) ;; *) eval \"$x\" ;; esac",
     "xargs -I{} bash -c {} _ <<< x; bash -c Q",
     "find . -maxdepth 0 -exec bash -c Q \\;",
 ];

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::super::ast::{Command, Compound, Kind, List, Part, Word};
+use super::super::ast::{Arm, Command, Compound, Kind, List, Part, Word};
 use super::super::mend::Edit;
 use super::{Problem, Reader};
 
@@ -194,11 +194,17 @@ impl Reader<'_> {
                 return Kind::Case { subject, arms };
             }
             self.expect_byte(b')');
-            arms.push((patterns, self.block()));
+            let body = self.block();
             self.skip_newlines();
-            if ![";;&", ";;", ";&"].iter().any(|end| self.take(end)) && self.keyword() != "esac" {
+            let goes_on = self.take(";;&") || self.take(";&");
+            if !goes_on && !self.take(";;") && self.keyword() != "esac" {
                 self.fail(Problem::Syntax);
             }
+            arms.push(Arm {
+                patterns,
+                body,
+                goes_on,
+            });
         }
     }
 
