@@ -7,6 +7,7 @@
 //!
 //! What data cannot say (signals in the middle, readers that go away) is in `tests/faults.rs`.
 
+mod adapter;
 mod case;
 mod check;
 mod run;
@@ -15,6 +16,7 @@ mod surface;
 mod table;
 mod text;
 
+pub use adapter::{Adapter, Source};
 pub use case::{Case, Cases, Expect, Requirement, Setup, Step, load};
 pub use run::play;
 pub use servers::{Mcp, Rpc, shake_hands};

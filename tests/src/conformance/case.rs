@@ -1,5 +1,6 @@
 //! What a case can say, and how the files are read.
 
+use super::adapter::{Adapter, Source};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,8 @@ pub struct Cases {
     pub cases: Vec<Case>,
     /// In the order of `requirements.toml`.
     pub requirements: Vec<Requirement>,
+    /// What stands beside the cases in the files of adapters, by name of file.
+    pub adapters: Vec<Adapter>,
 }
 
 /// Something that was promised.
@@ -54,6 +57,9 @@ pub struct Case {
     /// The file it stands in, without its ending.
     #[serde(skip)]
     pub file: String,
+    /// The adapter whose tools its steps call; `None`: the tool itself.
+    #[serde(skip)]
+    pub adapter: Option<String>,
 }
 
 fn standard() -> String {
@@ -88,6 +94,12 @@ pub struct Step {
     /// The whole request as JSON text, where `command` and `with` cannot say it.
     #[serde(default)]
     pub request: Option<String>,
+    /// In the file of an adapter: the tool that is called, with `input` or `request`.
+    #[serde(default)]
+    pub tool: Option<String>,
+    /// What the tool is given. Placeholders are filled in.
+    #[serde(default)]
+    pub input: Option<toml::Value>,
     /// The call is cancelled as soon as this file is in the working directory.
     #[serde(default)]
     pub cancel_when: Option<String>,
@@ -111,6 +123,12 @@ pub struct Expect {
     /// The exit code of a program that made this call for somebody.
     #[serde(default)]
     pub exit_code: Option<i32>,
+    /// Whether the model is told of an error, where `text` alone does not say it.
+    #[serde(default)]
+    pub is_error: Option<bool>,
+    /// What an adapter gives beside the text, the whole of it. Strings may have placeholders.
+    #[serde(default)]
+    pub structured: Option<toml::Value>,
     /// A part of the result object: objects may have more fields, all else is compared whole. Strings may have
     /// placeholders.
     #[serde(default)]
@@ -137,37 +155,73 @@ struct File {
     cases: Vec<Case>,
     #[serde(default, rename = "requirement")]
     requirements: Vec<Requirement>,
+    /// Files of adapters have it.
+    #[serde(default)]
+    source: Option<Source>,
 }
 
-/// Reads every `*.toml` in `directory`, in the order of their names.
+/// Reads every `*.toml` in `directory`, in the order of their names, and then those of its `adapters/`, which are named
+/// for the adapter that their cases call.
 ///
 /// # Errors
 /// A file that cannot be read, a field that no case has, a case without a step, two cases of one name, a requirement
 /// that is not in the list.
 pub fn load(directory: &Path) -> Result<Cases> {
+    let mut all = Cases {
+        cases: Vec::new(),
+        requirements: Vec::new(),
+        adapters: Vec::new(),
+    };
+    for (name, file) in read(directory)? {
+        all.cases.extend(file.cases.into_iter().map(|case| Case {
+            file: name.clone(),
+            ..case
+        }));
+        all.requirements.extend(file.requirements);
+    }
+    for (name, file) in read(&directory.join("adapters"))? {
+        let source = file
+            .source
+            .with_context(|| format!("adapters/{name}.toml does not say its source"))?;
+        all.cases.extend(file.cases.into_iter().map(|case| Case {
+            file: format!("adapters/{name}"),
+            // They hold what the adapter promises by where they stand.
+            covers: [case.covers, vec![format!("adapter: {name}")]].concat(),
+            adapter: Some(name.clone()),
+            ..case
+        }));
+        let tools = std::fs::read_to_string(directory.join(format!("adapters/{name}.tools.json")))
+            .with_context(|| format!("the tools of adapter {name}"))?;
+        all.adapters.push(Adapter {
+            name,
+            source,
+            tools: serde_json::from_str(&tools)?,
+        });
+    }
+    check(&all)?;
+    check_tests(&all, directory)?;
+    Ok(all)
+}
+
+/// The files of cases in a directory, each with its name without the ending.
+fn read(directory: &Path) -> Result<Vec<(String, File)>> {
+    if !directory.is_dir() {
+        return Ok(Vec::new());
+    }
     let mut paths = std::fs::read_dir(directory)
         .with_context(|| format!("reading {}", directory.display()))?
         .map(|entry| Ok(entry?.path()))
         .collect::<Result<Vec<_>>>()?;
     paths.retain(|path| path.extension().is_some_and(|end| end == "toml"));
     paths.sort();
-    let mut all = Cases {
-        cases: Vec::new(),
-        requirements: Vec::new(),
-    };
+    let mut files = Vec::new();
     for path in paths {
         let text = std::fs::read_to_string(&path)?;
-        let file: File = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
+        let file = toml::from_str(&text).with_context(|| format!("in {}", path.display()))?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        all.cases.extend(file.cases.into_iter().map(|case| Case {
-            file: stem.clone().into_owned(),
-            ..case
-        }));
-        all.requirements.extend(file.requirements);
+        files.push((stem.into_owned(), file));
     }
-    check(&all)?;
-    check_tests(&all, directory)?;
-    Ok(all)
+    Ok(files)
 }
 
 /// Every requirement is held by something, and every test that is named is there. `directory` is two below the root.
@@ -207,8 +261,18 @@ fn check(all: &Cases) -> Result<()> {
             bail!("case `{name}` covers `{unknown}`, which requirements.toml does not list");
         }
         for step in &case.steps {
-            let whole = step.request.is_some();
-            if whole == step.command.is_some() || (whole && !step.with.is_empty()) {
+            let (plain, whole) = (step.command.is_some(), step.request.is_some());
+            if case.adapter.is_some() {
+                let one = whole != step.input.is_some();
+                if step.tool.is_none() || !one || plain || !step.with.is_empty() {
+                    bail!("a step of `{name}` must have `tool`, and either `input` or `request`");
+                }
+                continue;
+            }
+            if step.tool.is_some() || step.input.is_some() {
+                bail!("a step of `{name}` calls the tool of an adapter, and has none");
+            }
+            if whole == plain || (whole && !step.with.is_empty()) {
                 bail!("a step of `{name}` must have either `command` (and `with`) or `request`");
             }
         }
@@ -278,5 +342,60 @@ mod tests {
             let error = format!("{:#}", load_text(&text).unwrap_err());
             assert!(error.contains(want), "{to}: {error}");
         }
+    }
+
+    #[test]
+    fn the_file_of_an_adapter_says_whose_shape_it_is_and_calls_its_tools() {
+        const FILE: &str = "
+            [source]
+            registry = 'npm'
+            package = 'p'
+            version = '1.0.0'
+            files = ['a.d.ts']
+            note = 'read'
+            [[case]]
+            name = 'runs'
+            [[case.step]]
+            tool = 'Bash'
+            input.command = 'true'
+            expect.text = ''
+        ";
+        let load_file = |text: &str| -> Result<Cases> {
+            let directory = tempfile::tempdir()?;
+            let adapters = directory.path().join("adapters");
+            std::fs::create_dir(&adapters)?;
+            let requirement = "[[requirement]]\nid = 'adapter: x'\nsays = 'it answers'";
+            std::fs::write(directory.path().join("a.toml"), requirement)?;
+            std::fs::write(adapters.join("x.toml"), text)?;
+            std::fs::write(adapters.join("x.tools.json"), "[]")?;
+            load(directory.path())
+        };
+        let cases = load_file(FILE).unwrap();
+        let case = &cases.cases[0];
+        assert_eq!(
+            (case.adapter.as_deref(), case.covers.as_slice()),
+            (Some("x"), &["adapter: x".to_owned()][..])
+        );
+        assert_eq!(cases.adapters[0].source.version, "1.0.0");
+        for (from, to, want) in [
+            ("tool = 'Bash'", "", "must have `tool`"),
+            ("input.command = 'true'", "", "must have `tool`"),
+            ("input.command", "command", "must have `tool`"),
+            (
+                "[source]",
+                "[[case]]\nname = 'x'\n[source]",
+                "missing field",
+            ),
+        ] {
+            let text = FILE.replace(from, to);
+            assert_ne!(text, FILE);
+            let error = format!("{:#}", load_file(&text).unwrap_err());
+            assert!(error.contains(want), "{to}: {error}");
+        }
+        let nowhere = &FILE[FILE.find("[[case]]").unwrap()..];
+        let error = format!("{:#}", load_file(nowhere).unwrap_err());
+        assert!(error.contains("does not say its source"), "{error}");
+        let error = format!("{:#}", load_text(nowhere).unwrap_err());
+        assert!(error.contains("and has none"), "{error}");
     }
 }

@@ -28,6 +28,17 @@ pub(super) fn differences(expect: &Expect, reply: &Reply, world: &World) -> Resu
     if let Some(result) = &reply.result {
         check_result(expect, result, world, &mut faults)?;
     }
+    if let (Some(want), Some(got)) = (expect.is_error, reply.is_error)
+        && want != got
+    {
+        faults.push(format!("is_error: expected {want}, got {got}"));
+    }
+    if let (Some(want), Some(got)) = (&expect.structured, &reply.structured) {
+        let want = serde_json::to_value(want)?;
+        compare("structured", &want, got, world, &mut faults)?;
+        // What nobody published would be read as something else, or break a client that is strict.
+        unexpected("structured", &want, got, &mut faults);
+    }
     for (name, content) in &expect.files {
         let want = text::fill(content, world)?;
         match std::fs::read_to_string(world.cwd().join(name)) {
@@ -194,6 +205,26 @@ fn compare(
     Ok(())
 }
 
+/// Fields that are there and were not expected.
+fn unexpected(place: &str, want: &Value, got: &Value, faults: &mut Vec<String>) {
+    match (want, got) {
+        (Value::Object(want), Value::Object(got)) => {
+            for (name, got) in got {
+                match want.get(name) {
+                    Some(want) => unexpected(&format!("{place}.{name}"), want, got, faults),
+                    None => faults.push(format!("{place}.{name}: not expected, and is {got}")),
+                }
+            }
+        }
+        (Value::Array(want), Value::Array(got)) => {
+            for (index, (want, got)) in want.iter().zip(got).enumerate() {
+                unexpected(&format!("{place}[{index}]"), want, got, faults);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Where two texts part, with what stands there.
 fn difference(want: &str, got: &str) -> String {
     let same = want
@@ -235,6 +266,8 @@ mod tests {
             text: text.to_owned(),
             result: Some(result),
             exit_code: Some(1),
+            is_error: Some(true),
+            structured: Some(json!({"a": [{"b": 1, "c": "x 2"}]})),
             stderr: String::new(),
         }
     }
@@ -257,6 +290,8 @@ mod tests {
             "result.status = { kind = 'exited', code = 1 }",
             "result = { duration_ms = '{{number}}', rule = '{{null}}', output.shown_ranges = [[1, 1]] }",
             "notices = ['session_reset']",
+            "is_error = true",
+            "structured.a = [{ b = 1, c = 'x {{int}}' }]",
             "files.there = 'content'",
             "absent = ['not-there']",
         ] {
@@ -280,6 +315,10 @@ mod tests {
             "result.output.shown_ranges = []",
             "notices = []",
             "notices = ['session_reset', 'survivors']",
+            "is_error = false",
+            "structured.a = [{ b = 2, c = 'x 2' }]",
+            "structured.a = [{ b = 1 }]",
+            "structured = { a = [{ b = 1, c = 'x 2' }], d = 1 }",
             "files.there = 'other'",
             "files.nowhere = ''",
             "absent = ['there']",

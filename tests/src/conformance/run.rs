@@ -84,6 +84,7 @@ fn play_step(
         world,
         profile: &case.profile,
         request: &request,
+        adapter: case.adapter.as_deref().zip(step.tool.as_deref()),
         may_reword: step.command.is_some(),
         environment: &case.setup.environment,
         cancel_when: step.cancel_when.as_ref().map(|name| world.cwd().join(name)),
@@ -101,15 +102,31 @@ fn request(step: &Step, world: &World) -> Result<String> {
     if let Some(whole) = &step.request {
         return text::fill(whole, world);
     }
+    if let Some(input) = &step.input {
+        return Ok(filled(serde_json::to_value(input)?, world)?.to_string());
+    }
     let mut fields = Map::new();
     for (name, value) in &step.with {
-        let value = match serde_json::to_value(value)? {
-            Value::String(text) => Value::String(text::fill(&text, world)?),
-            other => other,
-        };
-        fields.insert(name.clone(), value);
+        fields.insert(name.clone(), filled(serde_json::to_value(value)?, world)?);
     }
     let command = step.command.as_deref().unwrap_or_default();
     fields.insert("command".to_owned(), text::fill(command, world)?.into());
     Ok(Value::Object(fields).to_string())
+}
+
+/// The value with the placeholders of all its texts filled in.
+fn filled(value: Value, world: &World) -> Result<Value> {
+    Ok(match value {
+        Value::String(text) => Value::String(text::fill(&text, world)?),
+        Value::Array(values) => values
+            .into_iter()
+            .map(|value| filled(value, world))
+            .collect::<Result<_>>()?,
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| Ok((name, filled(value, world)?)))
+            .collect::<Result<Map<_, _>>>()?
+            .into(),
+        other => other,
+    })
 }

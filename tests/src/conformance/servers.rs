@@ -5,7 +5,7 @@ use super::surface::{Call, Reply, Surface};
 use crate::conversation::Conversation;
 use crate::{poll, product};
 use agent_bash_core::ToolResult;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -21,6 +21,10 @@ impl Surface for Rpc {
         "rpc"
     }
 
+    fn takes(&self, _: &Case) -> bool {
+        true
+    }
+
     fn keeps_artifacts(&self) -> bool {
         false
     }
@@ -32,14 +36,30 @@ impl Surface for Rpc {
         };
         let request: Value = serde_json::from_str(call.request)?;
         let id = server.new_id();
-        server.send(&json!({"id": id, "type": "tool_call", "request": request}))?;
+        server.send(&match call.adapter {
+            None => json!({"id": id, "type": "tool_call", "request": request}),
+            Some((adapter, tool)) => json!({
+                "id": id, "type": "adapter_call", "adapter": adapter, "tool": tool, "input": request,
+            }),
+        })?;
         if let Some(file) = &call.cancel_when {
             poll::until(PATIENCE, || file.exists().then_some(()));
             server.send(&json!({"id": "cancel", "type": "cancel", "target": id}))?;
         }
         let response = server.next_where(PATIENCE, |line| line["id"] == id)?;
         ensure!(response["success"] == true, "{response}");
-        reply(response["data"].clone())
+        let data = &response["data"];
+        if call.adapter.is_none() {
+            return reply(data.clone());
+        }
+        let some = |value: &Value| (!value.is_null()).then(|| value.clone());
+        Ok(Reply {
+            text: content(&data["content"])?,
+            is_error: data["is_error"].as_bool(),
+            structured: some(&data["structured"]),
+            result: some(&data["result"]),
+            ..Reply::default()
+        })
     }
 }
 
@@ -78,10 +98,20 @@ impl Surface for Mcp {
         let id = server.new_id();
         server.send(&json!({
             "jsonrpc": "2.0", "id": id, "method": "tools/call",
-            "params": {"name": "bash", "arguments": request},
+            "params": {"name": call.adapter.map_or("bash", |(_, tool)| tool), "arguments": request},
         }))?;
         let response = server.next_where(PATIENCE, |line| line["id"] == id)?;
         let answer = &response["result"];
+        if call.adapter.is_some() {
+            let [content] = answer["content"].as_array().map_or(&[][..], Vec::as_slice) else {
+                bail!("the content is not one text: {response}");
+            };
+            return Ok(Reply {
+                text: self::content(&content["text"])?,
+                is_error: answer["isError"].as_bool(),
+                ..Reply::default()
+            });
+        }
         let result = answer["structuredContent"].clone();
         ensure!(
             answer["isError"] == result["is_error"],
@@ -116,10 +146,24 @@ fn start(call: &Call<'_>, command: &str) -> Result<Conversation> {
     let mut program = call.world.command(product::agent_bash()?);
     program
         .args([command, "--profile", call.profile])
+        .args(adapter(call, command))
         // A case may take as long as it takes.
         .env("AGENT_BASH_MCP_HANDLE_AFTER", "0")
         .envs(call.environment);
     Conversation::start(program)
+}
+
+/// MCP is told the adapter once, RPC with every call.
+fn adapter(call: &Call<'_>, command: &str) -> Option<String> {
+    let (name, _) = call.adapter.filter(|_| command == "mcp")?;
+    Some(format!("--adapter={name}"))
+}
+
+fn content(value: &Value) -> Result<String> {
+    let text = value.as_str();
+    Ok(text
+        .with_context(|| format!("the content is no text: {value}"))?
+        .to_owned())
 }
 
 fn reply(result: Value) -> Result<Reply> {
@@ -129,6 +173,6 @@ fn reply(result: Value) -> Result<Reply> {
         exit_code: Some(typed.status.exit_code().into()),
         text: typed.text,
         result: Some(result),
-        stderr: String::new(),
+        ..Reply::default()
     })
 }

@@ -22,6 +22,8 @@ pub struct Call<'a> {
     pub profile: &'a str,
     /// The request, as a JSON text that need not be one.
     pub request: &'a str,
+    /// The adapter, and the tool of it that the request is for.
+    pub adapter: Option<(&'a str, &'a str)>,
     /// Whether a surface may say the request in its own way; else the text is what is tested.
     pub may_reword: bool,
     /// Variables of the host beside the world's.
@@ -31,12 +33,16 @@ pub struct Call<'a> {
 }
 
 /// What came back.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reply {
     /// What the model would read.
     pub text: String,
     /// The result object, where the surface gives one.
     pub result: Option<Value>,
+    /// Whether the model is told of an error, where the surface says that beside the result.
+    pub is_error: Option<bool>,
+    /// What an adapter gives beside the text, where the surface gives it.
+    pub structured: Option<Value>,
     /// The exit code, where the surface has one.
     pub exit_code: Option<i32>,
     /// What else was said, for the report of a failure.
@@ -50,8 +56,7 @@ pub trait Surface: Send + Sync {
 
     /// Whether the surface can say what the case says.
     fn takes(&self, case: &Case) -> bool {
-        let _ = case;
-        true
+        case.adapter.is_none()
     }
 
     /// Whether full outputs stay when the surface is done with.
@@ -90,6 +95,7 @@ impl Surface for CliJson {
             result: Some(result.clone()),
             exit_code: Some(ran.code),
             stderr: ran.stderr,
+            ..Reply::default()
         })
     }
 }
@@ -131,9 +137,9 @@ impl Surface for CliText {
         let ran = run_cli(call, arguments, input)?;
         Ok(Reply {
             text: ran.stdout,
-            result: None,
             exit_code: Some(ran.code),
             stderr: ran.stderr,
+            ..Reply::default()
         })
     }
 }

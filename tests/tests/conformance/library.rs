@@ -86,7 +86,7 @@ impl Surface for Library {
             text: result.text.clone(),
             exit_code: Some(result.status.exit_code().into()),
             result: Some(serde_json::to_value(result)?),
-            stderr: String::new(),
+            ..Reply::default()
         })
     }
 }
