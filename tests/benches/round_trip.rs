@@ -102,7 +102,7 @@ fn main() -> Result<()> {
                 "params": {"name": "bash", "arguments": {"command": "true"}}}),
             )?;
             ensure!(
-                answer["result"]["structuredContent"]["status"]["code"] == 0,
+                answer["result"]["content"][0]["text"] == "(no output)",
                 "{answer}"
             );
             Ok(())

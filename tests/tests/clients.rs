@@ -253,7 +253,9 @@ fn ran_well(world: World, command: Command) -> Result<String> {
 fn mcp_sdk(tools: &Tools<'_>) -> Result<()> {
     let world = world()?;
     let mut command = world.command(tools.python()?);
-    command.arg(root()?.join("tests/clients/mcp_sdk.py"));
+    command
+        .arg(root()?.join("tests/clients/mcp_sdk.py"))
+        .env("AGENT_BASH_MCP_STRUCTURED", "on");
     match environment("AGENT_BASH_TEST_LONG_JOB") {
         Some(seconds) => command.arg(seconds),
         None => command.arg("6").env("AGENT_BASH_MCP_HANDLE_AFTER", "2s"),
@@ -285,7 +287,8 @@ fn plain_rpc(tools: &Tools<'_>) -> Result<()> {
 fn mcp_sdk_typescript(tools: &Tools<'_>) -> Result<()> {
     let world = world()?;
     let script = std::fs::read_to_string(root()?.join("tests/clients/mcp_sdk.ts"))?;
-    let command = typescript(&world, tools, "mcp-sdk", &script)?;
+    let mut command = typescript(&world, tools, "mcp-sdk", &script)?;
+    command.env("AGENT_BASH_MCP_STRUCTURED", "on");
     let said = ran_well(world, command)?;
     ensure!(said == "ok\n", "{said}");
     Ok(())

@@ -148,7 +148,9 @@ impl Soak {
     fn start(protocol: Protocol) -> Result<Self> {
         let world = World::new()?;
         let mut command = world.command(product::agent_bash()?);
-        command.arg(protocol.name);
+        command
+            .arg(protocol.name)
+            .env("AGENT_BASH_MCP_STRUCTURED", "on");
         let mut server = Conversation::start(command)?;
         if protocol.name == "mcp" {
             shake_hands(&mut server)?;

@@ -75,6 +75,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How long a call of the MCP server may take before its client gets a handle on it instead; zero is for ever.
     pub mcp_handle_after: Duration,
+    /// Answers of the MCP server have the result as data beside the text, for programs.
+    pub mcp_structured: bool,
     /// Where calls are recorded; `None`: nowhere.
     pub audit_file: Option<PathBuf>,
     /// The record has the commands themselves, not their digests alone.
@@ -108,6 +110,7 @@ impl Default for Settings {
             set: BTreeMap::new(),
             limits: Limits::default(),
             mcp_handle_after: Duration::from_secs(50),
+            mcp_structured: false,
             audit_file: None,
             audit_commands: false,
         }

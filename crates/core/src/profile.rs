@@ -128,6 +128,15 @@ pub enum Truncation {
 }
 
 impl Truncation {
+    /// The most that two streams show, in bytes: those of `Tail` and `Head` share one window.
+    pub fn longest(self) -> usize {
+        match self {
+            Self::Tail { bytes } | Self::Head { bytes } => bytes,
+            Self::Middle { max, .. } => 2 * max,
+            Self::HeadTail { max_bytes, .. } => 2 * max_bytes,
+        }
+    }
+
     /// Which part it keeps.
     pub fn direction(self) -> Direction {
         match self {

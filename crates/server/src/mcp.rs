@@ -31,11 +31,18 @@ const AFTER_GRACE: Duration = Duration::from_secs(2);
 /// How long a client that does not read may keep us from ending.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// How a client is served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// A call that takes longer is answered with a handle and goes on; zero lets every call take as long as it may.
+    pub handle_after: Duration,
+    /// Answers have the result as data beside the text, and `bash` has a schema of it. For programs: agents that find data
+    /// show their model the JSON of it in place of the text.
+    pub structured: bool,
+}
+
 /// Serves one client until its input ends, it goes away, or `stop` is given. Commands that run are cancelled then, those with
 /// a handle too; background jobs live on.
-///
-/// A call that takes longer than `handle_after` is answered with a handle and goes on; zero lets every call take as long as
-/// it may.
 ///
 /// # Errors
 /// The client does not speak the protocol.
@@ -43,7 +50,7 @@ pub async fn serve<R, W>(
     input: R,
     output: W,
     session: Arc<Session>,
-    handle_after: Duration,
+    options: Options,
     stop: &Cancel,
 ) -> io::Result<()>
 where
@@ -58,12 +65,7 @@ where
     let output = stop_writing.stoppable(output);
     let transport = Bounded::new(input, output, end.clone());
     let calls = Arc::new(Calls::new(Arc::clone(&session), end.clone()));
-    let server = Server::new(
-        session,
-        Arc::clone(&calls),
-        Arc::clone(&clock),
-        handle_after,
-    );
+    let server = Server::new(session, Arc::clone(&calls), Arc::clone(&clock), options);
     let running = tokio::select! {
         biased;
         running = rmcp::serve_server(server, transport) => running,

@@ -130,11 +130,19 @@ impl Surface for Mcp {
 /// # Errors
 /// The server does not answer as it should.
 pub fn shake_hands(server: &mut Conversation) -> Result<Value> {
+    shake_hands_as(server, "test")
+}
+
+/// As [`shake_hands`], by the name of `client`.
+///
+/// # Errors
+/// As there.
+pub fn shake_hands_as(server: &mut Conversation, client: &str) -> Result<Value> {
     server.send(&json!({
         "jsonrpc": "2.0", "id": "hello", "method": "initialize",
         "params": {
             "protocolVersion": "2025-06-18", "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
+            "clientInfo": {"name": client, "version": "1"},
         },
     }))?;
     let response = server.next_where(PATIENCE, |line| line["id"] == "hello")?;
@@ -149,6 +157,8 @@ fn start(call: &Call<'_>, command: &str) -> Result<Conversation> {
         .args(adapter(call, command))
         // A case may take as long as it takes.
         .env("AGENT_BASH_MCP_HANDLE_AFTER", "0")
+        // The result object is what is compared.
+        .env("AGENT_BASH_MCP_STRUCTURED", "on")
         .envs(call.environment);
     Conversation::start(program)
 }

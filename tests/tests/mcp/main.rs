@@ -1,6 +1,7 @@
 //! `agent-bash mcp`, line by line: what a well-meant client library does not do, and what is left when one of the two goes
 //! away. The official Python SDK talks to it in `clients.rs`.
 
+mod agents;
 mod ends;
 mod messages;
 
@@ -21,12 +22,13 @@ fn world() -> Result<World> {
     World::new()?.with_program(Path::new(env!("CARGO_BIN_EXE_misbehave")))
 }
 
-/// A server that gives handles after `handle_after`, with the handshake done.
+/// A server that gives handles after `handle_after`, with the handshake done and data in its answers.
 fn server(world: &World, handle_after: &str) -> Result<Conversation> {
     let mut command = world.command(product::agent_bash()?);
     command
         .arg("mcp")
-        .env("AGENT_BASH_MCP_HANDLE_AFTER", handle_after);
+        .env("AGENT_BASH_MCP_HANDLE_AFTER", handle_after)
+        .env("AGENT_BASH_MCP_STRUCTURED", "on");
     let mut server = Conversation::start(command)?;
     shake_hands(&mut server)?;
     Ok(server)
@@ -64,7 +66,9 @@ fn each_profile_has_its_tools_and_paged_a_view() -> Result<()> {
         ("workspace", "read_artifact", "id"),
     ] {
         let mut command = world.command(product::agent_bash()?);
-        command.args(["mcp", "--profile", profile]);
+        command
+            .args(["mcp", "--profile", profile])
+            .env("AGENT_BASH_MCP_STRUCTURED", "on");
         let mut server = Conversation::start(command)?;
         shake_hands(&mut server)?;
         let answer = ask(&mut server, "tools/list", &json!({}))?;

@@ -21,7 +21,7 @@ pub(super) fn description(profile: &Profile, cwd: &str) -> String {
         r"Runs a command in bash and returns its stdout, then its stderr.
 
 The working directory is {cwd}.
-`cd` and variables do not persist between calls, unless a session is named.
+`cd` and variables do not persist between calls.
 A command is ended after {default} unless `timeout` (in seconds) says otherwise; the longest is {max} seconds.
 There is no terminal and nobody to answer questions: use flags such as -y.
 

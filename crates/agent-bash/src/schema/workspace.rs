@@ -12,7 +12,7 @@ pub(super) fn description(profile: &Profile, cwd: &str) -> String {
         r"Executes a shell command in the workspace root and returns its stdout, then its stderr, then [Exit code: N].
 
 The working directory is {cwd}.
-`cd` and variables do not persist between calls, unless a session is named.
+`cd` and variables do not persist between calls.
 A command is ended after {default}; run what takes longer in smaller steps.
 There is no terminal and nobody to answer questions: use flags such as -y.
 

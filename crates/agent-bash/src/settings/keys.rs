@@ -62,15 +62,8 @@ pub(super) const KEYS: &[Key] = &[
         name: "virtual_terminal",
         doc: "Run commands on a terminal of their own where somebody is there to see it: on, off.",
         form: Form::Text,
-        set: |s, v| {
-            s.virtual_terminal = match text(v)? {
-                "on" => true,
-                "off" => false,
-                _ => return Err("`on` or `off`".to_owned()),
-            };
-            Ok(())
-        },
-        get: |s| to_value(if s.virtual_terminal { "on" } else { "off" }),
+        set: |s, v| on_or_off(v).map(|on| s.virtual_terminal = on),
+        get: |s| on_value(s.virtual_terminal),
         tightens: Some(|before, now| before.virtual_terminal || !now.virtual_terminal),
     },
     Key {
@@ -281,6 +274,14 @@ pub(super) const KEYS: &[Key] = &[
         tightens: None,
     },
     Key {
+        name: "mcp.structured",
+        doc: "Whether answers of the MCP server have the result as data beside the text: on (for programs), off.",
+        form: Form::Text,
+        set: |s, v| on_or_off(v).map(|on| s.mcp_structured = on),
+        get: |s| on_value(s.mcp_structured),
+        tightens: None,
+    },
+    Key {
         name: "audit.file",
         doc: "Records every call here, a line of JSON each: digest and length of the command, verdict, status, duration.",
         form: Form::Text,
@@ -297,6 +298,18 @@ pub(super) const KEYS: &[Key] = &[
         tightens: None,
     },
 ];
+
+fn on_or_off(value: &Value) -> Result<bool, String> {
+    match text(value)? {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("`on` or `off`".to_owned()),
+    }
+}
+
+fn on_value(on: bool) -> Option<Value> {
+    to_value(if on { "on" } else { "off" })
+}
 
 fn yes_or_no(value: &Value) -> Result<bool, String> {
     match value {

@@ -14,8 +14,11 @@ pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
         "mcp",
         |session, settings, called_off| async move {
             let (input, output) = stdio();
-            let handle_after = settings.mcp_handle_after;
-            mcp::serve(input, output, session, handle_after, called_off.cancel())
+            let options = mcp::Options {
+                handle_after: settings.mcp_handle_after,
+                structured: settings.mcp_structured,
+            };
+            mcp::serve(input, output, session, options, called_off.cancel())
                 .await
                 .context("the client on stdin does not speak the Model Context Protocol")
         },

@@ -4,7 +4,7 @@ use super::calls::{Call, Calls, MAX_CALLS};
 use super::jobs::{Answer, JobTools, clean, with_line};
 use super::log::Log;
 use super::tools::{self, Which};
-use super::{instructions, reading};
+use super::{Options, instructions, reading};
 use crate::live::{self, Watcher};
 use agent_bash::Session;
 use agent_bash::core::{
@@ -38,8 +38,7 @@ pub(super) struct Server {
     jobs: JobTools,
     log: Log,
     clock: Arc<dyn Clock>,
-    /// Zero is for ever.
-    handle_after: Duration,
+    options: Options,
 }
 
 /// What became of a call as far as its client waits for it.
@@ -53,7 +52,7 @@ impl Server {
         session: Arc<Session>,
         calls: Arc<Calls>,
         clock: Arc<dyn Clock>,
-        handle_after: Duration,
+        options: Options,
     ) -> Self {
         let jobs = JobTools::new(Arc::clone(&session), Arc::clone(&calls), Arc::clone(&clock));
         Self {
@@ -62,7 +61,7 @@ impl Server {
             jobs,
             log: Log::default(),
             clock,
-            handle_after,
+            options,
         }
     }
 
@@ -105,10 +104,10 @@ impl Server {
     /// Waits for a call's end, for as long as its client does. A client that calls it off ends it.
     async fn wait(&self, call: &Call, cancel: &Cancel, live: Option<&LiveUpdates>) -> Waited {
         let limit = async {
-            if self.handle_after.is_zero() {
+            if self.options.handle_after.is_zero() {
                 std::future::pending::<()>().await;
             }
-            self.clock.sleep(self.handle_after).await;
+            self.clock.sleep(self.options.handle_after).await;
         };
         tokio::select! {
             biased;
@@ -137,7 +136,7 @@ impl Server {
         let (pid, group) = call.process().unwrap_or_default();
         let part = call.read(None);
         let shown = clean(&part.bytes[part.bytes.len().saturating_sub(SHOWN)..]);
-        let after = short_duration(self.handle_after);
+        let after = short_duration(self.options.handle_after);
         let line = format!(
             "[The command is still running after {after} and goes on as {name}. bash_output {{\"job\": \"{name}\", \
              \"wait\": 50}} waits for its end and gives the result; bash_kill ends it.]"
@@ -213,11 +212,11 @@ impl ServerHandler for Server {
         let profile = self.session.tool().profile();
         ServerConfig::new(capabilities)
             .with_server_info(name.with_title("agent-bash"))
-            .with_instructions(instructions::text(profile, self.handle_after))
+            .with_instructions(instructions::text(profile, self.options.handle_after))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let tools = tools::all(&self.session);
+        let tools = tools::all(&self.session, self.options.structured);
         tools.into_iter().find(|tool| tool.name == name)
     }
 
@@ -226,7 +225,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::all(&self.session)))
+        let tools = tools::all(&self.session, self.options.structured);
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -235,10 +235,8 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(which) = Which::named(&request.name) else {
-            let error = format!(
-                "there is no tool `{}`; `tools/list` names them",
-                request.name
-            );
+            let offered = tools::names(self.session.tool().profile().layout).join(", ");
+            let error = format!("there is no tool `{}`; offered are {offered}", request.name);
             return Err(ErrorData::invalid_params(error, None));
         };
         let arguments = Value::Object(request.arguments.unwrap_or_default());
@@ -251,7 +249,7 @@ impl ServerHandler for Server {
                 } else {
                     CallToolResult::success(shown)
                 };
-                result.structured_content = Some(answer.data);
+                result.structured_content = self.options.structured.then_some(answer.data);
                 result
             }
             Err(error) => CallToolResult::error(vec![ContentBlock::text(error)]),

@@ -1,37 +1,76 @@
-//! What a client may tell its model about the server as a whole: how the tools go together.
+//! What a client may tell its model about the server as a whole: how the tools go together. Nothing is named that the
+//! profile does not offer.
 
 use agent_bash::core::{Profile, TextLayout, short_duration};
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// For a server of `profile` that gives a handle on calls after `handle_after`.
 pub(super) fn text(profile: &Profile, handle_after: Duration) -> String {
+    let offers = |field| profile.schema_fields.contains(&field);
     let reader = if profile.layout == TextLayout::Paged {
         "`view` (file_path, offset, limit, pattern)"
     } else {
         "`read_artifact` (id, offset, limit, pattern)"
     };
-    let mut text = format!(
+    let mut parts = vec![format!(
         "\
 Run shell commands with `bash`. The result ends with how the command ended; do not append `echo $?`, `|| true` or `2>&1`.
 A long output is shown only in part and kept whole: read further lines of it, or search it, with {reader}. Do not pipe into \
-`head`, `tail` or a file to shorten it, and do not run a command again to see more of its output.
-For servers, watchers and other commands that do not end by themselves use `mode: background`: the call returns a job at \
-once. Follow it with `bash_output`, which gives what is new since the last time (`wait`: up to so many seconds for its end), \
-write to it with `bash_input` (started with `stdin: pipe`), end it with `bash_kill`, see all with `bash_jobs`. End the jobs \
-that you no longer need.
-Each call is a fresh shell in the same directory. To keep `cd`, variables and activated environments, give the calls the \
-same `session` name.
-There is no terminal and nobody to answer a prompt: use flags such as -y. What a refusal says is what to do instead; do not \
-work around it."
-    );
+`head`, `tail` or a file to shorten it, and do not run a command again to see more of its output."
+    )];
+    if offers("mode") {
+        let input = if offers("stdin") {
+            "write to it with `bash_input` (started with `stdin: pipe`), "
+        } else {
+            ""
+        };
+        parts.push(format!(
+            "For servers, watchers and other commands that do not end by themselves use `mode: background`: the call returns a \
+             job at once. Follow it with `bash_output`, which gives what is new since the last time (`wait`: up to so many \
+             seconds for its end), {input}end it with `bash_kill`, see all with `bash_jobs`. End the jobs that you no longer \
+             need."
+        ));
+    }
+    let session = if offers("session") {
+        " To keep `cd`, variables and activated environments, give the calls the same `session` name."
+    } else {
+        ""
+    };
+    parts.push(format!(
+        "Each call is a fresh shell in the same directory.{session}\n\
+         There is no terminal and nobody to answer a prompt: use flags such as -y. What a refusal says is what to do instead; \
+         do not work around it."
+    ));
     if !handle_after.is_zero() {
         let after = short_duration(handle_after);
-        let _ = write!(
-            text,
-            "\nA call that takes longer than {after} answers with a handle (`call-1`) while the command goes on: use \
+        parts.push(format!(
+            "A call that takes longer than {after} answers with a handle (`call-1`) while the command goes on: use \
              `bash_output` with `wait` until it has ended, or `bash_kill`."
-        );
+        ));
     }
-    text
+    parts.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::profiles;
+
+    #[test]
+    fn what_a_profile_does_not_offer_is_not_named() {
+        for profile in profiles::ALL {
+            let text = text(profile, Duration::from_secs(50));
+            for (field, word) in [
+                ("mode", "`mode: background`"),
+                ("stdin", "`stdin: pipe`"),
+                ("session", "`session`"),
+            ] {
+                let offered = profile.schema_fields.contains(&field);
+                assert_eq!(text.contains(word), offered, "{:?}: {word}", profile.name);
+            }
+            let paged = profile.layout == TextLayout::Paged;
+            assert_eq!(text.contains("`view`"), paged, "{text}");
+            assert_eq!(text.contains("`read_artifact`"), !paged, "{text}");
+        }
+    }
 }

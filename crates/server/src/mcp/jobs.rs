@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Bytes of output in one answer, at most.
-const PART: usize = 50 * 1024;
+pub(super) const PART: usize = 50 * 1024;
 
 /// Longest wait of `bash_output`, whatever is asked for: clients give up after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
@@ -149,7 +149,7 @@ impl JobTools {
         let name = args.job.text();
         if self.calls.find(&name).is_some() {
             return Err(format!(
-                "{name} reads nothing; only a job that was started with `mode: background` and `stdin: pipe` does"
+                "{name} reads nothing: a call has no standard input, only a background job may have one"
             ));
         }
         let jobs = self.jobs()?;
@@ -313,8 +313,14 @@ fn last_lines(text: &str, lines: u64) -> String {
     all[all.len().saturating_sub(lines)..].concat()
 }
 
-fn first_line(command: &str) -> &str {
-    command.lines().next().unwrap_or_default()
+/// What names a command in a list.
+fn first_line(command: &str) -> String {
+    const NAMED: usize = 80;
+    let first = command.lines().next().unwrap_or_default();
+    match first.char_indices().nth(NAMED) {
+        Some((end, _)) => format!("{}…", &first[..end]),
+        None => first.to_owned(),
+    }
 }
 
 fn seconds(value: &Value) -> Result<Duration, String> {

@@ -1,12 +1,17 @@
 //! The tools: what a model is told about them, and what it may give them.
 
+use super::jobs;
 use agent_bash::Session;
 use agent_bash::core::{TextLayout, ToolResult};
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use agent_bash::sink::MAX_PAGE;
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+
+/// What an answer may have beside output, in bytes: notices, the line with the link, the end.
+const BESIDE: usize = 16 * 1024;
 
 /// One of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,12 +126,22 @@ pub(super) struct ReadArgs {
     pub(super) context: usize,
 }
 
-/// All tools of a session.
-pub(super) fn all(session: &Session) -> Vec<Tool> {
+/// Their names under a profile.
+pub(super) fn names(layout: TextLayout) -> [&'static str; 6] {
+    Which::ALL.map(|which| which.name(layout))
+}
+
+/// All tools of a session; `structured`: with a schema of the data that a result has.
+pub(super) fn all(session: &Session, structured: bool) -> Vec<Tool> {
     let layout = session.tool().profile().layout;
-    let all = Which::ALL.into_iter();
-    all.map(|which| definition(which, layout, session))
-        .collect()
+    let mut tools: Vec<Tool> = Which::ALL
+        .into_iter()
+        .map(|which| definition(which, layout, session).with_meta(meta(which, session)))
+        .collect();
+    if structured && let Some(bash) = tools.first_mut() {
+        bash.output_schema = Some(Arc::new(result_schema()));
+    }
+    tools
 }
 
 fn definition(which: Which, layout: TextLayout, session: &Session) -> Tool {
@@ -141,7 +156,6 @@ fn definition(which: Which, layout: TextLayout, session: &Session) -> Tool {
             let tool = session.tool().schema();
             let schema = object(tool.input_schema);
             return Tool::new(name, tool.description, schema)
-                .with_raw_output_schema(Arc::new(result_schema()))
                 .with_annotations(hints.read_only(false).destructive(true).open_world(true));
         }
         Which::Output => (
@@ -168,7 +182,7 @@ fn definition(which: Which, layout: TextLayout, session: &Session) -> Tool {
             hints.read_only(true).open_world(false),
         ),
         Which::Input => (
-            "Writes to the standard input of a background job that was started with `stdin: pipe`. Nothing is added: end a line with \\n.",
+            "Writes to the standard input of a background job that has one. Nothing is added: end a line with \\n.",
             json!({
                 "type": "object",
                 "required": ["job"],
@@ -228,6 +242,27 @@ fn reader_schema(layout: TextLayout) -> Value {
             }
         }
     })
+}
+
+/// What Claude Code is told about a tool: of an answer with more characters than it expects, it shows the model the first 2 KB
+/// and the name of a file.
+fn meta(which: Which, session: &Session) -> MetaObject {
+    let limit = longest(which, session);
+    let fields = json!({ "anthropic/maxResultSizeChars": limit });
+    MetaObject(object(fields))
+}
+
+/// Bytes, and so at least characters, of the longest answer.
+fn longest(which: Which, session: &Session) -> usize {
+    let output = session.tool().profile().output.truncation.longest();
+    let shown = match which {
+        Which::Bash => output,
+        // What a call would have answered, too.
+        Which::Output | Which::Kill => output.max(jobs::PART),
+        Which::Read => MAX_PAGE,
+        Which::Input | Which::Jobs => 0,
+    };
+    shown + BESIDE
 }
 
 fn object(value: Value) -> JsonObject {
