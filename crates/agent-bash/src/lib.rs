@@ -13,6 +13,7 @@
 //! [`schema`]) and the values that shape a call ([`profiles`]).
 
 pub mod artifacts;
+pub mod hook;
 mod host;
 pub mod layout;
 mod pipeline;

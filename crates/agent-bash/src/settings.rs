@@ -20,7 +20,7 @@ pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_var
 use crate::{BashToolBuilder, profiles};
 use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
-    Group, InterceptMode, InterceptRule, Interceptor, RuleSelection, SafeLevel, SafeMode,
+    Group, InterceptMode, InterceptRule, Interceptor, Policy, RuleSelection, SafeLevel, SafeMode,
     UnknownRule, default_rules,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter};
@@ -149,6 +149,23 @@ impl Settings {
             rules.switch(name, false)?;
         }
         Ok(rules)
+    }
+
+    /// The questions about a script that these settings ask: safety always, the others where they are switched on.
+    ///
+    /// # Errors
+    /// As [`Self::rules`].
+    pub fn policy(&self) -> Result<Policy, UnknownRule> {
+        let intercepts = self.interceptor == InterceptMode::Block;
+        Ok(Policy {
+            interceptor: intercepts
+                .then(|| Interceptor::new(self.interceptor_rules.iter().cloned())),
+            safety: Some(self.rules()?),
+            safe_mode: self.safe_mode.map(|level| SafeMode {
+                level,
+                allowed: self.safe_mode_allowed.clone(),
+            }),
+        })
     }
 
     /// How the environment of a command is made.

@@ -6,6 +6,7 @@ mod artifact;
 mod check;
 mod clean;
 mod generated;
+mod hook;
 mod jobs;
 mod mcp;
 mod rpc;
@@ -18,6 +19,7 @@ pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use clean::CleanArgs;
 pub(crate) use generated::{CompletionsArgs, ManArgs};
+pub(crate) use hook::HookArgs;
 pub(crate) use jobs::{JobsAction, JobsArgs};
 pub(crate) use mcp::McpArgs;
 pub(crate) use rpc::{RpcArgs, ServingArgs};
@@ -66,6 +68,8 @@ pub(crate) enum Command {
     Rpc(RpcArgs),
     /// Say whether a script would be run, and why not.
     Check(CheckArgs),
+    /// Answer an agent that asks before it runs a command.
+    Hook(HookArgs),
     /// Say how a script is read: its commands, each rule's answer, and how to say it so that it passes.
     Explain(ExplainArgs),
     /// Print what a model is told about the tool: description and JSON Schema.

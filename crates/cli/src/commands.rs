@@ -6,6 +6,7 @@ pub(crate) mod clean;
 pub(crate) mod doctor;
 pub(crate) mod env;
 pub(crate) mod generated;
+pub(crate) mod hook;
 pub(crate) mod jobs;
 pub(crate) mod mcp;
 mod on_terminal;

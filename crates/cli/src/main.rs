@@ -39,12 +39,17 @@ fn main() -> ExitCode {
     let token = agent_bash::process::supervisor::init();
     agent_bash::process::hide_memory();
     let cli = Cli::parse();
+    let own_failure = match cli.command {
+        // Agents let a command run whose hook fails in any other way.
+        Command::Hook(_) => agent_bash::hook::BLOCKED,
+        _ => OWN_FAILURE,
+    };
     let code = dispatch(cli.command, token).unwrap_or_else(|error| {
         output::say(&format!("agent-bash: {error:#}"));
         if error.is::<Usage>() {
             USAGE_ERROR
         } else {
-            OWN_FAILURE
+            own_failure
         }
     });
     ExitCode::from(code)
@@ -52,8 +57,14 @@ fn main() -> ExitCode {
 
 fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> anyhow::Result<u8> {
     let start = Start::of_this_process(token)?;
-    // Logs on a terminal would be drawn over.
-    if !(matches!(command, Command::Tui(_)) && io::stderr().is_terminal()) {
+    let logs = match command {
+        // They would be drawn over.
+        Command::Tui(_) => !io::stderr().is_terminal(),
+        // What stands on a hook's stderr, agents show to their model or user.
+        Command::Hook(_) => false,
+        _ => true,
+    };
+    if logs {
         logging::init(&start.host);
     }
     match command {
@@ -62,6 +73,7 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
         Command::Mcp(args) => commands::mcp::mcp(&args, &start),
         Command::Rpc(args) => commands::rpc::rpc(&args, &start),
         Command::Check(args) => commands::check::check(&args, &start),
+        Command::Hook(args) => commands::hook::hook(&args, &start),
         Command::Explain(args) => commands::check::explanation(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),
         Command::Artifact(args) => commands::artifact::artifact(&args, &start),

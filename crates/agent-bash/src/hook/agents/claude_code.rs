@@ -1,0 +1,48 @@
+//! Claude Code: `PreToolUse`, as its SDK declares it (`PreToolUseHookInput`, `PreToolUseHookSpecificOutput`).
+//!
+//! `allow` is never answered: it would skip the question to the user. An input that is replaced goes through the
+//! agent's own permissions as the first one would have.
+
+use super::{Agent, ShellTool};
+use serde_json::{Map, Value, json};
+
+const EVENT: &str = "PreToolUse";
+
+/// Claude Code.
+pub const CLAUDE_CODE: Agent = Agent {
+    name: "claude-code",
+    tried_with: "@anthropic-ai/claude-code 2.1.197",
+    event: EVENT,
+    tools: &[
+        ShellTool {
+            name: "Bash",
+            command: "command",
+            optional: false,
+            directory: None,
+        },
+        // Watches what a command prints, or a web socket, which has no command.
+        ShellTool {
+            name: "Monitor",
+            command: "command",
+            optional: true,
+            directory: None,
+        },
+    ],
+    refuse,
+    replace,
+};
+
+/// The answer that refuses. Codex takes the same.
+pub(super) fn refuse(reason: &str) -> Value {
+    json!({
+        "hookSpecificOutput": {
+            "hookEventName": EVENT,
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        }
+    })
+}
+
+fn replace(input: &Map<String, Value>) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": EVENT, "updatedInput": input } })
+}

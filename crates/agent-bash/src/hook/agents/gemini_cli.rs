@@ -1,0 +1,27 @@
+//! Gemini CLI: `BeforeTool`, as its documentation of hooks has it.
+
+use super::{Agent, ShellTool};
+use serde_json::{Map, Value, json};
+
+/// Gemini CLI.
+pub const GEMINI_CLI: Agent = Agent {
+    name: "gemini-cli",
+    tried_with: "@google/gemini-cli 0.61.0",
+    event: "BeforeTool",
+    tools: &[ShellTool {
+        name: "run_shell_command",
+        command: "command",
+        optional: false,
+        directory: Some("dir_path"),
+    }],
+    refuse,
+    replace,
+};
+
+fn refuse(reason: &str) -> Value {
+    json!({ "decision": "deny", "reason": reason })
+}
+
+fn replace(input: &Map<String, Value>) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": "BeforeTool", "tool_input": input } })
+}

@@ -1,0 +1,148 @@
+//! From what an agent writes to the call that is judged. All agents write the same four fields; what else they write is
+//! theirs.
+
+use super::Agent;
+use crate::stage::parse_input::{self, Input};
+use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+/// The longest call that is read. A script that is taken fits in, though each of its lines ends in an escape.
+pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
+
+/// A command that an agent is about to run.
+#[derive(Debug, PartialEq)]
+pub(super) struct Call {
+    /// The script.
+    pub(super) script: String,
+    /// The directory of the session; absolute.
+    pub(super) session: PathBuf,
+    /// The directory that the script runs in; absolute.
+    pub(super) cwd: PathBuf,
+    /// The tool's input, with everything that is not the script.
+    pub(super) input: Map<String, Value>,
+    /// The field of the input with the script.
+    pub(super) field: &'static str,
+}
+
+/// Why a call was not understood.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum BadCall {
+    /// Over [`MAX_INPUT_BYTES`].
+    #[error("it has more than the {MAX_INPUT_BYTES} bytes that are read")]
+    TooLong,
+    /// Not a call in JSON.
+    #[error("stdin is no call of a tool in JSON: {0}")]
+    NotACall(String),
+    /// The hook was set up for another moment.
+    #[error(
+        "this is the hook for `{expected}`, and `{got}` was sent; set it up for `{expected}` alone"
+    )]
+    OtherEvent {
+        /// The agent's event before a tool runs.
+        expected: &'static str,
+        /// What was sent.
+        got: String,
+    },
+    /// A field of the tool's input is missing or of another type.
+    #[error("`{field}` of {tool} must be {expected}, got {got}")]
+    BadInput {
+        /// The tool.
+        tool: &'static str,
+        /// Its field.
+        field: &'static str,
+        /// What it takes.
+        expected: &'static str,
+        /// What was sent.
+        got: &'static str,
+    },
+    /// No script that a shell can be given.
+    #[error(transparent)]
+    BadScript(#[from] RequestError),
+    /// Nothing can be judged from there.
+    #[error("`cwd` must be an absolute path, got `{0}`")]
+    RelativeDirectory(String),
+}
+
+#[derive(Deserialize)]
+struct Written {
+    hook_event_name: String,
+    cwd: String,
+    tool_name: String,
+    #[serde(default)]
+    tool_input: Value,
+}
+
+/// Reads the call. `None` for one that runs no command.
+pub(super) fn read(agent: &Agent, input: &[u8]) -> Result<Option<Call>, BadCall> {
+    if input.len() > MAX_INPUT_BYTES {
+        return Err(BadCall::TooLong);
+    }
+    if !input.trim_ascii_start().starts_with(b"{") {
+        return Err(BadCall::NotACall("it must be an object".to_owned()));
+    }
+    let written: Written =
+        serde_json::from_slice(input).map_err(|error| BadCall::NotACall(error.to_string()))?;
+    if written.hook_event_name != agent.event {
+        return Err(BadCall::OtherEvent {
+            expected: agent.event,
+            got: written.hook_event_name,
+        });
+    }
+    let Some(tool) = agent
+        .tools
+        .iter()
+        .find(|tool| tool.name == written.tool_name)
+    else {
+        return Ok(None);
+    };
+    let bad = |field, expected, value: Option<&Value>| BadCall::BadInput {
+        tool: tool.name,
+        field,
+        expected,
+        got: kind(value),
+    };
+    let Value::Object(input) = written.tool_input else {
+        return Err(bad("tool_input", "an object", Some(&written.tool_input)));
+    };
+    let script = match input.get(tool.command) {
+        Some(Value::String(script)) => script.clone(),
+        None if tool.optional => return Ok(None),
+        other => return Err(bad(tool.command, "a string", other)),
+    };
+    let script = parse_input::parse(Input::Request(Request::new(script)))?
+        .request
+        .command;
+    let session = PathBuf::from(written.cwd);
+    if !session.is_absolute() {
+        return Err(BadCall::RelativeDirectory(session.display().to_string()));
+    }
+    let cwd = match tool
+        .directory
+        .and_then(|field| Some((field, input.get(field)?)))
+    {
+        None | Some((_, Value::Null)) => session.clone(),
+        Some((_, Value::String(directory))) => session.join(directory),
+        Some((field, other)) => return Err(bad(field, "a string", Some(other))),
+    };
+    Ok(Some(Call {
+        script,
+        session,
+        cwd,
+        input,
+        field: tool.command,
+    }))
+}
+
+fn kind(value: Option<&Value>) -> &'static str {
+    match value {
+        None => "nothing",
+        Some(Value::Null) => "null",
+        Some(Value::Bool(_)) => "a boolean",
+        Some(Value::Number(_)) => "a number",
+        Some(Value::String(_)) => "a string",
+        Some(Value::Array(_)) => "an array",
+        Some(Value::Object(_)) => "an object",
+    }
+}

@@ -1,0 +1,333 @@
+//! What each agent is answered. `captured/` has what the programs wrote, each with its version in its name, when a model
+//! asked for `echo hi`; the paths alone were changed.
+
+use super::*;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// What each agent wrote.
+const CAPTURED: [(&Agent, &str, &str); 3] = [
+    (
+        &CLAUDE_CODE,
+        "2.1.197",
+        include_str!("captured/claude-code-2.1.197.json"),
+    ),
+    (
+        &CODEX,
+        "0.169.0",
+        include_str!("captured/codex-0.169.0.json"),
+    ),
+    (
+        &GEMINI_CLI,
+        "0.61.0",
+        include_str!("captured/gemini-cli-0.61.0.json"),
+    ),
+];
+
+/// What an agent makes of an answer, as its documentation has it.
+#[derive(Debug, PartialEq)]
+enum Effect {
+    /// It goes on as it would have.
+    Nothing,
+    /// The command does not run; the model reads this.
+    Blocked(String),
+    /// Another input goes on as the first one would have.
+    Replaced(Value),
+    /// The user is not asked.
+    Granted,
+}
+
+/// Stands for an agent that reads an answer: exit code 2 blocks with stderr, another than 0 does not block, and of the
+/// JSON only what it knows counts.
+fn effect(agent: &Agent, answer: &Answer) -> Effect {
+    match answer.exit_code {
+        0 => {}
+        // Codex blocks with a reason alone.
+        2 if !answer.stderr.trim().is_empty() => return Effect::Blocked(answer.stderr.clone()),
+        _ => return Effect::Nothing,
+    }
+    let Ok(said) = serde_json::from_str::<Value>(&answer.stdout) else {
+        return Effect::Nothing;
+    };
+    let specific = &said["hookSpecificOutput"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if agent.name == GEMINI_CLI.name {
+        return match (said["decision"].as_str(), &specific["tool_input"]) {
+            (Some("deny" | "block"), _) => Effect::Blocked(text(&said["reason"])),
+            (_, Value::Null) => Effect::Nothing,
+            (_, input) => Effect::Replaced(input.clone()),
+        };
+    }
+    if specific["hookEventName"] != "PreToolUse" {
+        return Effect::Nothing;
+    }
+    let reason = text(&specific["permissionDecisionReason"]);
+    match (
+        specific["permissionDecision"].as_str(),
+        &specific["updatedInput"],
+    ) {
+        (Some("deny"), _) => Effect::Blocked(reason),
+        (Some("allow"), input) if agent.name == CODEX.name && !input.is_null() => {
+            Effect::Replaced(input.clone())
+        }
+        (Some("allow"), _) => Effect::Granted,
+        (_, Value::Null) => Effect::Nothing,
+        (_, input) => Effect::Replaced(input.clone()),
+    }
+}
+
+fn host(variables: &[(&str, &str)]) -> HostContext {
+    let env: BTreeMap<OsString, OsString> = variables
+        .iter()
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    HostContext {
+        home: Some("/home/u".into()),
+        env: Arc::new(env),
+        ..HostContext::for_tests("/")
+    }
+}
+
+fn said(agent: &Agent, call: &Value, host: &HostContext) -> Answer {
+    answer(agent, call.to_string().as_bytes(), host)
+}
+
+/// The captured call with another script.
+fn call(captured: &str, script: &str) -> Value {
+    let mut call: Value = serde_json::from_str(captured).unwrap();
+    call["tool_input"]["command"] = script.into();
+    call
+}
+
+#[test]
+fn what_the_programs_wrote_passes_without_a_word() {
+    for (agent, version, captured) in CAPTURED {
+        assert!(agent.tried_with.ends_with(version), "{agent:?}");
+        let said = answer(agent, captured.as_bytes(), &host(&[]));
+        assert_eq!(said, Answer::silent(), "{}", agent.name);
+        let unlike: Value = serde_json::from_str(captured).unwrap();
+        assert_eq!(unlike["tool_input"]["command"], "echo hi");
+    }
+}
+
+#[test]
+fn a_harmless_command_is_never_allowed_in_the_users_place() {
+    let scripts = [
+        "git status",
+        "rm -rf node_modules",
+        "cargo test 2>&1 | tail -n 20",
+        "git push --force-with-lease origin topic",
+        // Bash says itself what is wrong with it.
+        "echo 'unfinished",
+    ];
+    for (agent, _, captured) in CAPTURED {
+        for script in scripts {
+            let said = said(agent, &call(captured, script), &host(&[]));
+            assert_eq!(said, Answer::silent(), "{} {script}", agent.name);
+        }
+    }
+}
+
+#[test]
+fn a_refusal_says_why_and_what_to_do_instead() {
+    for (agent, _, captured) in CAPTURED {
+        for (script, rule, instead) in [
+            ("git push --force", "no_force_push", "--force-with-lease"),
+            ("cd src && git add -A", "no_blind_git_add", "name the files"),
+            ("rm -rf \"$DIR\"/*", "no_dangerous_rm", "rm -rf ./build"),
+        ] {
+            let said = said(agent, &call(captured, script), &host(&[]));
+            let Effect::Blocked(reason) = effect(agent, &said) else {
+                panic!("{} let through {script}: {said:?}", agent.name);
+            };
+            assert_eq!((said.exit_code, said.stderr.as_str()), (0, ""));
+            assert!(reason.contains(rule), "{reason}");
+            let told = reason.split_once("\nInstead: ").unwrap().1;
+            assert!(told.contains(instead), "{reason}");
+        }
+    }
+}
+
+/// The control of the tests above: answers that look like refusals and are none for these agents.
+#[test]
+fn what_another_agent_would_read_blocks_nothing() {
+    let says = |stdout: &str, stderr: &str, exit_code| Answer {
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+        exit_code,
+    };
+    let old = r#"{"decision":"deny","reason":"no","rule":"no_force_push"}"#;
+    for answer in [
+        says(old, "", 0),
+        says("", "no", 1),
+        says("", "no", 101),
+        says("no", "no", 0),
+        says(
+            r#"{"hookSpecificOutput":{"permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
+            "",
+            0,
+        ),
+    ] {
+        assert_eq!(effect(&CLAUDE_CODE, &answer), Effect::Nothing, "{answer:?}");
+    }
+    assert_eq!(
+        effect(&GEMINI_CLI, &says(old, "", 0)),
+        Effect::Blocked("no".into())
+    );
+    let allowed = (CLAUDE_CODE.refuse)("x")
+        .to_string()
+        .replace("deny", "allow");
+    assert_eq!(
+        effect(&CLAUDE_CODE, &says(&allowed, "", 0)),
+        Effect::Granted
+    );
+}
+
+#[test]
+fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
+    for (agent, _, captured) in CAPTURED {
+        let good: Value = serde_json::from_str(captured).unwrap();
+        let with = |pointer: &str, value: Value| {
+            let mut call = good.clone();
+            *call.pointer_mut(pointer).unwrap() = value;
+            call.to_string().into_bytes()
+        };
+        let without = |field: &str| {
+            let mut call = good.clone();
+            call.as_object_mut().unwrap().remove(field);
+            call.to_string().into_bytes()
+        };
+        let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+        let deep = captured.replace(r#""echo hi""#, &deep);
+        let twice = captured.replacen('{', r#"{"tool_name":"Read","#, 1);
+        for (input, why) in [
+            (Vec::new(), "an object"),
+            (b"git push --force".to_vec(), "an object"),
+            // Not the fields in their order, either.
+            (br#"["PreToolUse", "/w", "Read", {}]"#.to_vec(), "an object"),
+            (b"null".to_vec(), "an object"),
+            (captured.as_bytes()[..captured.len() - 3].to_vec(), "EOF"),
+            (format!("{captured}{captured}").into_bytes(), "trailing"),
+            (captured.replace("hi", "\u{1}").into_bytes(), "control"),
+            ([captured.as_bytes(), b"\xff"].concat(), "no call"),
+            (
+                captured.replace("echo hi", "echo \\ud800").into_bytes(),
+                "hex escape",
+            ),
+            (deep.into_bytes(), "recursion"),
+            (twice.into_bytes(), "duplicate"),
+            (vec![b' '; MAX_INPUT_BYTES + 1], "more than"),
+            (without("tool_name"), "tool_name"),
+            (without("hook_event_name"), "hook_event_name"),
+            (without("cwd"), "cwd"),
+            (without("tool_input"), "null"),
+            (with("/tool_name", json!(1)), "invalid type"),
+            (with("/tool_name", json!(null)), "invalid type"),
+            (with("/cwd", json!(null)), "invalid type"),
+            (with("/cwd", json!("work")), "absolute"),
+            (with("/cwd", json!("")), "absolute"),
+            (with("/hook_event_name", json!("PostToolUse")), "set it up"),
+            (with("/tool_input", json!("echo hi")), "a string"),
+            (with("/tool_input", json!([])), "an array"),
+            (with("/tool_input", json!({})), "nothing"),
+            (with("/tool_input/command", json!(["echo"])), "an array"),
+            (with("/tool_input/command", json!(null)), "null"),
+            (with("/tool_input/command", json!("")), "empty"),
+            (with("/tool_input/command", json!("a\0b")), "NUL"),
+        ] {
+            let shown = String::from_utf8_lossy(&input[..input.len().min(300)]).into_owned();
+            let said = answer(agent, &input, &host(&[]));
+            let Effect::Blocked(reason) = effect(agent, &said) else {
+                panic!("{} let through {shown}: {said:?}", agent.name);
+            };
+            assert_eq!((said.exit_code, said.stdout.as_str()), (BLOCKED, ""));
+            assert!(reason.contains(why), "{shown}: {reason}");
+        }
+    }
+}
+
+#[test]
+fn tools_that_run_no_command_pass() {
+    for (agent, _, captured) in CAPTURED {
+        for tool in [
+            "Read",
+            "mcp__agent-bash__bash",
+            "mcp_agent-bash_bash",
+            "bash_",
+        ] {
+            let mut call = call(captured, "git push --force");
+            call["tool_name"] = tool.into();
+            assert_eq!(said(agent, &call, &host(&[])), Answer::silent(), "{tool}");
+        }
+    }
+    let mut watch = call(CAPTURED[0].2, "git push --force");
+    watch["tool_name"] = "Monitor".into();
+    let refused = said(&CLAUDE_CODE, &watch, &host(&[]));
+    assert!(matches!(effect(&CLAUDE_CODE, &refused), Effect::Blocked(_)));
+    watch["tool_input"] = json!({"description": "d", "ws": {"url": "ws://localhost"}});
+    assert_eq!(said(&CLAUDE_CODE, &watch, &host(&[])), Answer::silent());
+}
+
+#[test]
+fn the_directory_that_the_command_runs_in_counts() {
+    let captured = CAPTURED[2].2;
+    let mut call = call(captured, "rm -rf u");
+    call["tool_input"]["dir_path"] = "build".into();
+    assert_eq!(said(&GEMINI_CLI, &call, &host(&[])), Answer::silent());
+    call["tool_input"]["dir_path"] = "../..".into();
+    let above = said(&GEMINI_CLI, &call, &host(&[]));
+    assert!(matches!(effect(&GEMINI_CLI, &above), Effect::Blocked(_)));
+    call["tool_input"]["dir_path"] = json!(1);
+    let wrong = said(&GEMINI_CLI, &call, &host(&[]));
+    assert!(wrong.stderr.contains("dir_path"), "{wrong:?}");
+}
+
+#[test]
+fn the_users_settings_decide() {
+    for (agent, _, captured) in CAPTURED {
+        let blocked = |script: &str, variables: &[(&str, &str)]| {
+            let said = said(agent, &call(captured, script), &host(variables));
+            matches!(effect(agent, &said), Effect::Blocked(_))
+        };
+        let loss = [("AGENT_BASH_SAFETY_GROUPS", "core,data_loss")];
+        assert!(!blocked("git reset --hard", &[]));
+        assert!(blocked("git reset --hard", &loss));
+        let off = [("AGENT_BASH_SAFETY_OFF", "no_force_push")];
+        assert!(!blocked("git push --force", &off));
+        let safe = [("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")];
+        assert!(blocked("touch x", &safe));
+        assert!(!blocked("ls", &safe));
+        // Settings that cannot be used block everything, and say which.
+        let wrong = [("AGENT_BASH_SAFETY_GROUPS", "cores")];
+        let said = said(agent, &call(captured, "ls"), &host(&wrong));
+        let Effect::Blocked(reason) = effect(agent, &said) else {
+            panic!("{said:?}");
+        };
+        assert!(reason.contains("AGENT_BASH_SAFETY_GROUPS"), "{reason}");
+    }
+}
+
+#[test]
+fn safe_mode_hands_on_what_it_would_have_started() {
+    let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);
+    for (agent, _, captured) in CAPTURED {
+        let before = call(captured, "git diff HEAD");
+        let mut after = before["tool_input"].clone();
+        after["command"] = "git diff --no-ext-diff --no-textconv HEAD".into();
+        let said = said(agent, &before, &safe);
+        assert_eq!(effect(agent, &said), Effect::Replaced(after));
+    }
+}
+
+#[test]
+fn words_of_a_command_reach_nobodys_terminal_as_they_are() {
+    let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);
+    let script = "ls --\u{1b}]0;title\u{7}";
+    let said = said(&CLAUDE_CODE, &call(CAPTURED[0].2, script), &safe);
+    let Effect::Blocked(reason) = effect(&CLAUDE_CODE, &said) else {
+        panic!("{said:?}");
+    };
+    assert!(!reason.contains(['\u{1b}', '\u{7}']), "{reason:?}");
+}

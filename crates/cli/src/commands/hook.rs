@@ -1,0 +1,93 @@
+//! `agent-bash hook`: what an agent asks before it runs a command. What is answered is the library's; here stdin is read,
+//! and it is seen to that there is an answer, and one that blocks where anything goes wrong.
+
+use crate::Usage;
+use crate::args::HookArgs;
+use crate::output;
+use crate::start::Start;
+use agent_bash::HostContext;
+use agent_bash::hook::{Agent, Answer, MAX_INPUT_BYTES, answer};
+use anyhow::Context;
+use std::io::{self, IsTerminal, Read, Write};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+/// Agents end a hook that takes too long, and then let the command run. So the answer comes before that.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Answers the call on stdin.
+pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
+    let agent = args.agent;
+    if io::stdin().is_terminal() {
+        let name = agent.name;
+        return Err(Usage(format!(
+            "{name} writes a tool call to the stdin of this command, which is a terminal here; to try it: echo '{{…}}' | agent-bash hook {name}"
+        ))
+        .into());
+    }
+    let host = start.host.clone();
+    let answer = in_time(agent, DEADLINE, move || read_and_answer(agent, &host));
+    if !answer.stderr.is_empty() {
+        output::say(answer.stderr.trim_end());
+    }
+    // A reader that went away has not read the refusal: an error here, as it is nowhere else.
+    let mut out = io::stdout().lock();
+    out.write_all(answer.stdout.as_bytes())
+        .and_then(|()| out.flush())
+        .context("cannot write the answer to stdout")?;
+    Ok(answer.exit_code)
+}
+
+fn read_and_answer(agent: &Agent, host: &HostContext) -> Answer {
+    let mut input = Vec::new();
+    let most = MAX_INPUT_BYTES as u64 + 1;
+    match io::stdin().lock().take(most).read_to_end(&mut input) {
+        Ok(_) => answer(agent, &input, host),
+        Err(error) => Answer::blocked(agent, &format!("stdin cannot be read: {error}")),
+    }
+}
+
+/// The answer, or one that blocks where there is none in time, or never will be.
+fn in_time(
+    agent: &Agent,
+    deadline: Duration,
+    work: impl FnOnce() -> Answer + Send + 'static,
+) -> Answer {
+    let (sender, receiver) = mpsc::channel();
+    // Not joined: what hangs ends with the process.
+    thread::spawn(move || sender.send(work()));
+    receiver.recv_timeout(deadline).unwrap_or_else(|error| {
+        let seconds = deadline.as_secs();
+        let why = match error {
+            RecvTimeoutError::Timeout => format!(
+                "there was no answer in {seconds} s; either stdin was not closed or the settings cannot be read to their end"
+            ),
+            RecvTimeoutError::Disconnected => "this is a fault of agent-bash, see above".to_owned(),
+        };
+        Answer::blocked(agent, &why)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::hook::CLAUDE_CODE;
+
+    #[test]
+    fn what_fails_or_hangs_is_blocked() {
+        let panics = in_time(&CLAUDE_CODE, DEADLINE, || panic!("a fault"));
+        assert_eq!(panics.exit_code, 2);
+        assert!(
+            panics.stderr.contains("a fault of agent-bash"),
+            "{panics:?}"
+        );
+        let (_held, never) = mpsc::channel::<()>();
+        let hangs = in_time(&CLAUDE_CODE, Duration::from_millis(1), move || {
+            let _ = never.recv();
+            panic!("it is held")
+        });
+        assert_eq!(hangs.exit_code, 2);
+        assert!(hangs.stderr.contains("no answer in"), "{hangs:?}");
+    }
+}
