@@ -3,6 +3,7 @@
 //! The four values are in `agent_bash::profiles`. Nothing ever asks which profile is in force; each stage reads the
 //! knob it needs.
 
+use crate::StreamId;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -83,6 +84,16 @@ pub enum Streams {
     Merged,
     /// A pipe each; the order between them is unknown.
     Split,
+}
+
+impl Streams {
+    /// The streams that there are then.
+    pub fn ids(self) -> &'static [StreamId] {
+        match self {
+            Self::Merged => &[StreamId::Merged],
+            Self::Split => &[StreamId::Stdout, StreamId::Stderr],
+        }
+    }
 }
 
 /// What of the output is shown.

@@ -133,7 +133,6 @@ pub(crate) fn script_file(
             cwd: &spec.cwd,
             exports: exports.then_some(&spec.env.changes),
             oldpwd: spec.env.get("OLDPWD"),
-            streams: spec.streams,
             tail: spec.report_stages && record::may_have_tail(&spec.script),
             snapshot,
             path_is_the_calls: spec.env.changes.contains_key(OsStr::new("PATH")),
@@ -146,7 +145,7 @@ pub(crate) fn script_file(
         (content, record::COMMIT)
     } else {
         (
-            record::plain_script_file(&spec.script, &spec.cwd, spec.streams),
+            record::plain_script_file(&spec.script, &spec.cwd),
             record::PLAIN_COMMIT,
         )
     }
@@ -175,7 +174,7 @@ impl<'a> Call<'a> {
         let script = File::from(fds.script);
         // The shell shares the place where it is read, so that must not move.
         script.write_all_at(&content, 0).map_err(failed)?;
-        let streams = OutputStreams::new(spec.streams, fds.stdout, fds.stderr).map_err(failed)?;
+        let streams = OutputStreams::of(fds.output).map_err(failed)?;
         let started_at = options.clock.wall();
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;

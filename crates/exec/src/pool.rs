@@ -2,7 +2,7 @@
 //! started with, given up when nobody asks for them.
 
 use crate::snapshot::Snapshot;
-use agent_bash_core::{Clock, Limits, RunSpec, Shell};
+use agent_bash_core::{Clock, Limits, RunSpec, Shell, Streams};
 use agent_bash_process::Inherited;
 use agent_bash_process::supervisor::{ShellFds, StartError, Supervised};
 use std::collections::BTreeMap;
@@ -70,7 +70,9 @@ pub(crate) struct Kind {
     pub(crate) base: Arc<BTreeMap<OsString, OsString>>,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
     pub(crate) limits: Limits,
-    /// `None` for a session: its shell has its own umask and limits.
+    /// `None` for a session: its shell prints into others with each call …
+    pub(crate) streams: Option<Streams>,
+    /// … and has its own umask and limits.
     inherited: Option<Inherited>,
 }
 
@@ -81,6 +83,7 @@ impl Kind {
             base: Arc::clone(&spec.env.base),
             snapshot,
             limits: spec.limits,
+            streams: spec.session.is_none().then_some(spec.streams),
             inherited: spec.session.is_none().then(Inherited::now),
         }
     }
@@ -94,6 +97,7 @@ impl Kind {
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
             && self.shell == other.shell
             && self.limits == other.limits
+            && self.streams == other.streams
             && self.inherited == other.inherited
     }
 }

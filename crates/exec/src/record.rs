@@ -12,7 +12,7 @@
 
 use crate::exports;
 use crate::snapshot::Snapshot;
-use agent_bash_core::{Shell, Stage, Streams};
+use agent_bash_core::{Shell, Stage};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -34,8 +34,7 @@ const BOOT: &str = concat!(
     // A shell that waited was started a while ago.
     r#"SECONDS=0; BASH_EXECUTION_STRING=${__ab[4]-}; "#,
     r#"case ${__ab[2]} in "#,
-    r#"merged) \command exec 2>&1 {script_fd}<&- </dev/null ;; "#,
-    r#"split) \command exec {script_fd}<&- </dev/null ;; "#,
+    r#"'') \command exec {script_fd}<&- </dev/null ;; "#,
     r#"*) \builtin eval "${__ab[2]}" ;; esac; "#,
     r#"case ${__ab[3]} in "#,
     r#"tail) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING"$'\n'"#,
@@ -153,8 +152,6 @@ pub(crate) struct Record<'a> {
     pub(crate) exports: Option<&'a BTreeMap<OsString, Option<OsString>>>,
     /// `OLDPWD` of the environment.
     pub(crate) oldpwd: Option<&'a OsStr>,
-    /// Whether stderr joins stdout.
-    pub(crate) streams: Streams,
     /// Whether the tail follows the script.
     pub(crate) tail: bool,
     /// What the shell has loaded.
@@ -196,22 +193,19 @@ impl Record<'_> {
         }
     }
 
-    /// One of those that the boot text knows, or a text. Options come with them, and after them: `set -e` must not be on
+    /// What the boot text does by itself, or a text. Options come with them, and after them: `set -e` must not be on
     /// before.
     fn add_redirections(&self, text: &mut Vec<u8>) {
         let ShellNumbers { script: fd, stdin } = self.numbers;
         let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
-        let merged = self.streams == Streams::Merged;
         if stdin.is_none() && options.is_empty() {
-            let known: &[u8] = if merged { b"merged" } else { b"split" };
-            return text.extend_from_slice(known);
+            return;
         }
-        let stderr = if merged { "2>&1 " } else { "" };
         let stdin = match stdin {
             Some(number) => format!("<&{number} {number}<&-"),
             None => "</dev/null".to_owned(),
         };
-        text.extend_from_slice(format!("\\command exec {stderr}{fd}<&- {stdin}").as_bytes());
+        text.extend_from_slice(format!("\\command exec {fd}<&- {stdin}").as_bytes());
         if !options.is_empty() {
             text.extend_from_slice(b"; { ");
             text.extend_from_slice(options);
@@ -228,15 +222,11 @@ pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
 }
 
 /// The script file's content for a shell that is not bash: the record's work, then the script, in one text.
-pub(crate) fn plain_script_file(script: &str, cwd: &Path, streams: Streams) -> Vec<u8> {
+pub(crate) fn plain_script_file(script: &str, cwd: &Path) -> Vec<u8> {
     let mut text = Vec::with_capacity(script.len() + 256);
     text.extend_from_slice(b"cd -- ");
     text.extend_from_slice(&quoted(cwd.as_os_str()));
-    text.extend_from_slice(b" || exit 125; unset __ab; exec </dev/null");
-    if streams == Streams::Merged {
-        text.extend_from_slice(b" 2>&1");
-    }
-    text.extend_from_slice(b"; ");
+    text.extend_from_slice(b" || exit 125; unset __ab; exec </dev/null; ");
     text.extend_from_slice(script.as_bytes());
     text
 }
@@ -251,7 +241,6 @@ mod tests {
             cwd: Path::new("/tmp"),
             exports: None,
             oldpwd: None,
-            streams: Streams::Merged,
             tail: false,
             snapshot: None,
             path_is_the_calls: false,
@@ -264,13 +253,12 @@ mod tests {
             let file = String::from_utf8(record.with_script("echo hi\n")).unwrap();
             file.split('\0').map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(parts(record), ["/tmp", "", "merged", "", "echo hi\n"]);
-        let split = Record {
-            streams: Streams::Split,
+        assert_eq!(parts(record), ["/tmp", "", "", "", "echo hi\n"]);
+        let with_tail = Record {
             tail: true,
             ..record
         };
-        assert_eq!(parts(split), ["/tmp", "", "split", "tail", "echo hi\n"]);
+        assert_eq!(parts(with_tail), ["/tmp", "", "", "tail", "echo hi\n"]);
         let fed = Record {
             oldpwd: Some(OsStr::new("/")),
             numbers: ShellNumbers {
@@ -279,7 +267,7 @@ mod tests {
             },
             ..record
         };
-        let redirections = "\\command exec 2>&1 9<&- <&8 8<&-";
+        let redirections = "\\command exec 9<&- <&8 8<&-";
         assert_eq!(
             parts(fed),
             ["/tmp", "OLDPWD='/'; ", redirections, "", "echo hi\n"]

@@ -2,7 +2,7 @@
 
 use crate::pool::{ComingShell, Kind, WaitingShell};
 use crate::record;
-use agent_bash_core::{Clock, Notice, NoticeKind};
+use agent_bash_core::{Clock, Notice, NoticeKind, Streams};
 use agent_bash_process::supervisor::{ShellStart, StartError, Supervised, Supervisor};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -66,6 +66,7 @@ pub(crate) fn order(
         args: record::boot(shell, snapshot.as_deref()),
         env_changes,
         inherits_stdin: stdin.is_some(),
+        output: kind.streams.map_or(&[][..], Streams::ids).to_vec(),
         limits: kind.limits,
     };
     supervised.order_shell(start, stdin)?;

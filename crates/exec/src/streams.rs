@@ -1,6 +1,6 @@
 //! Reading a call's pipes into its consumer.
 
-use agent_bash_core::{Flow, OutputConsumer, StreamId, Streams};
+use agent_bash_core::{Flow, OutputConsumer, StreamId};
 use rustix::buffer::spare_capacity;
 use std::future::Future;
 use std::io;
@@ -57,14 +57,6 @@ pub(crate) enum Progress {
 }
 
 impl OutputStreams {
-    /// Takes the read ends over. Merged output comes out of the first.
-    pub(crate) fn new(streams: Streams, stdout: OwnedFd, stderr: OwnedFd) -> io::Result<Self> {
-        Self::of(match streams {
-            Streams::Merged => vec![(StreamId::Merged, stdout)],
-            Streams::Split => vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)],
-        })
-    }
-
     /// Takes read ends over.
     pub(crate) fn of(fds: Vec<(StreamId, OwnedFd)>) -> io::Result<Self> {
         let pipe = |(stream, fd): (StreamId, OwnedFd)| -> io::Result<Pipe> {
@@ -257,7 +249,11 @@ mod tests {
         let (out, mut writer) = io::pipe().unwrap();
         let (err, held) = io::pipe().unwrap();
         writer.write_all(&vec![b'x'; 60_000]).unwrap();
-        let mut streams = OutputStreams::new(Streams::Split, out.into(), err.into()).unwrap();
+        let mut streams = OutputStreams::of(vec![
+            (StreamId::Stdout, out.into()),
+            (StreamId::Stderr, err.into()),
+        ])
+        .unwrap();
         let mut bytes = Bytes::default();
         streams.read_now(&mut bytes);
         assert_eq!(

@@ -270,6 +270,7 @@ async fn a_terminal_is_refused() {
             args: Vec::new(),
             env_changes: Vec::new(),
             inherits_stdin: false,
+            output: Vec::new(),
             limits: Limits::default(),
         },
         terminal: "/nonexistent/terminal".into(),

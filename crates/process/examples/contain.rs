@@ -3,6 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
+use agent_bash_core::StreamId;
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Event, ShellStart, StartError, Supervisor};
 
@@ -22,10 +23,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             args: vec!["-c".into(), "setsid sleep 300 & echo hi".into()],
             env_changes: Vec::new(),
             inherits_stdin: false,
+            output: vec![StreamId::Merged],
             limits: agent_bash_core::Limits::default(),
         };
         let fds = supervised.start(start, None).await?;
-        println!("shell {} runs; its output is in {:?}", fds.pid, fds.stdout);
+        println!("shell {} runs; its output is in {:?}", fds.pid, fds.output);
         while let Ok((event, _)) = supervised.event().await {
             if let Event::Ended { end, .. } = event {
                 println!(

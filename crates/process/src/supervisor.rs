@@ -61,4 +61,4 @@ pub use visit::{JobKilled, JobVisit};
 const NAME: &str = "agent-bash-supervisor";
 
 /// Version of the protocol; both sides are the same binary, except where a host's file was replaced while it ran.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;

@@ -7,7 +7,7 @@
     reason = "a test that fails may stop"
 )]
 
-use agent_bash_core::Limits;
+use agent_bash_core::{Limits, StreamId};
 use agent_bash_process::supervisor::{
     self, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };
@@ -79,6 +79,7 @@ fn shell(script: &str) -> ShellStart {
         args: ["-c", script].map(Into::into).into(),
         env_changes: vec![("CHANGED".into(), Some("2".into()))],
         inherits_stdin: false,
+        output: vec![StreamId::Stdout, StreamId::Stderr],
         limits: Limits::default(),
     }
 }
@@ -98,6 +99,10 @@ async fn end(supervised: &mut Supervised) -> ShellEnd {
             other => panic!("{other:?}"),
         }
     }
+}
+
+fn stdout(output: Vec<(StreamId, std::os::fd::OwnedFd)>) -> std::os::fd::OwnedFd {
+    output.into_iter().next().unwrap().1
 }
 
 fn text(fd: std::os::fd::OwnedFd) -> String {
@@ -122,7 +127,7 @@ fn is_there(pid: u32) -> bool {
 
 /// The pids that a script prints, one a line, as it does it.
 async fn printed_pids(fds: &ShellFds, count: usize) -> Vec<u32> {
-    let mut stdout = File::from(fds.stdout.try_clone().unwrap());
+    let mut stdout = File::from(fds.output[0].1.try_clone().unwrap());
     let read = tokio::task::spawn_blocking(move || {
         let mut text = Vec::new();
         while text.split(|byte| *byte == b'\n').count() <= count {
@@ -160,7 +165,7 @@ async fn a_shell_runs_and_its_end_is_told(supervisor: Supervisor) {
         let mut supervised = launch(&supervisor).await.unwrap();
         let fds = start(&mut supervised, script).await;
         assert_eq!(end(&mut supervised).await, wanted, "{script}");
-        assert_eq!(text(fds.stdout), out, "{script}");
+        assert_eq!(text(stdout(fds.output)), out, "{script}");
     }
 }
 
@@ -173,7 +178,7 @@ async fn one_supervisor_serves_one_shell_after_the_other(supervisor: Supervisor)
         assert!(matches!(second, Err(StartError::Shell(_))), "{second:?}");
         drop(fds.control);
         assert_eq!(end(&mut supervised).await, ShellEnd::Exited(code));
-        assert_eq!(text(fds.stdout), format!("{}\n", supervised.pid()));
+        assert_eq!(text(stdout(fds.output)), format!("{}\n", supervised.pid()));
     }
 }
 

@@ -230,6 +230,7 @@ fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
             args,
             env_changes: size.into_iter().chain(spec.env.changes.clone()).collect(),
             inherits_stdin: false,
+            output: Vec::new(),
             limits: spec.limits,
         },
         terminal: terminal.path().to_path_buf(),

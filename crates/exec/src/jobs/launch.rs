@@ -97,6 +97,8 @@ impl Jobs {
         } = shell;
         let readable = |error: io::Error| error.to_string();
         let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
+        let output = fds.output.into_iter().next().map(|(_, output)| output);
+        let output = output.ok_or("its shell has no output")?;
         let script = File::from(fds.script);
         // The shell shares the place where it is read, so that must not move.
         script.write_all_at(&content, 0).map_err(readable)?;
@@ -108,7 +110,7 @@ impl Jobs {
             pgid: fds.pid,
             supervisor: identity(supervised.pid())?,
             beside: false,
-            pipe: fstat(&fds.stdout).ok().map(|stat| stat.st_ino),
+            pipe: fstat(&output).ok().map(|stat| stat.st_ino),
             output: None,
             stdin: stdin.is_some(),
             started_at: self.options.clock.wall(),
@@ -126,7 +128,7 @@ impl Jobs {
             quota: self.options.quota,
         };
         let taken = JobFds {
-            output: fds.stdout,
+            output,
             control: fds.control,
             stdin,
         };

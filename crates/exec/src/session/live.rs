@@ -100,9 +100,10 @@ impl LiveShell {
             args: record::boot(snapshot.as_deref()),
             env_changes: Vec::new(),
             inherits_stdin: false,
+            // Nobody would read them: a call's output comes out of its FIFOs.
+            output: Vec::new(),
             limits: spec.limits,
         };
-        // Its own stdout and stderr are /dev/null as of its first command, so their pipes are not kept.
         let fds = supervised
             .start(start, None)
             .await

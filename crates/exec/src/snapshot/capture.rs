@@ -140,6 +140,7 @@ impl Reader<'_> {
             args,
             env_changes: Vec::new(),
             inherits_stdin: false,
+            output: Vec::new(),
             limits: Limits::default(),
         };
         supervised.start(start, None).await

@@ -2,7 +2,7 @@
 
 use crate::support::{Collect, run_with};
 use crate::world::{Early, World, all_of};
-use agent_bash_core::{Cancel, Executor, RunSpec};
+use agent_bash_core::{Cancel, Executor, RunSpec, Streams};
 use agent_bash_exec::{JobError, JobKind, JobState, JobStdin, JobsOptions, ShellCache};
 use agent_bash_process::ProcessInfo;
 use agent_bash_process::supervisor::JobEnding;
@@ -138,7 +138,11 @@ async fn a_warm_shell_serves_a_job_and_one_that_was_killed_does_not() {
         warm_shells: 1,
         ..crate::support::options()
     });
-    let spec = world.spec("echo $$");
+    let spec = RunSpec {
+        // As a job's.
+        streams: Streams::Merged,
+        ..world.spec("echo $$")
+    };
     for kill in [false, true] {
         let mut out = Collect::default();
         warm.run(&spec, &mut out, &Cancel::new()).await.unwrap();

@@ -6,7 +6,7 @@ use super::fallback;
 use super::protocol::{Event, Order, ShellStart};
 use super::reap::{Ending, reap, sweep};
 use super::{NAME, Token, VERSION};
-use agent_bash_core::Clock;
+use agent_bash_core::{Clock, StreamId};
 use rustix::net::Shutdown;
 use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
@@ -192,10 +192,8 @@ pub struct ShellFds {
     pub stdin_fd: Option<i32>,
     /// The pipe that is its stdin.
     pub control: OwnedFd,
-    /// Read end of its stdout.
-    pub stdout: OwnedFd,
-    /// Read end of its stderr.
-    pub stderr: OwnedFd,
+    /// Read ends of the streams that were ordered, in that order.
+    pub output: Vec<(StreamId, OwnedFd)>,
 }
 
 impl Supervised {
@@ -260,7 +258,7 @@ impl Supervised {
     pub async fn started(&mut self) -> Result<ShellFds, StartError> {
         loop {
             let event = self.event().await.map_err(|Gone| StartError::Gone)?;
-            if let Some(fds) = started(event)? {
+            if let Some(fds) = self.shell(event)? {
                 return Ok(fds);
             }
         }
@@ -272,11 +270,38 @@ impl Supervised {
     /// As [`Self::started`].
     pub fn try_started(&mut self) -> Result<Option<ShellFds>, StartError> {
         while let Some(event) = self.try_event().map_err(|Gone| StartError::Gone)? {
-            if let Some(fds) = started(event)? {
+            if let Some(fds) = self.shell(event)? {
                 return Ok(Some(fds));
             }
         }
         Ok(None)
+    }
+
+    /// The shell that an event brings; `None` if it is of something else.
+    fn shell(&self, (event, fds): (Event, Vec<OwnedFd>)) -> Result<Option<ShellFds>, StartError> {
+        match event {
+            Event::Started {
+                pid,
+                script_fd,
+                stdin_fd,
+            } => {
+                let mut fds = fds.into_iter();
+                let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
+                    return Err(StartError::Gone);
+                };
+                let streams = self.last.iter().flat_map(|start| &start.output);
+                Ok(Some(ShellFds {
+                    pid,
+                    script,
+                    script_fd,
+                    stdin_fd,
+                    control,
+                    output: streams.copied().zip(fds).collect(),
+                }))
+            }
+            Event::StartFailed { reason } => Err(StartError::Shell(reason)),
+            _ => Ok(None),
+        }
     }
 
     /// The next thing it says. Cancel safe.
@@ -361,32 +386,6 @@ impl Supervised {
         self.child
             .as_ref()
             .map_or(0, |child| sweep(child.id().cast_signed(), output))
-    }
-}
-
-/// The shell that an event brings; `None` if it is of something else.
-fn started((event, fds): (Event, Vec<OwnedFd>)) -> Result<Option<ShellFds>, StartError> {
-    match event {
-        Event::Started {
-            pid,
-            script_fd,
-            stdin_fd,
-        } => {
-            let Ok([script, control, stdout, stderr]) = <[OwnedFd; 4]>::try_from(fds) else {
-                return Err(StartError::Gone);
-            };
-            Ok(Some(ShellFds {
-                pid,
-                script,
-                script_fd,
-                stdin_fd,
-                control,
-                stdout,
-                stderr,
-            }))
-        }
-        Event::StartFailed { reason } => Err(StartError::Shell(reason)),
-        _ => Ok(None),
     }
 }
 

@@ -4,9 +4,11 @@ use super::protocol::ShellStart;
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
 use crate::proc_fs;
+use agent_bash_core::StreamId;
 use rustix::io::FdFlags;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -29,10 +31,10 @@ pub(super) struct Launched {
     pub(super) pid: i32,
     pub(super) script_fd: i32,
     pub(super) stdin_fd: Option<i32>,
-    /// Script file, control pipe, stdout, stderr: in the order in which they are sent.
-    pub(super) host_ends: [OwnedFd; 4],
-    /// Inodes of stdout and stderr, by which a survivor is known to hold the output.
-    pub(super) pipes: [u64; 2],
+    /// Script file, control pipe, streams: in the order in which they are sent.
+    pub(super) host_ends: Vec<OwnedFd>,
+    /// Inodes of the streams, by which a survivor is known to hold the output.
+    pub(super) pipes: Vec<u64>,
     /// The shell's last argument: by it forks of the shell are known.
     pub(super) boot: Vec<u8>,
     /// What the shell reports of itself.
@@ -59,9 +61,8 @@ pub(super) fn launch(
 ) -> io::Result<Launched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
-    let (stdout, stdout_write) = pipe()?;
-    let (stderr, stderr_write) = pipe()?;
-    let pipes = [&stdout, &stderr].map(|pipe| inode_of(pipe).unwrap_or(0));
+    let (output, [stdout, stderr]) = streams(&start.output)?;
+    let pipes = output.iter().filter_map(inode_of).collect();
 
     let report = Report::new()?;
     let places = [
@@ -74,7 +75,7 @@ pub(super) fn launch(
         .map(|argument| filled_in(argument, &places))
         .collect();
     let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
-    let standard = [control_read, stdout_write, stderr_write];
+    let standard = [control_read, stdout, stderr];
     let pid = match starter {
         Starter::Child => child(start, &args, standard, &inherited)?,
         Starter::Leader { env } => leader::start(start, &args, env, &standard, &inherited)?,
@@ -84,7 +85,7 @@ pub(super) fn launch(
         pid,
         script_fd: script.as_raw_fd(),
         stdin_fd: stdin.map(AsRawFd::as_raw_fd),
-        host_ends: [script, control, stdout, stderr],
+        host_ends: [script, control].into_iter().chain(output).collect(),
         pipes,
         boot: args
             .last()
@@ -92,6 +93,32 @@ pub(super) fn launch(
             .unwrap_or_default(),
         report,
     })
+}
+
+/// Read ends of these streams, and a shell's stdout and stderr.
+fn streams(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [OwnedFd; 2])> {
+    let mut output = Vec::new();
+    let [mut stdout, mut stderr] = [None, None];
+    for stream in wanted {
+        let (read, write) = pipe()?;
+        output.push(read);
+        match stream {
+            StreamId::Merged => {
+                stderr = Some(write.try_clone()?);
+                stdout = Some(write);
+            }
+            StreamId::Stdout => stdout = Some(write),
+            StreamId::Stderr => stderr = Some(write),
+        }
+    }
+    let or_nowhere = |stream: Option<OwnedFd>| match stream {
+        Some(stream) => Ok(stream),
+        None => File::options()
+            .write(true)
+            .open("/dev/null")
+            .map(OwnedFd::from),
+    };
+    Ok((output, [or_nowhere(stdout)?, or_nowhere(stderr)?]))
 }
 
 /// Starts it under the numbers that the descriptors have here.

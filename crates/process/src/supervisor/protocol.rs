@@ -3,7 +3,7 @@
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
-use agent_bash_core::{Ending, Limits, Survivor};
+use agent_bash_core::{Ending, Limits, StreamId, Survivor};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ pub(super) enum Order {
         job: Option<OsString>,
     },
     /// Let the shell that waits for its script run as a job that outlives the host. With it, in this order: the read end
-    /// of its stdout, the control pipe's write end, and the write end of its stdin if it has one. Answer: `Detached`, or
+    /// of its output, the control pipe's write end, and the write end of its stdin if it has one. Answer: `Detached`, or
     /// `DetachFailed`; in time `JobEnded`.
     Detach(Detach),
 }
@@ -79,7 +79,7 @@ pub enum Event {
         /// Version of the protocol.
         version: u32,
     },
-    /// A shell waits for its script. With it: script file, control pipe's write end, read ends of stdout and stderr.
+    /// A shell waits for its script. With it: script file, control pipe's write end, read ends of its streams.
     Started {
         /// Process id and process group of the shell.
         pid: u32,
@@ -149,6 +149,9 @@ pub struct ShellStart {
     pub env_changes: Vec<(OsString, Option<OsString>)>,
     /// A descriptor comes with the order that the script shall have as its stdin.
     pub inherits_stdin: bool,
+    /// The streams that it prints into, a pipe each; a stream without one is discarded. A shell may print as soon as it is
+    /// started, a warning for instance, so each pipe has a reader until the shell has ended.
+    pub output: Vec<StreamId>,
     /// What it and all that it starts may use.
     pub limits: Limits,
 }

@@ -49,7 +49,7 @@ pub(super) struct Server {
 #[derive(Debug)]
 struct Shell {
     pid: i32,
-    pipes: [u64; 2],
+    pipes: Vec<u64>,
     boot: Vec<u8>,
     report: Report,
     /// The terminal it is on, if any.
@@ -230,7 +230,8 @@ impl Server {
                     script_fd,
                     stdin_fd,
                 };
-                self.tell(&event, &host_ends.each_ref().map(AsFd::as_fd));
+                let fds: Vec<_> = host_ends.iter().map(AsFd::as_fd).collect();
+                self.tell(&event, &fds);
             }
             Err(error) => {
                 let reason = format!("{}: {error}", start.program.display());
@@ -250,7 +251,7 @@ impl Server {
                 let pid = launched.pid;
                 self.shell = Some(Shell {
                     pid,
-                    pipes: [0; 2],
+                    pipes: Vec::new(),
                     boot: launched.boot,
                     report,
                     terminal: Some(launched.terminal),
