@@ -6,6 +6,7 @@ use rustix::io::Errno;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Beginning of the directories' names.
@@ -27,9 +28,12 @@ pub(super) struct Directory {
 }
 
 impl Directory {
-    /// Makes one in `parent`.
+    /// Makes one in `parent`. Whoever else might write there could take the place of a FIFO, and read every exported variable.
     pub(super) fn make(parent: &Path) -> io::Result<Self> {
-        let made = tempfile::Builder::new().prefix(PREFIX).tempdir_in(parent)?;
+        let made = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir_in(parent)?;
         Ok(Self { path: made.keep() })
     }
 
@@ -116,6 +120,17 @@ mod tests {
         assert_eq!(sweep_sessions(temp.path()), 2);
         assert!(new.exists() && used.exists() && other.exists());
         assert!(!dead.exists() && !removed.exists());
+    }
+
+    #[test]
+    fn it_is_the_users_alone() {
+        let temp = tempfile::tempdir().unwrap();
+        let directory = Directory::make(temp.path()).unwrap();
+        drop(fifo(&directory.status()).unwrap());
+        for (path, mode) in [(&directory.path, 0o700), (&directory.status(), 0o600)] {
+            let found = fs::metadata(path).unwrap().permissions().mode() & 0o777;
+            assert_eq!(found, mode, "{}", path.display());
+        }
     }
 
     #[test]
