@@ -100,7 +100,9 @@ async fn stages(
     let hardened = safe_mode::check(tool, call, &mut request)?;
     approve::ask(tool, call, &request, &reading, cancel).await?;
     call.allowed = true;
-    working_directory::check(&call.cwd)?;
+    if working_directory::is_wanted(&request) {
+        working_directory::check(&call.cwd)?;
+    }
 
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
     call.notices.extend(clamped);

@@ -159,6 +159,8 @@ pub struct Outcome {
     pub duration: Duration,
     /// Exit status of each stage of the last pipeline; `None` where it is not known.
     pub stages: Option<Vec<Stage>>,
+    /// Where the script began, if that is not the directory of its specification but a session's; `None` where it is.
+    pub initial_cwd: Option<PathBuf>,
     /// Where the shell ended up; `None` where it is not known.
     pub final_cwd: Option<PathBuf>,
     /// Processes that still live.

@@ -4,11 +4,12 @@
 //! own, which the record opens by path, so that an `exec >/dev/null` is undone with the call and late output stays with its
 //! own call; status and directory leave on a status FIFO, exports on another. Nothing is ever parsed out of the output.
 //!
-//! Parts: `live` (a shell that waits for records), `record` (their text), `call` (one call), `survivors` (whoever it leaves).
+//! Parts: `live` (a shell that waits for records), `place` (where one stands), `record` (their text), `call` (one call), `survivors` (whoever it leaves).
 
 mod call;
 mod directory;
 mod live;
+mod place;
 mod record;
 mod survivors;
 
@@ -23,8 +24,7 @@ use agent_bash_core::{
 use call::{After, SessionCall};
 pub use directory::sweep_sessions;
 use live::LiveShell;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use place::Place;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
@@ -59,10 +59,10 @@ pub struct ShellInfo {
 impl Named {
     fn info(&self) -> ShellInfo {
         let session = self.session.try_lock();
-        let cwd = session.as_ref().ok().and_then(|session| {
-            let remembered = session.remembered.as_ref()?;
-            Some(PathBuf::from(OsStr::from_bytes(&remembered.cwd)))
-        });
+        let cwd = session
+            .as_ref()
+            .ok()
+            .and_then(|session| Some(session.remembered.as_ref()?.place.as_ref()?.shown()));
         ShellInfo {
             name: self.name.clone(),
             busy: session.is_err(),
@@ -81,8 +81,8 @@ struct Session {
 /// What survives the end of a session's shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Remembered {
-    /// The directory that the shell was in.
-    pub(crate) cwd: Vec<u8>,
+    /// Where the shell was; `None`: a new one goes to where its call wants it.
+    pub(crate) place: Option<Place>,
     /// Its exported variables, as `export -p` prints them. Those of the last call are known when the next one begins.
     pub(crate) exports: Vec<u8>,
 }
@@ -195,10 +195,10 @@ impl Session {
                 After::Alive {
                     outcome,
                     shell,
-                    cwd,
+                    place,
                 } => {
                     self.shell = Some(shell);
-                    self.remembered.get_or_insert_default().cwd = cwd;
+                    self.remembered.get_or_insert_default().place = Some(place);
                     return Ok(with(notices, outcome));
                 }
                 After::Ended { outcome, reason } => {
@@ -208,6 +208,17 @@ impl Session {
                 After::Refused { error, shell } => {
                     self.shell = shell;
                     return Err(error);
+                }
+                After::Displaced(place) => {
+                    let shown = place.shown();
+                    if let Some(remembered) = &mut self.remembered {
+                        remembered.place = None;
+                    }
+                    return Err(NotStarted::new(format!(
+                        "the session was in `{}`, which is gone or cannot be entered; its next command runs in `{}`",
+                        shown.display(),
+                        spec.cwd.display()
+                    )));
                 }
                 After::Untaken(reason) => {
                     notices.push(reset(&reason));

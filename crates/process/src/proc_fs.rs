@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What `/proc/<pid>/stat` says of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,6 +113,12 @@ pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
         return Vec::new();
     }
     line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+}
+
+/// The directory in which a process stands, by its real name; that of one that was removed ends in ` (deleted)`. `None` where we
+/// may not look, or the system does not tell. Never waits for a file system.
+pub fn directory_of(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
 /// Whether a process has one of these pipes open. False where we may not look.

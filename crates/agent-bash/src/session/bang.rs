@@ -155,7 +155,8 @@ fn message(
     let (time, cwd, survivors, notices) = match outcome {
         Ok(outcome) => {
             let notices = shape::notices(call.notices, &outcome, &report);
-            let cwd = outcome.final_cwd.as_deref().map(shape::shown);
+            let cwd = outcome.final_cwd.as_ref().or(outcome.initial_cwd.as_ref());
+            let cwd = cwd.map(|cwd| shape::shown(cwd));
             (outcome.started_at, cwd, outcome.survivors, notices)
         }
         Err(_) => (tool.clock.wall(), None, Vec::new(), call.notices),

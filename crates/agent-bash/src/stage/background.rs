@@ -116,6 +116,7 @@ fn ended_at_once(
             started_at: job.started_at,
             duration,
             stages: None,
+            initial_cwd: None,
             final_cwd: None,
             survivors: Vec::new(),
             closed_early: false,

@@ -123,7 +123,7 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
         status,
         output: summary,
         duration_ms: to_millis(outcome.duration),
-        cwd: shown(&call.cwd),
+        cwd: shown(outcome.initial_cwd.as_deref().unwrap_or(&call.cwd)),
         // Of a single command the status says it all.
         stages: outcome
             .stages

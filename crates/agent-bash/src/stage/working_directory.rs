@@ -1,6 +1,7 @@
 //! Where a call runs: the path it asks for made absolute, and whether that is a directory. Looks, and changes nothing.
 
 use crate::HostContext;
+use agent_bash_core::{Mode, Request};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -53,6 +54,11 @@ fn without_dots(path: &Path) -> PathBuf {
         }
     }
     clean
+}
+
+/// Whether the call runs in the directory of its own or the session's; a persistent shell is where it is.
+pub(crate) fn is_wanted(request: &Request) -> bool {
+    request.session.is_none() || request.cwd.is_some() || request.mode == Some(Mode::Background)
 }
 
 /// Refuses what is no directory.

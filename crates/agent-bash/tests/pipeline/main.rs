@@ -280,6 +280,34 @@ async fn what_the_executor_noticed_is_in_the_result() {
     assert!(result.stages.is_empty(), "one stage is the status itself");
 }
 
+/// A persistent shell is where it is, whatever became of the directory of the tool.
+#[tokio::test]
+async fn a_call_of_a_session_is_where_its_shell_is() {
+    let ended = Outcome {
+        initial_cwd: Some("/elsewhere".into()),
+        ..outcome(Ending::Exited { code: 0 })
+    };
+    let executor = Scripted::new(vec![], Ok(ended));
+    let dir = tempfile::tempdir().unwrap();
+    let gone = dir.path().join("gone");
+    let tool = builder(&profiles::STANDARD, &executor, &gone)
+        .sessions(true)
+        .build();
+    let result = tool
+        .execute(json!({"command": "x", "session": "s"}), &Cancel::new())
+        .await;
+    assert_eq!((&*result.cwd, executor.runs()), ("/elsewhere", 1));
+    for call in [
+        json!("x"),
+        json!({"command": "x", "session": "s", "cwd": "."}),
+    ] {
+        let result = tool.execute(call, &Cancel::new()).await;
+        assert_eq!(*result.cwd, *gone.to_string_lossy());
+        assert!(result.text.contains("does not exist"), "{}", result.text);
+    }
+    assert_eq!(executor.runs(), 1);
+}
+
 #[tokio::test]
 async fn a_timeout_that_was_clamped_is_said() {
     let executor = Scripted::exits(0, b"hi\n");

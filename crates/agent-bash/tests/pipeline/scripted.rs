@@ -56,6 +56,7 @@ pub(crate) fn outcome(ending: Ending) -> Outcome {
         started_at: Timestamp(1000),
         duration: Duration::from_micros(12_300),
         stages: None,
+        initial_cwd: None,
         final_cwd: None,
         survivors: Vec::new(),
         closed_early: false,

@@ -2,6 +2,7 @@
 
 use super::Remembered;
 use super::live::{Asked, LiveShell, gone, read_status, until_ended};
+use super::place::Place;
 use super::record::{NO_DIRECTORY, Record, Report, read_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
@@ -14,10 +15,8 @@ use agent_bash_core::{
     Streams, Survivor, Timestamp,
 };
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd};
-use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +40,10 @@ pub(super) struct SessionCall<'a> {
     writers: Vec<OwnedFd>,
     watchdog: Option<Watchdog>,
     pub(super) cancel: Cancel,
+    /// Where the session was before it; `None` where the call goes to a directory of its own.
+    stands_in: Option<Place>,
+    /// The shell had run nothing before.
+    was_fresh: bool,
     pub(super) started_at: Timestamp,
     pub(super) started: Duration,
 }
@@ -52,7 +55,7 @@ pub(super) enum After {
     Alive {
         outcome: Outcome,
         shell: LiveShell,
-        cwd: Vec<u8>,
+        place: Place,
     },
     /// The call was the shell's last.
     Ended { outcome: Outcome, reason: String },
@@ -61,6 +64,8 @@ pub(super) enum After {
         error: NotStarted,
         shell: Option<LiveShell>,
     },
+    /// The script was not run, since the session's shell has ended and a new one cannot get to where that was.
+    Displaced(Place),
     /// The script was not taken: another shell can have it.
     Untaken(String),
 }
@@ -99,9 +104,11 @@ impl<'a> SessionCall<'a> {
             Streams::Split => Some(shell.fifo().map_err(failed)?),
         };
         let (status, exports) = (shell.directory.status(), shell.directory.exports());
-        let remembered = remembered.filter(|_| shell.fresh);
+        let place = remembered.and_then(|remembered| remembered.place.as_ref());
         // A new shell goes where the last one was, else where the call wants it.
-        let enters = spec.enter_cwd || (shell.fresh && remembered.is_none());
+        let enters = spec.enter_cwd || place.is_none();
+        let stands_in = place.filter(|_| !enters).cloned();
+        let remembered = remembered.filter(|_| shell.fresh);
         let record = Record {
             script: &spec.script,
             cwd: enters.then_some(&*spec.cwd),
@@ -143,6 +150,8 @@ impl<'a> SessionCall<'a> {
             writers,
             watchdog: Some(watchdog),
             cancel: cancel.clone(),
+            stands_in,
+            was_fresh: shell.fresh,
             started_at,
             started,
             shell,
@@ -270,14 +279,17 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell goes on, where it was.
+    /// A shell goes on, where it was. One that was new was nowhere yet.
     fn refused(mut self) -> After {
+        if let Some(place) = self.stands_in {
+            return After::Displaced(place);
+        }
         self.keep_fifos();
         let cwd = self.spec.cwd.display();
         let error = NotStarted::new(format!("`{cwd}` could not be entered"));
         After::Refused {
             error,
-            shell: Some(self.shell),
+            shell: Some(self.shell).filter(|_| !self.was_fresh),
         }
     }
 
@@ -321,14 +333,14 @@ impl<'a> SessionCall<'a> {
         self.shell.last = report.code;
         self.shell.will_say_exports();
         self.keep_fifos();
-        let final_cwd = OsStr::from_bytes(&report.cwd).into();
+        let place = Place::of(self.shell.pid, report.cwd);
         let mut outcome = self.outcome(Ending::Exited { code: report.code }, duration, survivors);
-        outcome.final_cwd = Some(final_cwd);
+        outcome.final_cwd = Some(place.shown());
         outcome.stages = report.stages;
         After::Alive {
             outcome,
             shell: self.shell,
-            cwd: report.cwd,
+            place,
         }
     }
 
@@ -407,6 +419,7 @@ impl<'a> SessionCall<'a> {
             started_at: self.started_at,
             duration,
             stages: None,
+            initial_cwd: self.stands_in.as_ref().map(Place::shown),
             final_cwd: None,
             survivors,
             closed_early: self.streams.closed_early(),

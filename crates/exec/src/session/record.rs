@@ -1,6 +1,7 @@
 //! The text of a session: what its shell is started with, and the record of a call.
 
 use super::Remembered;
+use super::place::Place;
 use crate::exports;
 use crate::record::old_directory;
 use crate::snapshot::Snapshot;
@@ -41,14 +42,14 @@ pub(super) const COMMIT: &[u8] = b"\0";
 /// What the shell reads when it is done with its record, and what changes nothing: its loop waits for the NUL all the same.
 pub(super) const QUESTION: &[u8] = b".";
 
-/// A record could not enter the call's directory; the script does not run.
+/// A record could not enter the call's directory, or the session's; the script does not run.
 pub(super) const NO_DIRECTORY: u8 = b'd';
 
 /// What a call's record does.
 #[derive(Debug)]
 pub(super) struct Record<'a> {
     pub(super) script: &'a str,
-    /// Directory to enter before the script; `None` stays where the shell is.
+    /// Directory to enter before the script; `None` stays where the shell is, or was.
     pub(super) cwd: Option<&'a Path>,
     /// Restored first, in a shell that is new.
     pub(super) remembered: Option<&'a Remembered>,
@@ -84,20 +85,33 @@ impl Record<'_> {
             add(&quoted(path));
             add(b"; ");
         }
+        let place = self
+            .remembered
+            .and_then(|remembered| remembered.place.as_ref());
+        let place = place.map(Place::enter);
+        let refuse = format!("\\builtin printf {} >", char::from(NO_DIRECTORY));
+        let refuse = [refuse.as_bytes(), &status, b"; else "].concat();
+        // Where the call names a directory of its own it does not matter whether the other is there.
+        let must_be_there = self.cwd.is_none() && place.is_some();
+        if let Some(place) = place {
+            let (before, after): (&[u8], _) = match must_be_there {
+                true => (b"if ! { ", [b"; }; then ", &*refuse].concat()),
+                false => (b"", b"; ".to_vec()),
+            };
+            add(before);
+            add(&place);
+            add(&after);
+        }
         if let Some(remembered) = self.remembered {
-            add(b"\\builtin cd -- ");
-            add(&quoted(OsStr::from_bytes(&remembered.cwd)));
             // `OLDPWD` is among them.
-            add(b"; ");
             add(&remembered.exports);
             add(b"\n");
         }
         if let Some(cwd) = self.cwd {
             add(b"if ! \\builtin cd -- ");
             add(&quoted(cwd.as_os_str()));
-            add(format!("; then \\builtin printf {} >", char::from(NO_DIRECTORY)).as_bytes());
-            add(&status);
-            add(b"; else ");
+            add(b"; then ");
+            add(&refuse);
         }
         if self.is_new {
             add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD; ");
@@ -146,7 +160,8 @@ impl Record<'_> {
         } else {
             br#""$?""#
         });
-        add(br#" "${!-}" "${PWD-}""#);
+        // Of where it stands PWD is only what a script says.
+        add(br#" "${!-}" "${DIRSTACK:-${PWD-}}""#);
         if self.stages {
             add(br#" "${__ab[@]}""#);
         }
@@ -164,7 +179,7 @@ impl Record<'_> {
         add(&exports);
         add(br"; \builtin printf '\0' >");
         add(&exports);
-        if self.cwd.is_some() {
+        if self.cwd.is_some() || must_be_there {
             add(b"; fi");
         }
         add(b"; :\0");
@@ -211,7 +226,7 @@ pub(super) struct Report {
     pub(super) code: i32,
     /// Pid of the last background command, as text; empty if there was none.
     pub(super) background: Vec<u8>,
-    /// The directory that it is in.
+    /// What it calls the directory that it is in.
     pub(super) cwd: Vec<u8>,
     /// The exit status of each stage of the last pipeline, where that was asked for.
     pub(super) stages: Option<Vec<Stage>>,

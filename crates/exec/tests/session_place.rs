@@ -1,0 +1,148 @@
+//! Where a session goes on when its shell was replaced: where it was, or nowhere.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+mod support;
+
+use agent_bash_core::{Cancel, Ending, NotStarted, NoticeKind, RunSpec, SessionName};
+use agent_bash_exec::ShellCache;
+use std::fs;
+use std::path::Path;
+use support::{Ran, cache, run_with, spec};
+
+async fn try_say(cache: &ShellCache, script: &str, cwd: &Path) -> Result<Ran, NotStarted> {
+    let spec = RunSpec {
+        session: Some(SessionName("a".into())),
+        cwd: cwd.to_owned(),
+        ..spec(script)
+    };
+    run_with(cache, &spec, &Cancel::new()).await
+}
+
+async fn say(cache: &ShellCache, script: &str, cwd: &Path) -> Ran {
+    try_say(cache, script, cwd).await.unwrap()
+}
+
+fn is_reset(ran: &Ran) -> bool {
+    let mut notices = ran.outcome.notices.iter();
+    notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
+}
+
+/// What comes before the end of the shell, and where the next call runs, below the directory of the calls.
+const KEPT: &[(&str, &str)] = &[
+    (":", "base"),
+    ("unset PWD", "base"),
+    ("PWD=/etc", "base"),
+    ("PWD=relative", "base"),
+    ("unset DIRSTACK PWD; PWD=/etc", "base"),
+    ("export PWD=/etc", "base"),
+    ("cd ..", ""),
+    ("mkdir -p real && ln -sfn real link && cd link", "base/link"),
+    ("mkdir -p a && cd a && mv ../a ../moved", "base/moved"),
+    // Gone, and made again.
+    (
+        "mkdir -p again && cd again && rmdir ../again && mkdir ../again",
+        "base/again",
+    ),
+    ("mkdir -p 'new\nline' && cd new*", "base/new\nline"),
+    (
+        "mkdir -p 'x (deleted)' x && cd 'x (deleted)'",
+        "base/x (deleted)",
+    ),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_goes_on_where_it_was() {
+    for (before, place) in KEPT {
+        let dir = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(dir.path()).unwrap();
+        let base = top.join("base");
+        fs::create_dir(&base).unwrap();
+        let cache = cache();
+        say(&cache, before, &base).await;
+        assert!(is_reset(&say(&cache, "exit 3", &base).await), "{before}");
+        let next = say(&cache, "\\builtin pwd", &base).await;
+        // A path that ends in nothing ends in a slash.
+        let wanted = top.join(place).components().collect::<std::path::PathBuf>();
+        assert_eq!(next.out, format!("{}\n", wanted.display()), "{before}");
+        assert_eq!(next.outcome.final_cwd, Some(wanted), "{before}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_goes_nowhere_else() {
+    for lose in [
+        "mkdir gone && cd gone && rmdir ../gone",
+        "mkdir gone && cd gone && PWD=/etc && rmdir ../gone",
+        "mkdir gone && cd gone && unset PWD DIRSTACK && rmdir ../gone",
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(dir.path()).unwrap();
+        let cache = cache();
+        say(&cache, &format!("export KEPT=1; {lose}"), &base).await;
+        // While the shell lives it is there.
+        assert_eq!(say(&cache, "echo here", &base).await.out, "here\n");
+        say(&cache, "exit 3", &base).await;
+        let refused = try_say(&cache, "echo ran >ran", &base).await.unwrap_err();
+        assert!(refused.reason.contains("which is gone"), "{refused:?}");
+        assert!(!base.join("ran").exists(), "{lose}");
+        // It was told, and knows where it is now.
+        let next = say(&cache, "echo $KEPT; \\builtin pwd", &base).await;
+        assert_eq!(next.out, format!("1\n{}\n", base.display()), "{lose}");
+    }
+}
+
+/// A call that names its directory does not need the one that is gone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_directory_of_its_own_is_where_a_call_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let cache = cache();
+    let lose = "export KEPT=1; mkdir gone && cd gone && rmdir ../gone";
+    say(&cache, lose, &base).await;
+    say(&cache, "exit 3", &base).await;
+    let spec = RunSpec {
+        session: Some(SessionName("a".into())),
+        cwd: base.clone(),
+        enter_cwd: true,
+        ..spec("echo $KEPT; pwd")
+    };
+    let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+    assert_eq!(ran.out, format!("1\n{}\n", base.display()));
+}
+
+/// A shell that could not enter its first directory has been nowhere: the next call is not run there either.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_begins_at_the_root() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let cache = cache();
+    for _ in 0..2 {
+        let refused = try_say(&cache, "pwd", &base.join("missing")).await;
+        assert!(refused.is_err(), "{refused:?}");
+    }
+    let ran = say(&cache, "pwd", &base).await;
+    assert_eq!(ran.out, format!("{}\n", base.display()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_says_where_its_script_began() {
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    let cache = cache();
+    let first = say(&cache, "cd /usr", &base).await.outcome;
+    assert_eq!(
+        (first.initial_cwd, first.final_cwd),
+        (None, Some("/usr".into()))
+    );
+    let second = say(&cache, "cd /usr/lib; exit 3", &base).await.outcome;
+    assert_eq!(second.ending, Ending::Exited { code: 3 });
+    assert_eq!(second.initial_cwd, Some("/usr".into()));
+    // Neither the shell nor the directory of the calls has to be there for that.
+    fs::remove_dir(&base).unwrap();
+    for _ in 0..2 {
+        let next = say(&cache, "pwd", &base).await;
+        assert_eq!(next.out, "/usr\n");
+        assert_eq!(next.outcome.initial_cwd, Some("/usr".into()));
+    }
+}
