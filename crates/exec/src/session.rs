@@ -199,7 +199,7 @@ impl Session {
                 } => {
                     self.shell = Some(shell);
                     self.remembered.get_or_insert_default().place = Some(place);
-                    return Ok(with(notices, outcome));
+                    return Ok(with(notices, *outcome));
                 }
                 After::Ended { outcome, reason } => {
                     notices.push(reset(&reason));

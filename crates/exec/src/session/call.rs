@@ -53,7 +53,7 @@ pub(super) struct SessionCall<'a> {
 pub(super) enum After {
     /// The shell waits for the next call.
     Alive {
-        outcome: Outcome,
+        outcome: Box<Outcome>,
         shell: LiveShell,
         place: Place,
     },
@@ -338,7 +338,7 @@ impl<'a> SessionCall<'a> {
         outcome.final_cwd = Some(place.shown());
         outcome.stages = report.stages;
         After::Alive {
-            outcome,
+            outcome: Box::new(outcome),
             shell: self.shell,
             place,
         }

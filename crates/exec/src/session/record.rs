@@ -94,13 +94,15 @@ impl Record<'_> {
         // Where the call names a directory of its own it does not matter whether the other is there.
         let must_be_there = self.cwd.is_none() && place.is_some();
         if let Some(place) = place {
-            let (before, after): (&[u8], _) = match must_be_there {
-                true => (b"if ! { ", [b"; }; then ", &*refuse].concat()),
-                false => (b"", b"; ".to_vec()),
-            };
-            add(before);
-            add(&place);
-            add(&after);
+            if must_be_there {
+                add(b"if ! { ");
+                add(&place);
+                add(b"; }; then ");
+                add(&refuse);
+            } else {
+                add(&place);
+                add(b"; ");
+            }
         }
         if let Some(remembered) = self.remembered {
             // `OLDPWD` is among them.

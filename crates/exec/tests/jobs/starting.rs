@@ -117,7 +117,7 @@ async fn its_surroundings_are_those_of_a_call() {
         .changes
         .insert("A".into(), Some("it's \"$x\"\n".into()));
     spec.env.changes.insert("HOME".into(), None);
-    spec.streams = agent_bash_core::Streams::Merged;
+    spec.streams = Streams::Merged;
     let called = run_with(&world.cache, &spec, &Cancel::new()).await.unwrap();
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     world.end(&job.id).await;
