@@ -19,6 +19,7 @@ pub mod layout;
 mod pipeline;
 pub mod profiles;
 mod refusal;
+pub mod running;
 pub mod schema;
 pub mod session;
 pub mod settings;
@@ -33,6 +34,7 @@ pub use agent_bash_pty as pty;
 pub use agent_bash_sink as sink;
 
 pub use host::HostContext;
+pub use pipeline::Account;
 pub use refusal::{APPROVAL_RULE, Refusal, RuleRefusal};
 pub use session::Session;
 pub use stage::approve::{AllowAll, Approval, Approver, Denied, Proposal};

@@ -13,7 +13,7 @@ use crate::stage::{
 use crate::tool::{CallOptions, Wiring};
 use agent_bash_core::{Caller, Cancel, Mode, Notice, Outcome, ToolResult};
 use agent_bash_exec::Job;
-use agent_bash_sink::CallOutput;
+use agent_bash_sink::{CallOutput, SinkReport};
 use std::path::PathBuf;
 
 /// What is known of a call, whatever becomes of it.
@@ -48,13 +48,24 @@ pub(crate) struct Ran {
     pub(crate) last_pipeline: Option<Vec<Vec<String>>>,
 }
 
+/// A call that is over, as data: its result, and what a text of another form is made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// The result.
+    pub result: ToolResult,
+    /// What was printed: one stream, or stdout and stderr; nothing where nothing was started.
+    pub printed: Vec<SinkReport>,
+    /// Why nothing was started, where nothing was.
+    pub refusal: Option<Refusal>,
+}
+
 /// Takes a call through all stages.
 pub(crate) async fn call(
     tool: &Wiring,
     input: Input,
     options: CallOptions<'_>,
     cancel: &Cancel,
-) -> ToolResult {
+) -> Account {
     let mut call = Call {
         command: String::new(),
         cwd: tool.host.cwd.clone(),
@@ -63,7 +74,8 @@ pub(crate) async fn call(
     };
     let ended = stages(tool, input, options, cancel, &mut call).await;
     let (command, allowed) = (call.command.clone(), call.allowed);
-    let mut result = shape::result(tool, call, ended);
+    let mut account = shape::account(tool, call, ended);
+    let result = &mut account.result;
     let recorded = Recorded {
         by: Caller::Model,
         command: &command,
@@ -73,8 +85,8 @@ pub(crate) async fn call(
         duration_ms: result.duration_ms,
     };
     let unrecorded = audit::record(tool, &recorded);
-    result.notices.extend(unrecorded);
-    result
+    account.result.notices.extend(unrecorded);
+    account
 }
 
 async fn stages(

@@ -2,7 +2,7 @@
 //! many tasks at once.
 
 use crate::HostContext;
-use crate::pipeline;
+use crate::pipeline::{self, Account};
 use crate::schema::{self, ToolSchema};
 use crate::stage::approve::{AllowAll, Approver};
 use crate::stage::audit::Audit;
@@ -124,6 +124,16 @@ impl BashTool {
         options: CallOptions<'_>,
         cancel: &Cancel,
     ) -> ToolResult {
+        self.account(input, options, cancel).await.result
+    }
+
+    /// As [`Self::execute_with`], with what a text of another form is made from.
+    pub async fn account(
+        &self,
+        input: impl Into<Input>,
+        options: CallOptions<'_>,
+        cancel: &Cancel,
+    ) -> Account {
         pipeline::call(&self.wiring, input.into(), options, cancel).await
     }
 

@@ -3,21 +3,19 @@
 //! Six tools: `bash` is the session's own; `bash_output`, `bash_input`, `bash_kill` and `bash_jobs` are for what goes on
 //! after its call; `read_artifact` (`view` under `paged`) and the resources `artifact://…` are what was kept.
 
-mod calls;
 mod handler;
 mod instructions;
 mod jobs;
 mod log;
 mod message;
 mod reading;
-mod recent;
 mod tools;
 mod transport;
 
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
-use calls::Calls;
+use agent_bash::running::Running;
 use handler::Server;
 use std::io;
 use std::sync::Arc;
@@ -64,7 +62,7 @@ where
     let end = stop.child();
     let output = stop_writing.stoppable(output);
     let transport = Bounded::new(input, output, end.clone());
-    let calls = Arc::new(Calls::new(Arc::clone(&session), end.clone()));
+    let calls = Arc::new(Running::new(end.clone()));
     let server = Server::new(session, Arc::clone(&calls), Arc::clone(&clock), options);
     let running = tokio::select! {
         biased;

@@ -12,6 +12,17 @@ pub enum Input {
     Request(Request),
 }
 
+impl Input {
+    /// The script, where it can be told without reading the call.
+    pub(crate) fn command(&self) -> Option<&str> {
+        match self {
+            Self::Json(Value::String(command)) => Some(command),
+            Self::Json(value) => value["command"].as_str(),
+            Self::Request(request) => Some(&request.command),
+        }
+    }
+}
+
 impl From<Value> for Input {
     fn from(value: Value) -> Self {
         Self::Json(value)

@@ -1,7 +1,7 @@
 //! From what happened to the result: status, counts, notices, and the text that is made from them.
 
 use crate::layout::{self, End, Facts};
-use crate::pipeline::{Call, Ended, Ran};
+use crate::pipeline::{Account, Call, Ended, Ran};
 use crate::refusal::Refusal;
 use crate::stage::benign;
 use crate::stage::last_pipeline::failed_stage;
@@ -21,11 +21,19 @@ use std::time::Duration;
 /// SIGPIPE: what a producer meets whose reader has what it wanted.
 const BROKEN_PIPE: i32 = 13;
 
-pub(crate) fn result(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> ToolResult {
-    match ended {
-        Ok(Ended::Ran(ran)) => finished(tool, call, *ran),
-        Ok(Ended::Detached(job)) => detached(tool, call, job),
-        Err(refusal) => refused(tool, call, &refusal),
+pub(crate) fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> Account {
+    let (result, printed, refusal) = match ended {
+        Ok(Ended::Ran(ran)) => {
+            let (result, printed) = finished(tool, call, *ran);
+            (result, printed, None)
+        }
+        Ok(Ended::Detached(job)) => (detached(tool, call, job), Vec::new(), None),
+        Err(refusal) => (refused(tool, call, &refusal), Vec::new(), Some(refusal)),
+    };
+    Account {
+        result,
+        printed,
+        refusal,
     }
 }
 
@@ -89,7 +97,7 @@ fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> To
     }
 }
 
-fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
+fn finished(tool: &Wiring, call: Call, ran: Ran) -> (ToolResult, Vec<SinkReport>) {
     let Ran {
         outcome,
         output,
@@ -117,7 +125,7 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
         notices: &notices,
         limits: tool.profile.output,
     };
-    ToolResult {
+    let result = ToolResult {
         text: layout::write(tool.profile.layout, &facts),
         is_error: status.is_error(),
         status,
@@ -135,7 +143,8 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> ToolResult {
         suggested_tool: None,
         rule: None,
         started_at: outcome.started_at,
-    }
+    };
+    (result, printed)
 }
 
 /// What is worth knowing, in the order in which it came up.

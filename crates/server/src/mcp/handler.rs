@@ -1,7 +1,6 @@
 //! The server as `rmcp` calls it: from a request to who serves it.
 
-use super::calls::{Call, Calls, MAX_CALLS};
-use super::jobs::{Answer, JobTools, clean, with_line};
+use super::jobs::{Answer, JobTools, call_name, clean, with_line};
 use super::log::Log;
 use super::tools::{self, Which};
 use super::{Options, instructions, reading};
@@ -10,6 +9,7 @@ use agent_bash::Session;
 use agent_bash::core::{
     Cancel, Clock, JobId, OutputSummary, Status, Timestamp, ToolResult, short_duration,
 };
+use agent_bash::running::{Running, RunningCall, StartOptions, Waited};
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
 #[expect(deprecated, reason = "as in `log`")]
 use rmcp::model::SetLevelRequestParams;
@@ -34,23 +34,17 @@ const SHOWN: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct Server {
     session: Arc<Session>,
-    calls: Arc<Calls>,
+    calls: Arc<Running>,
     jobs: JobTools,
     log: Log,
     clock: Arc<dyn Clock>,
     options: Options,
 }
 
-/// What became of a call as far as its client waits for it.
-enum Waited {
-    Ended(Option<Arc<ToolResult>>),
-    GoesOn,
-}
-
 impl Server {
     pub(super) fn new(
         session: Arc<Session>,
-        calls: Arc<Calls>,
+        calls: Arc<Running>,
         clock: Arc<dyn Clock>,
         options: Options,
     ) -> Self {
@@ -73,9 +67,9 @@ impl Server {
         let token = context.meta.get_progress_token();
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
         let begun = (self.clock.wall(), self.clock.now());
-        let call = self.calls.start(request, live.clone()).ok_or_else(|| {
-            format!("{MAX_CALLS} commands are running and no more may; wait for one of them")
-        })?;
+        let options = StartOptions { live: live.clone() };
+        let call = self.calls.start(self.session.tool(), request, options);
+        let call = call.map_err(|error| error.to_string())?;
         let cancel = Cancel::from(context.ct.clone());
         let waited = match (live, token) {
             (Some(live), Some(token)) => {
@@ -89,11 +83,11 @@ impl Server {
             _ => self.wait(&call, &cancel, None).await,
         };
         let result = match waited {
-            Waited::Ended(Some(result)) => Arc::unwrap_or_clone(result),
+            Waited::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
             Waited::Ended(None) => return Err("the call was given up".to_owned()),
-            Waited::GoesOn => {
+            Waited::GoesOn | Waited::CalledOff => {
                 let elapsed = self.clock.now().saturating_sub(begun.1);
-                let name = self.calls.give_handle(&call);
+                let name = call_name(self.calls.give_handle(&call));
                 self.handle_on(&call, name, elapsed, begun.0)
             }
         };
@@ -102,33 +96,30 @@ impl Server {
     }
 
     /// Waits for a call's end, for as long as its client does. A client that calls it off ends it.
-    async fn wait(&self, call: &Call, cancel: &Cancel, live: Option<&LiveUpdates>) -> Waited {
-        let limit = async {
-            if self.options.handle_after.is_zero() {
-                std::future::pending::<()>().await;
+    async fn wait(
+        &self,
+        call: &RunningCall,
+        cancel: &Cancel,
+        live: Option<&LiveUpdates>,
+    ) -> Waited {
+        let limit = Some(self.options.handle_after).filter(|after| !after.is_zero());
+        let waited = call.wait(&*self.clock, limit, cancel).await;
+        match (&waited, live) {
+            // Progress ends with the answer.
+            (Waited::GoesOn, Some(live)) => live.end(),
+            (Waited::CalledOff, _) => {
+                call.cancel.cancel();
+                return Waited::Ended(call.ended().await);
             }
-            self.clock.sleep(self.options.handle_after).await;
-        };
-        tokio::select! {
-            biased;
-            result = call.ended() => return Waited::Ended(result),
-            () = cancel.cancelled() => {}
-            () = limit => {
-                // Progress ends with the answer.
-                if let Some(live) = live {
-                    live.end();
-                }
-                return Waited::GoesOn;
-            }
+            _ => {}
         }
-        call.cancel.cancel();
-        Waited::Ended(call.ended().await)
+        waited
     }
 
     /// The answer for a call that goes on.
     fn handle_on(
         &self,
-        call: &Call,
+        call: &RunningCall,
         name: String,
         elapsed: Duration,
         started_at: Timestamp,

@@ -1,12 +1,12 @@
 //! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
 
-use super::calls::{Call, Calls};
 use super::tools::{InputArgs, KillArgs, OutputArgs};
 use crate::kept;
 use crate::rpc::data::{JobData, JobEndingData, JobOutputData, JobProgress};
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock, JobId, Status, parse_duration, short_duration};
 use agent_bash::exec::{Jobs, OutputRange};
+use agent_bash::running::{Running, RunningCall};
 use agent_bash::sink::{CarriageReturn, TailBuffer};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -38,14 +38,14 @@ pub(super) struct Answer {
 #[derive(Debug)]
 pub(super) struct JobTools {
     session: Arc<Session>,
-    calls: Arc<Calls>,
+    calls: Arc<Running>,
     clock: Arc<dyn Clock>,
     /// The next byte that `bash_output` gives, by job.
     read: Mutex<BTreeMap<String, u64>>,
 }
 
 impl JobTools {
-    pub(super) fn new(session: Arc<Session>, calls: Arc<Calls>, clock: Arc<dyn Clock>) -> Self {
+    pub(super) fn new(session: Arc<Session>, calls: Arc<Running>, clock: Arc<dyn Clock>) -> Self {
         Self {
             session,
             calls,
@@ -59,7 +59,7 @@ impl JobTools {
         let wait = args.wait.as_ref().map(seconds).transpose()?;
         let wait = wait.map(|wait| wait.min(LONGEST_WAIT));
         let name = args.job.text();
-        if let Some(call) = self.calls.find(&name) {
+        if let Some(call) = self.call(&name) {
             return Ok(self.call_output(&name, &call, &args, wait, cancel).await);
         }
         let jobs = self.jobs()?;
@@ -102,7 +102,7 @@ impl JobTools {
     async fn call_output(
         &self,
         name: &str,
-        call: &Call,
+        call: &RunningCall,
         args: &OutputArgs,
         wait: Option<Duration>,
         cancel: &Cancel,
@@ -115,12 +115,13 @@ impl JobTools {
                 () = self.clock.sleep(wait) => {}
             }
         }
-        if let Some(result) = call.result() {
+        if let Some(account) = call.account() {
+            let result = &account.result;
             // All of it, and how it ended: what the call would have answered.
             return Answer {
                 text: result.text.clone(),
                 is_error: result.is_error,
-                data: json!({ "job": call_data(name, call), "result": *result }),
+                data: json!({ "job": call_data(name, call), "result": result }),
             };
         }
         let offset = args.tail.map(|_| 0).or(args.offset);
@@ -147,7 +148,7 @@ impl JobTools {
     /// `bash_input`.
     pub(super) async fn input(&self, args: InputArgs, cancel: &Cancel) -> Result<Answer, String> {
         let name = args.job.text();
-        if self.calls.find(&name).is_some() {
+        if self.call(&name).is_some() {
             return Err(format!(
                 "{name} reads nothing: a call has no standard input, only a background job may have one"
             ));
@@ -182,13 +183,14 @@ impl JobTools {
     /// `bash_kill`.
     pub(super) async fn kill(&self, args: &KillArgs) -> Result<Answer, String> {
         let name = args.job.text();
-        if let Some(call) = self.calls.find(&name) {
+        if let Some(call) = self.call(&name) {
             call.cancel.cancel();
-            let result = call.ended().await;
-            let text = result.as_ref().map_or("", |result| &result.text);
+            let account = call.ended().await;
+            let result = account.as_ref().map(|account| &account.result);
+            let text = result.map_or("", |result| &result.text);
             return Ok(Answer {
                 text: with_line(text, &format!("[{name} has ended.]")),
-                data: json!({ "job": call_data(&name, &call), "result": result.as_deref() }),
+                data: json!({ "job": call_data(&name, &call), "result": result }),
                 is_error: false,
             });
         }
@@ -213,7 +215,10 @@ impl JobTools {
             None => Vec::new(),
         };
         let jobs: Vec<JobData> = jobs.into_iter().map(Into::into).collect();
-        let calls = self.calls.list();
+        let calls = self.calls.list().into_iter();
+        let calls: Vec<_> = calls
+            .map(|(number, call)| (call_name(number), call))
+            .collect();
         let mut text = String::new();
         for job in &jobs {
             let (id, pid, state) = (&job.id, job.pid, state(&job.state));
@@ -245,14 +250,28 @@ impl JobTools {
         kept::jobs(&self.session).map_err(text)
     }
 
+    /// The call of that name.
+    fn call(&self, name: &str) -> Option<Arc<RunningCall>> {
+        let number = name.strip_prefix(CALL)?.parse().ok()?;
+        self.calls.find(number)
+    }
+
     fn next_of(&self, job: &str) -> u64 {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.get(job).copied().unwrap_or(0)
     }
 }
 
+/// Jobs are numbers; a call must not be taken for one.
+const CALL: &str = "call-";
+
+/// How a call with a handle is named.
+pub(super) fn call_name(number: u64) -> String {
+    format!("{CALL}{number}")
+}
+
 /// A call with a handle, as data.
-fn call_data(name: &str, call: &Call) -> Value {
+fn call_data(name: &str, call: &RunningCall) -> Value {
     let (pid, group) = call.process().unzip();
     json!({
         "id": name,
@@ -261,12 +280,12 @@ fn call_data(name: &str, call: &Call) -> Value {
         "pid": pid,
         "pgid": group,
         "total_bytes": call.total_bytes(),
-        "status": call.result().map(|result| result.status.clone()),
+        "status": call.account().map(|account| account.result.status.clone()),
     })
 }
 
-fn call_state(call: &Call) -> String {
-    match call.result().map(|result| result.status.clone()) {
+fn call_state(call: &RunningCall) -> String {
+    match call.account().map(|account| account.result.status.clone()) {
         None => "is running".to_owned(),
         Some(Status::Exited { code }) => format!("exited with code {code}"),
         Some(Status::Signaled { signal, .. }) => format!("was ended by {signal}"),

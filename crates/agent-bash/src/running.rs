@@ -1,0 +1,284 @@
+//! Calls that may go on after their caller was answered: each runs in a task of its own, so that an answer can be given
+//! before its end, and it is found again by a handle.
+//!
+//! Such a call is no background job: it belongs to the registry it was started in, keeps the time limit that it had, and ends
+//! with the registry. Its output so far and its result are kept here for whoever asks next.
+
+mod recent;
+
+use crate::pipeline::Account;
+use crate::stage::parse_input::Input;
+use crate::{BashTool, CallOptions};
+use agent_bash_core::{Cancel, Clock, Flow, OutputConsumer, StreamId};
+use agent_bash_sink::LiveUpdates;
+use recent::Recent;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Semaphore, watch};
+
+/// Calls that may run at once in one registry.
+pub const MAX_CALLS: u32 = 256;
+
+/// Calls with a handle that have ended and are still remembered.
+const REMEMBERED: usize = 64;
+
+/// The calls of one client.
+#[derive(Debug)]
+pub struct Running {
+    room: Arc<Semaphore>,
+    /// Given at the end: no call survives it.
+    stop: Cancel,
+    handles: Mutex<Handles>,
+}
+
+#[derive(Debug, Default)]
+struct Handles {
+    given: u64,
+    calls: BTreeMap<u64, Arc<RunningCall>>,
+}
+
+/// What a call is started with beside its request.
+#[derive(Debug, Default)]
+pub struct StartOptions {
+    /// Gets the output as it comes, and its end.
+    pub live: Option<LiveUpdates>,
+}
+
+/// As many calls run as may.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{MAX_CALLS} commands are running and no more may; wait for one of them")]
+pub struct NoRoom;
+
+/// One call.
+#[derive(Debug)]
+pub struct RunningCall {
+    /// Its script; empty where the request has none.
+    pub command: String,
+    /// Calls it off.
+    pub cancel: Cancel,
+    seen: Mutex<Seen>,
+    account: watch::Receiver<Option<Arc<Account>>>,
+}
+
+/// What is known of a call while it runs.
+#[derive(Debug, Default)]
+struct Seen {
+    recent: Recent,
+    /// Process id and process group.
+    process: Option<(u32, u32)>,
+    /// What has been read so far, in bytes.
+    read: u64,
+}
+
+/// Part of a call's output.
+#[derive(Debug)]
+pub struct Part {
+    /// As printed.
+    pub bytes: Vec<u8>,
+    /// Its place in the whole. Later than what was asked for where that is no longer kept.
+    pub from: u64,
+    /// Printed so far.
+    pub total: u64,
+}
+
+/// How far a wait came.
+#[derive(Debug)]
+pub enum Waited {
+    /// The call is over. `None`: it was given up, which only a fault of ours does.
+    Ended(Option<Arc<Account>>),
+    /// The time is over.
+    GoesOn,
+    /// The waiting was called off; the call goes on.
+    CalledOff,
+}
+
+impl Running {
+    /// A registry without calls; `stop` ends all that are in it.
+    pub fn new(stop: Cancel) -> Self {
+        Self {
+            room: Arc::new(Semaphore::new(MAX_CALLS as usize)),
+            stop,
+            handles: Mutex::default(),
+        }
+    }
+
+    /// Starts a call in a task of its own.
+    ///
+    /// # Errors
+    /// As many run as may; nothing was started.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn start(
+        &self,
+        tool: &BashTool,
+        input: impl Into<Input>,
+        options: StartOptions,
+    ) -> Result<Arc<RunningCall>, NoRoom> {
+        let room = Arc::clone(&self.room).try_acquire_owned();
+        let room = room.map_err(|_| NoRoom)?;
+        let (sender, account) = watch::channel(None);
+        let input = input.into();
+        let call = Arc::new(RunningCall {
+            command: input.command().unwrap_or_default().to_owned(),
+            cancel: self.stop.child(),
+            seen: Mutex::default(),
+            account,
+        });
+        let mut feed = Feed {
+            call: Arc::clone(&call),
+            live: options.live,
+        };
+        let tool = tool.clone();
+        tokio::spawn(async move {
+            let cancel = feed.call.cancel.clone();
+            let options = CallOptions {
+                live: Some(&mut feed),
+                ..CallOptions::default()
+            };
+            let account = Box::pin(tool.account(input, options, &cancel)).await;
+            drop(feed);
+            // Nobody may wait for it any more.
+            let _ = sender.send(Some(Arc::new(account)));
+            drop(room);
+        });
+        Ok(call)
+    }
+
+    /// Gives a call a number by which it is found later.
+    pub fn give_handle(&self, call: &Arc<RunningCall>) -> u64 {
+        let mut handles = self.handles();
+        handles.given += 1;
+        let number = handles.given;
+        handles.calls.insert(number, Arc::clone(call));
+        let over: Vec<u64> = handles
+            .calls
+            .iter()
+            .filter(|(_, call)| call.account().is_some())
+            .map(|(number, _)| *number)
+            .collect();
+        for number in over.iter().take(over.len().saturating_sub(REMEMBERED)) {
+            handles.calls.remove(number);
+        }
+        number
+    }
+
+    /// The call of that number.
+    pub fn find(&self, handle: u64) -> Option<Arc<RunningCall>> {
+        self.handles().calls.get(&handle).cloned()
+    }
+
+    /// Takes a handle back: the number is not found any more.
+    pub fn forget(&self, handle: u64) {
+        self.handles().calls.remove(&handle);
+    }
+
+    /// Those with a handle, in the order in which they got it.
+    pub fn list(&self) -> Vec<(u64, Arc<RunningCall>)> {
+        let handles = self.handles();
+        let calls = handles.calls.iter();
+        calls
+            .map(|(number, call)| (*number, Arc::clone(call)))
+            .collect()
+    }
+
+    /// Returns when no call runs.
+    pub async fn all_done(&self) {
+        // The semaphore is never closed.
+        drop(self.room.acquire_many(MAX_CALLS).await);
+    }
+
+    fn handles(&self) -> MutexGuard<'_, Handles> {
+        self.handles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunningCall {
+    /// What became of it; `None` while it runs.
+    pub fn account(&self) -> Option<Arc<Account>> {
+        self.account.borrow().clone()
+    }
+
+    /// Waits for its end. `None`: it was given up, which only a fault of ours does.
+    pub async fn ended(&self) -> Option<Arc<Account>> {
+        let mut account = self.account.clone();
+        let account = account.wait_for(Option::is_some).await.ok()?;
+        account.clone()
+    }
+
+    /// Waits for its end, for at most so long (`None`: for ever), and no longer than somebody wants to know.
+    pub async fn wait(
+        &self,
+        clock: &dyn Clock,
+        limit: Option<Duration>,
+        cancel: &Cancel,
+    ) -> Waited {
+        let limit = async {
+            match limit {
+                Some(limit) => clock.sleep(limit).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            account = self.ended() => Waited::Ended(account),
+            () = cancel.cancelled() => Waited::CalledOff,
+            () = limit => Waited::GoesOn,
+        }
+    }
+
+    /// Process id and process group, once it has them.
+    pub fn process(&self) -> Option<(u32, u32)> {
+        self.seen().process
+    }
+
+    /// Bytes printed so far.
+    pub fn total_bytes(&self) -> u64 {
+        self.seen().recent.total()
+    }
+
+    /// Its output from `offset` on, or what was not read yet; read is what was given.
+    pub fn read(&self, offset: Option<u64>) -> Part {
+        let mut seen = self.seen();
+        let (from, bytes) = seen.recent.since(offset.unwrap_or(seen.read));
+        seen.read = seen.recent.total();
+        Part {
+            bytes,
+            from,
+            total: seen.recent.total(),
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Takes the output of a call to those who watch it.
+struct Feed {
+    call: Arc<RunningCall>,
+    live: Option<LiveUpdates>,
+}
+
+impl OutputConsumer for Feed {
+    fn chunk(&mut self, _: StreamId, bytes: &[u8]) -> Flow {
+        self.call.seen().recent.push(bytes);
+        if let Some(live) = &self.live {
+            live.push(bytes);
+        }
+        Flow::Continue
+    }
+
+    fn started(&mut self, pid: u32, group: u32) {
+        self.call.seen().process = Some((pid, group));
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        if let Some(live) = &self.live {
+            live.end();
+        }
+    }
+}
