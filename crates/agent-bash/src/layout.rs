@@ -4,6 +4,7 @@
 //! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace writes such texts:
 //! the truncation itself is `agent-bash-sink`'s, the sentences of notices are core's, those of rules the policy's.
 
+pub(crate) mod adapters;
 mod bang;
 mod modes;
 mod paged;

@@ -12,6 +12,7 @@
 //! `agent-bash-process`. Two things are made here and nowhere else: the texts that a model reads ([`layout`],
 //! [`schema`]) and the values that shape a call ([`profiles`]).
 
+pub mod adapters;
 pub mod artifacts;
 pub mod hook;
 mod host;
@@ -41,7 +42,7 @@ pub use stage::approve::{AllowAll, Approval, Approver, Denied, Proposal};
 pub use stage::background::JobStarter;
 pub use stage::parse_input::Input;
 pub use stage::working_directory::DirectoryError;
-pub use tool::{BashTool, BashToolBuilder, CallOptions, LiveFeed};
+pub use tool::{BashTool, BashToolBuilder, CallOptions, Keep, LiveFeed};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

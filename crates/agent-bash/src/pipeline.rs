@@ -11,7 +11,7 @@ use crate::stage::{
     safety, shape, terminal, timeout, working_directory,
 };
 use crate::tool::{CallOptions, Wiring};
-use agent_bash_core::{Caller, Cancel, Mode, Notice, Outcome, ToolResult};
+use agent_bash_core::{Caller, Cancel, Mode, Notice, Outcome, OutputLimits, ToolResult};
 use agent_bash_exec::Job;
 use agent_bash_sink::{CallOutput, SinkReport};
 use std::path::PathBuf;
@@ -55,6 +55,8 @@ pub struct Account {
     pub result: ToolResult,
     /// What was printed: one stream, or stdout and stderr; nothing where nothing was started.
     pub printed: Vec<SinkReport>,
+    /// The limits that were in force for what is shown.
+    pub limits: OutputLimits,
     /// Why nothing was started, where nothing was.
     pub refusal: Option<Refusal>,
 }
@@ -110,7 +112,8 @@ async fn stages(
     intercept::check(tool, call, &request)?;
     let reading = safety::check(tool, call, &request)?;
     let hardened = safe_mode::check(tool, call, &mut request)?;
-    approve::ask(tool, call, &request, &reading, cancel).await?;
+    let escalation = options.escalation.as_deref();
+    approve::ask(tool, call, &request, &reading, escalation, cancel).await?;
     call.allowed = true;
     if working_directory::is_wanted(&request) {
         working_directory::check(&call.cwd)?;
@@ -120,7 +123,11 @@ async fn stages(
     call.notices.extend(clamped);
 
     let streams = artifact::streams(tool, &request);
-    let terminal = terminal::choose(tool, &request, options.stdin);
+    let own = terminal::of_call(tool, options.terminal)?;
+    let terminal = match &own {
+        Some(terminal) => Some(terminal),
+        None => terminal::choose(tool, &request, options.stdin),
+    };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let last_pipeline = last_pipeline::read(&request);
     let decisions = run::Decisions {
@@ -138,6 +145,9 @@ async fn stages(
         return background::start(&**jobs, &spec, request.stdin, output, cancel).await;
     }
     let outcome = run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await?;
+    if options.keep.is_some_and(|keep| keep.is_set()) {
+        output.keep();
+    }
     let lifted_from = is_lifted.then_some(request.command);
     Ok(Ended::Ran(Box::new(Ran {
         outcome,

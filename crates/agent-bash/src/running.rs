@@ -8,12 +8,13 @@ mod recent;
 
 use crate::pipeline::Account;
 use crate::stage::parse_input::Input;
-use crate::{BashTool, CallOptions};
-use agent_bash_core::{Cancel, Clock, Flow, OutputConsumer, StreamId};
+use crate::{BashTool, CallOptions, Keep};
+use agent_bash_core::{Cancel, Clock, Executor, Flow, OutputConsumer, StreamId};
+use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
 use agent_bash_sink::LiveUpdates;
 use recent::Recent;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
@@ -43,6 +44,21 @@ struct Handles {
 pub struct StartOptions {
     /// Gets the output as it comes, and its end.
     pub live: Option<LiveUpdates>,
+    /// It runs on a terminal of its own, which takes what is written to the call.
+    pub terminal: Option<PtyOptions>,
+    /// As [`CallOptions::escalation`].
+    pub escalation: Option<String>,
+}
+
+/// Why nothing was written to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WriteError {
+    /// It was not started on a terminal: it reads `/dev/null`.
+    #[error("its input is closed")]
+    NoInput,
+    /// It has not come so far that it has a terminal, or it is over.
+    #[error(transparent)]
+    Refused(#[from] InputRefused),
 }
 
 /// As many calls run as may.
@@ -57,6 +73,10 @@ pub struct RunningCall {
     pub command: String,
     /// Calls it off.
     pub cancel: Cancel,
+    /// Set where somebody was shown a part of its output only: the whole of it is kept then.
+    pub keep: Keep,
+    /// Where it has one, once it is there.
+    terminal: Option<Arc<OnceLock<PtySession>>>,
     seen: Mutex<Seen>,
     account: watch::Receiver<Option<Arc<Account>>>,
 }
@@ -120,21 +140,32 @@ impl Running {
         let room = room.map_err(|_| NoRoom)?;
         let (sender, account) = watch::channel(None);
         let input = input.into();
+        let StartOptions {
+            live,
+            terminal,
+            escalation,
+        } = options;
+        let (terminal, executor) = terminal.map(on_terminal).unzip();
         let call = Arc::new(RunningCall {
             command: input.command().unwrap_or_default().to_owned(),
             cancel: self.stop.child(),
+            keep: Keep::default(),
+            terminal,
             seen: Mutex::default(),
             account,
         });
         let mut feed = Feed {
             call: Arc::clone(&call),
-            live: options.live,
+            live,
         };
         let tool = tool.clone();
         tokio::spawn(async move {
             let cancel = feed.call.cancel.clone();
             let options = CallOptions {
+                keep: Some(feed.call.keep.clone()),
                 live: Some(&mut feed),
+                terminal: executor,
+                escalation,
                 ..CallOptions::default()
             };
             let account = Box::pin(tool.account(input, options, &cancel)).await;
@@ -228,6 +259,16 @@ impl RunningCall {
         }
     }
 
+    /// Writes to its terminal, as somebody who types.
+    ///
+    /// # Errors
+    /// Nothing was written.
+    pub fn write(&self, bytes: &[u8]) -> Result<(), WriteError> {
+        let terminal = self.terminal.as_ref().ok_or(WriteError::NoInput)?;
+        let terminal = terminal.get().ok_or(InputRefused::Ended)?;
+        Ok(terminal.send_bytes(bytes)?)
+    }
+
     /// Process id and process group, once it has them.
     pub fn process(&self) -> Option<(u32, u32)> {
         self.seen().process
@@ -253,6 +294,17 @@ impl RunningCall {
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A terminal for one call: where its handle will be, and who runs the call on it.
+fn on_terminal(options: PtyOptions) -> (Arc<OnceLock<PtySession>>, Arc<dyn Executor>) {
+    let place = Arc::new(OnceLock::new());
+    let for_session = Arc::clone(&place);
+    let executor = PtyExecutor::new(options).on_start(move |session| {
+        // A call is started once.
+        let _ = for_session.set(session);
+    });
+    (place, Arc::new(executor))
 }
 
 /// Takes the output of a call to those who watch it.

@@ -31,6 +31,7 @@ pub use open::{OpenError, SessionOptions, jobs_of_session};
 use crate::{BashTool, HostContext};
 use agent_bash_core::{Cancel, RequestError, SessionName};
 use agent_bash_exec::{Jobs, ShellCache, ShellInfo};
+use agent_bash_pty::PtyOptions;
 use agent_bash_sink::ArtifactDir;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -44,6 +45,8 @@ pub struct SessionParts {
     pub jobs: Option<Arc<Jobs>>,
     /// The full outputs that the tool keeps.
     pub artifacts: Option<Arc<ArtifactDir>>,
+    /// How a call gets a terminal that it asks for itself.
+    pub terminals: Option<PtyOptions>,
 }
 
 /// One conversation's tool, shells, jobs, artifacts and record of the user's commands.
@@ -120,6 +123,11 @@ impl Session {
     /// The full outputs that were kept; `None` where there is no place for them.
     pub fn artifacts(&self) -> Option<&Arc<ArtifactDir>> {
         self.parts.artifacts.as_ref()
+    }
+
+    /// How a call gets a terminal that it asks for itself; `None` where there are none.
+    pub fn terminals(&self) -> Option<&PtyOptions> {
+        self.parts.terminals.as_ref()
     }
 
     /// The persistent shells that were named so far; the user's own is [`USER_SHELL`].

@@ -23,6 +23,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The tool. Cheap to clone; all clones are the same tool.
 #[derive(Clone)]
@@ -31,6 +32,7 @@ pub struct BashTool {
 }
 
 /// What the stages read: every decision of the host, and nothing that a call changes.
+#[derive(Clone)]
 pub(crate) struct Wiring {
     pub(crate) profile: Profile,
     pub(crate) host: HostContext,
@@ -39,9 +41,11 @@ pub(crate) struct Wiring {
     pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
     pub(crate) approver: Arc<dyn Approver>,
     pub(crate) rules: RuleSelection,
-    pub(crate) interception: Option<Interception>,
+    pub(crate) interception: Option<Arc<Interception>>,
     pub(crate) safe_mode: Option<SafeMode>,
     pub(crate) environment: BaseEnvironment,
+    /// How it was made.
+    pub(crate) environment_policy: EnvironmentPolicy,
     /// A missing shell is reported by each call, as the contract wants it, not when the tool is made.
     pub(crate) shell: Result<Shell, NotStarted>,
     pub(crate) limits: Limits,
@@ -68,6 +72,31 @@ pub struct CallOptions<'a> {
     pub live: Option<&'a mut dyn OutputConsumer>,
     /// What the command reads.
     pub stdin: StdinSource,
+    /// Runs the command on a terminal of its own, whether or not the tool offers one to its calls. The terminal is its input;
+    /// nobody needs to see it.
+    pub terminal: Option<Arc<dyn Executor>>,
+    /// The call wants to be free of a sandbox, for the reason given: [`Approver::escalate`] is asked instead of
+    /// [`Approver::approve`].
+    pub escalation: Option<String>,
+    /// Whether its whole output is to be kept, also where the result shows all of it.
+    pub keep: Option<Keep>,
+}
+
+/// A word that may be given while a call runs: that not all of its output was shown by whoever watches, so that it is to be
+/// kept. Clones are the same word.
+#[derive(Debug, Clone, Default)]
+pub struct Keep(Arc<AtomicBool>);
+
+impl Keep {
+    /// Gives it.
+    pub fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+
+    /// Whether it was given.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
 }
 
 impl fmt::Debug for CallOptions<'_> {
@@ -75,6 +104,9 @@ impl fmt::Debug for CallOptions<'_> {
         f.debug_struct("CallOptions")
             .field("live", &self.live.is_some())
             .field("stdin", &self.stdin)
+            .field("terminal", &self.terminal.is_some())
+            .field("escalation", &self.escalation)
+            .field("keep", &self.keep)
             .finish()
     }
 }
@@ -154,10 +186,22 @@ impl BashTool {
         self.execute_with(input, options, cancel).await
     }
 
+    /// This tool, with another profile; the shell stays the one that was found.
+    #[must_use]
+    pub fn with_profile(&self, profile: Profile) -> Self {
+        let wiring = Wiring {
+            profile,
+            ..Wiring::clone(&self.wiring)
+        };
+        Self {
+            wiring: Arc::new(wiring),
+        }
+    }
+
     /// What its checks say of a script, without running it.
     pub fn check(&self, script: &str) -> Verdict {
         let wiring = &self.wiring;
-        let interception = wiring.interception.as_ref();
+        let interception = wiring.interception.as_deref();
         let policy = Policy {
             interceptor: interception.map(|interception| interception.rules.clone()),
             safety: Some(wiring.rules.clone()),
@@ -236,7 +280,7 @@ pub struct BashToolBuilder {
     artifacts: Option<Arc<dyn ArtifactStore>>,
     approver: Arc<dyn Approver>,
     rules: RuleSelection,
-    interception: Option<Interception>,
+    interception: Option<Arc<Interception>>,
     safe_mode: Option<SafeMode>,
     environment: EnvironmentPolicy,
     shell: Option<PathBuf>,
@@ -275,7 +319,7 @@ impl BashToolBuilder {
     /// [`HostContext::tools`]: a tool that the model does not have is not proposed.
     #[must_use]
     pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
-        self.interception = Some(Interception { mode, rules });
+        self.interception = Some(Arc::new(Interception { mode, rules }));
         self
     }
 
@@ -386,6 +430,7 @@ impl BashToolBuilder {
                 interception: self.interception,
                 safe_mode: self.safe_mode,
                 environment,
+                environment_policy: self.environment,
                 shell,
                 limits: self.limits,
                 prefix: self.prefix,

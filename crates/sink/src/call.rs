@@ -8,6 +8,7 @@ use agent_bash_core::{
     OutputLimits, OutputSummary, StreamId, Streams, Truncation,
 };
 use std::fs::File;
+use std::iter;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -92,6 +93,15 @@ impl CallOutput {
         self.sink(stream).take_file_for_survivors()
     }
 
+    /// Keeps the whole output, also where what is shown is all of it.
+    pub fn keep(&mut self) {
+        for sink in iter::once(&mut self.first).chain(&mut self.stderr) {
+            if sink.total_bytes() > 0 {
+                drop(sink.take_file_for_survivors());
+            }
+        }
+    }
+
     /// The streams have ended.
     pub fn finish(self, end: &ArtifactEnd) -> CallReport {
         let Self {
@@ -154,7 +164,7 @@ fn left_of(window: usize, report: &SinkReport) -> usize {
 impl CallReport {
     /// The reports, in the order in which the text shows them.
     pub fn reports(&self) -> impl Iterator<Item = &SinkReport> {
-        std::iter::once(&self.first).chain(&self.stderr)
+        iter::once(&self.first).chain(&self.stderr)
     }
 
     /// The files with whole outputs.

@@ -7,7 +7,7 @@ use super::wording::{
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{
-    ArtifactRef, OutputLimits, OutputSummary, Status, StreamId, TruncatedBy, Truncation,
+    ArtifactRef, Notice, OutputLimits, OutputSummary, Status, StreamId, TruncatedBy, Truncation,
 };
 use agent_bash_sink::SinkReport;
 
@@ -33,16 +33,7 @@ fn ran(facts: &Facts<'_>, status: &Status) -> String {
         Some(line) => text.push_str(&line),
         None => body(&mut text, facts.printed),
     }
-    let mut notes: Vec<String> = facts
-        .printed
-        .iter()
-        .filter_map(|printed| {
-            let artifact = printed.artifact.as_ref();
-            truncation_notice(printed.stream, &printed.summary, artifact, facts.limits)
-        })
-        .collect();
-    let for_model = facts.notices.iter().filter(|n| n.kind.is_for_model());
-    notes.extend(for_model.map(|notice| format!("[{}]", notice.text)));
+    let notes = notes(facts.printed, facts.notices, facts.limits);
     if !notes.is_empty() {
         blank_line(&mut text);
         text.push_str(&notes.join("\n"));
@@ -52,6 +43,24 @@ fn ran(facts: &Facts<'_>, status: &Status) -> String {
         text.push_str(&line);
     }
     text
+}
+
+/// What stands below the output, a line each: what of it is shown and where all of it is, and the notices.
+pub(super) fn notes(
+    printed: &[SinkReport],
+    notices: &[Notice],
+    limits: OutputLimits,
+) -> Vec<String> {
+    let mut notes: Vec<String> = printed
+        .iter()
+        .filter_map(|printed| {
+            let artifact = printed.artifact.as_ref();
+            truncation_notice(printed.stream, &printed.summary, artifact, limits)
+        })
+        .collect();
+    let for_model = notices.iter().filter(|n| n.kind.is_for_model());
+    notes.extend(for_model.map(|notice| format!("[{}]", notice.text)));
+    notes
 }
 
 fn annotated(line: &str, rest: &str) -> String {

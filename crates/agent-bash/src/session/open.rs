@@ -10,6 +10,7 @@ use agent_bash_exec::{
 use agent_bash_policy::UnknownRule;
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
+use agent_bash_pty::PtyOptions;
 use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
 use std::sync::Arc;
 
@@ -106,6 +107,7 @@ impl Session {
         let artifacts = artifacts::of_session(&host, &name, naming, lifetime, Arc::clone(&clock))?
             .map(Arc::new);
         let jobs = jobs_of_session(&host, &name, &clock);
+        let terminals = PtyOptions::new(supervisor.clone(), Arc::clone(&clock));
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
             directory: host.temp_dir(),
@@ -129,6 +131,7 @@ impl Session {
             shells: Some(shells),
             jobs,
             artifacts,
+            terminals: Some(terminals),
         };
         Ok(Self::new(add(builder).build(), parts))
     }

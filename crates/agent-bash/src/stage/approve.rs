@@ -14,7 +14,20 @@ use std::path::Path;
 pub trait Approver: Send + Sync {
     /// Allows or denies.
     async fn approve(&self, proposal: &Proposal<'_>) -> Approval;
+
+    /// Allows or denies a command that is to run free of any sandbox, for the reason that the model gives. Asked in place of
+    /// [`Self::approve`]. A host that does not answer it denies.
+    async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
+        let _ = (proposal, reason);
+        Approval::Deny {
+            reason: NOBODY_TO_ASK.to_owned(),
+        }
+    }
 }
+
+/// What a call is told that wants more than it has, where nobody decides on it.
+const NOBODY_TO_ASK: &str = "running outside of the sandbox needs somebody's approval, and nobody is asked here; run it \
+     without asking for that";
 
 /// What is about to be run.
 #[derive(Debug, Clone, Copy)]
@@ -66,6 +79,7 @@ pub(crate) async fn ask(
     call: &Call,
     request: &Request,
     reading: &Verdict,
+    escalation: Option<&str>,
     cancel: &Cancel,
 ) -> Result<(), Refusal> {
     let proposal = Proposal {
@@ -74,10 +88,16 @@ pub(crate) async fn ask(
         request,
         reading,
     };
+    let answer = async {
+        match escalation {
+            Some(reason) => tool.approver.escalate(&proposal, reason).await,
+            None => tool.approver.approve(&proposal).await,
+        }
+    };
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(Refusal::Cancelled),
-        answer = tool.approver.approve(&proposal) => match answer {
+        answer = answer => match answer {
             Approval::Allow => Ok(()),
             Approval::Deny { reason } => Err(Denied { reason }.into()),
         },

@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The host's audit log.
+#[derive(Clone)]
 pub(crate) struct Audit {
     pub(crate) log: Arc<dyn AuditLog>,
     /// It is to have the commands themselves.

@@ -33,6 +33,7 @@ pub(crate) fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) 
     Account {
         result,
         printed,
+        limits: tool.profile.output,
         refusal,
     }
 }

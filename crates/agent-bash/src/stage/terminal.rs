@@ -4,6 +4,7 @@
 //! host's environment does not forbid it. That is known when the tool is made; what a call can say against it is here.
 
 use crate::HostContext;
+use crate::refusal::Refusal;
 use crate::tool::Wiring;
 use agent_bash_core::{Executor, Mode, Request, StdinSource};
 use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPolicy};
@@ -14,6 +15,7 @@ use std::sync::Arc;
 const FORBIDS: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
 
 /// How commands run on terminals.
+#[derive(Clone)]
 pub(crate) struct Terminal {
     pub(crate) executor: Arc<dyn Executor>,
     /// With the defaults for programs that somebody sees.
@@ -44,6 +46,22 @@ impl Terminal {
             executor,
             environment: BaseEnvironment::build(variables, &policy),
         })
+    }
+}
+
+/// The terminal that a call brings itself. Nobody needs to be there to see it; what the host's environment forbids is refused.
+pub(crate) fn of_call(
+    tool: &Wiring,
+    executor: Option<Arc<dyn Executor>>,
+) -> Result<Option<Terminal>, Refusal> {
+    let Some(executor) = executor else {
+        return Ok(None);
+    };
+    match Terminal::offered(executor, &tool.host, &tool.environment_policy) {
+        Some(terminal) => Ok(Some(terminal)),
+        None => Err(Refusal::NotOffered(
+            "terminals are forbidden here (AGENT_BASH_NO_PTY); run it without one",
+        )),
     }
 }
 

@@ -67,7 +67,10 @@ impl Server {
         let token = context.meta.get_progress_token();
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
         let begun = (self.clock.wall(), self.clock.now());
-        let options = StartOptions { live: live.clone() };
+        let options = StartOptions {
+            live: live.clone(),
+            ..StartOptions::default()
+        };
         let call = self.calls.start(self.session.tool(), request, options);
         let call = call.map_err(|error| error.to_string())?;
         let cancel = Cancel::from(context.ct.clone());

@@ -1,0 +1,62 @@
+//! The `bash` tool that Anthropic's models know by type: a persistent shell, and a way to restart it.
+
+use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool};
+use crate::layout::adapters::anthropic_bash::write;
+use agent_bash_core::{Request, SessionName, Streams};
+use serde_json::json;
+use std::time::Duration;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    name: "anthropic-bash",
+    about: "Claude, by the Messages API's own tool type",
+    source: "PyPI anthropic 2.12.0: types/tool_bash_20250124_param.py",
+    knobs: Knobs {
+        timeout: Some(Duration::from_secs(120)),
+        timeout_max: None,
+        background_max: None,
+        streams: Streams::Merged,
+        truncation: None,
+    },
+    tools: &[Tool {
+        name: "bash",
+        about: "Runs a command in a bash shell that stays from call to call: its directory, variables and functions persist.",
+        provider: Some(|| json!({ "type": "bash_20250124", "name": "bash" })),
+        fields: &[
+            Field::optional(
+                "command",
+                Kind::Text,
+                "The command to run. Required unless the tool is being restarted.",
+            ),
+            Field::optional(
+                "restart",
+                Kind::Flag,
+                "True restarts the tool. Otherwise leave it out.",
+            ),
+        ],
+        plan,
+        layout: write,
+    }],
+};
+
+/// The persistent shell that the tool means.
+pub(super) fn main_shell() -> SessionName {
+    SessionName("main".to_owned())
+}
+
+fn plan(given: &Given) -> Result<Plan, String> {
+    if given.flag("restart") {
+        return Ok(Plan::Restart(main_shell()));
+    }
+    let Some(command) = given.text("command") else {
+        return Err(
+            "neither `command` nor `restart` is given; give `command`, the script to run, or \
+             `restart: true` for a new shell"
+                .to_owned(),
+        );
+    };
+    let request = Request {
+        session: Some(main_shell()),
+        ..Request::new(command)
+    };
+    Ok(Plan::Run(vec![request.into()]))
+}

@@ -1,0 +1,237 @@
+//! The fields of an adapter's tool: one table for what the model is told and for what is read.
+
+use serde_json::{Map, Value, json};
+
+/// One field.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// As it is written.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Whether a call without it is refused here. Where the published tool has words of its own for that, its plan says them.
+    pub required: bool,
+    /// For the model.
+    pub about: &'static str,
+}
+
+/// What a field takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// A string.
+    Text,
+    /// True or false.
+    Flag,
+    /// A whole number, zero or more.
+    Count,
+    /// An array of strings.
+    Texts,
+    /// One of these strings.
+    OneOf(&'static [&'static str]),
+}
+
+impl Field {
+    /// A field that may be left out.
+    pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self {
+            name,
+            kind,
+            required: false,
+            about,
+        }
+    }
+
+    /// A field that may not.
+    pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
+        Self {
+            required: true,
+            ..Self::optional(name, kind, about)
+        }
+    }
+
+    /// Its JSON Schema.
+    pub fn schema(&self) -> Value {
+        let mut schema = match self.kind {
+            Kind::Text => json!({ "type": "string" }),
+            Kind::Flag => json!({ "type": "boolean" }),
+            Kind::Count => json!({ "type": "integer", "minimum": 0 }),
+            Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
+            Kind::OneOf(values) => json!({ "type": "string", "enum": values }),
+        };
+        schema["description"] = self.about.into();
+        schema
+    }
+
+    fn takes(&self, value: &Value) -> bool {
+        match self.kind {
+            Kind::Text => value.is_string(),
+            Kind::Flag => value.is_boolean(),
+            Kind::Count => whole(value).is_some(),
+            Kind::Texts => value
+                .as_array()
+                .is_some_and(|items| items.iter().all(Value::is_string)),
+            Kind::OneOf(values) => value.as_str().is_some_and(|text| values.contains(&text)),
+        }
+    }
+
+    fn expected(&self) -> String {
+        match self.kind {
+            Kind::Text => "a string".to_owned(),
+            Kind::Flag => "true or false".to_owned(),
+            Kind::Count => "a whole number, 0 or more".to_owned(),
+            Kind::Texts => "an array of strings".to_owned(),
+            Kind::OneOf(values) => format!("one of {}", values.join(", ")),
+        }
+    }
+}
+
+/// The fields of one call, read: every one is known and of its type.
+#[derive(Debug, Clone, Default)]
+pub struct Given(Map<String, Value>);
+
+impl Given {
+    /// Reads a call. `null` counts as left out.
+    ///
+    /// # Errors
+    /// What is wrong, with field and value.
+    pub fn read(fields: &[Field], input: &Value) -> Result<Self, String> {
+        let Value::Object(given) = input else {
+            let got = shortened(input);
+            return Err(format!("the input must be an object of fields, got {got}"));
+        };
+        let mut read = Map::new();
+        for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
+            let Some(field) = fields.iter().find(|field| field.name == name) else {
+                let (got, known) = (shortened(value), listed(fields));
+                return Err(format!(
+                    "unknown field `{name}` (given {got}); the fields are {known}"
+                ));
+            };
+            if !field.takes(value) {
+                let (expected, got) = (field.expected(), shortened(value));
+                return Err(format!("`{name}` must be {expected}, got {got}"));
+            }
+            read.insert(name.clone(), value.clone());
+        }
+        let missing = |field: &&Field| field.required && !read.contains_key(field.name);
+        match fields.iter().find(missing) {
+            Some(field) => Err(format!(
+                "`{}` is missing; give {}",
+                field.name,
+                field.expected()
+            )),
+            None => Ok(Self(read)),
+        }
+    }
+
+    /// A field of text.
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name)?.as_str()
+    }
+
+    /// A switch; off where it is left out.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
+    /// A number.
+    pub fn count(&self, name: &str) -> Option<u64> {
+        self.0.get(name).and_then(whole)
+    }
+
+    /// An array of texts; empty where it is left out.
+    pub fn texts(&self, name: &str) -> Vec<&str> {
+        let items = self.0.get(name).and_then(Value::as_array);
+        items
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
+    }
+}
+
+fn listed(fields: &[Field]) -> String {
+    let names: Vec<_> = fields.iter().map(|field| field.name).collect();
+    names.join(", ")
+}
+
+/// Models write `5.0` for 5; it is the same JSON number.
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        (number.fract() == 0.0 && (0.0..9e15).contains(&number)).then_some(number as u64)
+    })
+}
+
+/// A value as an error repeats it.
+fn shortened(value: &Value) -> String {
+    const SHOWN: usize = 60;
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: [Field; 5] = [
+        Field::required("cmd", Kind::Text, ""),
+        Field::optional("tty", Kind::Flag, ""),
+        Field::optional("wait", Kind::Count, ""),
+        Field::optional("words", Kind::Texts, ""),
+        Field::optional("which", Kind::OneOf(&["a", "b"]), ""),
+    ];
+
+    #[test]
+    fn an_error_names_the_field_and_the_value() {
+        for (input, want) in [
+            (
+                json!("ls"),
+                "the input must be an object of fields, got \"ls\"",
+            ),
+            (json!({}), "`cmd` is missing; give a string"),
+            (json!({ "cmd": null }), "`cmd` is missing; give a string"),
+            (json!({ "cmd": 5 }), "`cmd` must be a string, got 5"),
+            (
+                json!({ "cmd": "ls", "tty": "yes" }),
+                "`tty` must be true or false, got \"yes\"",
+            ),
+            (
+                json!({ "cmd": "ls", "wait": -1 }),
+                "`wait` must be a whole number, 0 or more, got -1",
+            ),
+            (
+                json!({ "cmd": "ls", "words": ["a", 1] }),
+                "`words` must be an array of strings, got [\"a\",1]",
+            ),
+            (
+                json!({ "cmd": "ls", "which": "c" }),
+                "`which` must be one of a, b, got \"c\"",
+            ),
+            (
+                json!({ "cmd": "ls", "shel": "zsh" }),
+                "unknown field `shel` (given \"zsh\"); the fields are cmd, tty, wait, words, which",
+            ),
+        ] {
+            assert_eq!(Given::read(&FIELDS, &input).unwrap_err(), want);
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_found_by_its_type() {
+        let input =
+            json!({ "cmd": "ls", "tty": true, "wait": 250.0, "words": ["a"], "which": "b" });
+        let given = Given::read(&FIELDS, &input).unwrap();
+        assert_eq!(
+            (given.text("cmd"), given.text("which")),
+            (Some("ls"), Some("b"))
+        );
+        assert_eq!((given.flag("tty"), given.count("wait")), (true, Some(250)));
+        assert_eq!(given.texts("words"), ["a"]);
+        let given = Given::read(&FIELDS, &json!({ "cmd": "ls", "tty": null })).unwrap();
+        assert!(!given.flag("tty") && given.count("wait").is_none());
+    }
+}

@@ -1,0 +1,63 @@
+//! The texts of adapters, in the words of the tools that models know; one file an adapter. What they have in common is here.
+
+pub(crate) mod anthropic_bash;
+
+use super::standard;
+use crate::Account;
+use crate::adapters::Ran;
+use agent_bash_core::{NoticeKind, Status};
+
+/// What is shown of the output, stdout before stderr.
+fn output(account: &Account) -> String {
+    let mut text = String::new();
+    standard::output(&mut text, &account.printed);
+    text
+}
+
+/// What a model should know beside the output, a line each: where the whole of it is, who lives on, what became of a shell.
+fn notes(account: &Account) -> Vec<String> {
+    standard::notes(&account.printed, &account.result.notices, account.limits)
+}
+
+/// The output, and below it, after a blank line, what else there is to say.
+fn with_lines(output: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return output.to_owned();
+    }
+    let mut text = output.to_owned();
+    super::wording::blank_line(&mut text);
+    text.push_str(&lines.join("\n"));
+    text
+}
+
+/// Why a command did not come to its own end, in a sentence; `None` where it did.
+fn sentence(account: &Account) -> Option<String> {
+    if account.refusal.is_some() {
+        return Some(account.result.text.clone());
+    }
+    match &account.result.status {
+        Status::TimedOut { after_ms } => Some(format!(
+            "Command timed out after {} seconds",
+            super::wording::seconds(*after_ms)
+        )),
+        Status::Cancelled => Some("Command cancelled".to_owned()),
+        Status::Signaled { signal, .. } => Some(format!("Command terminated by {signal}")),
+        Status::Lost { reason } => Some(format!("Command failed: {reason}")),
+        _ => None,
+    }
+}
+
+/// Whether the persistent shell was replaced by this call, as a notice has already said.
+fn was_reset(account: &Account) -> bool {
+    let is_reset = |kind: &NoticeKind| matches!(kind, NoticeKind::SessionReset { .. });
+    account
+        .result
+        .notices
+        .iter()
+        .any(|notice| is_reset(&notice.kind))
+}
+
+/// The command of a call that has one.
+fn only(ran: &[Ran]) -> Option<&Account> {
+    ran.last().map(|ran| &*ran.account)
+}
