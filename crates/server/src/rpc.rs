@@ -19,8 +19,10 @@ pub use name::Name;
 
 use crate::line::{Line, Lines};
 use agent_bash::Session;
+use agent_bash::adapters::Adapted;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
+use agent_bash::running::Running;
 use in_flight::{InFlight, Kind};
 use outbox::Outbox;
 use read::Asked;
@@ -55,11 +57,20 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let clock = SystemClock::new();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    // Calls of adapters go on after their answers, and not after their client.
+    let end = stop.child();
+    let running = Arc::new(Running::new(end.clone()));
     let grace = session.tool().profile().grace;
     let (outbox, writing) = Outbox::new(output);
+    let adapted = Adapted::new(
+        Arc::clone(&session),
+        Arc::clone(&running),
+        Arc::clone(&clock),
+    );
     let mut serving = Serving {
         session,
+        adapted,
         outbox,
         in_flight: InFlight::default(),
         tasks: JoinSet::new(),
@@ -67,9 +78,14 @@ where
     let read = serving.read_all(input, stop).await;
 
     serving.in_flight.cancel_all();
+    end.cancel();
+    let all_done = async {
+        serving.all_done().await;
+        running.all_done().await;
+    };
     tokio::select! {
         biased;
-        () = serving.all_done() => {}
+        () = all_done => {}
         () = clock.sleep(grace + AFTER_GRACE) => {}
     }
     // Dropping what is left ends its commands without grace.
@@ -95,6 +111,7 @@ fn response(id: Option<RpcId>, kind: &str, answer: dispatch::Answer) -> Response
 
 struct Serving {
     session: Arc<Session>,
+    adapted: Adapted,
     outbox: Outbox,
     in_flight: InFlight,
     tasks: JoinSet<()>,
@@ -161,6 +178,7 @@ impl Serving {
                 let asking = dispatch::Asking {
                     id: id.clone(),
                     session: Arc::clone(&self.session),
+                    adapted: self.adapted.clone(),
                     outbox: self.outbox.clone(),
                     cancel: flight.cancel.clone(),
                 };

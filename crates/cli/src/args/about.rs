@@ -1,6 +1,7 @@
 //! The commands that say what is so: `schema`, `env`, `settings`, `doctor`.
 
-use super::values::ProfileArg;
+use super::values::{ProfileArg, adapter};
+use agent_bash::adapters::Adapter;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -9,6 +10,10 @@ pub(crate) struct SchemaArgs {
     /// Whose tool; `standard` unless the settings say otherwise.
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileArg>,
+
+    /// The tools of an adapter instead, as their provider's interface takes them.
+    #[arg(long, value_name = "NAME", value_parser = adapter, conflicts_with_all = ["profile", "cwd"])]
+    pub(crate) adapter: Option<&'static Adapter>,
 
     /// The working directory that the description names.
     #[arg(long, value_name = "DIR")]

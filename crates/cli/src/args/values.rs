@@ -1,5 +1,6 @@
 //! Values that several commands take.
 
+use agent_bash::adapters::{self, Adapter, UnknownAdapter};
 use agent_bash::core::{Mode, ProfileName, parse_duration};
 use agent_bash::policy::SafeLevel;
 use clap::ValueEnum;
@@ -103,4 +104,9 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => Err("write NAME=VALUE; the value may be empty".to_owned()),
     }
+}
+
+/// An adapter by its name.
+pub(crate) fn adapter(name: &str) -> Result<&'static Adapter, UnknownAdapter> {
+    adapters::by_name(name)
 }

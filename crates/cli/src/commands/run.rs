@@ -83,6 +83,7 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
             Some(StdinArg::Inherit) => StdinSource::Inherit,
             Some(StdinArg::Pipe) | None => StdinSource::Null,
         },
+        ..CallOptions::default()
     };
     let tool = session.tool();
     let result = tool.execute_with(input, options, called_off.cancel()).await;

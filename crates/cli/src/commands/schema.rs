@@ -4,9 +4,15 @@ use crate::args::SchemaArgs;
 use crate::output;
 use crate::start::Start;
 use agent_bash::schema;
+use serde_json::json;
 
 /// Prints name, description and schema as one JSON document.
 pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
+    if let Some(adapter) = args.adapter {
+        let tools = json!({ "tools": adapter.declared() });
+        output::print(&format!("{tools:#}\n"))?;
+        return Ok(0);
+    }
     let loaded = start.settings(args.profile, None)?;
     let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()));
     let json = serde_json::to_string_pretty(&tool)?;

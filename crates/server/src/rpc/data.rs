@@ -61,13 +61,37 @@ pub struct CheckData {
 
 /// Of `schema`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SchemaData {
-    /// Always `bash`.
-    pub name: String,
-    /// For the model; names the working directory.
-    pub description: String,
-    /// JSON Schema of the call's fields.
-    pub input_schema: Value,
+#[serde(untagged)]
+pub enum SchemaData {
+    /// The tool.
+    Tool {
+        /// Always `bash`.
+        name: String,
+        /// For the model; names the working directory.
+        description: String,
+        /// JSON Schema of the call's fields.
+        input_schema: Value,
+    },
+    /// An adapter's tools.
+    Adapter {
+        /// Each as its provider's interface takes it: by a `type` that the provider knows, or by `name`, `description` and
+        /// `input_schema`.
+        tools: Vec<Value>,
+    },
+}
+
+/// Of `adapter_call`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AdapterCallData {
+    /// What the model reads, in the tool's own words.
+    pub content: String,
+    /// Whether the tool calls it an error.
+    pub is_error: bool,
+    /// The answer as the tool's programs take it; `null` where it has no such form.
+    pub structured: Option<Value>,
+    /// The ordinary result, of the last command where there were several; `null` while it goes on, and where none was asked
+    /// for.
+    pub result: Option<ToolResult>,
 }
 
 /// Of `ping`.
@@ -330,6 +354,7 @@ pub struct MessageData {
 pub struct DataByCommand {
     bash: BashData,
     tool_call: ToolResult,
+    adapter_call: AdapterCallData,
     cancel: CancelData,
     check: CheckData,
     schema: SchemaData,

@@ -10,14 +10,15 @@ use super::outbox::Outbox;
 use super::updates;
 use crate::kept;
 use crate::live::{self, Watcher};
+use agent_bash::adapters::{self, Adapted};
 use agent_bash::core::{Cancel, JobId, SessionName, parse_duration};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, Search};
 use agent_bash::{LiveFeed, Session};
 use serde::Serialize;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +57,7 @@ pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
 pub(super) struct Asking {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Session>,
+    pub(super) adapted: Adapted,
     pub(super) outbox: Outbox,
     /// Given when it is called off.
     pub(super) cancel: Cancel,
@@ -78,7 +80,12 @@ impl Asking {
                 let session = Arc::clone(&self.session);
                 data(apart(move || Ok(session.tool().check(&command))).await?)
             }
-            RpcCall::Schema => data(session.tool().schema()),
+            RpcCall::Schema { adapter } => self.schema(adapter.as_deref()),
+            RpcCall::AdapterCall {
+                adapter,
+                tool,
+                input,
+            } => self.adapter_call(&adapter, &tool, &input).await,
             RpcCall::Ping => data(PingData {
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             }),
@@ -156,6 +163,21 @@ impl Asking {
                 messages: session.end_turn().into_iter().map(Into::into).collect(),
             }),
         }
+    }
+
+    fn schema(&self, adapter: Option<&str>) -> Answer {
+        let Some(name) = adapter else {
+            return data(self.session.tool().schema());
+        };
+        let adapter = adapters::by_name(name).map_err(text)?;
+        data(json!({ "tools": adapter.declared() }))
+    }
+
+    async fn adapter_call(&self, adapter: &str, tool: &str, input: &Value) -> Answer {
+        let adapter = adapters::by_name(adapter).map_err(text)?;
+        adapter.tool(tool)?;
+        let call = self.adapted.call(adapter, tool, input, &self.cancel);
+        data(Box::pin(call).await)
     }
 
     async fn tool_call(&self, request: Value, stream: Stream) -> Answer {

@@ -74,8 +74,22 @@ pub enum RpcCall {
         /// The script.
         command: String,
     },
-    /// What a model is told about the tool; data: `SchemaData`.
-    Schema,
+    /// What a model is told about the tool, or about an adapter's tools; data: `SchemaData`.
+    Schema {
+        /// Of this adapter's tools instead.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        adapter: Option<String>,
+    },
+    /// One call of an adapter's tool; data: `AdapterCallData`.
+    AdapterCall {
+        /// Which adapter, such as `codex`.
+        adapter: String,
+        /// Which of its tools, such as `exec_command`.
+        tool: String,
+        /// The tool's fields, as the model gave them.
+        #[serde(default)]
+        input: Value,
+    },
     /// Answers, and does nothing else; data: `PingData`.
     Ping,
     /// All background jobs, in the order of their starts; data: `JobsData`.
