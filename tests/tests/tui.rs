@@ -95,6 +95,20 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
 }
 
 #[test]
+fn a_better_tool_is_proposed_to_a_person_too() -> Result<()> {
+    on_a_terminal(|tmux, _| {
+        tmux.enters("export AGENT_BASH_INTERCEPTOR_MODE=block")?;
+        tmux.enters("agent-bash tui --tools read")?;
+        tmux.shows(PROMPT)?;
+        tmux.enters("cat notes.txt")?;
+        let screen = tmux.shows("╰ blocked")?;
+        ensure!(screen.contains("Use the `read` tool"), "{screen}");
+        tmux.press(&["C-d"])?;
+        tmux.hides(PROMPT).map(drop)
+    })
+}
+
+#[test]
 fn what_runs_is_cancelled_and_the_interface_stays() -> Result<()> {
     in_the_interface("", |tmux, _| {
         for key in ["Escape", "C-c"] {

@@ -1,6 +1,6 @@
 //! The page `docs/rules.md`: every safety rule with what it refuses and what it spares, from the rules themselves.
 
-use agent_bash_policy::{RuleSelection, rules};
+use agent_bash_policy::{RuleSelection, default_rules, rules};
 use std::fmt::Write as _;
 
 /// The page, in Markdown.
@@ -22,7 +22,22 @@ pub(crate) fn page() -> String {
         scripts(&mut text, "Refused", rule.fires);
         scripts(&mut text, "Allowed", rule.spares);
     }
+    better_tools(&mut text);
     text
+}
+
+/// The interceptor's built-in rules.
+fn better_tools(text: &mut String) {
+    text.push_str(
+        "\n## A better tool\n\n\
+         No safety rules, and off by default: the interceptor proposes the model's other tools, where \
+         [settings](cli.md#the-interceptor) switch it on and somebody names them. Its rules are a setting, too; these are built in. \
+         A command that is part of a pipe or captured is left alone.\n\n\
+         | tool | says |\n|---|---|\n",
+    );
+    for rule in default_rules() {
+        let _ = writeln!(text, "| `{}` | {} |", rule.tool, rule.message);
+    }
 }
 
 fn scripts(text: &mut String, heading: &str, scripts: &[&str]) {

@@ -22,6 +22,8 @@ pub(crate) struct Call {
     pub(crate) command: String,
     /// Where it runs; absolute.
     pub(crate) cwd: PathBuf,
+    /// The model's other tools, where the call names them.
+    pub(crate) tools: Option<Vec<String>>,
     /// What the stages noticed.
     pub(crate) notices: Vec<Notice>,
     /// It passed all checks.
@@ -71,6 +73,7 @@ pub(crate) async fn call(
     let mut call = Call {
         command: String::new(),
         cwd: tool.host.cwd.clone(),
+        tools: options.tools.clone(),
         notices: Vec::new(),
         allowed: false,
     };

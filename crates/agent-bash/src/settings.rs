@@ -61,6 +61,8 @@ pub struct Settings {
     pub safe_mode_allowed: Vec<String>,
     /// What follows where the model has a better tool.
     pub interceptor: InterceptMode,
+    /// The tools that the model has beside this one; `None`: nobody says.
+    pub interceptor_tools: Option<Vec<String>>,
     /// The interceptor's rules, in order.
     pub interceptor_rules: Vec<InterceptRule>,
     /// What a command inherits.
@@ -103,6 +105,7 @@ impl Default for Settings {
             safe_mode: None,
             safe_mode_allowed: SafeMode::default().allowed,
             interceptor: InterceptMode::default(),
+            interceptor_tools: None,
             interceptor_rules: default_rules(),
             inherit: Inherit::default(),
             keep: Vec::new(),
@@ -134,6 +137,12 @@ impl Settings {
         profile.survivors = self.survivors;
         profile.output.max_line_chars = self.max_line_chars.or(profile.output.max_line_chars);
         profile
+    }
+
+    /// Whether the interceptor is on and has nothing to propose: it does nothing until a call names tools.
+    pub fn interceptor_names_no_tools(&self) -> bool {
+        let none = self.interceptor_tools.as_ref().is_none_or(Vec::is_empty);
+        self.interceptor != InterceptMode::Off && none
     }
 
     /// The safety rules that apply.
@@ -211,6 +220,9 @@ impl Settings {
         if self.interceptor != InterceptMode::Off {
             let rules = Interceptor::new(self.interceptor_rules.iter().cloned());
             builder = builder.interceptor(self.interceptor, rules);
+        }
+        if let Some(tools) = &self.interceptor_tools {
+            builder = builder.tools_where_the_host_names_none(tools);
         }
         Ok(builder)
     }

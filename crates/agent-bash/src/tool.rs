@@ -80,6 +80,8 @@ pub struct CallOptions<'a> {
     pub escalation: Option<String>,
     /// Whether its whole output is to be kept, also where the result shows all of it.
     pub keep: Option<Keep>,
+    /// The tools that the model has beside this one, for this call, in place of [`HostContext::tools`].
+    pub tools: Option<Vec<String>>,
 }
 
 /// A word that may be given while a call runs: that not all of its output was shown by whoever watches, so that it is to be
@@ -107,6 +109,7 @@ impl fmt::Debug for CallOptions<'_> {
             .field("terminal", &self.terminal.is_some())
             .field("escalation", &self.escalation)
             .field("keep", &self.keep)
+            .field("tools", &self.tools)
             .finish()
     }
 }
@@ -200,10 +203,17 @@ impl BashTool {
 
     /// What its checks say of a script, without running it.
     pub fn check(&self, script: &str) -> Verdict {
+        self.check_with(script, None)
+    }
+
+    /// As [`Self::check`], where the model has these `tools`, in place of [`HostContext::tools`].
+    pub fn check_with(&self, script: &str, tools: Option<Vec<String>>) -> Verdict {
         let wiring = &self.wiring;
         let interception = wiring.interception.as_deref();
+        // What is only remarked on runs.
+        let blocking = interception.filter(|one| one.mode == InterceptMode::Block);
         let policy = Policy {
-            interceptor: interception.map(|interception| interception.rules.clone()),
+            interceptor: blocking.map(|interception| interception.rules.clone()),
             safety: Some(wiring.rules.clone()),
             safe_mode: wiring.safe_mode.clone(),
         };
@@ -211,7 +221,7 @@ impl BashTool {
         let context = Context {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
-            tools: host.tools.clone(),
+            tools: tools.or_else(|| host.tools.clone()),
         };
         policy.decide(script, &context)
     }
@@ -327,6 +337,12 @@ impl BashToolBuilder {
     #[must_use]
     pub fn tools(mut self, names: Option<Vec<String>>) -> Self {
         self.host.tools = names;
+        self
+    }
+
+    /// As [`Self::tools`], where the host names none: it knows better than a file.
+    pub(crate) fn tools_where_the_host_names_none(mut self, names: &[String]) -> Self {
+        self.host.tools.get_or_insert_with(|| names.to_vec());
         self
     }
 

@@ -19,6 +19,17 @@ pub(crate) struct Start {
     pub(crate) token: Token,
 }
 
+/// What the command line says of settings; what is not said is theirs.
+#[derive(Debug, Default)]
+pub(crate) struct Chosen<'a> {
+    /// `--profile`.
+    pub(crate) profile: Option<ProfileArg>,
+    /// `--safe-mode`.
+    pub(crate) safe_mode: Option<SafeLevelArg>,
+    /// `--tools`.
+    pub(crate) tools: Option<&'a [String]>,
+}
+
 impl Start {
     /// Reads it.
     ///
@@ -39,22 +50,22 @@ impl Start {
     ///
     /// # Errors
     /// A file or variable that says what is no setting; [`Usage`].
-    pub(crate) fn settings(
-        &self,
-        profile: Option<ProfileArg>,
-        safe_mode: Option<SafeLevelArg>,
-    ) -> anyhow::Result<Loaded> {
+    pub(crate) fn settings(&self, chosen: &Chosen<'_>) -> anyhow::Result<Loaded> {
         let usage = |error: SettingsError| Usage(error.to_string());
         let mut loaded = settings::load(&self.host).map_err(usage)?;
-        if let Some(profile) = profile {
-            loaded
-                .set("profile", profile.name(), "--profile")
-                .map_err(usage)?;
-        }
-        if let Some(level) = safe_mode {
-            loaded
-                .set("safe_mode.level", level.name(), "--safe-mode")
-                .map_err(usage)?;
+        let tools = chosen.tools.map(|tools| tools.join(","));
+        for (key, text, option) in [
+            ("profile", chosen.profile.map(ProfileArg::name), "--profile"),
+            (
+                "safe_mode.level",
+                chosen.safe_mode.map(SafeLevelArg::name),
+                "--safe-mode",
+            ),
+            ("interceptor.tools", tools.as_deref(), "--tools"),
+        ] {
+            if let Some(text) = text {
+                loaded.set(key, text, option).map_err(usage)?;
+            }
         }
         Ok(loaded)
     }

@@ -72,6 +72,7 @@ where
         session,
         adapted,
         outbox,
+        tools: None,
         in_flight: InFlight::default(),
         tasks: JoinSet::new(),
     };
@@ -113,6 +114,8 @@ struct Serving {
     session: Arc<Session>,
     adapted: Adapted,
     outbox: Outbox,
+    /// The model's other tools, once `hello` has named them.
+    tools: Option<Vec<String>>,
     in_flight: InFlight,
     tasks: JoinSet<()>,
 }
@@ -168,6 +171,12 @@ impl Serving {
         if let Some(answer) = dispatch::control(&call, &self.in_flight) {
             return Some(response(id, &kind, answer));
         }
+        // Here, so that it counts for what comes after it.
+        if let RpcCall::Hello { tools } = call {
+            self.tools = tools.or(self.tools.take());
+            let answer = dispatch::hello(&self.session, self.tools.as_ref());
+            return Some(response(id, &kind, answer));
+        }
         let what = match call {
             RpcCall::Bash { .. } => Kind::Bash,
             _ => Kind::Other,
@@ -179,6 +188,7 @@ impl Serving {
                     id: id.clone(),
                     session: Arc::clone(&self.session),
                     adapted: self.adapted.clone(),
+                    tools: self.tools.clone(),
                     outbox: self.outbox.clone(),
                     cancel: flight.cancel.clone(),
                 };

@@ -79,6 +79,9 @@ pub struct Setup {
     /// Variables of the host, beside those of every world.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// The tools that the model has beside this one, said in the way that the surface has for it.
+    #[serde(default)]
+    pub tools: Option<Vec<String>>,
 }
 
 /// One call.

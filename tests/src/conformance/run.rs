@@ -87,6 +87,7 @@ fn play_step(
         adapter: case.adapter.as_deref().zip(step.tool.as_deref()),
         may_reword: step.command.is_some(),
         environment: &case.setup.environment,
+        tools: case.setup.tools.as_deref(),
         cancel_when: step.cancel_when.as_ref().map(|name| world.cwd().join(name)),
     };
     let reply = surface.call(&call, server)?;

@@ -32,12 +32,12 @@ impl Surface for Rpc {
     fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {
         let server = match server {
             Some(server) => server,
-            None => server.insert(start(call, "rpc")?),
+            None => server.insert(start(call, "rpc", None)?),
         };
         let request: Value = serde_json::from_str(call.request)?;
         let id = server.new_id();
         server.send(&match call.adapter {
-            None => json!({"id": id, "type": "tool_call", "request": request}),
+            None => json!({"id": id, "type": "tool_call", "request": request, "tools": call.tools}),
             Some((adapter, tool)) => json!({
                 "id": id, "type": "adapter_call", "adapter": adapter, "tool": tool, "input": request,
             }),
@@ -90,7 +90,7 @@ impl Surface for Mcp {
         let server = if let Some(server) = server {
             server
         } else {
-            let server = server.insert(start(call, "mcp")?);
+            let server = server.insert(start(call, "mcp", call.tools_option())?);
             shake_hands(server)?;
             server
         };
@@ -150,11 +150,12 @@ pub fn shake_hands_as(server: &mut Conversation, client: &str) -> Result<Value> 
     Ok(response["result"].clone())
 }
 
-fn start(call: &Call<'_>, command: &str) -> Result<Conversation> {
+fn start(call: &Call<'_>, command: &str, option: Option<String>) -> Result<Conversation> {
     let mut program = call.world.command(product::agent_bash()?);
     program
         .args([command, "--profile", call.profile])
         .args(adapter(call, command))
+        .args(option)
         // A case may take as long as it takes.
         .env("AGENT_BASH_MCP_HANDLE_AFTER", "0")
         // The result object is what is compared.

@@ -28,8 +28,18 @@ pub struct Call<'a> {
     pub may_reword: bool,
     /// Variables of the host beside the world's.
     pub environment: &'a BTreeMap<String, String>,
+    /// The model's other tools, where the case names them.
+    pub tools: Option<&'a [String]>,
     /// Called off when this file is there.
     pub cancel_when: Option<PathBuf>,
+}
+
+impl Call<'_> {
+    /// The option that names the model's other tools, where the case does.
+    pub(super) fn tools_option(&self) -> Option<String> {
+        let tools = self.tools?;
+        Some(format!("--tools={}", tools.join(",")))
+    }
 }
 
 /// What came back.
@@ -84,7 +94,9 @@ impl Surface for CliJson {
 
     fn call(&self, call: &Call<'_>, _: &mut Option<Conversation>) -> Result<Reply> {
         let arguments = ["run", "--json", "--request", "--profile", call.profile];
-        let ran = run_cli(call, arguments.map(OsString::from), Some(call.request))?;
+        let tools = call.tools_option().map(OsString::from);
+        let arguments = arguments.map(OsString::from).into_iter().chain(tools);
+        let ran = run_cli(call, arguments, Some(call.request))?;
         let result: Value = serde_json::from_str(&ran.stdout)
             .with_context(|| format!("stdout is no result object: {ran:?}"))?;
         let text = result["text"]
@@ -116,6 +128,7 @@ impl Surface for CliText {
         let mut arguments: Vec<OsString> = ["run", "--profile", call.profile]
             .map(OsString::from)
             .into();
+        arguments.extend(call.tools_option().map(OsString::from));
         let mut input = None;
         let request = call
             .may_reword

@@ -42,7 +42,7 @@ impl Library {
                     .map(|(name, value)| (name.into(), value.into()))
                     .collect(),
             ),
-            tools: None,
+            tools: call.tools.map(<[String]>::to_vec),
         };
         let mut loaded = settings::load(&host)?;
         loaded.set("profile", call.profile, "the case")?;

@@ -86,6 +86,61 @@ fn answers_have_id_and_command_and_bash_the_upstreams_shape() -> Result<()> {
 }
 
 #[test]
+fn tools_are_named_by_a_call_a_greeting_or_an_option_in_this_order() -> Result<()> {
+    let world = world()?;
+    std::fs::write(world.cwd().join("notes"), "a line\n")?;
+    let mut command = world.command(product::agent_bash()?);
+    command
+        .args(["rpc", "--tools", "grep"])
+        .env("AGENT_BASH_INTERCEPTOR_MODE", "block");
+    let mut server = Conversation::start(command)?;
+    let is_blocked = |server: &mut Conversation, script: &str, tools: Value| -> Result<bool> {
+        let request = json!({"type": "tool_call", "request": script, "tools": tools});
+        let result = data(server, request)?;
+        let checked = data(
+            server,
+            json!({"type": "check", "command": script, "tools": tools}),
+        )?;
+        let streamed = data(
+            server,
+            json!({"type": "tool_call", "request": script, "tools": tools, "stream": true}),
+        )?;
+        ensure!(result["status"] == streamed["status"], "{streamed}");
+        ensure!(
+            result["suggested_tool"] == checked["suggested_tool"],
+            "{checked}"
+        );
+        Ok(result["status"]["kind"] == "blocked")
+    };
+    let nothing = Value::Null;
+    // The option.
+    ensure!(is_blocked(&mut server, "grep a notes", nothing.clone())?);
+    ensure!(!is_blocked(&mut server, "cat notes", nothing.clone())?);
+    // The call before it.
+    ensure!(is_blocked(&mut server, "cat notes", json!(["read"]))?);
+    ensure!(!is_blocked(&mut server, "grep a notes", json!(["read"]))?);
+    ensure!(!is_blocked(&mut server, "grep a notes", json!([]))?);
+    // The greeting: for what comes after it.
+    let before = data(&mut server, json!({"type": "hello"}))?;
+    ensure!(before["tools"] == json!(["grep"]), "{before}");
+    let hello = data(&mut server, json!({"type": "hello", "tools": ["read"]}))?;
+    ensure!(hello["tools"] == json!(["read"]), "{hello}");
+    ensure!(hello["profile"] == "standard", "{hello}");
+    ensure!(is_blocked(&mut server, "cat notes", nothing.clone())?);
+    ensure!(!is_blocked(&mut server, "grep a notes", nothing.clone())?);
+    ensure!(!is_blocked(&mut server, "cat notes", json!(["grep"]))?);
+    // What is no list is named.
+    let wrong = ask(
+        &mut server,
+        json!({"type": "tool_call", "request": "ls", "tools": "read"}),
+    )?;
+    let error = wrong["error"].as_str().unwrap_or_default();
+    ensure!(error.contains("`tools`"), "{wrong}");
+    ensure!(server.end()?.status.success());
+    Ok(())
+}
+
+#[test]
 fn one_bash_at_a_time_and_abort_ends_it_and_always_succeeds() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;

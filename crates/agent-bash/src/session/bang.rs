@@ -68,6 +68,7 @@ pub(super) async fn run(
     let call = Call {
         command: request.command.clone(),
         cwd: tool.host.cwd.clone(),
+        tools: None,
         notices: parsed.notices,
         allowed: false,
     };

@@ -170,6 +170,19 @@ pub(super) const KEYS: &[Key] = &[
         tightens: Some(|before, now| weight(now.interceptor) >= weight(before.interceptor)),
     },
     Key {
+        name: "interceptor.tools",
+        doc: "The tools that the model has beside this one, as the rules name them: only they are proposed.",
+        form: Form::List,
+        set: |s, v| list(v).map(|tools| s.interceptor_tools = Some(tools)),
+        get: |s| to_value(s.interceptor_tools.as_ref()?),
+        // More tools refuse more.
+        tightens: Some(|before, now| {
+            let named = |s: &Settings| s.interceptor_tools.clone().unwrap_or_default();
+            let now = named(now);
+            named(before).iter().all(|tool| now.contains(tool))
+        }),
+    },
+    Key {
         name: "interceptor.rules",
         doc: "A list of {pattern, unless, tool, message, match = \"command\" or \"script\"}, in place of the built-in ones.",
         form: Form::FileOnly,

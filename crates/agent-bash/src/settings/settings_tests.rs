@@ -91,14 +91,14 @@ fn later_layers_win_and_each_value_says_where_it_came_from() {
 
 #[test]
 fn a_project_may_tighten() {
-    let user =
-        "[safety]\noff = [\"no_force_push\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
+    let user = "[interceptor]\ntools = [\"read\"]\n[safety]\noff = [\"no_force_push\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
     for project in [
         "[safety]\ngroups = [\"core\", \"inline_code\", \"data_loss\"]",
         "[safety]\noff = []",
         "[safe_mode]\nlevel = \"read_only\"",
         "[safe_mode]\nallowed = [\"git\", \"ls\"]",
         "[interceptor]\nmode = \"block\"",
+        "[interceptor]\ntools = [\"grep\", \"read\"]",
         "[limits]\nfile_mb = 10\nmemory_mb = 100",
         "[timeout]\nmax = \"5m\"",
     ] {
@@ -113,7 +113,7 @@ fn a_project_may_tighten() {
 
 #[test]
 fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
-    let user = "[safe_mode]\nlevel = \"listed\"\n[interceptor]\nmode = \"advise\"\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
+    let user = "[safe_mode]\nlevel = \"listed\"\n[interceptor]\nmode = \"advise\"\ntools = [\"read\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
     for project in [
         "profile = \"workspace\"",
         "survivors = \"adopt\"",
@@ -129,6 +129,7 @@ fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
         "[safe_mode]\nallowed = [\"git\", \"make\"]",
         "[interceptor]\nmode = \"off\"",
         "[interceptor]\nrules = []",
+        "[interceptor]\ntools = [\"grep\"]",
         "[limits]\nfile_mb = 11",
         "[timeout]\nmax = \"11m\"",
     ] {

@@ -69,7 +69,7 @@ pub(crate) struct Questions {
     #[arg(long, value_name = "LEVEL")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// Ask whether one of these tools does it better.
+    /// Ask whether one of these tools does it better; those of the settings where the interceptor is to block.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 

@@ -1,6 +1,7 @@
 //! What `rpc` takes, and what every server takes.
 
 use super::values::{ProfileArg, SafeLevelArg, session_name};
+use crate::start::Chosen;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -29,8 +30,24 @@ pub(crate) struct ServingArgs {
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
+    /// The tools that the model has beside this one, such as `read,grep`: commands for which one of them is better are
+    /// refused, or remarked on, where the setting `interceptor.mode` says so.
+    #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
+    pub(crate) tools: Option<Vec<String>>,
+
     /// Keep jobs and artifacts in the on-disk session of this name; otherwise in one of this directory, where the next
     /// server that is started here finds live jobs again.
     #[arg(long, value_name = "NAME", value_parser = session_name)]
     pub(crate) state: Option<String>,
+}
+
+impl ServingArgs {
+    /// What it says of settings.
+    pub(crate) fn chosen(&self) -> Chosen<'_> {
+        Chosen {
+            profile: self.profile,
+            safe_mode: self.safe_mode,
+            tools: self.tools.as_deref(),
+        }
+    }
 }

@@ -71,6 +71,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
+    /// The tools that the model has beside this one, such as `read,grep`: commands for which one of them is better are
+    /// refused, or remarked on, where the setting `interceptor.mode` says so.
+    #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
+    pub(crate) tools: Option<Vec<String>>,
+
     /// Keep artifacts in the on-disk session of this name.
     #[arg(long, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,

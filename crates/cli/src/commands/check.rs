@@ -4,10 +4,10 @@ use crate::Usage;
 use crate::args::{CheckArg, CheckArgs, ExplainArgs, Questions};
 use crate::commands::script;
 use crate::output;
-use crate::start::Start;
+use crate::start::{Chosen, Start};
 use agent_bash::policy::{
-    Context, Finding, Group, Interceptor, Policy, RuleSelection, SafeMode, Verdict, explain,
-    marked_lines,
+    Context, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
+    explain, marked_lines,
 };
 use anyhow::Context as _;
 use std::fmt::Write as _;
@@ -78,13 +78,20 @@ fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
 
 /// The questions that are asked: safety always, the others where options or settings switch them on; or one alone.
 fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Context)> {
-    let settings = start.settings(None, questions.safe_mode)?.settings;
+    let chosen = Chosen {
+        safe_mode: questions.safe_mode,
+        tools: questions.tools.as_deref(),
+        ..Chosen::default()
+    };
+    let settings = start.settings(&chosen)?.settings;
     let asks = |check: CheckArg, by_default: bool| match questions.only {
         Some(only) => only == check,
         None => by_default,
     };
     let mut policy = Policy::default();
-    if asks(CheckArg::Interceptor, questions.tools.is_some()) {
+    // What is only remarked on runs; naming tools here asks about them.
+    let intercepts = settings.interceptor == InterceptMode::Block || questions.tools.is_some();
+    if asks(CheckArg::Interceptor, intercepts) {
         let rules = settings.interceptor_rules.iter().cloned();
         policy.interceptor = Some(Interceptor::new(rules));
     }
@@ -103,7 +110,7 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
     let context = Context {
         cwd: start.cwd(questions.cwd.as_deref()),
         home: start.host.home.clone(),
-        tools: questions.tools.clone(),
+        tools: settings.interceptor_tools,
     };
     Ok((policy, context))
 }

@@ -1,8 +1,9 @@
 //! `agent-bash doctor`: what works here, tried with harmless commands.
 
 use crate::commands::session;
+use crate::commands::settings::NAMES_NO_TOOLS;
 use crate::output;
-use crate::start::Start;
+use crate::start::{Chosen, Start};
 use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
 use agent_bash::policy::Interceptor;
 use agent_bash::process::SystemClock;
@@ -24,9 +25,36 @@ const LONG_OUTPUT: &str = "seq 20000";
 
 /// One thing that was looked at.
 struct Finding {
-    works: bool,
+    grade: Grade,
     what: &'static str,
     detail: String,
+}
+
+/// How it is with one thing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grade {
+    /// As it should be.
+    Works,
+    /// It works, and does not do what somebody seems to expect of it.
+    Remark,
+    /// It does not.
+    Problem,
+}
+
+impl Grade {
+    /// What works, works.
+    fn of(works: bool) -> Self {
+        if works { Self::Works } else { Self::Problem }
+    }
+
+    /// As it is printed.
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Works => "ok",
+            Self::Remark => "note",
+            Self::Problem => "PROBLEM",
+        }
+    }
 }
 
 /// Prints a line for each thing. Exit code 1 if one does not work.
@@ -43,16 +71,17 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
     }
     let mut text = String::new();
     for finding in &findings {
-        let mark = if finding.works { "ok     " } else { "PROBLEM" };
-        let _ = writeln!(text, "{mark}  {:<12}{}", finding.what, finding.detail);
+        let mark = finding.grade.mark();
+        let _ = writeln!(text, "{mark:<9}{:<12}{}", finding.what, finding.detail);
     }
     output::print(&text)?;
-    Ok(u8::from(findings.iter().any(|finding| !finding.works)))
+    let fails = |finding: &Finding| finding.grade == Grade::Problem;
+    Ok(u8::from(findings.iter().any(fails)))
 }
 
 async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
-    let settings = start.settings(None, None)?.settings;
-    let invalid = Interceptor::new(settings.interceptor_rules.iter().cloned());
+    let settings = start.settings(&Chosen::default())?.settings;
+    let interceptor = interceptor(&settings);
     // Its artifact goes when this is done.
     let session = session::open(&settings, start, SESSION, Lifetime::Session)?;
     let state = session.artifacts().map(|artifacts| artifacts.path());
@@ -71,14 +100,14 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     Ok(vec![
         shell(&tool),
         Finding {
-            works: canary.status == Status::Exited { code: 0 },
+            grade: Grade::of(canary.status == Status::Exited { code: 0 }),
             what: "canary",
             detail: format!("{} in {:.1} ms", canary.text.trim_end(), canary.duration_ms),
         },
         supervisor(&canary),
         survivors(&left_behind),
         Finding {
-            works: !long.artifacts.is_empty(),
+            grade: Grade::of(!long.artifacts.is_empty()),
             what: "artifacts",
             detail: match failed_artifact(&long) {
                 Some(reason) => format!("{place}: {reason}"),
@@ -87,7 +116,7 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         },
         space(&tool).await,
         terminal(settings, start).await?,
-        interceptor(&invalid),
+        interceptor,
         variables(start),
         cgroup(),
     ])
@@ -104,7 +133,7 @@ fn shell(tool: &BashTool) -> Finding {
         Err(error) => (false, error.to_string()),
     };
     Finding {
-        works,
+        grade: Grade::of(works),
         what: "shell",
         detail,
     }
@@ -116,7 +145,7 @@ fn supervisor(canary: &ToolResult) -> Finding {
         _ => None,
     });
     Finding {
-        works: missing.is_none(),
+        grade: Grade::of(missing.is_none()),
         what: "supervisor",
         detail: match missing {
             None => "in force: every process of a command is named and can be ended".to_owned(),
@@ -133,7 +162,7 @@ fn survivors(result: &ToolResult) -> Finding {
         .map(|survivor| survivor.pid)
         .collect();
     Finding {
-        works: !pids.is_empty(),
+        grade: Grade::of(!pids.is_empty()),
         what: "survivors",
         detail: match &pids[..] {
             [] => "a process that left its session was not seen".to_owned(),
@@ -155,7 +184,7 @@ async fn space(tool: &BashTool) -> Finding {
         "df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6}'";
     let result = run(tool, script).await;
     Finding {
-        works: result.status == Status::Exited { code: 0 },
+        grade: Grade::of(result.status == Status::Exited { code: 0 }),
         what: "space",
         detail: result.text,
     }
@@ -177,7 +206,7 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
     if !session.tool().offers_terminal() {
         let detail = "switched off by AGENT_BASH_NO_PTY or PI_NO_PTY".to_owned();
         return Ok(Finding {
-            works: true,
+            grade: Grade::of(true),
             what: "terminal",
             detail,
         });
@@ -186,7 +215,7 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
     let works = result.status == Status::Exited { code: 0 };
     let said: Vec<&str> = result.text.split_whitespace().collect();
     Ok(Finding {
-        works,
+        grade: Grade::of(works),
         what: "terminal",
         detail: match &said[..] {
             [path, rows, columns] if works => format!("{path}, {rows} rows of {columns}"),
@@ -203,7 +232,7 @@ fn variables(start: &Start) -> Finding {
         .map(|(name, meant)| format!("{name} is no setting; {meant} is"))
         .collect();
     Finding {
-        works: named.is_empty(),
+        grade: Grade::of(named.is_empty()),
         what: "variables",
         detail: match &named[..] {
             [] => "none that is nearly a setting's".to_owned(),
@@ -212,20 +241,25 @@ fn variables(start: &Start) -> Finding {
     }
 }
 
-/// Whether every rule's pattern is one: a rule whose pattern is not is skipped.
-fn interceptor(rules: &Interceptor) -> Finding {
+/// Whether every rule's pattern is one (a rule whose pattern is not is skipped), and whether there is what to propose.
+fn interceptor(settings: &Settings) -> Finding {
+    let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
     let invalid: Vec<String> = rules
         .invalid()
         .iter()
         .map(|rule| format!("rule {}: `{}`: {}", rule.index, rule.pattern, rule.error))
         .collect();
+    let (grade, detail) = if !invalid.is_empty() {
+        (Grade::Problem, invalid.join("; "))
+    } else if settings.interceptor_names_no_tools() {
+        (Grade::Remark, NAMES_NO_TOOLS.to_owned())
+    } else {
+        (Grade::Works, "every rule can be read".to_owned())
+    };
     Finding {
-        works: invalid.is_empty(),
+        grade,
         what: "interceptor",
-        detail: match &invalid[..] {
-            [] => "every rule can be read".to_owned(),
-            _ => invalid.join("; "),
-        },
+        detail,
     }
 }
 
@@ -233,7 +267,7 @@ fn interceptor(rules: &Interceptor) -> Finding {
 fn cgroup() -> Finding {
     let there = fs::metadata("/sys/fs/cgroup/cgroup.controllers").is_ok();
     Finding {
-        works: true,
+        grade: Grade::of(true),
         what: "cgroup v2",
         detail: if there {
             "there"

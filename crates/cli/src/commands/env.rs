@@ -2,7 +2,7 @@
 
 use crate::args::EnvArgs;
 use crate::output;
-use crate::start::Start;
+use crate::start::{Chosen, Start};
 use agent_bash::process::environment::{Attendance, BaseEnvironment, Setting, UNATTENDED};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// Prints the variables, then the names (never the values) of those that were taken out.
 pub(crate) fn env(args: &EnvArgs, start: &Start) -> anyhow::Result<u8> {
     let host = (*start.host.env).clone();
-    let settings = start.settings(None, None)?.settings;
+    let settings = start.settings(&Chosen::default())?.settings;
     let built = BaseEnvironment::build(host, &settings.environment());
     let variables: BTreeMap<String, String> = built
         .variables

@@ -6,10 +6,11 @@ use crate::commands::{on_terminal, script, session};
 use crate::output::{self, Live};
 use crate::progress::Progress;
 use crate::signals::CalledOff;
-use crate::start::Start;
+use crate::start::{Chosen, Start};
 use agent_bash::core::{
     Clock, OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult, short_duration,
 };
+use agent_bash::policy::InterceptMode;
 use agent_bash::process::SystemClock;
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashToolBuilder, CallOptions, Input};
@@ -46,7 +47,18 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
 async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(ToolResult, u8)> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let (safe_mode, _) = level_and_words(args);
-    let mut settings = start.settings(args.profile, safe_mode)?.settings;
+    let chosen = Chosen {
+        profile: args.profile,
+        safe_mode,
+        tools: args.tools.as_deref(),
+    };
+    let mut settings = start.settings(&chosen)?.settings;
+    if args.tools.is_some() && settings.interceptor == InterceptMode::Off {
+        output::say(
+            "agent-bash: --tools changes nothing while the interceptor is off: set interceptor.mode, \
+             or AGENT_BASH_INTERCEPTOR_MODE, to block or advise",
+        );
+    }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     if args.pty
         && let Some(terminals) = on_terminal::prepare(args, start, &clock)?

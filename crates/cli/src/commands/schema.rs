@@ -2,7 +2,7 @@
 
 use crate::args::SchemaArgs;
 use crate::output;
-use crate::start::Start;
+use crate::start::{Chosen, Start};
 use agent_bash::schema;
 use serde_json::json;
 
@@ -13,7 +13,10 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
         output::print(&format!("{tools:#}\n"))?;
         return Ok(0);
     }
-    let loaded = start.settings(args.profile, None)?;
+    let loaded = start.settings(&Chosen {
+        profile: args.profile,
+        ..Chosen::default()
+    })?;
     let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()));
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;

@@ -22,7 +22,7 @@ pub(crate) fn serve<F>(
 where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
-    let settings = start.settings(args.profile, args.safe_mode)?.settings;
+    let settings = start.settings(&args.chosen())?.settings;
     let name = match &args.state {
         Some(name) => name.clone(),
         None => name_for(protocol, &start.host.cwd),

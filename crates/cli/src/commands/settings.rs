@@ -2,7 +2,7 @@
 
 use crate::args::SettingsArgs;
 use crate::output;
-use crate::start::Start;
+use crate::start::{Chosen, Start};
 use agent_bash::settings::default_file;
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8>
         output::print(&default_file())?;
         return Ok(0);
     }
-    let loaded = start.settings(None, None)?;
+    let loaded = start.settings(&Chosen::default())?;
     let mut text = String::new();
     if args.json {
         let all: serde_json::Map<String, serde_json::Value> = loaded
@@ -30,8 +30,15 @@ pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8>
         }
     }
     output::print(&text)?;
+    if loaded.settings.interceptor_names_no_tools() {
+        output::say(&format!("agent-bash: {NAMES_NO_TOOLS}"));
+    }
     Ok(0)
 }
+
+/// What is wrong with an interceptor that has nothing to propose, and what to do.
+pub(crate) const NAMES_NO_TOOLS: &str = "interceptor.mode is on and names no tools, so nothing is intercepted: \
+     name the model's other tools with the setting interceptor.tools, with --tools, or with `tools` of an RPC call";
 
 /// One line of a table; the whole of a long value is in `--json`.
 fn shortened(value: &str) -> String {

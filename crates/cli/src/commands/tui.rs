@@ -35,7 +35,7 @@ pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
 async fn interface(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let serving = &args.serving;
-    let mut settings = start.settings(serving.profile, serving.safe_mode)?.settings;
+    let mut settings = start.settings(&serving.chosen())?.settings;
     let on_terminal = args.pty || settings.virtual_terminal;
     // Each call says whether it wants one.
     settings.virtual_terminal = true;

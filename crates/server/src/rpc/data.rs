@@ -33,6 +33,17 @@ pub struct BashData {
     pub artifact_id: Option<String>,
 }
 
+/// Of `hello`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HelloData {
+    /// Of agent-bash.
+    pub version: String,
+    /// How calls behave and how their results read.
+    pub profile: String,
+    /// The model's other tools, as they count from now on; `null` where nobody has said.
+    pub tools: Option<Vec<String>>,
+}
+
 /// Of `cancel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelData {
@@ -352,6 +363,7 @@ pub struct MessageData {
 /// Which command has which data. Those that are not here have none.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DataByCommand {
+    hello: HelloData,
     bash: BashData,
     tool_call: ToolResult,
     adapter_call: AdapterCallData,

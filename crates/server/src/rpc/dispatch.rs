@@ -1,7 +1,7 @@
 //! From a request to the data of its response.
 
 use super::data::{
-    ArtifactsData, BashData, CancelData, FoundData, JobData, JobKillData, JobOutputData,
+    ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
     JobWaitData, JobsData, MessagesData, PageData, PingData, ResetData, ShellsData,
 };
 use super::in_flight::InFlight;
@@ -15,7 +15,7 @@ use agent_bash::core::{Cancel, JobId, SessionName, parse_duration};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, Search};
-use agent_bash::{LiveFeed, Session};
+use agent_bash::{CallOptions, LiveFeed, Session};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -53,11 +53,23 @@ pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
     }
 }
 
+/// Greets a client: `tools` are those that it has named, now or before.
+pub(super) fn hello(session: &Session, tools: Option<&Vec<String>>) -> Answer {
+    let profile = session.tool().profile();
+    data(HelloData {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        profile: profile.name.as_str().to_owned(),
+        tools: tools.or(session.host().tools.as_ref()).cloned(),
+    })
+}
+
 /// A request that is being served.
 pub(super) struct Asking {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Session>,
     pub(super) adapted: Adapted,
+    /// The model's other tools, where `hello` has named them.
+    pub(super) tools: Option<Vec<String>>,
     pub(super) outbox: Outbox,
     /// Given when it is called off.
     pub(super) cancel: Cancel,
@@ -73,13 +85,14 @@ impl Asking {
                 stream,
                 exclude_from_context,
             } => self.bash(&command, stream, exclude_from_context).await,
-            RpcCall::ToolCall { request, stream } => self.tool_call(request, stream).await,
-            // Served before, by `control`.
-            RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } => Ok(None),
-            RpcCall::Check { command } => {
-                let session = Arc::clone(&self.session);
-                data(apart(move || Ok(session.tool().check(&command))).await?)
-            }
+            RpcCall::ToolCall {
+                request,
+                stream,
+                tools,
+            } => self.tool_call(request, stream, tools).await,
+            // Served before, by `control` and `hello`.
+            RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } | RpcCall::Hello { .. } => Ok(None),
+            RpcCall::Check { command, tools } => self.check(command, tools).await,
             RpcCall::Schema { adapter } => self.schema(adapter.as_deref()),
             RpcCall::AdapterCall {
                 adapter,
@@ -180,13 +193,36 @@ impl Asking {
         data(Box::pin(call).await)
     }
 
-    async fn tool_call(&self, request: Value, stream: Stream) -> Answer {
+    async fn check(&self, script: String, tools: Option<Vec<String>>) -> Answer {
+        let session = Arc::clone(&self.session);
+        let tools = tools.or_else(|| self.tools.clone());
+        data(apart(move || Ok(session.tool().check_with(&script, tools))).await?)
+    }
+
+    async fn tool_call(
+        &self,
+        request: Value,
+        stream: Stream,
+        tools: Option<Vec<String>>,
+    ) -> Answer {
         let tool = self.session.tool();
+        let options = CallOptions {
+            tools: tools.or_else(|| self.tools.clone()),
+            ..CallOptions::default()
+        };
         let result = match updates::kind(stream) {
-            None => Box::pin(tool.execute(request, &self.cancel)).await,
+            None => Box::pin(tool.execute_with(request, options, &self.cancel)).await,
             Some(kind) => {
                 let live = live::updates(kind);
-                let work = Box::pin(tool.execute_watched(request, &live, &self.cancel));
+                let work = async {
+                    let mut feed = LiveFeed(&live);
+                    let options = CallOptions {
+                        live: Some(&mut feed),
+                        ..options
+                    };
+                    tool.execute_with(request, options, &self.cancel).await
+                };
+                let work = Box::pin(work);
                 live::during(work, &live, &mut ToClient(self)).await
             }
         };

@@ -35,6 +35,12 @@ pub struct RpcRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RpcCall {
+    /// Says who is calling; for all requests after it. Needed by nobody; data: `HelloData`.
+    Hello {
+        /// The tools that the model has beside this one, in place of those of the settings.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<Vec<String>>,
+    },
     /// A command of the user's in the session's own shell; data: `BashData`.
     Bash {
         /// The script.
@@ -63,6 +69,9 @@ pub enum RpcCall {
         /// Whether updates come before the response, and of which kind.
         #[serde(default)]
         stream: Stream,
+        /// The tools that the model has beside this one, for this call: what `hello` and the settings say if left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<Vec<String>>,
     },
     /// Calls off a request that is not answered yet; data: `CancelData`.
     Cancel {
@@ -73,6 +82,9 @@ pub enum RpcCall {
     Check {
         /// The script.
         command: String,
+        /// As of `tool_call`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tools: Option<Vec<String>>,
     },
     /// What a model is told about the tool, or about an adapter's tools; data: `SchemaData`.
     Schema {

@@ -98,7 +98,7 @@ mod tests {
                 "{\"id\": \"a\", \"type\": \"dance\"}",
                 Some(json!("a")),
                 "dance",
-                "unknown type `dance`, expected one of `bash`",
+                "unknown type `dance`, expected one of `hello`",
             ),
             (
                 "{\"id\": 1.5, \"type\": \"bash\"}",
