@@ -4,15 +4,20 @@
 //! which limits, and who writes the answer. [`Adapted`] serves the calls. To add one is to write one value here and one layout in
 //! `layout/adapters/`; no stage and no surface asks for its name.
 
+mod anthropic_agent;
 mod anthropic_bash;
+mod claude_code;
+pub(crate) mod codex;
 mod field;
+pub(crate) mod gemini;
 mod knobs;
+pub(crate) mod openai_shell;
 mod plan;
 mod serve;
 
-pub use field::{Field, Given, Kind};
+pub use field::{Field, FieldError, Given, Kind};
 pub use knobs::Knobs;
-pub use plan::{Done, Plan, Ran, Shown, Wanted};
+pub use plan::{Chunk, Done, Plan, Ran, Shown, Wanted, Written};
 pub use serve::{Adapted, Answer};
 
 use serde::Serialize;
@@ -44,6 +49,8 @@ pub struct Tool {
     pub provider: Option<fn() -> Value>,
     /// What it takes.
     pub fields: &'static [Field],
+    /// Whether its schema says that there are no other fields. Others are refused all the same.
+    pub closed: bool,
     /// What a call asks of the pipeline, or what is wrong with it.
     pub plan: fn(&Given) -> Result<Plan, String>,
     /// Writes the answer.
@@ -68,7 +75,14 @@ pub enum Declared {
 }
 
 /// All of them, in the order in which they are listed.
-pub static ALL: [&Adapter; 1] = [&anthropic_bash::ADAPTER];
+pub static ALL: [&Adapter; 6] = [
+    &anthropic_bash::ADAPTER,
+    &anthropic_agent::ADAPTER,
+    &claude_code::ADAPTER,
+    &openai_shell::ADAPTER,
+    &codex::ADAPTER,
+    &gemini::ADAPTER,
+];
 
 /// The adapter of that name.
 ///
@@ -134,12 +148,14 @@ impl Tool {
             .collect();
         let required = self.fields.iter().filter(|field| field.required);
         let required: Vec<_> = required.map(|field| field.name).collect();
-        json!({
-            "type": "object",
-            "properties": properties,
-            "required": required,
-            "additionalProperties": false,
-        })
+        let mut schema = json!({ "type": "object", "properties": properties });
+        if !required.is_empty() {
+            schema["required"] = required.into();
+        }
+        if self.closed {
+            schema["additionalProperties"] = false.into();
+        }
+        schema
     }
 }
 

@@ -16,7 +16,7 @@ pub use bang::{annotated_bang_output, bang};
 
 use crate::refusal::Refusal;
 use agent_bash_core::{Notice, OutputLimits, Status, TextLayout};
-use agent_bash_sink::SinkReport;
+use agent_bash_sink::{CarriageReturn, SinkReport, TailBuffer};
 
 /// Everything a text is made from.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +57,13 @@ pub fn write(layout: TextLayout, facts: &Facts<'_>) -> String {
 /// A size for people: `128 KB`, `1.5 MB`; 1 KB is 1024 bytes.
 pub fn size_text(bytes: u64) -> String {
     wording::size(bytes, wording::SizeStyle::Spaced)
+}
+
+/// Bytes as they were printed, cleaned as a result's output is.
+pub fn clean(bytes: &[u8]) -> String {
+    let mut buffer = TailBuffer::new(bytes.len(), CarriageReturn::Overwrite);
+    buffer.push(bytes);
+    buffer.snapshot()
 }
 
 /// What is shown of the streams, as the default profile shows it; nothing around it.

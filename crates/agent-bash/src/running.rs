@@ -87,8 +87,6 @@ struct Seen {
     recent: Recent,
     /// Process id and process group.
     process: Option<(u32, u32)>,
-    /// What has been read so far, in bytes.
-    read: u64,
 }
 
 /// Part of a call's output.
@@ -100,6 +98,12 @@ pub struct Part {
     pub from: u64,
     /// Printed so far.
     pub total: u64,
+    /// Where what nobody had read begins.
+    pub unread_from: u64,
+    /// The beginning of what nobody had read, as far as it is kept: of use where `from` is later.
+    pub head: Vec<u8>,
+    /// Ends of lines in what nobody had read.
+    pub lines: u64,
 }
 
 /// How far a wait came.
@@ -282,13 +286,21 @@ impl RunningCall {
     /// Its output from `offset` on, or what was not read yet; read is what was given.
     pub fn read(&self, offset: Option<u64>) -> Part {
         let mut seen = self.seen();
-        let (from, bytes) = seen.recent.since(offset.unwrap_or(seen.read));
-        seen.read = seen.recent.total();
+        let unread = seen.recent.take_unread();
+        let (from, bytes) = seen.recent.since(offset.unwrap_or(unread.from));
         Part {
             bytes,
             from,
             total: seen.recent.total(),
+            unread_from: unread.from,
+            head: unread.head,
+            lines: unread.lines,
         }
+    }
+
+    /// Whether it runs on a terminal of its own.
+    pub fn is_on_terminal(&self) -> bool {
+        self.terminal.is_some()
     }
 
     fn seen(&self) -> MutexGuard<'_, Seen> {

@@ -1,8 +1,10 @@
 //! The Model Context Protocol over a pair of streams, by `rmcp`.
 //!
 //! Six tools: `bash` is the session's own; `bash_output`, `bash_input`, `bash_kill` and `bash_jobs` are for what goes on
-//! after its call; `read_artifact` (`view` under `paged`) and the resources `artifact://…` are what was kept.
+//! after its call; `read_artifact` (`view` under `paged`) and the resources `artifact://…` are what was kept. Or the tools are an
+//! adapter's.
 
+mod adapter;
 mod handler;
 mod instructions;
 mod jobs;
@@ -13,6 +15,7 @@ mod tools;
 mod transport;
 
 use agent_bash::Session;
+use agent_bash::adapters::Adapter;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
@@ -30,13 +33,16 @@ const AFTER_GRACE: Duration = Duration::from_secs(2);
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How a client is served.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// A call that takes longer is answered with a handle and goes on; zero lets every call take as long as it may.
     pub handle_after: Duration,
     /// Answers have the result as data beside the text, and `bash` has a schema of it. For programs: agents that find data
     /// show their model the JSON of it in place of the text.
     pub structured: bool,
+    /// The tools are this adapter's, in place of our own. Its calls take as long as they may: their answers have no handles but
+    /// their own.
+    pub adapter: Option<&'static Adapter>,
 }
 
 /// Serves one client until its input ends, it goes away, or `stop` is given. Commands that run are cancelled then, those with

@@ -12,10 +12,8 @@ pub(super) static ADAPTER: Adapter = Adapter {
     source: "PyPI anthropic 2.12.0: types/tool_bash_20250124_param.py",
     knobs: Knobs {
         timeout: Some(Duration::from_secs(120)),
-        timeout_max: None,
-        background_max: None,
         streams: Streams::Merged,
-        truncation: None,
+        ..Knobs::NONE
     },
     tools: &[Tool {
         name: "bash",
@@ -33,6 +31,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
                 "True restarts the tool. Otherwise leave it out.",
             ),
         ],
+        closed: false,
         plan,
         layout: write,
     }],

@@ -1,6 +1,7 @@
 //! The fields of an adapter's tool: one table for what the model is told and for what is read.
 
 use serde_json::{Map, Value, json};
+use std::time::Duration;
 
 /// One field.
 #[derive(Debug, Clone, Copy)]
@@ -22,8 +23,10 @@ pub enum Kind {
     Text,
     /// True or false.
     Flag,
-    /// A whole number, zero or more.
-    Count,
+    /// A whole number, zero or more; its schema says `integer`.
+    Integer,
+    /// The same, where the published schema says `number`.
+    Number,
     /// An array of strings.
     Texts,
     /// One of these strings.
@@ -54,7 +57,8 @@ impl Field {
         let mut schema = match self.kind {
             Kind::Text => json!({ "type": "string" }),
             Kind::Flag => json!({ "type": "boolean" }),
-            Kind::Count => json!({ "type": "integer", "minimum": 0 }),
+            Kind::Integer => json!({ "type": "integer" }),
+            Kind::Number => json!({ "type": "number" }),
             Kind::Texts => json!({ "type": "array", "items": { "type": "string" } }),
             Kind::OneOf(values) => json!({ "type": "string", "enum": values }),
         };
@@ -66,7 +70,7 @@ impl Field {
         match self.kind {
             Kind::Text => value.is_string(),
             Kind::Flag => value.is_boolean(),
-            Kind::Count => whole(value).is_some(),
+            Kind::Integer | Kind::Number => whole(value).is_some(),
             Kind::Texts => value
                 .as_array()
                 .is_some_and(|items| items.iter().all(Value::is_string)),
@@ -74,15 +78,63 @@ impl Field {
         }
     }
 
+    fn json(&self) -> &'static str {
+        match self.kind {
+            Kind::Text | Kind::OneOf(_) => "string",
+            Kind::Flag => "boolean",
+            Kind::Integer => "integer",
+            Kind::Number => "number",
+            Kind::Texts => "array",
+        }
+    }
+
     fn expected(&self) -> String {
         match self.kind {
             Kind::Text => "a string".to_owned(),
             Kind::Flag => "true or false".to_owned(),
-            Kind::Count => "a whole number, 0 or more".to_owned(),
+            Kind::Integer | Kind::Number => "a whole number, 0 or more".to_owned(),
             Kind::Texts => "an array of strings".to_owned(),
             Kind::OneOf(values) => format!("one of {}", values.join(", ")),
         }
     }
+}
+
+/// What is wrong with a call, with field and value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FieldError {
+    /// No object.
+    #[error("the input must be an object of fields, got {0}")]
+    NotAnObject(String),
+    /// A field that the tool has not.
+    #[error("unknown field `{field}` (given {got}); the fields are {known}")]
+    Unknown {
+        /// As it was given.
+        field: String,
+        /// Its value, shortened.
+        got: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A value of another type.
+    #[error("`{field}` must be {expected}, got {got}")]
+    Misfit {
+        /// Which.
+        field: &'static str,
+        /// What it takes, in words.
+        expected: String,
+        /// The type of JSON that it takes.
+        json: &'static str,
+        /// Its value, shortened.
+        got: String,
+    },
+    /// A field that is needed.
+    #[error("`{field}` is missing; give {expected}")]
+    Missing {
+        /// Which.
+        field: &'static str,
+        /// What it takes, in words.
+        expected: String,
+    },
 }
 
 /// The fields of one call, read: every one is known and of its type.
@@ -93,33 +145,36 @@ impl Given {
     /// Reads a call. `null` counts as left out.
     ///
     /// # Errors
-    /// What is wrong, with field and value.
-    pub fn read(fields: &[Field], input: &Value) -> Result<Self, String> {
+    /// [`FieldError`].
+    pub fn read(fields: &[Field], input: &Value) -> Result<Self, FieldError> {
         let Value::Object(given) = input else {
-            let got = shortened(input);
-            return Err(format!("the input must be an object of fields, got {got}"));
+            return Err(FieldError::NotAnObject(shortened(input)));
         };
         let mut read = Map::new();
         for (name, value) in given.iter().filter(|(_, value)| !value.is_null()) {
-            let Some(field) = fields.iter().find(|field| field.name == name) else {
-                let (got, known) = (shortened(value), listed(fields));
-                return Err(format!(
-                    "unknown field `{name}` (given {got}); the fields are {known}"
-                ));
-            };
+            let got = || shortened(value);
+            let field = fields.iter().find(|field| field.name == name);
+            let field = field.ok_or_else(|| FieldError::Unknown {
+                field: name.clone(),
+                got: got(),
+                known: listed(fields),
+            })?;
             if !field.takes(value) {
-                let (expected, got) = (field.expected(), shortened(value));
-                return Err(format!("`{name}` must be {expected}, got {got}"));
+                return Err(FieldError::Misfit {
+                    field: field.name,
+                    expected: field.expected(),
+                    json: field.json(),
+                    got: got(),
+                });
             }
             read.insert(name.clone(), value.clone());
         }
         let missing = |field: &&Field| field.required && !read.contains_key(field.name);
         match fields.iter().find(missing) {
-            Some(field) => Err(format!(
-                "`{}` is missing; give {}",
-                field.name,
-                field.expected()
-            )),
+            Some(field) => Err(FieldError::Missing {
+                field: field.name,
+                expected: field.expected(),
+            }),
             None => Ok(Self(read)),
         }
     }
@@ -137,6 +192,11 @@ impl Given {
     /// A number.
     pub fn count(&self, name: &str) -> Option<u64> {
         self.0.get(name).and_then(whole)
+    }
+
+    /// A number of milliseconds.
+    pub fn millis(&self, name: &str) -> Option<Duration> {
+        self.count(name).map(Duration::from_millis)
     }
 
     /// An array of texts; empty where it is left out.
@@ -180,7 +240,7 @@ mod tests {
     const FIELDS: [Field; 5] = [
         Field::required("cmd", Kind::Text, ""),
         Field::optional("tty", Kind::Flag, ""),
-        Field::optional("wait", Kind::Count, ""),
+        Field::optional("wait", Kind::Number, ""),
         Field::optional("words", Kind::Texts, ""),
         Field::optional("which", Kind::OneOf(&["a", "b"]), ""),
     ];
@@ -216,7 +276,7 @@ mod tests {
                 "unknown field `shel` (given \"zsh\"); the fields are cmd, tty, wait, words, which",
             ),
         ] {
-            assert_eq!(Given::read(&FIELDS, &input).unwrap_err(), want);
+            assert_eq!(Given::read(&FIELDS, &input).unwrap_err().to_string(), want);
         }
     }
 

@@ -10,6 +10,8 @@ pub struct Knobs {
     pub timeout: Option<Duration>,
     /// The longest in the foreground. The session's holds too, where it is shorter: a user who has tightened it means every tool.
     pub timeout_max: Option<Duration>,
+    /// What is in the foreground may take as long as what goes on without its call: its caller is answered before.
+    pub patient: bool,
     /// The longest of what goes on without its call.
     pub background_max: Option<Duration>,
     /// One pipe or two.
@@ -19,6 +21,16 @@ pub struct Knobs {
 }
 
 impl Knobs {
+    /// Two pipes, and nothing else changed.
+    pub const NONE: Self = Self {
+        timeout: None,
+        timeout_max: None,
+        patient: false,
+        background_max: None,
+        streams: Streams::Split,
+        truncation: None,
+    };
+
     /// The profile with these limits.
     pub fn profile(&self, session: &Profile) -> Profile {
         let mut profile = session.clone();
@@ -32,6 +44,10 @@ impl Knobs {
         times.min = Duration::from_millis(1);
         if let Some(max) = self.timeout_max {
             times.max = times.max.min(max);
+        }
+        if self.patient {
+            times.max = times.background;
+            times.default = times.background;
         }
         times.default = self.timeout.unwrap_or(times.default).min(times.max);
         times.slow = times.slow.min(times.max);
@@ -52,9 +68,7 @@ mod tests {
         let knobs = Knobs {
             timeout: Some(Duration::from_secs(120)),
             timeout_max: Some(Duration::from_secs(600)),
-            background_max: None,
-            streams: Streams::Split,
-            truncation: None,
+            ..Knobs::NONE
         };
         let times = knobs.profile(&STANDARD).timeouts;
         let seconds = (times.default.as_secs(), times.max.as_secs());
@@ -65,5 +79,14 @@ mod tests {
         let seconds = (times.default.as_secs(), times.max.as_secs());
         assert_eq!(seconds, (60, 60));
         assert_eq!(times.background, STANDARD.timeouts.background);
+        let patient = Knobs {
+            patient: true,
+            ..Knobs::NONE
+        };
+        let times = patient.profile(&tight).timeouts;
+        assert_eq!(
+            (times.default, times.max),
+            (times.background, times.background)
+        );
     }
 }

@@ -1,12 +1,17 @@
 //! Serves the calls of adapters: reads their fields, takes what they ask for through the pipeline, has the answer written.
 
-use super::{Adapter, Done, Given, Plan, Ran, Shown, Tool, Wanted};
-use crate::Session;
-use crate::running::{NoRoom, Running, RunningCall, StartOptions, Waited};
-use agent_bash_core::{Cancel, Clock, Status, ToolResult, Truncation};
+use super::{Adapter, Chunk, Done, Given, Plan, Ran, Shown, Tool, Wanted, Written};
+use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
+use crate::{Account, Session};
+use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation};
+use agent_bash_exec::{JobError, Killed, OutputRange};
+use agent_bash_pty::PtyOptions;
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The adapters of one client: all calls of a session, in a registry that ends with the client.
 #[derive(Debug, Clone)]
@@ -33,6 +38,8 @@ pub struct Answer {
 enum Outcome {
     Ran(Vec<Ran>),
     Restarted,
+    Chunk(Box<Chunk>),
+    Stopped(Box<Killed>),
 }
 
 impl Adapted {
@@ -57,14 +64,17 @@ impl Adapted {
             Ok(tool) => tool,
             Err(error) => return answer(Shown::error(error), None),
         };
-        let (given, error) = match Given::read(tool.fields, input) {
-            Ok(given) => match self.serve(adapter, tool, &given, cancel).await {
-                Ok(outcome) => return written(tool, &given, &outcome),
-                Err(error) => (given, error),
-            },
-            Err(error) => (Given::default(), error),
+        let given = match Given::read(tool.fields, input) {
+            Ok(given) => given,
+            Err(error) => {
+                let given = Given::default();
+                return answer((tool.layout)(&given, &Done::Misread(&error)), None);
+            }
         };
-        answer((tool.layout)(&given, &Done::Invalid(&error)), None)
+        match self.serve(adapter, tool, &given, cancel).await {
+            Ok(outcome) => written(tool, &given, &outcome),
+            Err(error) => answer((tool.layout)(&given, &Done::Invalid(&error)), None),
+        }
     }
 
     async fn serve(
@@ -76,42 +86,183 @@ impl Adapted {
     ) -> Result<Outcome, String> {
         match (tool.plan)(given)? {
             Plan::Run(commands) => {
-                let mut ran = Vec::new();
-                for wanted in commands {
-                    let call = self
-                        .start(adapter, wanted)
-                        .map_err(|error| error.to_string())?;
-                    let account = self.to_its_end(&call, cancel).await?;
-                    let is_over = matches!(
-                        account.account.result.status,
-                        Status::TimedOut { .. } | Status::Cancelled
-                    );
-                    ran.push(account);
-                    if is_over {
-                        break;
-                    }
-                }
+                let ran = self.in_order(adapter, commands, cancel).await?;
                 Ok(Outcome::Ran(ran))
             }
             Plan::Restart(name) => {
                 self.session.reset_shell(&name);
                 Ok(Outcome::Restarted)
             }
+            Plan::Yield(wanted, after) => {
+                let chunk = self.begin(adapter, wanted, after, cancel).await?;
+                Ok(Outcome::Chunk(Box::new(chunk)))
+            }
+            Plan::Write(written) => {
+                let chunk = self.go_on(written, cancel).await?;
+                Ok(Outcome::Chunk(Box::new(chunk)))
+            }
+            Plan::Stop(job) => {
+                let jobs = self.session.jobs().ok_or(NO_JOBS)?;
+                let grace = self.session.tool().profile().grace;
+                let killed = jobs.kill(&job, grace).await;
+                let killed = killed.map_err(|error| match error {
+                    JobError::Unknown { id } => format!("there is no task with the id {id}"),
+                    error => error.to_string(),
+                })?;
+                Ok(Outcome::Stopped(Box::new(killed)))
+            }
         }
     }
 
-    fn start(&self, adapter: &Adapter, wanted: Wanted) -> Result<Arc<RunningCall>, NoRoom> {
+    /// Runs one after the other, up to one that did not come to its own end.
+    async fn in_order(
+        &self,
+        adapter: &Adapter,
+        commands: Vec<Wanted>,
+        cancel: &Cancel,
+    ) -> Result<Vec<Ran>, String> {
+        let mut all = Vec::new();
+        for wanted in commands {
+            let linger = wanted.linger;
+            let call = self.start(adapter, wanted)?;
+            let mut ran = self.to_its_end(&call, cancel).await?;
+            let status = &ran.account.result.status;
+            let is_last = matches!(status, Status::TimedOut { .. } | Status::Cancelled);
+            if let (Some(delay), Status::MovedToBackground { job, .. }) = (linger, status) {
+                ran.initial = Some(self.first_of(job, delay, cancel).await);
+            }
+            all.push(ran);
+            if is_last {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Starts a command and answers with what it has printed when it has ended, or the time is over. A caller that calls it
+    /// off ends it.
+    async fn begin(
+        &self,
+        adapter: &Adapter,
+        wanted: Wanted,
+        after: Duration,
+        cancel: &Cancel,
+    ) -> Result<Chunk, String> {
+        let begun = self.clock.now();
+        let call = self.start(adapter, wanted)?;
+        let account = match call.wait(&*self.clock, Some(after), cancel).await {
+            Waited::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
+            Waited::GoesOn => None,
+            Waited::CalledOff => {
+                call.cancel.cancel();
+                Some(call.ended().await.ok_or(GIVEN_UP)?)
+            }
+        };
+        let session = account.is_none().then(|| self.running.give_handle(&call));
+        Ok(self.chunk(&call, session, account, begun))
+    }
+
+    /// Writes to a command that goes on, and answers as [`Self::begin`] does. A caller that calls it off ends the waiting, not
+    /// the command.
+    async fn go_on(&self, written: Written, cancel: &Cancel) -> Result<Chunk, String> {
+        let Written {
+            session,
+            chars,
+            wait,
+        } = written;
+        let begun = self.clock.now();
+        let call = self.running.find(session);
+        let call = call.ok_or_else(|| format!("Unknown process id {session}"))?;
+        if chars == INTERRUPT && !call.is_on_terminal() {
+            call.cancel.cancel();
+        } else if !chars.is_empty() && call.account().is_none() {
+            call.write(chars.as_bytes()).map_err(|error| match error {
+                WriteError::NoInput => STDIN_CLOSED.to_owned(),
+                WriteError::Refused(error) => format!("failed to write to stdin: {error}"),
+            })?;
+        }
+        let account = match call.wait(&*self.clock, Some(wait), cancel).await {
+            Waited::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
+            Waited::GoesOn | Waited::CalledOff => None,
+        };
+        if account.is_some() {
+            self.running.forget(session);
+        }
+        let session = account.is_none().then_some(session);
+        Ok(self.chunk(&call, session, account, begun))
+    }
+
+    fn chunk(
+        &self,
+        call: &RunningCall,
+        session: Option<u64>,
+        account: Option<Arc<Account>>,
+        begun: Duration,
+    ) -> Chunk {
+        let waited = self.clock.now().saturating_sub(begun);
+        // Names an answer, no secret and no key.
+        let id = RandomState::new().hash_one(begun) & 0xff_ffff;
+        Chunk {
+            id: format!("{id:06x}"),
+            waited,
+            session,
+            part: call.read(None),
+            account,
+            on_terminal: call.is_on_terminal(),
+            keep: call.keep.clone(),
+        }
+    }
+
+    /// What a job has printed after so long.
+    async fn first_of(&self, job: &JobId, delay: Duration, cancel: &Cancel) -> String {
+        let Some(jobs) = self.session.jobs() else {
+            return String::new();
+        };
+        // Its end is as good as the time.
+        let waited = jobs.wait(job, Some(delay), cancel).await;
+        if let Err(error) = waited {
+            tracing::debug!(%error, %job, "a job that was started is not found");
+        }
+        let (jobs, job) = (Arc::clone(jobs), job.clone());
+        let read = tokio::task::spawn_blocking(move || {
+            let range = OutputRange::From {
+                offset: 0,
+                max_bytes: FIRST,
+            };
+            jobs.output(&job, range)
+        });
+        match read.await {
+            Ok(Ok(part)) => crate::layout::clean(&part.bytes),
+            _ => String::new(),
+        }
+    }
+
+    fn start(&self, adapter: &Adapter, wanted: Wanted) -> Result<Arc<RunningCall>, String> {
         let tool = self.session.tool();
         let mut profile = adapter.knobs.profile(tool.profile());
         if let Some(bytes) = wanted.window {
             profile.output.truncation = Truncation::Tail { bytes };
         }
+        let mut request = wanted.request;
+        if wanted.longest {
+            request.timeout = Some(profile.timeouts.max);
+        }
+        let terminal = match wanted.terminal {
+            None => None,
+            Some(size) => {
+                let options = self.session.terminals().ok_or(NO_TERMINALS)?.clone();
+                Some(PtyOptions { size, ..options })
+            }
+        };
         let options = StartOptions {
             escalation: wanted.escalation,
+            terminal,
             ..StartOptions::default()
         };
-        self.running
-            .start(&tool.with_profile(profile), wanted.request, options)
+        let call = self
+            .running
+            .start(&tool.with_profile(profile), request, options);
+        call.map_err(|error| error.to_string())
     }
 
     /// Waits for its end; a caller that calls it off ends it.
@@ -124,11 +275,29 @@ impl Adapted {
             }
         };
         Ok(Ran {
-            account: account.ok_or("the call was given up")?,
+            account: account.ok_or(GIVEN_UP)?,
             group: call.process().map(|(_, group)| group),
+            part: Arc::new(call.read(None)),
+            initial: None,
         })
     }
 }
+
+const GIVEN_UP: &str = "the call was given up";
+
+const NO_JOBS: &str = "background jobs are not kept here: set HOME or AGENT_BASH_STATE_DIR";
+
+const NO_TERMINALS: &str = "there are no terminals here; run it without one";
+
+/// In Codex's words.
+const STDIN_CLOSED: &str =
+    "stdin is closed for this session; rerun exec_command with tty=true to keep stdin open";
+
+/// What a terminal makes SIGINT of. A command without one is ended by it.
+const INTERRUPT: &str = "\u{3}";
+
+/// Of what a background command has printed first, so much is in its answer.
+const FIRST: usize = 16 * 1024;
 
 fn written(tool: &Tool, given: &Given, outcome: &Outcome) -> Answer {
     let (done, result) = match outcome {
@@ -137,6 +306,12 @@ fn written(tool: &Tool, given: &Given, outcome: &Outcome) -> Answer {
             (Done::Ran(ran), last)
         }
         Outcome::Restarted => (Done::Restarted, None),
+        Outcome::Chunk(chunk) => {
+            let account = chunk.account.as_ref();
+            let result = account.map(|account| account.result.clone());
+            (Done::Chunk(chunk), result)
+        }
+        Outcome::Stopped(killed) => (Done::Stopped(killed), None),
     };
     answer((tool.layout)(given, &done), result)
 }

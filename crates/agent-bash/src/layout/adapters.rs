@@ -1,11 +1,18 @@
 //! The texts of adapters, in the words of the tools that models know; one file an adapter. What they have in common is here.
 
+pub(crate) mod anthropic_agent;
 pub(crate) mod anthropic_bash;
+pub(crate) mod claude_code;
+pub(crate) mod codex;
+pub(crate) mod gemini;
+pub(crate) mod openai_shell;
+mod printed;
 
 use super::standard;
 use crate::Account;
 use crate::adapters::Ran;
 use agent_bash_core::{NoticeKind, Status};
+use agent_bash_sink::SinkReport;
 
 /// What is shown of the output, stdout before stderr.
 fn output(account: &Account) -> String {
@@ -17,6 +24,14 @@ fn output(account: &Account) -> String {
 /// What a model should know beside the output, a line each: where the whole of it is, who lives on, what became of a shell.
 fn notes(account: &Account) -> Vec<String> {
     standard::notes(&account.printed, &account.result.notices, account.limits)
+}
+
+/// The same for a tool that names those who live on in its own way.
+fn notes_but_survivors(account: &Account, printed: &[SinkReport]) -> Vec<String> {
+    let notices = account.result.notices.iter();
+    let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));
+    let others: Vec<_> = others.cloned().collect();
+    standard::notes(printed, &others, account.limits)
 }
 
 /// The output, and below it, after a blank line, what else there is to say.
@@ -45,16 +60,6 @@ fn sentence(account: &Account) -> Option<String> {
         Status::Lost { reason } => Some(format!("Command failed: {reason}")),
         _ => None,
     }
-}
-
-/// Whether the persistent shell was replaced by this call, as a notice has already said.
-fn was_reset(account: &Account) -> bool {
-    let is_reset = |kind: &NoticeKind| matches!(kind, NoticeKind::SessionReset { .. });
-    account
-        .result
-        .notices
-        .iter()
-        .any(|notice| is_reset(&notice.kind))
 }
 
 /// The command of a call that has one.

@@ -345,3 +345,8 @@ fn workspace_cuts_the_two_streams_joined_and_never_inside_a_character() {
     );
     assert!(!fits.contains("truncated"), "exactly the limit is not cut");
 }
+
+#[test]
+fn bytes_are_shown_clean() {
+    assert_eq!(clean(b"\x1b[31mred\x1b[0m\n10%\r100%\n"), "red\n100%\n");
+}

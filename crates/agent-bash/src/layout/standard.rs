@@ -1,9 +1,7 @@
 //! Seed 000's text: annotation line, output or `(no output)`, blank line, truncation notice, other notice lines, blank
 //! line, exit line.
 
-use super::wording::{
-    SizeStyle, background_line, binary_line, blank_line, end_line, is_binary, marked, seconds, size,
-};
+use super::wording::{SizeStyle, background_line, blank_line, end_line, seconds, shown_text, size};
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{
@@ -106,11 +104,7 @@ pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
         if text.len() > before {
             end_line(text);
         }
-        if is_binary(printed) {
-            text.push_str(&binary_line(printed, SizeStyle::Tight));
-        } else {
-            text.push_str(&marked(printed));
-        }
+        text.push_str(&shown_text(printed));
     }
 }
 

@@ -77,6 +77,15 @@ pub(super) fn plain(printed: &SinkReport) -> String {
     pieces.map(|piece| piece.text.as_str()).collect()
 }
 
+/// What stands for a stream by itself: its text, or the line that says that it is none.
+pub(super) fn shown_text(printed: &SinkReport) -> String {
+    if is_binary(printed) {
+        binary_line(printed, SizeStyle::Tight)
+    } else {
+        marked(printed)
+    }
+}
+
 /// Whether a stream is reported instead of being shown.
 pub(super) fn is_binary(printed: &SinkReport) -> bool {
     matches!(printed.shown, Shown::Binary { .. })

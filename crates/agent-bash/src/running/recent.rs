@@ -5,20 +5,48 @@ use std::collections::VecDeque;
 /// Bytes kept.
 pub(super) const KEPT: usize = 256 * 1024;
 
-/// The last [`KEPT`] bytes, by their place in the whole.
+/// Of what nobody has read yet, so many bytes of the beginning are kept too.
+pub(super) const HEAD: usize = 64 * 1024;
+
+/// The last [`KEPT`] bytes, by their place in the whole; and what is known of those that nobody has read.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     bytes: VecDeque<u8>,
     total: u64,
+    unread: Unread,
+}
+
+/// What came since the last reading.
+#[derive(Debug, Default)]
+pub(super) struct Unread {
+    /// Where it begins.
+    pub(super) from: u64,
+    /// Its first [`HEAD`] bytes.
+    pub(super) head: Vec<u8>,
+    /// How many lines it has ended.
+    pub(super) lines: u64,
 }
 
 impl Recent {
     pub(super) fn push(&mut self, chunk: &[u8]) {
         self.total += chunk.len() as u64;
+        let room = HEAD - self.unread.head.len();
+        let head = &chunk[..chunk.len().min(room)];
+        self.unread.head.extend_from_slice(head);
+        self.unread.lines += chunk.split(|byte| *byte == b'\n').count() as u64 - 1;
         let kept = &chunk[chunk.len().saturating_sub(KEPT)..];
         let excess = (self.bytes.len() + kept.len()).saturating_sub(KEPT);
         self.bytes.drain(..excess);
         self.bytes.extend(kept);
+    }
+
+    /// What came since the last reading; all of it is read now.
+    pub(super) fn take_unread(&mut self) -> Unread {
+        let next = Unread {
+            from: self.total,
+            ..Unread::default()
+        };
+        std::mem::replace(&mut self.unread, next)
     }
 
     /// Bytes printed in all.
@@ -38,6 +66,24 @@ impl Recent {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_beginning_of_what_nobody_has_read_is_kept_and_its_lines_are_counted() {
+        let mut recent = Recent::default();
+        recent.push(b"old\n");
+        let unread = recent.take_unread();
+        assert_eq!(
+            (unread.from, unread.head, unread.lines),
+            (0, b"old\n".to_vec(), 1)
+        );
+        recent.push(b"first\n");
+        recent.push(&vec![b'x'; KEPT * 2]);
+        recent.push(b"\nlast");
+        let unread = recent.take_unread();
+        assert_eq!((unread.from, unread.lines, unread.head.len()), (4, 2, HEAD));
+        assert!(unread.head.starts_with(b"first\nxx"));
+        assert_eq!(recent.take_unread().from, recent.total());
+    }
 
     #[test]
     fn parts_are_found_by_their_place_and_old_ones_are_lost() {

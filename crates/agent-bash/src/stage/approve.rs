@@ -26,8 +26,8 @@ pub trait Approver: Send + Sync {
 }
 
 /// What a call is told that wants more than it has, where nobody decides on it.
-const NOBODY_TO_ASK: &str = "running outside of the sandbox needs somebody's approval, and nobody is asked here; run it \
-     without asking for that";
+const NOBODY_TO_ASK: &str = "running with escalated permissions needs somebody's approval, and nobody is asked here; run it \
+     without asking for them";
 
 /// What is about to be run.
 #[derive(Debug, Clone, Copy)]

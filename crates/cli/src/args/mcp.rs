@@ -1,6 +1,8 @@
 //! What `mcp` takes.
 
 use super::rpc::ServingArgs;
+use super::values::adapter;
+use agent_bash::adapters::Adapter;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -15,4 +17,8 @@ More clients and all tools: docs/mcp.md.")]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) serving: ServingArgs,
+
+    /// Offer the tools of an adapter, which its models know by heart, in place of our own.
+    #[arg(long, value_name = "NAME", value_parser = adapter)]
+    pub(crate) adapter: Option<&'static Adapter>,
 }

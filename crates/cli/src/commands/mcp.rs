@@ -8,15 +8,17 @@ use anyhow::Context;
 
 /// Serves until stdin ends.
 pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
+    let adapter = args.adapter;
     serving::serve(
         &args.serving,
         start,
         "mcp",
-        |session, settings, called_off| async move {
+        move |session, settings, called_off| async move {
             let (input, output) = stdio();
             let options = mcp::Options {
                 handle_after: settings.mcp_handle_after,
                 structured: settings.mcp_structured,
+                adapter,
             };
             mcp::serve(input, output, session, options, called_off.cancel())
                 .await

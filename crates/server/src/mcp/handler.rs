@@ -1,14 +1,17 @@
 //! The server as `rmcp` calls it: from a request to who serves it.
 
-use super::jobs::{Answer, JobTools, call_name, clean, with_line};
+use super::adapter::AdapterTools;
+use super::jobs::{Answer, JobTools, call_name, with_line};
 use super::log::Log;
 use super::tools::{self, Which};
 use super::{Options, instructions, reading};
 use crate::live::{self, Watcher};
 use agent_bash::Session;
+use agent_bash::adapters::Adapted;
 use agent_bash::core::{
     Cancel, Clock, JobId, OutputSummary, Status, Timestamp, ToolResult, short_duration,
 };
+use agent_bash::layout::clean;
 use agent_bash::running::{Running, RunningCall, StartOptions, Waited};
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
 #[expect(deprecated, reason = "as in `log`")]
@@ -36,6 +39,8 @@ pub(super) struct Server {
     session: Arc<Session>,
     calls: Arc<Running>,
     jobs: JobTools,
+    /// The tools that are offered in place of our own.
+    adapter: Option<AdapterTools>,
     log: Log,
     clock: Arc<dyn Clock>,
     options: Options,
@@ -48,14 +53,27 @@ impl Server {
         clock: Arc<dyn Clock>,
         options: Options,
     ) -> Self {
+        let adapter = options.adapter.map(|adapter| {
+            let adapted =
+                Adapted::new(Arc::clone(&session), Arc::clone(&calls), Arc::clone(&clock));
+            AdapterTools::new(adapter, adapted, options.structured)
+        });
         let jobs = JobTools::new(Arc::clone(&session), Arc::clone(&calls), Arc::clone(&clock));
         Self {
             session,
             calls,
             jobs,
+            adapter,
             log: Log::default(),
             clock,
             options,
+        }
+    }
+
+    fn tools(&self) -> Vec<Tool> {
+        match &self.adapter {
+            Some(adapter) => adapter.all(&self.session),
+            None => tools::all(&self.session, self.options.structured),
         }
     }
 
@@ -203,15 +221,18 @@ impl ServerHandler for Server {
             .enable_tools()
             .build();
         let name = Implementation::new("agent-bash", env!("CARGO_PKG_VERSION"));
+        let config =
+            ServerConfig::new(capabilities).with_server_info(name.with_title("agent-bash"));
+        if self.adapter.is_some() {
+            // Its models know the tools.
+            return config;
+        }
         let profile = self.session.tool().profile();
-        ServerConfig::new(capabilities)
-            .with_server_info(name.with_title("agent-bash"))
-            .with_instructions(instructions::text(profile, self.options.handle_after))
+        config.with_instructions(instructions::text(profile, self.options.handle_after))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        let tools = tools::all(&self.session, self.options.structured);
-        tools.into_iter().find(|tool| tool.name == name)
+        self.tools().into_iter().find(|tool| tool.name == name)
     }
 
     async fn list_tools(
@@ -219,8 +240,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::all(&self.session, self.options.structured);
-        Ok(ListToolsResult::with_all_items(tools))
+        Ok(ListToolsResult::with_all_items(self.tools()))
     }
 
     async fn call_tool(
@@ -228,6 +248,12 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(adapter) = &self.adapter {
+            let cancel = Cancel::from(context.ct.clone());
+            let input = Value::Object(request.arguments.unwrap_or_default());
+            let called = adapter.call(&request.name, &input, &cancel);
+            return Ok(Box::pin(called).await?.into());
+        }
         let Some(which) = Which::named(&request.name) else {
             let offered = tools::names(self.session.tool().profile().layout).join(", ");
             let error = format!("there is no tool `{}`; offered are {offered}", request.name);

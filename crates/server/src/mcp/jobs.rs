@@ -6,8 +6,8 @@ use crate::rpc::data::{JobData, JobEndingData, JobOutputData, JobProgress};
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock, JobId, Status, parse_duration, short_duration};
 use agent_bash::exec::{Jobs, OutputRange};
+use agent_bash::layout::clean;
 use agent_bash::running::{Running, RunningCall};
-use agent_bash::sink::{CarriageReturn, TailBuffer};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -311,13 +311,6 @@ fn state(state: &JobProgress) -> String {
     }
 }
 
-/// Cleaned as a result's output is.
-pub(super) fn clean(bytes: &[u8]) -> String {
-    let mut buffer = TailBuffer::new(bytes.len(), CarriageReturn::Overwrite);
-    buffer.push(bytes);
-    buffer.snapshot()
-}
-
 /// The output, and a line of ours below it.
 pub(super) fn with_line(output: &str, line: &str) -> String {
     match output.trim_end_matches('\n') {
@@ -369,10 +362,5 @@ mod tests {
     fn the_last_lines_are_whole() {
         assert_eq!(last_lines("a\nb\nc", 2), "b\nc");
         assert_eq!(last_lines("a\nb\n", 9), "a\nb\n");
-    }
-
-    #[test]
-    fn output_is_shown_clean() {
-        assert_eq!(clean(b"\x1b[31mred\x1b[0m\n10%\r100%\n"), "red\n100%\n");
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
 /// What an answer may have beside output, in bytes: notices, the line with the link, the end.
-const BESIDE: usize = 16 * 1024;
+pub(super) const BESIDE: usize = 16 * 1024;
 
 /// One of the tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -244,10 +244,13 @@ fn reader_schema(layout: TextLayout) -> Value {
     })
 }
 
+fn meta(which: Which, session: &Session) -> MetaObject {
+    longest_shown(longest(which, session))
+}
+
 /// What Claude Code is told about a tool: of an answer with more characters than it expects, it shows the model the first 2 KB
 /// and the name of a file.
-fn meta(which: Which, session: &Session) -> MetaObject {
-    let limit = longest(which, session);
+pub(super) fn longest_shown(limit: usize) -> MetaObject {
     let fields = json!({ "anthropic/maxResultSizeChars": limit });
     MetaObject(object(fields))
 }

@@ -1,0 +1,67 @@
+//! The `bash` of Anthropic's agent toolset, as the Python SDK answers it.
+
+use super::anthropic_bash::main_shell;
+use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool};
+use crate::layout::adapters::anthropic_agent::write;
+use agent_bash_core::{Request, Streams, Truncation};
+use serde_json::json;
+use std::time::Duration;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    name: "anthropic-agent",
+    about: "Claude in managed agents, by the toolset's type",
+    source: "PyPI anthropic 2.12.0: lib/tools/agent_toolset.py",
+    knobs: Knobs {
+        timeout: Some(Duration::from_secs(120)),
+        streams: Streams::Merged,
+        truncation: Some(Truncation::Tail { bytes: 100 * 1024 }),
+        ..Knobs::NONE
+    },
+    tools: &[Tool {
+        name: "bash",
+        about: "Run a command in a persistent bash shell.",
+        // The other tools of the set are not served here.
+        provider: Some(|| {
+            json!({
+                "type": "agent_toolset_20260401",
+                "default_config": { "enabled": false },
+                "configs": [{ "name": "bash", "enabled": true }],
+            })
+        }),
+        fields: &[
+            Field::optional(
+                "command",
+                Kind::Text,
+                "Shell command to execute. Omit only when `restart` is true.",
+            ),
+            Field::optional(
+                "restart",
+                Kind::Flag,
+                "When true, restart the persistent bash session instead of running a command.\n\nSubsequent calls without \
+                 `restart` will run against the fresh session.",
+            ),
+            Field::optional(
+                "timeout_ms",
+                Kind::Integer,
+                "Per-call timeout in milliseconds.\n\nDefaults to the runner-wide tool timeout when omitted or zero.",
+            ),
+        ],
+        closed: false,
+        plan,
+        layout: write,
+    }],
+};
+
+fn plan(given: &Given) -> Result<Plan, String> {
+    if given.flag("restart") {
+        return Ok(Plan::Restart(main_shell()));
+    }
+    let command = given.text("command").filter(|command| !command.is_empty());
+    let command = command.ok_or("bash: command is required")?;
+    let request = Request {
+        session: Some(main_shell()),
+        timeout: given.millis("timeout_ms").filter(|limit| !limit.is_zero()),
+        ..Request::new(command)
+    };
+    Ok(Plan::Run(vec![request.into()]))
+}

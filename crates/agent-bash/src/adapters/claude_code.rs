@@ -1,0 +1,112 @@
+//! The `Bash` and `TaskStop` of Claude Code.
+
+use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool, Wanted};
+use crate::layout::adapters::claude_code::{write, write_stop};
+use agent_bash_core::{JobId, Mode, Request, Streams};
+use std::time::Duration;
+
+/// What a command in the background may take where nothing is said.
+const BACKGROUND: Duration = Duration::from_secs(1800);
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    name: "claude-code",
+    about: "Claude, as Claude Code calls it",
+    source: "npm @anthropic-ai/claude-agent-sdk 0.3.330: sdk-tools.d.ts",
+    knobs: Knobs {
+        timeout: Some(Duration::from_secs(120)),
+        timeout_max: Some(Duration::from_secs(600)),
+        background_max: Some(Duration::from_secs(7200)),
+        streams: Streams::Split,
+        ..Knobs::NONE
+    },
+    tools: &[
+        Tool {
+            name: "Bash",
+            about: "Executes a bash command in a shell of its own and returns its output.",
+            provider: None,
+            fields: &[
+                Field::required("command", Kind::Text, "The command to execute"),
+                Field::optional(
+                    "timeout",
+                    Kind::Number,
+                    "Optional timeout in milliseconds (max 600000 for a foreground command)",
+                ),
+                Field::optional("description", Kind::Text, DESCRIPTION),
+                Field::optional(
+                    "run_in_background",
+                    Kind::Flag,
+                    "Set to true to run this command in the background. With it, `timeout` limits how long the command may run \
+                     in the background before it is stopped (default 1800000 ms, max 7200000 ms).",
+                ),
+                Field::optional(
+                    "dangerouslyDisableSandbox",
+                    Kind::Flag,
+                    "Set this to true to dangerously override sandbox mode and run commands without sandboxing.",
+                ),
+            ],
+            closed: true,
+            plan,
+            layout: write,
+        },
+        Tool {
+            name: "TaskStop",
+            about: "Stops a command that runs in the background.",
+            provider: None,
+            fields: &[
+                Field::optional(
+                    "task_id",
+                    Kind::Text,
+                    "The ID of the background task to stop. Agent-team teammates and named background agents are also accepted by \
+                     agent ID or name.",
+                ),
+                Field::optional("shell_id", Kind::Text, "Deprecated: use task_id instead"),
+            ],
+            closed: true,
+            plan: stop,
+            layout: write_stop,
+        },
+    ],
+};
+
+const DESCRIPTION: &str = r#"Clear, concise description of what this command does in active voice. Never use words like "complex" or "risk" in the description - just describe what it does.
+
+Say what the command does in plain words: do not echo the command's text, its flags, or file paths - the user reads this description, often without seeing the command.
+
+For simple commands (git, npm, standard CLI tools), keep it brief (5-10 words):
+- ls → "List files in current directory"
+- git status → "Show working tree status"
+- npm install → "Install package dependencies"
+
+For commands that are harder to parse at a glance (piped commands, obscure flags, etc.), add enough context to clarify what it does:
+- find . -name "*.tmp" -exec rm {} \; → "Find and delete all .tmp files recursively"
+- git reset --hard origin/main → "Discard all local changes and match remote main"
+- curl -s url | jq '.data[]' → "Fetch JSON from URL and extract data array elements""#;
+
+fn plan(given: &Given) -> Result<Plan, String> {
+    let command = given.text("command").ok_or("`command` is missing")?;
+    let is_background = given.flag("run_in_background");
+    let request = Request {
+        timeout: given
+            .millis("timeout")
+            .or(is_background.then_some(BACKGROUND)),
+        description: given.text("description").map(str::to_owned),
+        mode: is_background.then_some(Mode::Background),
+        ..Request::new(command)
+    };
+    let reason = given
+        .text("description")
+        .unwrap_or("dangerouslyDisableSandbox");
+    let wanted = Wanted {
+        escalation: given
+            .flag("dangerouslyDisableSandbox")
+            .then(|| reason.to_owned()),
+        ..Wanted::from(request)
+    };
+    Ok(Plan::Run(vec![wanted]))
+}
+
+fn stop(given: &Given) -> Result<Plan, String> {
+    let task = given.text("task_id").or(given.text("shell_id"));
+    let task = task.ok_or("`task_id` is missing; give the id that `Bash` has answered with (`shell_id` is its old name)")?;
+    Ok(Plan::Stop(JobId(task.to_owned())))
+}

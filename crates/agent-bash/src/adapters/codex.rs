@@ -1,0 +1,239 @@
+//! The `exec_command` and `write_stdin` of Codex: an answer comes after a time, and the command goes on.
+
+use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool, Wanted, Written};
+use crate::layout::adapters::codex::{write_exec, write_stdin};
+use agent_bash_core::{Request, Streams};
+use agent_bash_pty::PtySize;
+use std::path::Path;
+use std::time::Duration;
+
+/// Bytes that are counted as one token.
+pub(crate) const BYTES_PER_TOKEN: usize = 4;
+
+/// Tokens of output in an answer where nothing else is asked for.
+const TOKENS: u64 = 10_000;
+
+/// What may be asked for, at most: so much of both ends of an output is at hand.
+const MOST_TOKENS: u64 = 32_768;
+
+/// When an answer to a new command, or to what was written, comes at the latest.
+const YIELDS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(30)];
+
+/// The same for an answer to nothing that was written.
+const POLLS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(300)];
+
+/// For a new command that does not say.
+const YIELD: Duration = Duration::from_secs(10);
+
+const MAX_OUTPUT_TOKENS: Field = Field::optional(
+    "max_output_tokens",
+    Kind::Number,
+    "Output token budget. Defaults to 10000 tokens; larger requests may be capped by policy.",
+);
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    name: "codex",
+    about: "GPT, as Codex calls it",
+    source: "npm @openai/codex 0.169.0; github openai/codex: codex-rs/core/src/tools/handlers/shell_spec.rs, unified_exec",
+    knobs: Knobs {
+        patient: true,
+        streams: Streams::Merged,
+        ..Knobs::NONE
+    },
+    tools: &[
+        Tool {
+            name: "exec_command",
+            about: "Runs a command in a PTY, returning output or a session ID for ongoing interaction.",
+            provider: None,
+            fields: &[
+                Field::required("cmd", Kind::Text, "Shell command to execute."),
+                Field::optional(
+                    "workdir",
+                    Kind::Text,
+                    "Working directory for the command. Defaults to the turn cwd.",
+                ),
+                Field::optional(
+                    "tty",
+                    Kind::Flag,
+                    "True allocates a PTY for the command; false or omitted uses plain pipes.",
+                ),
+                Field::optional(
+                    "yield_time_ms",
+                    Kind::Number,
+                    "Wait before yielding output. Defaults to 10000 ms; effective range is 250-30000 ms.",
+                ),
+                MAX_OUTPUT_TOKENS,
+                Field::optional(
+                    "shell",
+                    Kind::Text,
+                    "Shell binary to launch. Defaults to the user's default shell.",
+                ),
+                Field::optional(
+                    "login",
+                    Kind::Flag,
+                    "True runs the shell with -l/-i semantics; false disables them. Defaults to true.",
+                ),
+                Field::optional(
+                    "sandbox_permissions",
+                    Kind::OneOf(&["use_default", ESCALATED]),
+                    "Per-command sandbox override. Defaults to `use_default`; use `require_escalated` for unsandboxed execution.",
+                ),
+                Field::optional(
+                    "justification",
+                    Kind::Text,
+                    "User-facing approval question for `require_escalated`; omit otherwise.",
+                ),
+                Field::optional(
+                    "prefix_rule",
+                    Kind::Texts,
+                    "Reusable approval prefix for `cmd`, only with `sandbox_permissions: \"require_escalated\"`; for example \
+                     [\"git\", \"pull\"].",
+                ),
+            ],
+            closed: true,
+            plan: exec,
+            layout: write_exec,
+        },
+        Tool {
+            name: "write_stdin",
+            about: "Writes characters to an existing unified exec session and returns recent output.",
+            provider: None,
+            fields: &[
+                Field::required(
+                    "session_id",
+                    Kind::Number,
+                    "Identifier of the running unified exec session.",
+                ),
+                Field::optional(
+                    "chars",
+                    Kind::Text,
+                    "Bytes to write to stdin. Defaults to empty, which polls without writing.",
+                ),
+                Field::optional(
+                    "yield_time_ms",
+                    Kind::Number,
+                    "Wait before yielding output. Non-empty writes default to 250 ms and cap at 30000 ms; empty polls wait \
+                     5000-300000 ms by default.",
+                ),
+                MAX_OUTPUT_TOKENS,
+            ],
+            closed: true,
+            plan: stdin,
+            layout: write_stdin,
+        },
+    ],
+};
+
+const ESCALATED: &str = "require_escalated";
+
+/// The terminal that Codex gives a command.
+fn size() -> PtySize {
+    PtySize::clamped(80, 24)
+}
+
+fn exec(given: &Given) -> Result<Plan, String> {
+    let command = given.text("cmd").unwrap_or_default();
+    if let Some(shell) = given.text("shell")
+        && Path::new(shell).file_name() != Some("bash".as_ref())
+    {
+        return Err(format!(
+            "`shell` must be bash, or be left out: commands are checked as bash reads them; got \"{shell}\""
+        ));
+    }
+    let is_escalated = given.text("sandbox_permissions") == Some(ESCALATED);
+    let reason = given.text("justification").unwrap_or(ESCALATED);
+    let wanted = Wanted {
+        escalation: is_escalated.then(|| reason.to_owned()),
+        window: Some(budget(given).max(1)),
+        terminal: given.flag("tty").then(size),
+        ..Wanted::from(Request {
+            cwd: given.text("workdir").map(str::to_owned),
+            ..Request::new(command)
+        })
+    };
+    let after = given.millis("yield_time_ms").unwrap_or(YIELD);
+    Ok(Plan::Yield(wanted, after.clamp(YIELDS[0], YIELDS[1])))
+}
+
+fn stdin(given: &Given) -> Result<Plan, String> {
+    let chars = given.text("chars").unwrap_or_default();
+    let [least, most] = if chars.is_empty() { POLLS } else { YIELDS };
+    let wait = given.millis("yield_time_ms").unwrap_or(least);
+    Ok(Plan::Write(Written {
+        session: given.count("session_id").ok_or("`session_id` is missing")?,
+        chars: chars.to_owned(),
+        wait: wait.clamp(least, most),
+    }))
+}
+
+/// Bytes of output that an answer may have.
+pub(crate) fn budget(given: &Given) -> usize {
+    let tokens = given.count("max_output_tokens").unwrap_or(TOKENS);
+    tokens.min(MOST_TOKENS) as usize * BYTES_PER_TOKEN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn planned(tool: usize, input: &Value) -> Result<Plan, String> {
+        let tool = &ADAPTER.tools[tool];
+        (tool.plan)(&Given::read(tool.fields, input).unwrap())
+    }
+
+    #[test]
+    fn times_are_clamped_to_what_is_published() {
+        for (given, want) in [
+            (None, 10_000),
+            (Some(1), 250),
+            (Some(400), 400),
+            (Some(99_000), 30_000),
+        ] {
+            let Ok(Plan::Yield(_, after)) =
+                planned(0, &json!({ "cmd": "ls", "yield_time_ms": given }))
+            else {
+                panic!("no plan to yield");
+            };
+            assert_eq!(after.as_millis(), want);
+        }
+        for (chars, given, want) in [
+            ("", None, 5_000),
+            ("", Some(1), 5_000),
+            ("", Some(400_000), 300_000),
+            ("x", None, 250),
+            ("x", Some(99_000), 30_000),
+        ] {
+            let input = json!({ "session_id": 1, "chars": chars, "yield_time_ms": given });
+            let Ok(Plan::Write(written)) = planned(1, &input) else {
+                panic!("no plan to write");
+            };
+            assert_eq!(written.wait.as_millis(), want, "{input}");
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_arrives() {
+        let input = json!({
+            "cmd": "ls", "workdir": "src", "tty": true, "shell": "/usr/bin/bash", "max_output_tokens": 5,
+            "sandbox_permissions": "require_escalated", "justification": "May I?",
+        });
+        let Ok(Plan::Yield(wanted, _)) = planned(0, &input) else {
+            panic!("no plan to yield");
+        };
+        assert_eq!(
+            (
+                wanted.request.command.as_str(),
+                wanted.request.cwd.as_deref()
+            ),
+            ("ls", Some("src"))
+        );
+        assert_eq!(
+            (wanted.escalation.as_deref(), wanted.window),
+            (Some("May I?"), Some(20))
+        );
+        assert_eq!(wanted.terminal, Some(size()));
+        let error = planned(0, &json!({ "cmd": "ls", "shell": "/bin/zsh" })).unwrap_err();
+        assert!(error.ends_with("got \"/bin/zsh\""), "{error}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The `run_shell_command` of gemini-cli.
+
+use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool, Wanted};
+use crate::layout::adapters::gemini::write;
+use agent_bash_core::{Mode, Request, Streams, Truncation};
+use std::time::Duration;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    name: "gemini",
+    about: "Gemini, as gemini-cli calls it",
+    source: "npm @google/gemini-cli-core 0.61.0: tools/shell.js, tools/definitions/dynamic-declaration-helpers.js",
+    knobs: Knobs {
+        streams: Streams::Merged,
+        truncation: Some(Truncation::Tail { bytes: SHOWN }),
+        ..Knobs::NONE
+    },
+    tools: &[Tool {
+        name: "run_shell_command",
+        about: ABOUT,
+        provider: None,
+        fields: &[
+            Field::required(
+                "command",
+                Kind::Text,
+                "Exact bash command to execute as `bash -c <command>`",
+            ),
+            Field::optional(
+                "description",
+                Kind::Text,
+                "Brief description of the command for the user. Be specific and concise. Ideally a single sentence. Can be up to \
+                 3 sentences for clarity. No line breaks.",
+            ),
+            Field::optional(
+                "dir_path",
+                Kind::Text,
+                "(OPTIONAL) The path of the directory to run the command in. If not provided, the project root directory is \
+                 used. Must be a directory within the workspace and must already exist.",
+            ),
+            Field::optional(
+                "is_background",
+                Kind::Flag,
+                "Set to true if this command should be run in the background (e.g. for long-running servers or watchers). The \
+                 command will be started, allowed to run for a brief moment to check for immediate errors, and then moved to \
+                 the background.",
+            ),
+            Field::optional(
+                "delay_ms",
+                Kind::Integer,
+                "Optional. Delay in milliseconds to wait after starting the process in the background. Useful to allow the \
+                 process to start and generate initial output before returning.",
+            ),
+        ],
+        closed: false,
+        plan,
+        layout: write,
+    }],
+};
+
+const ABOUT: &str = "\
+This tool executes a given shell command as `bash -c <command>`. Command can start background processes using `&`. Command is \
+executed as a subprocess that leads its own process group. Command process group can be terminated as `kill -- -PGID` or \
+signaled as `kill -s SIGNAL -- -PGID`.
+
+      Efficiency Guidelines:
+      - Quiet Flags: Always prefer silent or quiet flags (e.g., `npm install --silent`, `git --no-pager`) to reduce output \
+volume while still capturing necessary information.
+      - Pagination: Always disable terminal pagination to ensure commands terminate (e.g., use `git --no-pager`, `systemctl \
+--no-pager`, or set `PAGER=cat`).
+
+      The following information is returned:
+
+      Output: Combined stdout/stderr. Can be `(empty)` or partial on error and for any unwaited background processes.
+      Exit Code: Only included if non-zero (command failed).
+      Error: Only included if a process-level error occurred (e.g., spawn failure).
+      Signal: Only included if process was terminated by a signal.
+      Background PIDs: Only included if background processes were started.
+      Process Group PGID: Only included if available.";
+
+/// Of an output, so much is shown …
+pub(crate) const SHOWN: usize = 40_000;
+
+/// … and so much of that is its beginning, where it is longer.
+pub(crate) const FIRST_SHOWN: usize = 8_000;
+
+/// The longest that an answer waits for what a background command prints first.
+const LONGEST_DELAY: Duration = Duration::from_secs(30);
+
+fn plan(given: &Given) -> Result<Plan, String> {
+    let command = given.text("command").unwrap_or_default();
+    if command.trim().is_empty() {
+        return Err("Command cannot be empty.".to_owned());
+    }
+    let is_background = given.flag("is_background");
+    let delay = given.millis("delay_ms").unwrap_or_default();
+    let request = Request {
+        cwd: given.text("dir_path").map(str::to_owned),
+        description: given.text("description").map(str::to_owned),
+        mode: is_background.then_some(Mode::Background),
+        ..Request::new(command)
+    };
+    let wanted = Wanted {
+        linger: is_background.then_some(delay.min(LONGEST_DELAY)),
+        ..Wanted::from(request)
+    };
+    Ok(Plan::Run(vec![wanted]))
+}

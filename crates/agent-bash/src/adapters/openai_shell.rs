@@ -1,0 +1,65 @@
+//! The `shell` of `OpenAI`'s Responses API: several commands in one call, an outcome for each.
+
+use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool, Wanted};
+use crate::layout::adapters::openai_shell::write;
+use agent_bash_core::{Request, Streams};
+use serde_json::json;
+
+pub(super) static ADAPTER: Adapter = Adapter {
+    name: "openai-shell",
+    about: "GPT, by the Responses API's own tool type",
+    source: "PyPI openai 3.54.0: types/responses/function_shell_tool.py; openai-agents 0.24.0: tool.py, run_internal/tool_execution.py",
+    knobs: Knobs {
+        streams: Streams::Split,
+        ..Knobs::NONE
+    },
+    tools: &[Tool {
+        name: "shell",
+        about: "Runs shell commands, one after the other, each in a shell of its own.",
+        provider: Some(|| json!({ "type": "shell", "environment": { "type": "local" } })),
+        fields: &[
+            Field::required("commands", Kind::Texts, "The commands, run in this order."),
+            Field::optional(
+                "timeout_ms",
+                Kind::Integer,
+                "How long each command may take, in milliseconds; 0: as long as is allowed.",
+            ),
+            Field::optional(
+                "max_output_length",
+                Kind::Integer,
+                "Characters of output in the answer, at most.",
+            ),
+        ],
+        closed: false,
+        plan,
+        layout: write,
+    }],
+};
+
+/// Of what may be shown, so much is left for what is said of a cut output: its length, and the link to all of it.
+const FOR_NOTES: u64 = 200;
+
+fn plan(given: &Given) -> Result<Plan, String> {
+    let commands = given.texts("commands");
+    if commands.is_empty() {
+        return Err("Shell call action must include at least one command.".to_owned());
+    }
+    let timeout = given.millis("timeout_ms");
+    let window =
+        share(given, commands.len()).map(|share| share.saturating_sub(FOR_NOTES).max(1) as usize);
+    let wanted = |command: &str| Wanted {
+        window,
+        longest: timeout.is_some_and(|limit| limit.is_zero()),
+        ..Wanted::from(Request {
+            timeout: timeout.filter(|limit| !limit.is_zero()),
+            ..Request::new(command)
+        })
+    };
+    Ok(Plan::Run(commands.into_iter().map(wanted).collect()))
+}
+
+/// What each of so many commands may show: they share the length that was asked for.
+pub(crate) fn share(given: &Given, commands: usize) -> Option<u64> {
+    let length = given.count("max_output_length")?;
+    Some(length / commands.max(1) as u64)
+}

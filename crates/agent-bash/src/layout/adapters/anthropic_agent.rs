@@ -1,0 +1,45 @@
+//! As the SDK's own tool answers: a command that failed is an error with its output alone, a cut output has a first line that
+//! says so.
+
+use super::{notes, only, output, sentence, with_lines};
+use crate::Account;
+use crate::adapters::{Done, Given, Shown};
+use agent_bash_core::Status;
+
+pub(crate) fn write(_: &Given, done: &Done<'_>) -> Shown {
+    match done {
+        Done::Restarted => Shown::text("bash session restarted"),
+        Done::Ran(ran) => only(ran).map_or_else(|| Shown::text(""), ran_once),
+        Done::Misread(error) => Shown::error(format!("bash: {error}")),
+        other => other
+            .error()
+            .map_or_else(|| other.unexpected(), Shown::error),
+    }
+}
+
+fn ran_once(account: &Account) -> Shown {
+    if account.refusal.is_some() {
+        return Shown::error(&account.result.text);
+    }
+    let output = output(account);
+    let output = output.trim_end_matches('\n');
+    let cut = if account.result.output.truncated {
+        "[output truncated]\n"
+    } else {
+        ""
+    };
+    let first = match &account.result.status {
+        Status::TimedOut { after_ms } => {
+            // As Python writes a float: `120.0`.
+            let seconds = *after_ms as f64 / 1000.0;
+            format!("bash: bash command timed out after {seconds:?}s\n")
+        }
+        Status::Exited { .. } => String::new(),
+        _ => sentence(account).map_or_else(String::new, |sentence| format!("bash: {sentence}\n")),
+    };
+    let text = with_lines(&[&first, cut, output].concat(), &notes(account));
+    Shown {
+        is_error: account.result.is_error,
+        ..Shown::text(text.trim_end_matches('\n'))
+    }
+}

@@ -1,0 +1,91 @@
+//! The data of Claude Code's tools. Its texts are not published: what the model reads is the session's own text.
+//!
+//! A field that has nothing to say is left out: none of them may be `null`.
+
+use super::only;
+use crate::Account;
+use crate::adapters::{Done, Given, Shown};
+use crate::layout::wording::shown_text;
+use agent_bash_core::{Status, StreamId};
+use serde_json::json;
+
+pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
+    match done {
+        Done::Ran(ran) => only(ran).map_or_else(|| Shown::text(""), |ran| ran_once(given, ran)),
+        other => match other.error() {
+            Some(error) => Shown {
+                structured: Some(json!({ "stdout": "", "stderr": &error, "interrupted": false })),
+                ..Shown::error(error)
+            },
+            None => other.unexpected(),
+        },
+    }
+}
+
+fn ran_once(given: &Given, account: &Account) -> Shown {
+    let of = |stream: StreamId| {
+        let printed = account
+            .printed
+            .iter()
+            .find(|printed| printed.stream == stream);
+        printed.map(shown_text).unwrap_or_default()
+    };
+    let result = &account.result;
+    let refused = account.refusal.as_ref().map(|_| result.text.clone());
+    let interrupted = matches!(result.status, Status::TimedOut { .. } | Status::Cancelled);
+    let mut data = json!({
+        "stdout": of(StreamId::Stdout),
+        "stderr": refused.unwrap_or_else(|| of(StreamId::Stderr)),
+        "interrupted": interrupted,
+    });
+    match &result.status {
+        Status::MovedToBackground { job, .. } => data["backgroundTaskId"] = job.0.as_str().into(),
+        Status::TimedOut { after_ms } => data["timedOutAfterMs"] = (*after_ms).into(),
+        _ => {}
+    }
+    if let Some(kept) = result.artifacts.first() {
+        data["persistedOutputPath"] = kept.path.as_str().into();
+        data["persistedOutputSize"] = kept.bytes.into();
+    }
+    if given.flag("dangerouslyDisableSandbox") && account.refusal.is_none() {
+        data["dangerouslyDisableSandbox"] = true.into();
+    }
+    Shown {
+        content: result.text.clone(),
+        is_error: result.is_error,
+        structured: Some(data),
+    }
+}
+
+pub(crate) fn write_stop(_: &Given, done: &Done<'_>) -> Shown {
+    match done {
+        Done::Stopped(killed) => {
+            let (id, command) = (&killed.job.id.0, &killed.job.command);
+            let mut message = format!("Successfully stopped task: {id} ({command})");
+            let stuck: Vec<String> = killed
+                .survivors
+                .iter()
+                .map(|survivor| {
+                    let (pid, command) = (survivor.pid, &survivor.command);
+                    format!("pid {pid} withstood SIGKILL: {command}")
+                })
+                .collect();
+            if !stuck.is_empty() {
+                message = format!("Task {id} was not stopped entirely: {}", stuck.join("; "));
+            }
+            Shown {
+                is_error: !stuck.is_empty(),
+                structured: Some(json!({
+                    "message": message,
+                    "task_id": id,
+                    "task_type": "local_bash",
+                    "command": command,
+                })),
+                ..Shown::text(message.clone())
+            }
+        }
+        other => other
+            .error()
+            .map_or_else(|| other.unexpected(), Shown::error),
+    }
+}

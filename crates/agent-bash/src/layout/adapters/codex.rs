@@ -1,0 +1,143 @@
+//! A head of facts, then what the command has printed since the last answer.
+
+use super::printed::{Ends, Printed};
+use super::with_lines;
+use crate::Account;
+use crate::adapters::codex::{BYTES_PER_TOKEN, budget};
+use crate::adapters::{Chunk, Done, FieldError, Given, Shown};
+use agent_bash_core::Status;
+use serde_json::json;
+use std::fmt::Write as _;
+
+pub(crate) fn write_exec(given: &Given, done: &Done<'_>) -> Shown {
+    write("exec_command", given, done)
+}
+
+pub(crate) fn write_stdin(given: &Given, done: &Done<'_>) -> Shown {
+    write("write_stdin", given, done)
+}
+
+/// In Codex's words.
+const MISREAD: &str = "failed to parse function arguments: ";
+
+fn write(tool: &str, given: &Given, done: &Done<'_>) -> Shown {
+    match done {
+        Done::Chunk(chunk) => match &chunk.account {
+            Some(account) if account.refusal.is_some() => {
+                Shown::error(format!("{tool} failed: {}", account.result.text))
+            }
+            _ => chunk_text(given, chunk),
+        },
+        Done::Misread(FieldError::Missing { field, .. }) => {
+            Shown::error(format!("{MISREAD}missing field `{field}`"))
+        }
+        Done::Misread(error) => Shown::error(format!("{MISREAD}{error}")),
+        Done::Invalid(error) => Shown::error(format!("{tool} failed: {error}")),
+        other => other.unexpected(),
+    }
+}
+
+fn chunk_text(given: &Given, chunk: &Chunk) -> Shown {
+    let printed = Printed::of(&chunk.part, chunk.on_terminal);
+    let account = chunk.account.as_deref();
+    let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());
+    // What is not kept anywhere is shown: it is no more than a first answer may have.
+    let cut = cut(&printed, budget(given)).filter(|_| is_kept || printed.missing > 0);
+    let mut lines = account.map(lines).unwrap_or_default();
+    if cut.is_some() && account.is_none() {
+        chunk.keep.set();
+        lines.push("[The whole output is kept; the last answer has the link to it]".to_owned());
+    }
+    let output = with_lines(&cut.unwrap_or_else(|| printed.head.clone()), &lines);
+    let seconds = chunk.waited.as_secs_f64();
+    let tokens = tokens(printed.length());
+    let mut head = format!("Chunk ID: {}\nWall time: {seconds:.4} seconds", chunk.id);
+    let mut data = json!({
+        "chunk_id": chunk.id,
+        "wall_time_seconds": seconds,
+        "original_token_count": tokens,
+        "output": output,
+    });
+    if let Some(account) = account {
+        let code = account.result.status.exit_code();
+        let _ = write!(head, "\nProcess exited with code {code}");
+        data["exit_code"] = code.into();
+    }
+    if let Some(session) = chunk.session {
+        let _ = write!(head, "\nProcess running with session ID {session}");
+        data["session_id"] = session.into();
+    }
+    Shown {
+        content: format!("{head}\nOriginal token count: {tokens}\nOutput:\n{output}"),
+        // How a command ended is its own business; an error is that nobody knows.
+        is_error: account
+            .is_some_and(|account| matches!(account.result.status, Status::Lost { .. })),
+        structured: Some(data),
+    }
+}
+
+/// What is to be said of a command that has ended: how, where it was not by itself, where its output is, who lives on.
+fn lines(account: &Account) -> Vec<String> {
+    let result = &account.result;
+    let mut lines = Vec::new();
+    // A signal is in the exit code.
+    if !matches!(
+        result.status,
+        Status::Exited { .. } | Status::Signaled { .. }
+    ) {
+        lines.extend(super::sentence(account).map(|sentence| format!("[{sentence}]")));
+    }
+    let kept = result.artifacts.iter();
+    lines.extend(kept.map(|kept| format!("[Full output: {}]", kept.uri)));
+    let for_model = result
+        .notices
+        .iter()
+        .filter(|notice| notice.kind.is_for_model());
+    lines.extend(for_model.map(|notice| format!("[{}]", notice.text)));
+    lines
+}
+
+/// The two ends of what is longer than the budget; `None` where nothing is.
+fn cut(printed: &Printed, budget: usize) -> Option<String> {
+    let Ends {
+        head,
+        tail,
+        removed,
+    } = printed.ends(budget / 2, budget - budget / 2)?;
+    let (all, removed) = (tokens(printed.length()), tokens(removed));
+    let lines = printed.lines;
+    Some(format!(
+        "Warning: truncated output (original token count: {all})\nTotal output lines: {lines}\n\n\
+         {head}…{removed} tokens truncated…{tail}"
+    ))
+}
+
+fn tokens(bytes: usize) -> usize {
+    bytes.div_ceil(BYTES_PER_TOKEN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_middle_is_cut_as_codex_cuts_it() {
+        let seq = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
+        let printed = Printed {
+            head: seq.to_owned(),
+            lines: 10,
+            ..Printed::default()
+        };
+        for (budget, want) in [
+            (16, "1\n2\n3\n4\n…2 tokens truncated…\n8\n9\n10\n"),
+            (4, "1\n…5 tokens truncated…0\n"),
+            (0, "…6 tokens truncated…"),
+        ] {
+            let text = cut(&printed, budget).unwrap();
+            let head =
+                "Warning: truncated output (original token count: 6)\nTotal output lines: 10\n\n";
+            assert_eq!(text, format!("{head}{want}"));
+        }
+        assert_eq!(cut(&printed, seq.len()), None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Labelled lines, in the order of gemini-cli, marked as what nobody vouches for.
+
+use super::printed::{Ends, Printed};
+use super::{notes_but_survivors, output, with_lines};
+use crate::adapters::gemini::{FIRST_SHOWN, SHOWN};
+use crate::adapters::{Done, FieldError, Given, Ran, Shown};
+use crate::layout::wording::thousands;
+use agent_bash_core::Status;
+use serde_json::json;
+use std::fmt::Write as _;
+
+pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
+    match done {
+        Done::Ran([.., ran]) => ran_once(given, ran),
+        Done::Ran([]) => Shown::text(""),
+        Done::Misread(FieldError::Missing { field, .. }) => {
+            Shown::error(format!("params must have required property '{field}'"))
+        }
+        Done::Misread(FieldError::Misfit { field, json, .. }) => {
+            Shown::error(format!("params/{field} must be {json}"))
+        }
+        other => other
+            .error()
+            .map_or_else(|| other.unexpected(), Shown::error),
+    }
+}
+
+fn ran_once(given: &Given, ran: &Ran) -> Shown {
+    let account = &*ran.account;
+    let (output, notes) = shown(ran);
+    let status = &account.result.status;
+    match status {
+        Status::MovedToBackground {
+            job, pid, output, ..
+        } => return background(given, ran, &job.0, *pid, output),
+        Status::Cancelled if account.refusal.is_some() => {
+            return Shown::error("Command was cancelled by user before it could start.");
+        }
+        Status::Cancelled => {
+            let first = "Command was cancelled by user before it could complete.";
+            return Shown::error(untrusted(&stopped(first, &output, &notes)));
+        }
+        Status::TimedOut { after_ms } => {
+            let minutes = *after_ms as f64 / 60_000.0;
+            let first = format!(
+                "Command was automatically cancelled because it exceeded the timeout of {minutes:.1} minutes."
+            );
+            return Shown::error(untrusted(&stopped(&first, &output, &notes)));
+        }
+        _ => {}
+    }
+    let shown = match output.trim() {
+        "" => "(empty)",
+        output => output,
+    };
+    let mut text = format!("Output: {}", with_lines(shown, &notes));
+    let mut line = |label: &str, value: &str| {
+        let _ = write!(text, "\n{label}: {value}");
+    };
+    let error = match status {
+        Status::Lost { reason } => Some(reason.clone()),
+        _ => account
+            .refusal
+            .is_some()
+            .then(|| account.result.text.clone()),
+    };
+    if let Some(error) = &error {
+        line("Error", error);
+    }
+    let code = match status {
+        Status::Exited { code } => *code,
+        // As the published tool says of what it could not start.
+        Status::NotStarted { .. } => 1,
+        _ => 0,
+    };
+    let structured = (code != 0).then(|| {
+        line("Exit Code", &code.to_string());
+        json!({ "exitCode": code, "isError": true })
+    });
+    if let Status::Signaled { number, .. } = status {
+        line("Signal", &number.to_string());
+    }
+    let pids: Vec<String> = account
+        .result
+        .survivors
+        .iter()
+        .map(|survivor| survivor.pid.to_string())
+        .collect();
+    if !pids.is_empty() {
+        line("Background PIDs", &pids.join(", "));
+    }
+    if let Some(group) = ran.group {
+        line("Process Group PGID", &group.to_string());
+    }
+    Shown {
+        content: untrusted(&text),
+        is_error: error.is_some(),
+        structured,
+    }
+}
+
+/// The output, and what else there is to say of it. Of a long one the first and the last are shown, and where it is whole.
+fn shown(ran: &Ran) -> (String, Vec<String>) {
+    let account = &*ran.account;
+    let kept = account.result.artifacts.first();
+    let printed = Printed::of(&ran.part, false);
+    let ends = printed.ends(FIRST_SHOWN, SHOWN - FIRST_SHOWN);
+    let (Some(kept), Some(ends)) = (kept, ends) else {
+        return (
+            output(account),
+            notes_but_survivors(account, &account.printed),
+        );
+    };
+    let Ends {
+        head,
+        tail,
+        removed,
+    } = ends;
+    let (first, last) = (
+        thousands(FIRST_SHOWN as u64),
+        thousands((SHOWN - FIRST_SHOWN) as u64),
+    );
+    let (removed, path) = (thousands(removed as u64), &kept.path);
+    let text = format!(
+        "Output too large. Showing first {first} and last {last} characters. For full output see: {path}\n{head}\n\n... \
+         [{removed} characters omitted] ...\n\n{tail}"
+    );
+    (text, notes_but_survivors(account, &[]))
+}
+
+fn stopped(first: &str, output: &str, notes: &[String]) -> String {
+    let text = match output.trim() {
+        "" => format!("{first} There was no output before it was cancelled."),
+        _ => format!("{first} Below is the output before it was cancelled:\n{output}"),
+    };
+    with_lines(&text, notes)
+}
+
+fn background(given: &Given, ran: &Ran, job: &str, pid: u32, path: &str) -> Shown {
+    let initial = ran.initial.clone().unwrap_or_default();
+    let text = format!("Command is running in background. PID: {pid}. Initial output:\n{initial}");
+    let line = format!("[It is job {job}; its output goes to {path}]");
+    Shown {
+        content: with_lines(&text, &[line]),
+        is_error: false,
+        structured: Some(json!({
+            "pid": pid,
+            "command": given.text("command"),
+            "initialOutput": initial,
+        })),
+    }
+}
+
+/// Between marks that the text cannot end by itself.
+fn untrusted(text: &str) -> String {
+    let text = text.replace("</untrusted_context>", "&lt;/untrusted_context&gt;");
+    format!("<untrusted_context>\n{text}\n</untrusted_context>")
+}

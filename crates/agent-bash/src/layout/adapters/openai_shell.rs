@@ -1,0 +1,218 @@
+//! Stdout, stderr and an outcome for each command, and the text that `OpenAI`'s SDK makes of them.
+//!
+//! An outcome without an exit code is read as success by the SDK, so there always is one; what no command has said (that it
+//! was refused, or why there is no more) stands in `stderr`.
+
+use super::{notes, sentence, with_lines};
+use crate::Account;
+use crate::adapters::openai_shell::share;
+use crate::adapters::{Done, Given, Shown};
+use crate::layout::wording::shown_text;
+use agent_bash_core::{Status, StreamId};
+use serde_json::{Value, json};
+
+/// As shells have it: found, and may not be run.
+const REFUSED: i32 = 126;
+/// Not found.
+const NOT_STARTED: i32 = 127;
+/// Ended by SIGINT.
+const CANCELLED: i32 = 130;
+/// Nobody knows.
+const LOST: i32 = 125;
+
+/// One command's part of the answer.
+struct Entry {
+    stdout: String,
+    stderr: String,
+    /// `None`: it timed out.
+    exit_code: Option<i32>,
+}
+
+pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
+    let (entries, is_error) = match done {
+        Done::Ran(ran) => {
+            let room = share(given, given.texts("commands").len());
+            let accounts = ran.iter().map(|ran| &*ran.account);
+            let entries: Vec<_> = accounts.map(|account| entry(account, room)).collect();
+            let is_error = ran.iter().any(|ran| {
+                let lost = matches!(ran.account.result.status, Status::Lost { .. });
+                ran.account.refusal.is_some() || lost
+            });
+            (entries, is_error)
+        }
+        other => match other.error() {
+            Some(error) => {
+                let entry = Entry {
+                    stdout: String::new(),
+                    stderr: error,
+                    exit_code: Some(NOT_STARTED),
+                };
+                (vec![entry], true)
+            }
+            None => return other.unexpected(),
+        },
+    };
+    let output: Vec<Value> = entries.iter().map(Entry::data).collect();
+    let mut structured = json!({ "output": output });
+    if let Some(length) = given.count("max_output_length") {
+        structured["max_output_length"] = length.into();
+    }
+    let rendered: Vec<String> = entries.iter().map(Entry::rendered).collect();
+    Shown {
+        content: rendered.join("\n\n"),
+        is_error,
+        structured: Some(structured),
+    }
+}
+
+fn entry(account: &Account, room: Option<u64>) -> Entry {
+    let of = |stream: StreamId| {
+        let printed = account
+            .printed
+            .iter()
+            .find(|printed| printed.stream == stream);
+        printed.map(shown_text).unwrap_or_default()
+    };
+    let (mut stdout, mut stderr) = (of(StreamId::Stdout), of(StreamId::Stderr));
+    let timed_out = matches!(account.result.status, Status::TimedOut { .. });
+    // The outcome says it.
+    let sentence = sentence(account).filter(|_| !timed_out);
+    let mut lines: Vec<String> = sentence.into_iter().collect();
+    lines.extend(notes(account));
+    if let Some(room) = room {
+        fit(&mut stdout, &mut stderr, &mut lines, room as usize);
+    }
+    Entry {
+        stdout,
+        stderr: with_lines(&stderr, &lines),
+        exit_code: exit_code(&account.result.status),
+    }
+}
+
+fn exit_code(status: &Status) -> Option<i32> {
+    match status {
+        Status::Exited { code } => Some(*code),
+        Status::Signaled { number, .. } => Some(128 + number),
+        Status::TimedOut { .. } => None,
+        Status::Cancelled => Some(CANCELLED),
+        Status::Blocked { .. } => Some(REFUSED),
+        Status::NotStarted { .. } => Some(NOT_STARTED),
+        Status::Lost { .. } => Some(LOST),
+        Status::MovedToBackground { .. } => Some(0),
+    }
+}
+
+/// Takes away what is over the room, which is in characters: of the output its beginning, stdout's first, and of our own lines
+/// only where they alone are too long. The SDK would cut at the end otherwise, where the link is.
+fn fit(stdout: &mut String, stderr: &mut String, lines: &mut Vec<String>, room: usize) {
+    let joints = if lines.is_empty() { 0 } else { 2 };
+    let of_lines = |lines: &[String]| {
+        lines
+            .iter()
+            .map(|line| line.chars().count() + 1)
+            .sum::<usize>()
+    };
+    while !lines.is_empty() && of_lines(lines) + joints > room {
+        lines.pop();
+    }
+    let joints = if lines.is_empty() { 0 } else { joints };
+    let mut left = room.saturating_sub(of_lines(lines) + joints);
+    for text in [stderr, stdout] {
+        let excess = text.chars().count().saturating_sub(left);
+        if let Some((start, _)) = text.char_indices().nth(excess).filter(|_| excess > 0) {
+            text.drain(..start);
+        } else if excess > 0 {
+            text.clear();
+        }
+        left -= text.chars().count();
+    }
+}
+
+impl Entry {
+    fn data(&self) -> Value {
+        let outcome = match self.exit_code {
+            Some(code) => json!({ "type": "exit", "exit_code": code }),
+            None => json!({ "type": "timeout" }),
+        };
+        json!({ "stdout": self.stdout, "stderr": self.stderr, "outcome": outcome })
+    }
+
+    /// As the SDK shows it to a model.
+    fn rendered(&self) -> String {
+        let (stdout, stderr) = (
+            self.stdout.trim_end_matches('\n'),
+            self.stderr.trim_end_matches('\n'),
+        );
+        let mut lines = Vec::new();
+        if !stdout.is_empty() {
+            lines.push(stdout.to_owned());
+        }
+        if !stderr.is_empty() {
+            if !stdout.is_empty() {
+                lines.push(String::new());
+            }
+            lines.push(format!("stderr:\n{stderr}"));
+        }
+        match self.exit_code {
+            None => lines.push("status: timeout".to_owned()),
+            Some(0) => {}
+            Some(code) => lines.push(format!("exit code: {code}")),
+        }
+        let text = lines.join("\n");
+        match text.trim() {
+            "" => "(no output)".to_owned(),
+            text => text.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_over_the_room_goes_from_the_beginning_and_the_link_stays() {
+        let mut stdout = "1234567890".to_owned();
+        let mut stderr = "abc".to_owned();
+        let mut lines = vec!["[link]".to_owned()];
+        fit(&mut stdout, &mut stderr, &mut lines, 16);
+        assert_eq!((stdout.as_str(), stderr.as_str()), ("7890", "abc"));
+        assert_eq!(lines, ["[link]"]);
+        let whole = stdout.chars().count() + with_lines(&stderr, &lines).chars().count();
+        assert!(whole <= 16, "{whole}");
+        fit(&mut stdout, &mut stderr, &mut lines, 3);
+        assert_eq!(
+            (stdout.as_str(), stderr.as_str(), lines.len()),
+            ("", "abc", 0)
+        );
+        fit(&mut stdout, &mut stderr, &mut lines, 0);
+        assert_eq!((stdout.as_str(), stderr.as_str()), ("", ""));
+    }
+
+    #[test]
+    fn no_outcome_is_without_its_code_but_a_timeout() {
+        for (status, want) in [
+            (Status::Exited { code: 3 }, Some(3)),
+            (
+                Status::Signaled {
+                    signal: "SIGKILL".into(),
+                    number: 9,
+                },
+                Some(137),
+            ),
+            (Status::TimedOut { after_ms: 1 }, None),
+            (Status::Cancelled, Some(130)),
+            (
+                Status::Blocked {
+                    rule: "r".into(),
+                    suggested_tool: None,
+                },
+                Some(126),
+            ),
+            (Status::NotStarted { reason: "x".into() }, Some(127)),
+            (Status::Lost { reason: "x".into() }, Some(125)),
+        ] {
+            assert_eq!(exit_code(&status), want, "{status:?}");
+        }
+    }
+}

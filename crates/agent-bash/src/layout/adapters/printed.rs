@@ -1,0 +1,139 @@
+//! Output as it came, cleaned, with both of its ends at hand: for tools that show the first and the last of it.
+
+use crate::running::Part;
+use agent_bash_sink::{CarriageReturn, TailBuffer};
+
+/// The text of a part: all of it in `head`, or its two ends.
+#[derive(Debug, Default)]
+pub(super) struct Printed {
+    pub(super) head: String,
+    pub(super) tail: String,
+    /// Bytes between the two.
+    pub(super) missing: usize,
+    pub(super) lines: u64,
+}
+
+/// The two ends of a text that is longer than it may be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Ends<'a> {
+    pub(super) head: &'a str,
+    pub(super) tail: &'a str,
+    /// Bytes between the two.
+    pub(super) removed: usize,
+}
+
+impl Printed {
+    pub(super) fn of(part: &Part, on_terminal: bool) -> Self {
+        let cr = if on_terminal {
+            CarriageReturn::Newline
+        } else {
+            CarriageReturn::Overwrite
+        };
+        let is_open = part.bytes.last().is_some_and(|byte| *byte != b'\n');
+        let lines = part.lines + u64::from(is_open);
+        if part.from <= part.unread_from {
+            return Self {
+                head: clean(&part.bytes, cr),
+                lines,
+                ..Self::default()
+            };
+        }
+        // The beginning may reach into what is kept of the end.
+        let between = (part.from - part.unread_from) as usize;
+        let head = &part.head[..part.head.len().min(between)];
+        Self {
+            head: clean(head, cr),
+            tail: clean(&part.bytes, cr),
+            missing: between - head.len(),
+            lines,
+        }
+    }
+
+    /// In bytes.
+    pub(super) fn length(&self) -> usize {
+        self.head.len() + self.missing + self.tail.len()
+    }
+
+    /// At most so many bytes of the beginning and of the end; `None` where that is all of it.
+    pub(super) fn ends(&self, head: usize, tail: usize) -> Option<Ends<'_>> {
+        if self.length() <= head + tail {
+            return None;
+        }
+        let last_of = if self.tail.is_empty() {
+            &self.head
+        } else {
+            &self.tail
+        };
+        let (head, tail) = (first(&self.head, head), last(last_of, tail));
+        Some(Ends {
+            head,
+            tail,
+            removed: self.length() - head.len() - tail.len(),
+        })
+    }
+}
+
+/// At most so many bytes from the beginning.
+fn first(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// At most so many bytes from the end.
+fn last(text: &str, bytes: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    &text[start..]
+}
+
+fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
+    let mut buffer = TailBuffer::new(bytes.len(), carriage_return);
+    buffer.push(bytes);
+    buffer.snapshot()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(head: &[u8], from: u64, bytes: &[u8]) -> Part {
+        Part {
+            bytes: bytes.to_vec(),
+            from,
+            total: from + bytes.len() as u64,
+            unread_from: 0,
+            head: head.to_vec(),
+            lines: 0,
+        }
+    }
+
+    #[test]
+    fn what_is_kept_twice_is_counted_once_and_what_is_lost_is_counted_too() {
+        // `abcdefgh`: the beginning reaches into the end, or does not reach it.
+        for (head, from, tail) in [
+            (&b"abcdef"[..], 4, &b"efgh"[..]),
+            (b"ab", 4, b"efgh"),
+            (b"abcd", 4, b"efgh"),
+        ] {
+            let printed = Printed::of(&part(head, from, tail), false);
+            assert_eq!(printed.length(), 8);
+            let ends = printed.ends(2, 3).unwrap();
+            assert_eq!((ends.head, ends.tail, ends.removed), ("ab", "fgh", 3));
+        }
+        let whole = Printed::of(&part(b"abcd", 0, b"abcdefgh"), false);
+        assert_eq!(whole.ends(4, 4), None);
+        assert_eq!((whole.head.as_str(), whole.lines), ("abcdefgh", 1));
+    }
+
+    #[test]
+    fn characters_are_not_cut() {
+        let printed = Printed::of(&part(b"", 0, "ééééé".as_bytes()), false);
+        let ends = printed.ends(3, 3).unwrap();
+        assert_eq!((ends.head, ends.tail, ends.removed), ("é", "é", 6));
+    }
+}

@@ -1,0 +1,77 @@
+//! An adapter's tools in place of our own: the names, fields and words that a family of models knows.
+
+use super::tools::{BESIDE, longest_shown};
+use agent_bash::Session;
+use agent_bash::adapters::{Adapted, Adapter, Answer};
+use agent_bash::core::Cancel;
+use rmcp::ErrorData;
+use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::Value;
+
+/// The tools of one adapter, for one client.
+#[derive(Debug)]
+pub(super) struct AdapterTools {
+    adapter: &'static Adapter,
+    calls: Adapted,
+    /// Answers have data beside the text, where the tool has such a form.
+    structured: bool,
+}
+
+impl AdapterTools {
+    pub(super) fn new(adapter: &'static Adapter, calls: Adapted, structured: bool) -> Self {
+        Self {
+            adapter,
+            calls,
+            structured,
+        }
+    }
+
+    /// What a client is told of them.
+    pub(super) fn all(&self, session: &Session) -> Vec<Tool> {
+        let profile = self.adapter.knobs.profile(session.tool().profile());
+        let longest = profile.output.truncation.longest() + BESIDE;
+        let hints = ToolAnnotations::new().read_only(false);
+        let hints = hints.destructive(true).open_world(true);
+        let tools = self.adapter.tools.iter();
+        tools
+            .map(|tool| {
+                Tool::new(tool.name, tool.about, fields(tool.input_schema()))
+                    .with_annotations(hints.clone())
+                    .with_meta(longest_shown(longest))
+            })
+            .collect()
+    }
+
+    /// Serves a call of one.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        input: &Value,
+        cancel: &Cancel,
+    ) -> Result<CallToolResult, ErrorData> {
+        let tool = self.adapter.tool(tool);
+        let tool = tool.map_err(|error| ErrorData::invalid_params(error, None))?;
+        let answer = self.calls.call(self.adapter, tool.name, input, cancel);
+        let Answer {
+            content,
+            is_error,
+            structured,
+            ..
+        } = Box::pin(answer).await;
+        let shown = vec![ContentBlock::text(content)];
+        let mut result = if is_error {
+            CallToolResult::error(shown)
+        } else {
+            CallToolResult::success(shown)
+        };
+        result.structured_content = structured.filter(|_| self.structured);
+        Ok(result)
+    }
+}
+
+fn fields(schema: Value) -> JsonObject {
+    match schema {
+        Value::Object(fields) => fields,
+        _ => JsonObject::new(),
+    }
+}
