@@ -17,7 +17,7 @@ use crate::{Check, Context, Finding, Span, Verdict};
 /// A command as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReadCommand {
-    /// Its words as they were resolved, on one line.
+    /// Its words as they were resolved, on one line; without words, its redirections.
     pub text: String,
     /// Where it stands.
     pub span: Span,
@@ -129,15 +129,28 @@ fn runs_project_code(name: &str) -> bool {
 }
 
 fn read_command(ran: &Ran, base: &str) -> ReadCommand {
-    let words: Vec<String> = ran
+    let mut words: Vec<String> = ran
         .words
         .iter()
         .map(|field| shown(&field.value.to_string()))
         .collect();
+    if words.is_empty() {
+        let redirections = ran.redirections.iter().map(|redirection| {
+            format!(
+                "{} {}",
+                redirection.operator,
+                shown(&redirection.target.to_string())
+            )
+        });
+        words.extend(redirections);
+    }
+    let targets = ran.redirections.iter().map(|redirection| &redirection.target);
     let unknown = ran
         .words
         .iter()
-        .flat_map(|field| field.value.pieces())
+        .map(|field| &field.value)
+        .chain(targets.filter(|_| ran.words.is_empty()))
+        .flat_map(|value| value.pieces())
         .filter_map(|piece| match piece {
             Piece::Unknown { why, .. } => Some(why.to_string()),
             _ => None,

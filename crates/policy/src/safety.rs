@@ -4,6 +4,7 @@
 //! [`RuleSelection`]; what they say becomes a [`Verdict`] here. Reading the script is `syntax`'s work.
 
 mod data_loss;
+mod given;
 mod inline_code;
 mod no_blind_git_add;
 mod no_dangerous_rm;
@@ -13,11 +14,16 @@ mod remote_code;
 #[cfg(test)]
 mod second_reading_tests;
 mod selection;
+mod services;
+mod system;
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 
 use crate::syntax::written::Written;
 use crate::syntax::{self, Script, run::Ran};
+use path::Place;
+
 use crate::{Check, Context, Finding, Span, Verdict};
 
 pub use selection::{Group, RuleSelection, UnknownRule};
@@ -54,6 +60,8 @@ struct Scene<'s> {
     asked: &'s [&'s Rule],
     /// How many programs of other languages stand around this script.
     depth: u8,
+    /// The directory the script begins in.
+    base: Cow<'s, str>,
     /// Whether one of the commands makes pushes forced: found out once for all that ask, who may be thousands.
     forces_pushes: OnceCell<bool>,
 }
@@ -65,7 +73,17 @@ impl<'s> Scene<'s> {
             all,
             asked,
             depth,
+            base: context.cwd.to_string_lossy(),
             forces_pushes: OnceCell::new(),
+        }
+    }
+
+    /// Where a command runs.
+    fn place<'p>(&'p self, ran: &'p Ran) -> Place<'p> {
+        Place {
+            cwd: ran.cwd.as_deref(),
+            base: &self.base,
+            home: ran.home.as_deref(),
         }
     }
 }
@@ -103,7 +121,7 @@ fn is_git(ran: &Ran) -> Option<bool> {
     }
 }
 
-static RULES: [&Rule; 13] = [
+static RULES: [&Rule; 25] = [
     &no_blind_git_add::RULE,
     &no_force_push::RULE,
     &no_dangerous_rm::RULE,
@@ -117,6 +135,18 @@ static RULES: [&Rule; 13] = [
     &data_loss::push_delete::RULE,
     &remote_code::unread_shell::RULE,
     &remote_code::transport::RULE,
+    &system::disk::RULE,
+    &system::modes::RULE,
+    &system::home::RULE,
+    &system::processes::RULE,
+    &system::power::RULE,
+    &system::mirror::RULE,
+    &system::crontab::RULE,
+    &services::containers::RULE,
+    &services::infrastructure::RULE,
+    &services::clusters::RULE,
+    &services::buckets::RULE,
+    &services::databases::RULE,
 ];
 
 /// All safety rules, in the order in which they are asked.

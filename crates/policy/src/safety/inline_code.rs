@@ -14,7 +14,7 @@ mod tcl;
 mod tokens;
 mod unread;
 
-use super::path::{Place, danger};
+use super::path::danger;
 use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push};
 use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::Ran;
@@ -67,7 +67,12 @@ fn needs(written: &Written<'_>) -> bool {
         // What other programs run stands in them as it is.
         || (written.any(sources::is_other) || options::need(written))
             && (written.has(&PATTERNS)
-                || written.any(|word| names_in(word).is_some() || could_fetch(word) || FETCH_BY.contains(&word)))
+                || written.any(|word| {
+                    names_in(word).is_some()
+                        || harms(word)
+                        || could_fetch(word)
+                        || PARTS.contains(&word)
+                }))
         // Settings that are run.
         || written.any(|word| word == "git")
             && (written.has_option("c") || written.any(|word| word == "config"))
@@ -100,11 +105,15 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
 
 /// Whether the core rules, this one again, or others that are switched on forbid a shell text.
 fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
-    let fetching = scene
-        .asked
-        .iter()
-        .any(|rule| rule.group == Group::RemoteCode);
-    let matters = could_matter(text) || (fetching && could_fetch(text));
+    let asked = |groups: &[Group]| {
+        scene
+            .asked
+            .iter()
+            .any(|rule| groups.contains(&rule.group))
+    };
+    let matters = could_matter(text)
+        || asked(&[Group::RemoteCode]) && could_fetch(text)
+        || asked(&[Group::System, Group::Services]) && harms(text);
     if !matters {
         return false;
     }
@@ -127,7 +136,7 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
     let others = scene
         .asked
         .iter()
-        .filter(|rule| !rule.group.is_default())
+        .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
         .copied();
     let rules: Vec<&Rule> = core.into_iter().chain(others).collect();
     script.ran.iter().any(|ran| {
@@ -158,8 +167,20 @@ fn names_in(text: &str) -> Option<&'static str> {
     .find(|name| text.contains(name))
 }
 
-/// The letters of those that `could_fetch` looks for by more than letters.
-const FETCH_BY: [&str; 2] = ["base", "tcp"];
+/// The letters of those that `could_fetch` and `harms` look for by more than letters.
+const PARTS: [&str; 3] = ["base", "tcp", "dev"];
+
+/// The same for the rules about the system and about services.
+fn harms(text: &str) -> bool {
+    [
+        "/dev/", "dd", "mkfs", "wipefs", "blkdiscard", "shred", "chmod", "chown", "chgrp", "mv",
+        "tee", "truncate", "kill", "shutdown", "reboot", "halt", "poweroff", "init", "systemctl",
+        "rsync", "crontab", "docker", "podman", "kubectl", "helm", "terraform", "tofu", "aws",
+        "psql", "mysql", "redis", "drop",
+    ]
+    .iter()
+    .any(|name| text.contains(name))
+}
 
 /// The same for the rules about what comes from elsewhere.
 fn could_fetch(text: &str) -> bool {
@@ -171,12 +192,7 @@ fn could_fetch(text: &str) -> bool {
 }
 
 fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
-    let base = scene.context.cwd.to_string_lossy();
-    let place = Place {
-        cwd: ran.cwd.as_deref(),
-        base: &base,
-        home: ran.home.as_deref(),
-    };
+    let place = scene.place(ran);
     let below_home = path.strip_prefix('~').or(path.strip_prefix("$HOME"));
     let path = match (below_home, &ran.home) {
         (Some(rest), Some(home)) => format!("{home}{rest}"),

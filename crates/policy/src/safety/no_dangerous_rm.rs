@@ -1,6 +1,6 @@
 //! `no_dangerous_rm`: recursive removal of what nobody means to remove.
 
-use super::path::{Place, danger};
+use super::path::danger;
 use super::{Group, Hit, Rule, Scene};
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, Ran};
@@ -91,12 +91,7 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
 }
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    let base = scene.context.cwd.to_string_lossy();
-    let place = Place {
-        cwd: ran.cwd.as_deref(),
-        base: &base,
-        home: ran.home.as_deref(),
-    };
+    let place = scene.place(ran);
     // In code that nobody calls, and where only one of two readers sees a command, an unknown operand
     // decides nothing.
     let counts = |field: &&&Field| !(ran.dormant && field.value.has_unknown());

@@ -1,9 +1,13 @@
-//! Whether removing a path recursively would remove something that matters.
+//! Whether removing a path recursively would remove something that matters; where a path leads is in `location`.
 //!
 //! Purely lexical: `.` and `..` are resolved, symbolic links are not (nothing is looked up on disk).
 
+mod location;
+
 use crate::syntax::pattern;
 use crate::syntax::value::{Piece, Value};
+
+pub(super) use location::Location;
 
 /// Directories that belong to the system. Where a path is only partly known, these names at its end
 /// make it one that could be theirs.

@@ -20,15 +20,21 @@ pub enum Group {
     DataLoss,
     /// Running what was fetched from elsewhere or cannot be read here. Off by default.
     RemoteCode,
+    /// Accidents that cost the machine or a home: disks, modes, start-up files, processes. On by default.
+    System,
+    /// Removing what services hold: volumes, infrastructure, databases, buckets. Off by default.
+    Services,
 }
 
 impl Group {
     /// All groups.
-    pub const ALL: [Group; 4] = [
+    pub const ALL: [Group; 6] = [
         Group::Core,
         Group::InlineCode,
         Group::DataLoss,
         Group::RemoteCode,
+        Group::System,
+        Group::Services,
     ];
 
     /// Its name in settings and verdicts.
@@ -38,12 +44,14 @@ impl Group {
             Group::InlineCode => "inline_code",
             Group::DataLoss => "data_loss",
             Group::RemoteCode => "remote_code",
+            Group::System => "system",
+            Group::Services => "services",
         }
     }
 
     /// Whether it is on unless somebody switches it off.
     pub fn is_default(self) -> bool {
-        matches!(self, Group::Core | Group::InlineCode)
+        matches!(self, Group::Core | Group::InlineCode | Group::System)
     }
 }
 

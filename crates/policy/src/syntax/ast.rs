@@ -215,8 +215,10 @@ pub(crate) enum RedirOp {
     DupRead,
     /// `>&`
     DupWrite,
-    /// `&>`, `&>>`
+    /// `&>`
     WriteBoth,
+    /// `&>>`
+    AppendBoth,
     /// `<<`, `<<-`
     Heredoc,
     /// `<<<`

@@ -9,7 +9,7 @@ mod parameter;
 
 use super::ast::{Part, Word};
 use super::pattern::push_globbed;
-use super::run::Machine;
+use super::run::{Machine, is_assignment};
 use super::state::{Slot, State};
 use super::value::{Piece, Value, Why};
 
@@ -143,6 +143,14 @@ impl Machine<'_> {
 
     /// Expands a tilde at the beginning of `text` into `into`; returns what is left of the text.
     fn tilde<'t>(text: &'t str, st: &State, into: &mut Value) -> &'t str {
+        // `of=~/file`: what looks like an assignment is treated like one, wherever it stands.
+        if let Some(at) = text.find("=~")
+            && is_assignment(text)
+            && !text[..at].contains('=')
+        {
+            into.push_text(&text[..=at]);
+            return Self::tilde(&text[at + 1..], st, into);
+        }
         let Some(rest) = text.strip_prefix('~') else {
             return text;
         };

@@ -15,7 +15,12 @@ use super::value::{Value, Why};
 const MAX_COMMANDS: usize = 20_000;
 
 /// Programs for which it is worth looking.
-const TRIGGERS: [&str; 3] = ["rm", "git", "find"];
+const TRIGGERS: [&str; 35] = [
+    "rm", "git", "find", "dd", "mkfs", "mke2fs", "wipefs", "blkdiscard", "sgdisk", "shred",
+    "chmod", "chown", "chgrp", "mv", "tee", "truncate", "kill", "pkill", "killall", "shutdown",
+    "reboot", "halt", "poweroff", "systemctl", "rsync", "crontab", "docker", "podman", "kubectl",
+    "terraform", "aws", "dropdb", "psql", "mysql", "helm",
+];
 
 /// Cuts a text into commands.
 pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
@@ -80,7 +85,9 @@ fn flush(words: &mut Vec<Field>, st: &State, out: &mut Vec<Ran>) {
             .value
             .literal()
             .map(|text| text.rsplit('/').next().unwrap_or(text));
-        if !name.is_some_and(|name| TRIGGERS.contains(&name)) || out.len() >= MAX_COMMANDS {
+        // `mkfs.ext4`
+        let stem = name.map(|name| name.split('.').next().unwrap_or(name));
+        if !stem.is_some_and(|stem| TRIGGERS.contains(&stem)) || out.len() >= MAX_COMMANDS {
             continue;
         }
         out.push(Machine::bare(taken[at..].to_vec(), st));

@@ -29,6 +29,7 @@ use crate::{Context, Span};
 
 pub(crate) use launch::{Invocation, shell_name};
 pub(crate) use ran::{Field, Ran, Redirection};
+pub(super) use wrapper::is_assignment;
 use redirect::{Input, Redirected};
 
 /// Most commands the walk takes: loops, functions and nested scripts all count.
@@ -125,6 +126,7 @@ impl<'c> Machine<'c> {
                 end: to,
             },
             dormant: true,
+            is_function: false,
             files: Rc::default(),
         }
     }
@@ -262,6 +264,7 @@ impl<'c> Machine<'c> {
 
     fn compound(&mut self, compound: &Compound, st: &mut State) -> Value {
         let redirected = self.redirections(&compound.redirs, st);
+        self.note_redirections(&redirected, st);
         let outer = (st.stdin.clone(), self.piped);
         if let Some(Input(stdin)) = &redirected.stdin {
             st.stdin = stdin.clone().map(Rc::new);

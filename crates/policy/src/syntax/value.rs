@@ -322,6 +322,16 @@ impl Value {
         })
     }
 
+    /// The value without its first bytes, which must be known text.
+    pub(crate) fn without_prefix(&self, bytes: usize) -> Value {
+        let mut out = Value::text(self.prefix().get(bytes..).unwrap_or(""));
+        let rest = usize::from(!self.prefix().is_empty());
+        for piece in self.pieces().iter().skip(rest) {
+            out.extend(&Value::from(piece.clone()));
+        }
+        out
+    }
+
     /// The value without the newlines at its end, as a command substitution has it.
     pub(crate) fn without_final_newlines(mut self) -> Value {
         while let Some(Piece::Text(text)) = self.pieces.last_mut() {

@@ -87,7 +87,7 @@ impl Reader<'_> {
             ("<<", RedirOp::Heredoc, false),
             ("<>", RedirOp::ReadWrite, false),
             ("<&", RedirOp::DupRead, false),
-            ("&>>", RedirOp::WriteBoth, false),
+            ("&>>", RedirOp::AppendBoth, false),
             ("&>", RedirOp::WriteBoth, false),
             (">>", RedirOp::Append, false),
             (">|", RedirOp::Write, false),

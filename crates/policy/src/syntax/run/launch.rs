@@ -29,6 +29,14 @@ const SOUGHT: [&str; 26] = [
     "nice", "unlink", "cat",
 ];
 
+/// Programs that such a wrapper is searched for where none of the others stands in its words.
+const SOUGHT_LAST: [&str; 34] = [
+    "dd", "mkfs", "mkfs.ext4", "wipefs", "blkdiscard", "sgdisk", "parted", "shred", "chmod",
+    "chown", "chgrp", "tee", "mv", "cp", "truncate", "kill", "pkill", "killall", "rsync",
+    "crontab", "poweroff", "systemctl", "docker", "podman", "kubectl", "helm", "terraform", "tofu",
+    "aws", "psql", "mysql", "prisma", "rails", "rake",
+];
+
 /// Whether a program is a shell.
 pub(crate) fn shell_name(name: &str) -> bool {
     SHELLS.contains(&name)
@@ -80,7 +88,7 @@ impl Machine<'_> {
             let Some(field) = call.words.get(*at) else {
                 continue;
             };
-            let mut text = without_prefix(&field.value, *skip);
+            let mut text = field.value.without_prefix(*skip);
             // `env -S` takes further words as arguments of the command in its text.
             if name == "env" {
                 for value in call.values(at + 1) {
@@ -104,14 +112,14 @@ impl Machine<'_> {
                     {
                         let prefix = value.prefix();
                         let cut = prefix.find('=').unwrap_or(0);
-                        let set = without_prefix(value, cut + 1);
+                        let set = value.without_prefix(cut + 1);
                         self.run_by_the_shell(&prefix[..cut], &set, st);
                         inner.env.push((prefix[..cut].to_owned(), set));
                     }
                 }
                 let directory = taken
                     .directory
-                    .and_then(|(at, skip)| Some(without_prefix(&call.words.get(at)?.value, skip)));
+                    .and_then(|(at, skip)| Some(call.words.get(at)?.value.without_prefix(skip)));
                 let Some(directory) = directory else {
                     return Some(self.start(&inner, name, st));
                 };
@@ -134,15 +142,18 @@ impl Machine<'_> {
                 Some(self.script_with(&text, Vec::new(), name, &inner))
             }
             Rest::Search => {
-                let found = (1..call.words.len()).find(|at| {
-                    let base = package(call.literal(*at).unwrap_or(""));
-                    SOUGHT.contains(&base) || shell_name(base)
-                });
+                let word = |at: usize| package(call.literal(at).unwrap_or(""));
+                let found = (1..call.words.len())
+                    .find(|at| SOUGHT.contains(&word(*at)) || shell_name(word(*at)))
+                    .or_else(|| {
+                        (1..call.words.len()).find(|at| SOUGHT_LAST.contains(&word(*at)))
+                    });
                 // A whole command in one word, as `hyperfine 'rm -rf x'` takes it.
                 for at in 1..call.words.len() {
                     let text = call.literal(at).unwrap_or("");
                     let first = text.split_whitespace().next().unwrap_or("");
-                    if first.len() < text.len() && (SOUGHT.contains(&first) || shell_name(first)) {
+                    let sought = SOUGHT.contains(&first) || SOUGHT_LAST.contains(&first);
+                    if first.len() < text.len() && (sought || shell_name(first)) {
                         let text = Value::text(text);
                         self.script_with(&text, Vec::new(), name, st);
                     }
@@ -245,17 +256,4 @@ fn package(word: &str) -> &str {
     let word = word.strip_prefix("npm:").unwrap_or(word);
     let base = word.rsplit('/').next().unwrap_or("");
     base.split('@').next().unwrap_or(base)
-}
-
-/// The value without its first bytes, which must be known text.
-fn without_prefix(value: &Value, bytes: usize) -> Value {
-    let mut out = Value::text(value.prefix().get(bytes..).unwrap_or(""));
-    for piece in value
-        .pieces()
-        .iter()
-        .skip(usize::from(!value.prefix().is_empty()))
-    {
-        out.extend(&Value::from(piece.clone()));
-    }
-    out
 }

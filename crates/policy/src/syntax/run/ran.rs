@@ -9,7 +9,8 @@ use crate::Span;
 /// One command as it would run.
 #[derive(Debug, Clone)]
 pub(crate) struct Ran {
-    /// The command word and its arguments.
+    /// The command word and its arguments; none where there are only redirections, by themselves or behind a
+    /// compound command.
     pub words: Rc<[Field]>,
     /// `NAME=value` in front of it, and what `env` adds.
     pub env: Vec<(String, Value)>,
@@ -32,6 +33,8 @@ pub(crate) struct Ran {
     pub span: Span,
     /// It stands in a function nobody calls: what is unknown in it decides nothing.
     pub dormant: bool,
+    /// The name is that of a function of the script, whose body is followed.
+    pub is_function: bool,
     pub(super) files: Rc<BTreeMap<String, Value>>,
 }
 
@@ -47,7 +50,7 @@ pub(crate) struct Field {
 /// A resolved redirection.
 #[derive(Debug, Clone)]
 pub(crate) struct Redirection {
-    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`).
+    /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`, `&>>`).
     pub operator: &'static str,
     /// The descriptor written in front of it.
     pub fd: Option<u32>,
@@ -55,6 +58,24 @@ pub(crate) struct Redirection {
     pub target: Value,
     /// Where the target stands.
     pub span: Span,
+}
+
+impl Redirection {
+    /// Whether something is written to its target.
+    pub(crate) fn writes(&self) -> bool {
+        self.operator.contains('>') && !self.is_descriptor()
+    }
+
+    /// Whether what the target held is lost.
+    pub(crate) fn truncates(&self) -> bool {
+        self.writes() && matches!(self.operator, ">" | ">&" | "&>")
+    }
+
+    /// `>&2`, `2>&-`
+    fn is_descriptor(&self) -> bool {
+        let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        self.operator == ">&" && self.target.literal().is_some_and(digits)
+    }
 }
 
 impl Ran {

@@ -33,6 +33,7 @@ impl Machine<'_> {
                 RedirOp::DupRead => ("<&", true),
                 RedirOp::DupWrite => (">&", false),
                 RedirOp::WriteBoth => ("&>", false),
+                RedirOp::AppendBoth => ("&>>", false),
                 RedirOp::Heredoc => ("<<", true),
                 RedirOp::HereString => ("<<<", true),
             };
@@ -127,7 +128,7 @@ impl Machine<'_> {
             let appends = redirected
                 .list
                 .iter()
-                .any(|redirection| redirection.operator == ">>");
+                .any(|redirection| matches!(redirection.operator, ">>" | "&>>"));
             match files.get_mut(&path) {
                 Some(before) if appends => before.extend(&out),
                 _ => {

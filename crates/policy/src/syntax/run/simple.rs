@@ -7,7 +7,9 @@ use super::super::expand::plain;
 use super::super::pattern;
 use super::super::state::{Slot, State};
 use super::super::value::{Piece, Value};
-use super::{Field, Input, Machine, Ran, Redirected, builtin};
+use crate::Span;
+
+use super::{Field, Input, Machine, Ran, Redirected, Redirection, builtin};
 
 /// Programs whose names a glob in command position is tried against.
 const GUESSED: [&str; 9] = [
@@ -87,6 +89,7 @@ impl Machine<'_> {
         self.charge(words.iter().map(|field| field.value.cost()).sum());
         let redirected = self.redirections(&simple.redirs, st);
         if words.is_empty() {
+            self.note_redirections(&redirected, st);
             for assign in &simple.assigns {
                 self.assign(assign, st);
             }
@@ -143,27 +146,40 @@ impl Machine<'_> {
     }
 
     fn note(&mut self, call: &Call, redirected: &Redirected, st: &State) {
-        let from = call
-            .words
-            .iter()
-            .map(|field| field.span.start)
-            .min()
-            .unwrap_or_default();
-        let to = call
-            .words
-            .iter()
-            .map(|field| field.span.end)
-            .max()
-            .unwrap_or_default();
         let mut words = Rc::clone(&call.words);
         if let Some(name) = guess(&words[0].value) {
             let mut guessed = words.to_vec();
             guessed[0].value = Value::text(name);
             words = guessed.into();
         }
+        let is_function = call
+            .literal(0)
+            .is_some_and(|word| st.functions.contains_key(word));
+        let span = around(call.words.iter().map(|field| field.span));
         let ran = Ran {
             words,
             env: call.env.clone(),
+            is_function,
+            ..self.noted(redirected, span, st)
+        };
+        self.ran.push(ran);
+    }
+
+    /// Writes down redirections that stand by themselves (`> file`) or behind a compound command.
+    pub(super) fn note_redirections(&mut self, redirected: &Redirected, st: &State) {
+        if !redirected.list.iter().any(Redirection::writes) {
+            return;
+        }
+        let span = around(redirected.list.iter().map(|redirection| redirection.span));
+        let ran = self.noted(redirected, span, st);
+        self.ran.push(ran);
+    }
+
+    /// A command without words, as it stands at this point.
+    fn noted(&mut self, redirected: &Redirected, span: Span, st: &State) -> Ran {
+        Ran {
+            words: Rc::default(),
+            env: Vec::new(),
             redirections: redirected.list.clone(),
             stdin: st.stdin.clone(),
             piped: self.piped,
@@ -171,14 +187,11 @@ impl Machine<'_> {
             cwd: st.cwd.clone(),
             home: self.home(st),
             through: self.through.clone(),
-            span: crate::Span {
-                start: from,
-                end: to,
-            },
+            span,
             dormant: self.dormant,
+            is_function: false,
             files: Rc::clone(&st.files),
-        };
-        self.ran.push(ran);
+        }
     }
 
     /// The home directory, kept so that all commands share it.
@@ -391,6 +404,14 @@ impl Machine<'_> {
             let name = name.trim_end_matches('=').trim_end_matches('+');
             st.set(name, Slot::Array(values));
         }
+    }
+}
+
+/// The span from the first to the last of these.
+fn around(spans: impl Iterator<Item = Span> + Clone) -> Span {
+    Span {
+        start: spans.clone().map(|span| span.start).min().unwrap_or_default(),
+        end: spans.map(|span| span.end).max().unwrap_or_default(),
     }
 }
 

@@ -1,0 +1,170 @@
+//! What stands on a command line, for rules that are tables: options, and subcommands in their order.
+
+use crate::syntax::run::{Field, Ran};
+use crate::syntax::written::Written;
+
+/// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value, or shortened by a few
+/// letters; anything else (`-delete`, `mklabel`) as a word.
+pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
+    arguments.iter().any(|field| is_option(field.value.prefix(), option))
+}
+
+/// The same for any of several.
+pub(super) fn has_any(arguments: &[Field], options: &[&str]) -> bool {
+    options.iter().any(|option| has_option(arguments, option))
+}
+
+/// Shorter beginnings of long options are not taken for them.
+const SHORTEST: usize = "--rec".len();
+
+fn is_option(text: &str, option: &str) -> bool {
+    let name = text.split('=').next().unwrap_or(text);
+    if name == option {
+        return !text.ends_with("=false");
+    }
+    if option.starts_with("--") {
+        return name.len() >= SHORTEST && option.starts_with(name);
+    }
+    match (option.strip_prefix('-'), text.strip_prefix('-')) {
+        (Some(letter), Some(cluster)) => {
+            letter.len() == 1
+                && !cluster.starts_with('-')
+                && cluster.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                && cluster.contains(letter)
+        }
+        _ => false,
+    }
+}
+
+/// Something a program is told to do.
+#[derive(Debug)]
+pub(super) struct Deed {
+    /// The programs.
+    pub(super) programs: &'static [&'static str],
+    /// The subcommands, in order; `a|b` is either.
+    pub(super) words: &'static [&'static str],
+    /// One of these must be given, if any are named: options, or words behind the subcommands.
+    pub(super) with: &'static [&'static str],
+    /// With one of these it does nothing, or not that.
+    pub(super) without: &'static [&'static str],
+}
+
+/// What most programs do nothing with.
+pub(super) const HARMLESS: [&str; 5] = ["--help", "-help", "--dry-run", "--dryrun", "--version"];
+
+impl Deed {
+    /// What stands behind the subcommands, if the command does this.
+    pub(super) fn done<'r>(&self, name: &str, ran: &'r Ran) -> Option<&'r [Field]> {
+        if !self.programs.contains(&name) {
+            return None;
+        }
+        let arguments = ran.arguments();
+        let behind = behind(arguments, self.words)?;
+        let wanted = self.with.is_empty() || has_any(arguments, self.with);
+        let spared = has_any(arguments, &HARMLESS) || has_any(arguments, self.without);
+        (wanted && !spared).then_some(behind)
+    }
+}
+
+/// The first of these deeds that the command does, and what stands behind its subcommands.
+pub(super) fn deed<'d, 'r>(deeds: &'d [Deed], ran: &'r Ran) -> Option<(&'d Deed, &'r [Field])> {
+    let name = ran.name().filter(|_| !ran.is_function)?;
+    deeds
+        .iter()
+        .find_map(|deed| Some((deed, deed.done(name, ran)?)))
+}
+
+/// The arguments behind these subcommands. Options may stand around them; a word behind an option may be its value.
+fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
+    let mut wanted = words.iter();
+    let Some(mut next) = wanted.next() else {
+        return Some(arguments);
+    };
+    let mut after_option = false;
+    for (at, field) in arguments.iter().enumerate() {
+        let text = field.value.prefix();
+        if field.value.literal().is_some_and(|text| next.split('|').any(|word| word == text)) {
+            after_option = false;
+            match wanted.next() {
+                Some(word) => next = word,
+                None => return arguments.get(at + 1..),
+            }
+        } else if text.len() > 1 && text.starts_with(['-', '+']) {
+            after_option = !text.contains('=');
+        } else if !std::mem::take(&mut after_option) {
+            return None;
+        }
+    }
+    None
+}
+
+/// Whether a text has the name of one of these programs in it.
+pub(super) fn names(written: &Written<'_>, programs: &[&str]) -> bool {
+    written.any(|word| programs.iter().any(|program| first_letters(program) == word))
+}
+
+/// The same for the programs of deeds.
+pub(super) fn names_of(written: &Written<'_>, deeds: &[Deed]) -> bool {
+    deeds.iter().any(|deed| names(written, deed.programs))
+}
+
+/// The part of a name that is one of the [`Written`] words.
+fn first_letters(program: &str) -> &str {
+    let end = program.find(|c: char| !c.is_ascii_alphabetic() && c != '_');
+    &program[..end.unwrap_or(program.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Context, syntax};
+
+    #[test]
+    fn options_are_known_in_all_their_spellings() {
+        for (text, option, expect) in [
+            ("-a", "-a", true),
+            ("-fa", "-a", true),
+            ("--all", "--all", true),
+            ("--all=x", "--all", true),
+            ("--recurs", "--recursive", true),
+            ("--force=false", "--force", false),
+            ("--re", "--recursive", false),
+            ("--all", "-a", false),
+            ("-x=a", "-a", false),
+            ("-auto-approve", "-auto-approve", true),
+            ("-auto-approve", "-a", false),
+            ("a", "-a", false),
+            ("mklabel", "mklabel", true),
+        ] {
+            assert_eq!(is_option(text, option), expect, "{text} {option}");
+        }
+    }
+
+    #[test]
+    fn a_deed_is_told_by_its_subcommands() {
+        let deed = Deed {
+            programs: &["tool"],
+            words: &["volume|vol", "rm"],
+            with: &["-f", "--force"],
+            without: &["--keep"],
+        };
+        let context = Context::new("/w");
+        for (text, expect) in [
+            ("tool volume rm -f x", true),
+            ("tool vol rm --force x", true),
+            ("tool -H there --x=y volume rm -f x", true),
+            ("tool volume -f rm x", true),
+            ("tool volume rm x", false),
+            ("tool volume rm -f --keep x", false),
+            ("tool volume rm -f --dry-run x", false),
+            ("tool run volume rm -f", false),
+            ("tool volume ls rm -f", false),
+            ("other volume rm -f", false),
+        ] {
+            let script = syntax::read(text, &context);
+            let ran = &script.ran[0];
+            let done = deed.done(ran.name().unwrap(), ran).is_some();
+            assert_eq!(done, expect, "{text}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Where a path leads, as far as it is written out: to the root, to a directory of the system's, to a home, below one.
+//!
+//! What has an unknown beginning leads nowhere that is known. So does the directory in which the script begins, if it
+//! is not named by its path: what stands there is the caller's business.
+
+use super::{HOMES, Part, Place, SYSTEM, components, resolve, same, split, through_proc};
+use crate::syntax::value::{Piece, Value};
+
+/// Of the directories of the system those that only hold what others put there.
+const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
+
+/// A path from the root.
+#[derive(Debug)]
+pub(in super::super) struct Location {
+    parts: Vec<Part>,
+    /// It is the directory in which the script begins, and was named from there.
+    is_here: bool,
+}
+
+impl Location {
+    /// Where a path leads; `None` if that is not known.
+    pub(in super::super) fn of(path: &Value, place: &Place<'_>) -> Option<Location> {
+        if path.is_empty() || matches!(path.pieces().first(), Some(Piece::Unknown { .. })) {
+            return None;
+        }
+        let mut parts = split(path);
+        let is_absolute = path.prefix().starts_with('/');
+        let cwd = place.cwd.map(components);
+        if !is_absolute {
+            let around = cwd.as_ref()?.iter().map(|name| Part::text(name));
+            parts = around.chain(parts).collect();
+        }
+        let parts = through_proc(resolve(&parts), cwd.as_ref());
+        let here = components(place.base);
+        let is_here = !is_absolute
+            && place.cwd == Some(place.base)
+            && same(&parts[..closed(&parts)], &here);
+        Some(Location { parts, is_here })
+    }
+
+    /// Whether the root, a directory of the system's or a home is meant as a whole: itself, or all that is in it
+    /// (`/*`, `~/.*`).
+    pub(in super::super) fn is_landmark(&self, home: Option<&str>) -> bool {
+        let (stem, tail) = self.parts.split_at(closed(&self.parts));
+        if self.is_here {
+            return false;
+        }
+        let unknown = tail.iter().any(Part::has_unknown);
+        let is_homes = |part: &Part| part.literal().is_some_and(|name| HOMES.contains(&name));
+        let is_home = match stem {
+            // `/home/$USER`
+            [first] => is_homes(first) || first.literal() == Some("root"),
+            [first, second] => is_homes(first) && second.literal().is_some() && !unknown,
+            _ => false,
+        };
+        let is_own = home.is_some_and(|home| same(stem, &components(home)));
+        let is_system = |part: &Part| {
+            let name = part.literal().unwrap_or("");
+            SYSTEM.contains(&name) && !FOR_OTHERS.contains(&name)
+        };
+        match stem {
+            [] => true,
+            _ if is_home || is_own && !unknown => true,
+            // What stands below one of them under a name that is not known may well be the caller's.
+            [_] | [_, _] => !unknown && stem.iter().all(is_system),
+            _ => false,
+        }
+    }
+
+    /// The components of the path, if all of them are known.
+    pub(in super::super) fn literal(&self) -> Option<Vec<&str>> {
+        self.parts.iter().map(Part::literal).collect()
+    }
+
+    /// The components below a home, the last of them perhaps a pattern or not known: `""` then.
+    pub(in super::super) fn below_home(&self, home: Option<&str>) -> Option<Vec<&str>> {
+        let names: Vec<&str> = self
+            .parts
+            .iter()
+            .map(|part| part.literal().unwrap_or(""))
+            .collect();
+        let own = home.map(components).unwrap_or_default();
+        if !own.is_empty() && names.starts_with(&own) {
+            return Some(names[own.len()..].to_vec());
+        }
+        match names.as_slice() {
+            ["root", rest @ ..] => Some(rest.to_vec()),
+            [homes, _, rest @ ..] if HOMES.contains(homes) => Some(rest.to_vec()),
+            _ => None,
+        }
+    }
+
+    /// What is known of the path below `/dev`: its components up to the first pattern or unknown name, and whether
+    /// that is all of it.
+    pub(in super::super) fn device(&self) -> Option<(Vec<&str>, bool)> {
+        let (first, rest) = self.parts.split_first()?;
+        if first.literal() != Some("dev") || rest.is_empty() {
+            return None;
+        }
+        let mut known = Vec::new();
+        for part in rest {
+            match (part.literal(), part.pieces.first()) {
+                (Some(name), _) => known.push(name),
+                (None, Some(Piece::Text(beginning))) => {
+                    known.push(beginning);
+                    return Some((known, false));
+                }
+                (None, _) => return Some((known, false)),
+            }
+        }
+        Some((known, true))
+    }
+}
+
+/// How many parts there are without the open ones at the end.
+fn closed(parts: &[Part]) -> usize {
+    parts
+        .iter()
+        .rposition(|part| !part.is_open())
+        .map_or(0, |at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::pattern::push_globbed;
+    use crate::syntax::value::Why;
+
+    /// `$` in a path stands for something unknown.
+    fn location(path: &str, cwd: &str) -> Option<Location> {
+        let mut value = Value::default();
+        for (index, text) in path.split('$').enumerate() {
+            if index > 0 {
+                value.push_unknown(Why::Output, false);
+            }
+            push_globbed(&mut value, text);
+        }
+        let place = Place {
+            cwd: Some(cwd),
+            base: "/home/u/project",
+            home: Some("/home/u"),
+        };
+        Location::of(&value, &place)
+    }
+
+    #[test]
+    fn landmarks_are_told_from_what_is_in_them() {
+        for (path, expect) in [
+            ("/", true),
+            ("/*", true),
+            ("/$", true),
+            ("/usr/..", true),
+            ("/etc", true),
+            ("/etc/*", true),
+            ("/usr/lib/", true),
+            ("/home/u", true),
+            ("/home/u/*", true),
+            ("/home/u/.*", true),
+            ("/home/$", true),
+            ("/home/other", true),
+            ("/root", true),
+            ("..", true),
+            ("../../..", true),
+            ("../*", true),
+            (".", false),
+            ("*", false),
+            ("./*", false),
+            ("build", false),
+            ("/etc/app", false),
+            ("/usr/local", false),
+            ("/var/$", false),
+            ("/home/u/$", false),
+            ("/home/u/x*", false),
+            ("/home/u/project", false),
+            ("/app", false),
+            ("/srv", false),
+            ("$", false),
+            ("$/", false),
+            ("/tmp/*", false),
+        ] {
+            let found = location(path, "/home/u/project")
+                .is_some_and(|found| found.is_landmark(Some("/home/u")));
+            assert_eq!(found, expect, "{path}");
+        }
+        let elsewhere = location(".", "/home/u").unwrap();
+        assert!(elsewhere.is_landmark(Some("/home/u")));
+    }
+
+    #[test]
+    fn what_is_below_a_home_or_among_the_devices_is_known_by_its_name() {
+        for (path, cwd, expect) in [
+            ("/home/u/.bashrc", "/", Some(vec![".bashrc"])),
+            (".ssh/id_rsa", "/home/u", Some(vec![".ssh", "id_rsa"])),
+            ("/root/.ssh/*", "/", Some(vec![".ssh", ""])),
+            ("/home/x/.profile", "/", Some(vec![".profile"])),
+            ("/etc/passwd", "/", None),
+        ] {
+            let found = location(path, cwd).unwrap();
+            assert_eq!(found.below_home(Some("/home/u")), expect, "{path}");
+        }
+        for (path, expect) in [
+            ("/dev/sda", Some((vec!["sda"], true))),
+            ("/dev/sd?", Some((vec!["sd"], false))),
+            ("/dev/$", Some((vec![], false))),
+            ("/dev/disk/by-id/x", Some((vec!["disk", "by-id", "x"], true))),
+            ("/dev", None),
+            ("dev/sda", None),
+        ] {
+            let found = location(path, "/home/u/project").unwrap();
+            assert_eq!(found.device(), expect, "{path}");
+        }
+    }
+}

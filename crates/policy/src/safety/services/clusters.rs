@@ -1,0 +1,101 @@
+//! `no_cluster_removal`: removing namespaces, or everything of a kind, from a cluster.
+
+use super::super::given::{Deed, deed, names_of};
+use super::super::{Group, Hit, Rule, Scene};
+use crate::syntax::run::Ran;
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_cluster_removal",
+    group: Group::Services,
+    summary: "Removing a namespace, a volume, a definition, or everything of a kind from a cluster: `kubectl delete ns`, `kubectl delete pvc`, `kubectl delete … --all`, `helm uninstall`; the same with oc and k3s.",
+    message: "permission denied: this removes a namespace, volumes, or everything of a kind from the cluster. Name the one object that is meant",
+    suggestion: "name the object, for example `kubectl delete pod web-1`, and look first with `--dry-run=client`",
+    fires: &[
+        "kubectl delete ns prod",
+        "kubectl delete namespace/prod",
+        "kubectl -n prod delete pods --all",
+        "kubectl delete all --all -A",
+        "kubectl delete --all deployments",
+        "kubectl delete pvc data",
+        "kubectl delete crd x.example.com",
+        "kubectl --context prod delete namespaces a b",
+        "oc delete project x",
+        "helm uninstall release",
+        "helm delete release -n prod",
+    ],
+    spares: &[
+        "kubectl get ns",
+        "kubectl delete pod web-1",
+        "kubectl delete -f app.yaml",
+        "kubectl delete ns x --dry-run=client",
+        "kubectl create ns x",
+        "kubectl describe ns prod",
+        "helm list --all",
+        "helm upgrade release chart",
+    ],
+    needs: |written| names_of(written, &ALL) || names_of(written, &KINDS),
+    check,
+};
+
+const CLIENTS: &[&str] = &["kubectl", "oc", "k", "k3s", "kubecolor"];
+
+static ALL: [Deed; 2] = [
+    Deed {
+        programs: CLIENTS,
+        words: &["delete"],
+        with: &["--all", "-A", "--all-namespaces"],
+        without: &[],
+    },
+    Deed {
+        programs: &["helm", "helmfile"],
+        words: &["uninstall|delete|destroy|del|un"],
+        with: &[],
+        without: &[],
+    },
+];
+
+static KINDS: [Deed; 1] = [Deed {
+    programs: CLIENTS,
+    words: &["delete"],
+    with: &[],
+    without: &[],
+}];
+
+/// Kinds of which one object holds much else.
+const HOLDERS: [&str; 18] = [
+    "ns",
+    "namespace",
+    "namespaces",
+    "project",
+    "projects",
+    "pv",
+    "persistentvolume",
+    "persistentvolumes",
+    "pvc",
+    "persistentvolumeclaim",
+    "persistentvolumeclaims",
+    "crd",
+    "crds",
+    "customresourcedefinition",
+    "customresourcedefinitions",
+    "node",
+    "nodes",
+    "no",
+];
+
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+    if deed(&ALL, ran).is_some() {
+        return Some(Hit::on(ran, ran.arguments()));
+    }
+    let (_, operands) = deed(&KINDS, ran)?;
+    let holder = operands.iter().find(|field| {
+        let kind = field.value.prefix().split(['/', '.']).next().unwrap_or("");
+        kind.split(',').any(|kind| HOLDERS.contains(&kind))
+    })?;
+    // `delete pod no`: a kind stands first.
+    let first = operands
+        .iter()
+        .find(|field| !field.value.prefix().starts_with('-'));
+    let is_first = first.is_some_and(|first| first.span == holder.span);
+    (is_first || holder.value.prefix().contains('/')).then(|| Hit::on(ran, operands))
+}

@@ -1,0 +1,120 @@
+//! `no_container_data_removal`: volumes, and containers that nobody named.
+
+use super::super::given::{Deed, deed, names_of};
+use super::super::{Group, Hit, Rule, Scene};
+use crate::syntax::run::Ran;
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_container_data_removal",
+    group: Group::Services,
+    summary: "Removing volumes, and containers that nobody named: `docker system prune -a --volumes`, `docker volume rm` and `prune`, `docker compose down -v`, `docker container prune`, `docker rm -f $(docker ps -aq)`; the same with podman and nerdctl.",
+    message: "permission denied: this removes volumes, or containers that nobody named, and the data in them. Name the container, and leave volumes alone",
+    suggestion: "name what is meant, for example `docker rm web`, or `docker compose down` without -v",
+    fires: &[
+        "docker system prune -a --volumes -f",
+        "docker system prune -f",
+        "podman system prune --all --force",
+        "docker volume rm pgdata",
+        "docker volume prune -f",
+        "docker compose down -v",
+        "docker compose -f dev.yml down --volumes",
+        "docker-compose down -v",
+        "docker container prune -f",
+        "docker rm -f $(docker ps -aq)",
+        "docker ps -aq | xargs docker rm -f",
+        "sudo docker -H there volume rm x",
+        "docker rm -fv db",
+        "podman system reset -f",
+    ],
+    spares: &[
+        "docker system df",
+        "docker volume ls",
+        "docker compose down",
+        "docker compose up -d",
+        "docker rm -f web",
+        "docker image prune -f",
+        "docker run --rm -v \"$PWD\":/w x volume rm y",
+        "docker exec web system prune",
+        "docker rm \"$NAME\"",
+        "docker stop $(docker ps -q)",
+    ],
+    needs: |written| names_of(written, &DEEDS),
+    check,
+};
+
+const ENGINES: &[&str] = &["docker", "podman", "nerdctl"];
+
+static DEEDS: [Deed; 7] = [
+    Deed {
+        programs: ENGINES,
+        words: &["system", "prune|reset"],
+        with: &["-f", "--force", "-a", "--all", "--volumes"],
+        without: &[],
+    },
+    Deed {
+        programs: ENGINES,
+        words: &["volume", "rm|remove|prune"],
+        with: &[],
+        without: &[],
+    },
+    Deed {
+        programs: ENGINES,
+        words: &["container", "prune"],
+        with: &["-f", "--force"],
+        without: &[],
+    },
+    Deed {
+        programs: ENGINES,
+        words: &["compose", "down"],
+        with: &["-v", "--volumes"],
+        without: &[],
+    },
+    Deed {
+        programs: &["docker-compose", "podman-compose"],
+        words: &["down|rm"],
+        with: &["-v", "--volumes"],
+        without: &[],
+    },
+    Deed {
+        programs: ENGINES,
+        words: &["rm"],
+        with: &["-v", "--volumes"],
+        without: &[],
+    },
+    Deed {
+        programs: ENGINES,
+        words: &["container", "rm"],
+        with: &["-v", "--volumes"],
+        without: &[],
+    },
+];
+
+/// By force, all that a list says.
+static REMOVED: [Deed; 2] = [
+    Deed {
+        programs: ENGINES,
+        words: &["rm"],
+        with: &["-f", "--force"],
+        without: &[],
+    },
+    Deed {
+        programs: ENGINES,
+        words: &["container", "rm"],
+        with: &["-f", "--force"],
+        without: &[],
+    },
+];
+
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+    if deed(&DEEDS, ran).is_some() {
+        return Some(Hit::on(ran, ran.arguments()));
+    }
+    let (_, operands) = deed(&REMOVED, ran)?;
+    // What a command printed, and may be any number of names.
+    let each = ran.through.last().is_some_and(|program| program == "xargs");
+    let listed = operands.iter().find(|field| {
+        let value = &field.value;
+        value.prefix().is_empty() && (value.may_split() || each && value.has_unknown())
+    })?;
+    (!ran.dormant).then(|| Hit::on(ran, [listed]))
+}

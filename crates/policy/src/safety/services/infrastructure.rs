@@ -1,0 +1,119 @@
+//! `no_infrastructure_removal`: taking machines, stacks and projects down.
+
+use super::super::given::{Deed, deed, names_of};
+use super::super::{Group, Hit, Rule, Scene};
+use crate::syntax::run::Ran;
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_infrastructure_removal",
+    group: Group::Services,
+    summary: "Taking infrastructure down: `terraform destroy`, `terraform apply -destroy`, `pulumi destroy`, `cdk destroy`, `vagrant destroy -f`, `aws … delete-stack`, `terminate-instances`, `gcloud projects delete`, `az group delete`, `gh repo delete`, and their like.",
+    message: "permission denied: this takes infrastructure down, and what it held is lost. Look at the plan first, and let a person do it",
+    suggestion: "terraform plan -destroy",
+    fires: &[
+        "terraform destroy -auto-approve",
+        "terraform -chdir=prod destroy",
+        "terraform apply -destroy -auto-approve",
+        "tofu destroy --auto-approve",
+        "terragrunt run-all destroy",
+        "terraform workspace delete -force old",
+        "pulumi destroy --yes",
+        "cdk destroy --all --force",
+        "vagrant destroy -f",
+        "aws cloudformation delete-stack --stack-name x",
+        "aws --profile p ec2 terminate-instances --instance-ids i-1",
+        "aws rds delete-db-instance --db-instance-identifier x --skip-final-snapshot",
+        "gcloud projects delete x --quiet",
+        "gcloud sql instances delete x",
+        "az group delete -n x --yes",
+        "gh repo delete x/y --yes",
+        "heroku apps:destroy x --confirm x",
+        "flyctl apps destroy x",
+    ],
+    spares: &[
+        "terraform plan -destroy",
+        "terraform apply -auto-approve",
+        "terraform destroy -help",
+        "terraform show",
+        "pulumi preview",
+        "pulumi up --yes",
+        "vagrant halt",
+        "aws ec2 describe-instances",
+        "gcloud projects list",
+        "az group list",
+        "gh repo view x/y",
+        "gh release delete-asset v1 x",
+    ],
+    needs: |written| names_of(written, &DEEDS),
+    check,
+};
+
+const TERRAFORM: &[&str] = &["terraform", "tofu", "terragrunt"];
+
+/// Programs, and the subcommands by which they take something down.
+const fn deed_of(programs: &'static [&'static str], words: &'static [&'static str]) -> Deed {
+    Deed {
+        programs,
+        words,
+        with: &[],
+        without: &[],
+    }
+}
+
+static DEEDS: [Deed; 19] = [
+    deed_of(TERRAFORM, &["destroy"]),
+    Deed {
+        programs: TERRAFORM,
+        words: &["apply"],
+        with: &["-destroy", "--destroy"],
+        without: &[],
+    },
+    deed_of(TERRAFORM, &["workspace", "delete"]),
+    deed_of(&["terragrunt"], &["run-all|run", "destroy"]),
+    deed_of(&["pulumi"], &["destroy|down"]),
+    deed_of(&["pulumi"], &["stack", "rm"]),
+    deed_of(&["cdk", "cdktf"], &["destroy"]),
+    Deed {
+        programs: &["vagrant"],
+        words: &["destroy"],
+        with: &["-f", "--force"],
+        without: &[],
+    },
+    deed_of(&["sls", "serverless"], &["remove"]),
+    deed_of(
+        &["aws"],
+        &["cloudformation", "delete-stack|delete-stack-set"],
+    ),
+    deed_of(&["aws"], &["ec2", "terminate-instances|delete-volume|delete-snapshot|delete-vpc"]),
+    deed_of(
+        &["aws"],
+        &[
+            "rds|dynamodb|eks|ecs|redshift|elasticache|docdb|neptune|ecr|kms|route53|efs|lambda",
+            "delete-db-instance|delete-db-cluster|delete-table|delete-cluster|delete-service|delete-replication-group|delete-cache-cluster|delete-repository|schedule-key-deletion|delete-hosted-zone|delete-file-system|delete-function",
+        ],
+    ),
+    deed_of(&["gcloud"], &["projects", "delete"]),
+    deed_of(
+        &["gcloud"],
+        &[
+            "sql|compute|container|bigtable|spanner|redis",
+            "instances|clusters|disks|databases",
+            "delete",
+        ],
+    ),
+    deed_of(&["az"], &["group", "delete"]),
+    deed_of(
+        &["az"],
+        &["vm|aks|webapp|keyvault|cosmosdb|storage", "delete"],
+    ),
+    deed_of(&["gh", "glab"], &["repo", "delete"]),
+    deed_of(&["heroku", "scalingo"], &["apps:destroy|pg:reset|addons:destroy"]),
+    deed_of(
+        &["fly", "flyctl", "doctl", "hcloud", "eksctl"],
+        &["apps|volumes|postgres|compute|server|volume|delete", "destroy|delete|cluster"],
+    ),
+];
+
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+    deed(&DEEDS, ran).map(|_| Hit::on(ran, ran.arguments()))
+}

@@ -1,0 +1,283 @@
+//! `no_home_overwrite`: moving, emptying or overwriting a home, what a shell starts by, and keys.
+
+use super::super::given::{has_any, has_option, names};
+use super::super::path::{Location, Place};
+use super::super::{Group, Hit, Rule, Scene};
+use crate::syntax::run::{Field, Ran};
+use crate::syntax::value::Value;
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_home_overwrite",
+    group: Group::System,
+    summary: "Moving the root, a system directory or a home away; moving, overwriting, emptying or removing the files that a shell starts by (`~/.bashrc`, …), `~/.ssh`, `~/.gnupg`, `/etc/passwd` and their like; emptying any other dotfile of a home. Appending is no overwriting, and a copy under a longer name beside the file is no loss.",
+    message: "permission denied: this moves, empties or overwrites a home, a start-up file or keys, and what was there is lost. Append with >>, or keep a copy first",
+    suggestion: "append (`echo '…' >> ~/.bashrc`), or keep a copy first (`cp ~/.bashrc ~/.bashrc.bak`) and edit the file in place",
+    fires: &[
+        "mv ~ /tmp/old",
+        "mv \"$HOME\" x",
+        "mv ~/* /tmp/",
+        "mv ~/.ssh /tmp/",
+        "mv /etc /etc.bak",
+        "mv -t /tmp ~/.bashrc",
+        "> ~/.bashrc",
+        ": > ~/.gitconfig",
+        "echo 'export A=b' > ~/.bashrc",
+        "cat /dev/null > ~/.vimrc",
+        "{ echo a; echo b; } > ~/.profile",
+        "cd ~ && echo x > .zshrc",
+        "sort ~/.bashrc > ~/.bashrc",
+        "echo key | tee ~/.ssh/authorized_keys",
+        "truncate -s0 ~/.ssh/authorized_keys",
+        "truncate --size=0 ~/.npmrc",
+        "cp /dev/null ~/.ssh/id_ed25519",
+        "dd if=/dev/null of=~/.bashrc",
+        "ln -sf /dev/null ~/.bashrc",
+        "rm -rf ~/.ssh",
+        "rm -f ~/.ssh/id_rsa ~/.ssh/id_rsa.pub",
+        "shred -u ~/.gnupg/secring.gpg",
+        "find ~/.ssh -type f -delete",
+        "echo x > /etc/passwd",
+        "for f in .bashrc .profile; do : > ~/$f; done",
+        "bash -c 'echo x > ~/.bashrc'",
+    ],
+    spares: &[
+        "echo x >> ~/.bashrc",
+        "echo x | tee -a ~/.bashrc",
+        "cp ~/.bashrc ~/.bashrc.bak",
+        "mv ~/.bashrc ~/.bashrc.bak",
+        "mv ~/.bashrc.bak ~/.bashrc",
+        "cat > ~/.npmrc <<E\nregistry=x\nE",
+        "echo x > ~/notes.txt",
+        "echo x > ~/.config/app/settings.toml",
+        "sed -i 's/a/b/' ~/.bashrc",
+        "ssh-keyscan host > ~/.ssh/known_hosts",
+        "mv ~/Downloads/x.zip .",
+        "mv ~/*.log logs/",
+        "mv ./* ../other/",
+        "mv /data /data.old",
+        "truncate -s0 build.log",
+        "> ~/.xsession-errors.log",
+        "> .bashrc",
+        "rm -rf ~/.cache/pip",
+        "rm ~/.ssh/known_hosts.old",
+        "cp key ~/.ssh/id_ed25519",
+        "cat ~/.bashrc > copy",
+        "echo x > \"$FILE\"",
+        "chmod 600 ~/.ssh/id_rsa",
+    ],
+    needs: |written| names(written, &PROGRAMS),
+    check,
+};
+
+const PROGRAMS: [&str; 16] = [
+    "mv", "gmv", "tee", "truncate", "cp", "install", "ln", "dd", "rm", "unlink", "shred", "srm",
+    "trash", "rmdir", "find", "rsync",
+];
+
+/// What a shell or git reads when it starts, directly below a home.
+const START_UP: [&str; 14] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".kshrc",
+    ".cshrc",
+    ".tcshrc",
+    ".gitconfig",
+];
+
+/// Directories with keys, directly below a home.
+const KEYS: [&str; 3] = [".ssh", ".gnupg", ".password-store"];
+
+/// Directories below a home with the settings of everything.
+const SETTINGS: [&str; 2] = [".config", ".local"];
+
+/// Files with credentials, further below a home.
+const CREDENTIALS: [&[&str]; 3] = [
+    &[".aws", "credentials"],
+    &[".kube", "config"],
+    &[".docker", "config.json"],
+];
+
+/// Files of the system's by which people and file systems are known.
+const SYSTEM_FILES: [&str; 8] = [
+    "passwd",
+    "shadow",
+    "group",
+    "gshadow",
+    "sudoers",
+    "fstab",
+    "crypttab",
+    "ld.so.conf",
+];
+
+/// How much there is to lose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Worth {
+    /// Another dotfile: emptying it is an accident, writing it is not.
+    Dotfile,
+    /// Settings of everything: not to be moved or removed.
+    Settings,
+    /// A start-up file, keys, a file of the system's.
+    Precious,
+    /// The root, a system directory, a home.
+    Landmark,
+}
+
+fn worth(value: &Value, place: &Place<'_>) -> Option<Worth> {
+    let location = Location::of(value, place)?;
+    if location.is_landmark(place.home) {
+        return Some(Worth::Landmark);
+    }
+    if let Some(["etc", name]) = location.literal().as_deref() {
+        return SYSTEM_FILES.contains(name).then_some(Worth::Precious);
+    }
+    match location.below_home(place.home)?.as_slice() {
+        [name] if START_UP.contains(name) => Some(Worth::Precious),
+        [name, below @ ..] if KEYS.contains(name) => {
+            let spare = below
+                .last()
+                .is_some_and(|name| name.starts_with("known_hosts") || is_copy(name));
+            (!spare).then_some(Worth::Precious)
+        }
+        [name] if SETTINGS.contains(name) => Some(Worth::Settings),
+        [name] if name.starts_with('.') && !is_copy(name) => Some(Worth::Dotfile),
+        path if CREDENTIALS.contains(&path) => Some(Worth::Dotfile),
+        _ => None,
+    }
+}
+
+/// Names of copies, logs and the like.
+fn is_copy(name: &str) -> bool {
+    let ends = [".bak", ".old", ".orig", ".tmp", ".backup", ".save", ".log", ".swp", ".new", "~", "-errors"];
+    ends.iter().any(|end| name.ends_with(end)) || name.contains(".log.") || name.contains(".bak.")
+}
+
+fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+    let place = scene.place(ran);
+    let worth = |value: &Value| worth(value, &place);
+    let empties = is_nothing(ran);
+    let overwritten = ran.redirections.iter().find(|redirection| {
+        redirection.truncates()
+            && match worth(&redirection.target) {
+                Some(Worth::Precious) => true,
+                Some(Worth::Dotfile) => empties,
+                _ => false,
+            }
+    });
+    if let Some(redirection) = overwritten {
+        let mut hit = Hit::on(ran, []);
+        hit.words
+            .push(format!("{} {}", redirection.operator, redirection.target));
+        return Some(hit);
+    }
+    let name = ran
+        .name()
+        .filter(|name| PROGRAMS.contains(name) && !ran.is_function)?;
+    let arguments = ran.arguments();
+    if has_any(arguments, &["--help", "--version"]) {
+        return None;
+    }
+    let operands = operands(arguments);
+    let least = |least: Worth| {
+        operands
+            .iter()
+            .copied()
+            .find(|field| worth(&field.value) >= Some(least))
+    };
+    let found = match name {
+        "mv" | "gmv" => moved(arguments, &operands, &worth),
+        "tee" => least(Worth::Precious).filter(|_| !has_any(arguments, &["-a", "--append"])),
+        "truncate" => least(Worth::Dotfile),
+        "cp" | "install" | "ln" => {
+            let from_nothing = matches!(
+                operands.as_slice(),
+                [from, _] if matches!(from.value.literal(), Some("/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random"))
+            );
+            operands
+                .last()
+                .copied()
+                .filter(|field| from_nothing && matches!(worth(&field.value), Some(Worth::Dotfile | Worth::Precious)))
+        }
+        "dd" => arguments.iter().find(|field| {
+            field.value.prefix().starts_with("of=")
+                && worth(&field.value.without_prefix("of=".len())) == Some(Worth::Precious)
+        }),
+        "rm" | "unlink" | "shred" | "srm" | "trash" => operands.iter().copied().find(|field| {
+            matches!(worth(&field.value), Some(Worth::Precious | Worth::Settings))
+        }),
+        "find" => has_option(arguments, "-delete")
+            .then(|| {
+                arguments
+                    .iter()
+                    .take_while(|field| !field.value.prefix().starts_with('-'))
+                    .find(|field| worth(&field.value) == Some(Worth::Precious))
+            })
+            .flatten(),
+        _ => None,
+    }?;
+    Some(Hit::on(ran, [found]))
+}
+
+/// What is moved away, if it is worth anything where it is.
+fn moved<'f>(
+    arguments: &[Field],
+    operands: &[&'f Field],
+    worth: &dyn Fn(&Value) -> Option<Worth>,
+) -> Option<&'f Field> {
+    let into = has_any(arguments, &["-t", "--target-directory"]);
+    let (sources, target) = match operands.split_last() {
+        Some((target, sources)) if !into => (sources, Some(*target)),
+        _ => (operands, None),
+    };
+    sources.iter().copied().find(|source| {
+        let kept = target.is_some_and(|target| {
+            target.value.prefix().starts_with(source.value.prefix())
+                && target.value.prefix().len() > source.value.prefix().len() + 1
+                && !target.value.prefix()[source.value.prefix().len()..].starts_with('/')
+        });
+        match worth(&source.value) {
+            Some(Worth::Landmark) => true,
+            Some(Worth::Precious | Worth::Settings) => !kept,
+            _ => false,
+        }
+    })
+}
+
+fn operands(arguments: &[Field]) -> Vec<&Field> {
+    let mut options = true;
+    let mut out = Vec::new();
+    for field in arguments {
+        let text = field.value.prefix();
+        if options && field.value.literal() == Some("--") {
+            options = false;
+        } else if !(options && text.len() > 1 && text.starts_with('-')) {
+            out.push(field);
+        }
+    }
+    out
+}
+
+/// Whether the command prints nothing, so that a file it is redirected into is empty afterwards.
+fn is_nothing(ran: &Ran) -> bool {
+    let Some(name) = ran.name() else {
+        return ran.words.is_empty();
+    };
+    let arguments: Vec<Option<&str>> = ran
+        .arguments()
+        .iter()
+        .map(|field| field.value.literal())
+        .collect();
+    match (name, arguments.as_slice()) {
+        (":" | "true", _) | ("echo", [Some("-n")] | [Some("-n"), Some("")]) | ("printf", [Some("")]) => true,
+        ("cat", [Some("/dev/null")]) => true,
+        ("cat", []) => ran.stdin.as_deref().is_some_and(Value::is_empty),
+        _ => false,
+    }
+}

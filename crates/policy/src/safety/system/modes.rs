@@ -1,0 +1,76 @@
+//! `no_recursive_mode`: modes and owners of a whole system or a whole home.
+
+use super::super::given::{has_any, names};
+use super::super::path::Location;
+use super::super::{Group, Hit, Rule, Scene};
+use crate::syntax::run::Ran;
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_recursive_mode",
+    group: Group::System,
+    summary: "Changing mode, owner or attributes of everything in the root, a system directory or a home: `chmod -R`, `chown -R`, `chgrp -R`, `setfacl -R`, `chattr -R`, and each of them by `find -exec`.",
+    message: "permission denied: this changes the mode or owner of everything in a system directory or a home, which nothing can undo. Name the directory that is meant",
+    suggestion: "name the directory, for example `chmod -R u+w ./build`",
+    fires: &[
+        "chmod -R 777 /",
+        "sudo chown -R \"$USER\" /usr",
+        "chmod -R 700 ~",
+        "chown -R me:me \"$HOME\"",
+        "chmod --recursive a+w /etc",
+        "chmod 777 / -R",
+        "chmod -Rv 755 /*",
+        "chown -R me ~/.*",
+        "chgrp -R staff /home/u/",
+        "setfacl -R -m u:me:rwx /var",
+        "cd / && chmod -R 755 .",
+        "chown -R me ../..",
+        "chown -R me /home/$USER",
+        "find / -exec chmod 777 {} +",
+        "find ~ -type f -exec chmod 600 {} \\;",
+    ],
+    spares: &[
+        "chmod -R u+w build",
+        "chmod -R u+w .",
+        "chmod -R a+rX \"$DIR\"",
+        "chown -R \"$USER\" \"$DIR\"/",
+        "chmod -R 700 ~/.ssh",
+        "chown -R me ~/project/node_modules",
+        "chown -R app:app /app",
+        "chown -R www-data:www-data /var/www/html",
+        "chown -R app /opt/$APP",
+        "chmod 755 /",
+        "chmod 700 ~",
+        "chmod +x script.sh",
+        "chmod -R --help",
+        "find . -name '*.sh' -exec chmod +x {} +",
+        "find ~ -name '*.sh' -exec chmod +x {} +",
+        "ls -R /",
+    ],
+    needs: |written| names(written, &PROGRAMS),
+    check,
+};
+
+const PROGRAMS: [&str; 9] = [
+    "chmod", "chown", "chgrp", "gchmod", "gchown", "gchgrp", "setfacl", "chattr", "chcon",
+];
+
+fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+    ran.name()
+        .filter(|name| PROGRAMS.contains(name) && !ran.is_function)?;
+    let arguments = ran.arguments();
+    // `find` hands over all that it finds.
+    let each = ran.through.last().is_some_and(|program| program == "find");
+    if !each && !has_any(arguments, &["-R", "--recursive"]) || has_any(arguments, &["--help"]) {
+        return None;
+    }
+    let place = scene.place(ran);
+    // The mode or the owner is the first operand, and leads nowhere.
+    let whole = |value| {
+        Location::of(value, &place).is_some_and(|location| location.is_landmark(place.home))
+    };
+    let found = arguments
+        .iter()
+        .filter(|field| !field.value.prefix().starts_with('-'))
+        .find(|field| whole(&field.value))?;
+    Some(Hit::on(ran, [found]))
+}

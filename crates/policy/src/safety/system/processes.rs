@@ -1,0 +1,166 @@
+//! `no_kill_all`: signals to every process there is.
+
+use super::super::given::{has_any, names};
+use super::super::{Group, Hit, Rule, Scene};
+use crate::syntax::run::{Field, Ran};
+
+pub(in super::super) static RULE: Rule = Rule {
+    id: "no_kill_all",
+    group: Group::System,
+    summary: "Signals to every process, to every one of a user's, or to the first: `kill -9 -1`, `kill -KILL -- -1`, `kill -9 1`, `pkill -u me`, `pkill .`, `killall -u me`, `killall5`, `loginctl terminate-user`.",
+    message: "permission denied: this ends every process there is, the agent and the session among them. Name the process",
+    suggestion: "name the process, for example `kill 1234` or `pkill -f 'npm run dev'`",
+    fires: &[
+        "kill -9 -1",
+        "kill -KILL -- -1",
+        "kill -s KILL -1",
+        "kill -- -1",
+        "kill -1 -1",
+        "sudo kill -9 1",
+        "kill 123 -1",
+        "/bin/kill -n 9 -1",
+        "pkill -9 -u $USER",
+        "pkill -u me",
+        "pkill -f .",
+        "pkill -9 '.*'",
+        "killall -u me",
+        "killall -9 -r '.*'",
+        "killall5 -9",
+        "loginctl terminate-user me",
+    ],
+    spares: &[
+        "kill -9 1234",
+        "kill -1 1234",
+        "kill -1 $PID",
+        "kill -9 -1234",
+        "kill -- -$PGID",
+        "kill %1",
+        "kill 0",
+        "kill -l 1",
+        "kill -s TERM 1234",
+        "kill -n 1 1234",
+        "pkill -f 'npm run dev'",
+        "pkill -u me node",
+        "pkill -P 1234",
+        "killall node",
+        "killall -u me node",
+        "pgrep -u me",
+    ],
+    needs: |written| names(written, &["kill", "pkill", "killall", "loginctl", "skill"]),
+    check,
+};
+
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
+    let name = ran.name().filter(|_| !ran.is_function)?;
+    let arguments = ran.arguments();
+    let all = match name {
+        "kill" => kills_all(arguments),
+        // Whose processes, or which of them: without a pattern all of them are meant.
+        "pkill" | "skill" => names_all(arguments, &PKILL),
+        "killall" => names_all(arguments, &KILLALL),
+        "killall5" => true,
+        "loginctl" => arguments.first().is_some_and(|field| {
+            matches!(
+                field.value.literal(),
+                Some("terminate-user" | "kill-user" | "terminate-seat")
+            )
+        }),
+        _ => false,
+    };
+    (all && !has_any(arguments, &["--help"])).then(|| Hit::on(ran, arguments))
+}
+
+/// Whether all processes are signalled, or the first of them is ended.
+fn kills_all(arguments: &[Field]) -> bool {
+    let mut words = arguments
+        .iter()
+        .filter_map(|field| field.value.literal())
+        .peekable();
+    let signal = match words.peek() {
+        Some(&"-l" | &"-L" | &"--list" | &"--table") => return false,
+        Some(&"-s" | &"-n" | &"--signal") => words.nth(1),
+        // A signal, unless it is a process: `-1` alone is a signal without one.
+        Some(text) if text.len() > 1 && text.starts_with('-') && *text != "--" => {
+            words.next().map(|text| &text[1..])
+        }
+        _ => None,
+    };
+    let ends = matches!(
+        signal.map(|name| name.trim_start_matches("SIG")),
+        None | Some("9" | "KILL" | "15" | "TERM")
+    );
+    signal != Some("0") && words.any(|text| text == "-1" || ends && text == "1")
+}
+
+/// How a program that goes by names takes its options.
+struct ByName {
+    /// Letters of options that take a value.
+    valued: &'static str,
+    /// Long options that do.
+    long: &'static [&'static str],
+    /// Options that say whose processes are meant.
+    whose: &'static [&'static str],
+}
+
+const PKILL: ByName = ByName {
+    valued: "dgGPstuUFIOq",
+    long: &[
+        "--signal", "--queue", "--pgroup", "--group", "--parent", "--session", "--terminal",
+        "--euid", "--uid", "--pidfile", "--older", "--runstates", "--cgroup", "--ns", "--nslist",
+    ],
+    whose: &["-u", "-U", "--euid", "--uid"],
+};
+
+const KILLALL: ByName = ByName {
+    valued: "snoyuZ",
+    long: &["--signal", "--user", "--older-than", "--younger-than", "--ns", "--context"],
+    whose: &["-u", "--user"],
+};
+
+/// Whether it goes by the user alone, or by a pattern that every name matches.
+fn names_all(arguments: &[Field], program: &ByName) -> bool {
+    let mut patterns = Vec::new();
+    let mut narrowed = false;
+    let mut first = true;
+    let mut words = arguments.iter();
+    while let Some(field) = words.next() {
+        let text = field.value.prefix();
+        let signal = std::mem::take(&mut first) && is_signal(text);
+        if text.starts_with("--") {
+            if program.long.contains(&text) {
+                narrowed |= !program.whose.contains(&text) && text != "--signal";
+                words.next();
+            }
+        } else if text.len() > 1 && text.starts_with('-') {
+            if signal {
+                continue;
+            }
+            let found = text.char_indices().skip(1).find(|(_, letter)| program.valued.contains(*letter));
+            if let Some((at, letter)) = found {
+                let option = format!("-{letter}");
+                narrowed |= !program.whose.contains(&option.as_str()) && !matches!(letter, 's' | 'q' | 'n' | 'd');
+                if at + letter.len_utf8() == text.len() {
+                    words.next();
+                }
+            }
+        } else {
+            patterns.push(field);
+        }
+    }
+    let everything = |field: &&Field| {
+        matches!(field.value.literal(), Some("." | ".*" | "" | "^" | ".+" | "^.*" | "^.*$" | "*"))
+    };
+    match patterns.as_slice() {
+        [] => !narrowed && has_any(arguments, program.whose),
+        patterns => patterns.iter().any(everything),
+    }
+}
+
+/// `-9`, `-KILL`, `-SIGTERM`
+fn is_signal(text: &str) -> bool {
+    text.strip_prefix('-').is_some_and(|name| {
+        !name.is_empty()
+            && (name.bytes().all(|byte| byte.is_ascii_digit())
+                || name.len() > 2 && name.bytes().all(|byte| byte.is_ascii_uppercase()))
+    })
+}
