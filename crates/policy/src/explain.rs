@@ -144,7 +144,10 @@ fn read_command(ran: &Ran, base: &str) -> ReadCommand {
         });
         words.extend(redirections);
     }
-    let targets = ran.redirections.iter().map(|redirection| &redirection.target);
+    let targets = ran
+        .redirections
+        .iter()
+        .map(|redirection| &redirection.target);
     let unknown = ran
         .words
         .iter()

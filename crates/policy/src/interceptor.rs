@@ -244,7 +244,12 @@ fn replaceable(ran: &Ran) -> bool {
             "ssh" | "xargs" | "find" | "fd" | "parallel"
         )
     };
-    !ran.words.is_empty() && !own && !ran.piped && !ran.feeds && !ran.dormant && !ran.through.iter().any(elsewhere)
+    !ran.words.is_empty()
+        && !own
+        && !ran.piped
+        && !ran.feeds
+        && !ran.dormant
+        && !ran.through.iter().any(elsewhere)
 }
 
 /// A command on one line, as patterns see it.

@@ -108,7 +108,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "safety.groups",
-        doc: "Groups of safety rules that apply: core, inline_code, data_loss, remote_code.",
+        doc: "Groups of safety rules that apply: core, inline_code, system (on by default), data_loss, remote_code, services.",
         form: Form::List,
         set: |s, v| {
             let groups: Result<BTreeSet<Group>, _> = list(v)?.iter().map(|n| n.parse()).collect();

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 Exit codes: 0 it would be run, 1 it is refused, 2 it cannot be read.
 
 The checks are guard rails against accidents, not a sandbox.
-Groups of rules: core and inline_code are on, data_loss and remote_code are off.
+Groups of rules: core, inline_code and system are on; data_loss, remote_code and services are off.
 
   agent-bash check 'rm -rf \"$DIR\"'
   agent-bash check --groups core,inline_code,data_loss 'git reset --hard'

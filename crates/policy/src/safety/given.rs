@@ -6,7 +6,9 @@ use crate::syntax::written::Written;
 /// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value, or shortened by a few
 /// letters; anything else (`-delete`, `mklabel`) as a word.
 pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
-    arguments.iter().any(|field| is_option(field.value.prefix(), option))
+    arguments
+        .iter()
+        .any(|field| is_option(field.value.prefix(), option))
 }
 
 /// The same for any of several.
@@ -83,7 +85,11 @@ fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
     let mut after_option = false;
     for (at, field) in arguments.iter().enumerate() {
         let text = field.value.prefix();
-        if field.value.literal().is_some_and(|text| next.split('|').any(|word| word == text)) {
+        if field
+            .value
+            .literal()
+            .is_some_and(|text| next.split('|').any(|word| word == text))
+        {
             after_option = false;
             match wanted.next() {
                 Some(word) => next = word,
@@ -100,7 +106,11 @@ fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
 
 /// Whether a text has the name of one of these programs in it.
 pub(super) fn names(written: &Written<'_>, programs: &[&str]) -> bool {
-    written.any(|word| programs.iter().any(|program| first_letters(program) == word))
+    written.any(|word| {
+        programs
+            .iter()
+            .any(|program| first_letters(program) == word)
+    })
 }
 
 /// The same for the programs of deeds.

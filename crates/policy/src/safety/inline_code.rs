@@ -105,12 +105,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
 
 /// Whether the core rules, this one again, or others that are switched on forbid a shell text.
 fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
-    let asked = |groups: &[Group]| {
-        scene
-            .asked
-            .iter()
-            .any(|rule| groups.contains(&rule.group))
-    };
+    let asked = |groups: &[Group]| scene.asked.iter().any(|rule| groups.contains(&rule.group));
     let matters = could_matter(text)
         || asked(&[Group::RemoteCode]) && could_fetch(text)
         || asked(&[Group::System, Group::Services]) && harms(text);
@@ -173,10 +168,38 @@ const PARTS: [&str; 3] = ["base", "tcp", "dev"];
 /// The same for the rules about the system and about services.
 fn harms(text: &str) -> bool {
     [
-        "/dev/", "dd", "mkfs", "wipefs", "blkdiscard", "shred", "chmod", "chown", "chgrp", "mv",
-        "tee", "truncate", "kill", "shutdown", "reboot", "halt", "poweroff", "init", "systemctl",
-        "rsync", "crontab", "docker", "podman", "kubectl", "helm", "terraform", "tofu", "aws",
-        "psql", "mysql", "redis", "drop",
+        "/dev/",
+        "dd",
+        "mkfs",
+        "wipefs",
+        "blkdiscard",
+        "shred",
+        "chmod",
+        "chown",
+        "chgrp",
+        "mv",
+        "tee",
+        "truncate",
+        "kill",
+        "shutdown",
+        "reboot",
+        "halt",
+        "poweroff",
+        "init",
+        "systemctl",
+        "rsync",
+        "crontab",
+        "docker",
+        "podman",
+        "kubectl",
+        "helm",
+        "terraform",
+        "tofu",
+        "aws",
+        "psql",
+        "mysql",
+        "redis",
+        "drop",
     ]
     .iter()
     .any(|name| text.contains(name))

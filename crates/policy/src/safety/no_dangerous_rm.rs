@@ -4,11 +4,12 @@ use super::path::danger;
 use super::{Group, Hit, Rule, Scene};
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, Ran};
+use crate::syntax::value::Value;
 
 pub(super) static RULE: Rule = Rule {
     id: "no_dangerous_rm",
     group: Group::Core,
-    summary: "Recursive removal of the root, a top-level directory, a home, the working directory or one around it, a `.git`, a glob directly under one of these, or an operand that cannot be known and could be one; by `rm -r` and by `find -delete`.",
+    summary: "Recursive removal of the root, a top-level directory, a home, the working directory or one around it, a `.git`, a glob directly under one of these, or an operand that cannot be known and could be one; by `rm -r`, `find -delete` and `find -exec rm`.",
     message: "permission denied: this rm command could delete critical data (.git, home directory, or root). Specify the full path explicitly (no wildcards, ~, or $HOME)",
     suggestion: "name the directory to remove, for example `rm -rf ./build`",
     fires: &[
@@ -22,6 +23,9 @@ pub(super) static RULE: Rule = Rule {
         "cd / && rm -rf *",
         "find . -delete",
         "find ~ -type f -delete",
+        "find ~ -type f -exec rm {} +",
+        "find . -mtime +7 -delete",
+        "find /tmp -type f -delete",
         "sudo rm -rf /usr/..",
     ],
     spares: &[
@@ -32,10 +36,21 @@ pub(super) static RULE: Rule = Rule {
         "cd build && rm -rf *",
         "find . -name '*.pyc' -delete",
         "find build -delete",
+        "find . -name '*.pyc' -exec rm {} +",
+        "find ~ -size 0 -exec rm {} +",
+        "find . -xtype l -delete",
+        "find /tmp -mtime +7 -delete",
         "echo 'rm -rf /'",
         "git rm -r --cached .",
     ],
-    needs: |written| written.any(|word| matches!(word, "rm" | "grm" | "srm" | "rimraf" | "delete")),
+    needs: |written| {
+        written.any(|word| {
+            matches!(
+                word,
+                "rm" | "grm" | "srm" | "rimraf" | "delete" | "unlink" | "shred"
+            )
+        })
+    },
     check,
 };
 
@@ -112,9 +127,18 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         }
         Some("find" | "gfind" | "bfs") => {
             let search = Search::read(&ran.words);
-            let counts =
-                |value: &&crate::syntax::value::Value| !(ran.dormant && value.has_unknown());
-            (search.deletes
+            let counts = |value: &&Value| !(ran.dormant && value.has_unknown());
+            // `-exec rm {}`: one by one, so that no `-r` is needed.
+            let by_rm = search.commands.iter().any(|words| {
+                let program = words.first().and_then(|field| field.value.literal());
+                let takes_it = words
+                    .iter()
+                    .any(|field| field.value.literal() == Some("{}"));
+                takes_it && matches!(program, Some("rm" | "unlink" | "shred" | "/bin/rm"))
+            });
+            let by_rm = by_rm && !search.is_narrowed;
+            let counts = |value: &&Value| counts(value) && (search.deletes || !value.has_unknown());
+            ((search.deletes || by_rm)
                 && search
                     .found
                     .iter()

@@ -11,9 +11,52 @@ pub(crate) struct Search {
     pub(crate) found: Vec<Value>,
     /// It has `-delete`.
     pub(crate) deletes: bool,
+    /// Whatever it finds has passed a test: of its name, age, size, owner, …; a kind of file (`-type`) is none.
+    pub(crate) is_narrowed: bool,
     /// The commands behind `-exec` and its like, with `{}` as it stands.
     pub(crate) commands: Vec<Vec<Field>>,
 }
+
+/// Tests by which only a part is found.
+const NARROWING: [&str; 31] = [
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-lname",
+    "-ilname",
+    "-xtype",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-newermt",
+    "-size",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-perm",
+    "-inum",
+    "-links",
+    "-samefile",
+    "-used",
+];
+
+/// The same of tests that take no argument.
+const NARROWING_ALONE: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
+
+/// Tests that hardly any file passes: what is found is told as a name that no file has.
+const FEW: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 
 /// Most starting points and filters that are combined.
 const MAX_FOUND: usize = 64;
@@ -93,22 +136,32 @@ impl Search {
         }
         let mut filters: Vec<Option<Filter>> = Vec::new();
         let mut filter: Option<Filter> = None;
+        // Of the tests between two `-o`, and of all.
+        let (mut narrowed, mut all_narrowed) = (false, true);
         let mut negated = false;
         let mut below = false;
         while let Some(field) = words.get(at) {
             let text = field.value.literal().unwrap_or("");
             let argument = words.get(at + 1).map(|field| &field.value);
             let taken = !std::mem::take(&mut negated);
+            narrowed |= taken && (NARROWING.contains(&text) || NARROWING_ALONE.contains(&text));
             match text {
                 "!" | "-not" => negated = taken,
-                "-o" | "-or" | "," => filters.push(filter.take()),
+                "-o" | "-or" | "," => {
+                    filters.push(filter.take());
+                    all_narrowed &= std::mem::take(&mut narrowed);
+                }
                 "-name" | "-iname" | "-regex" | "-iregex" if taken => {
                     filter = filter.or(argument.map(|value| Filter::Name(value.clone())));
                 }
                 "-path" | "-ipath" | "-wholename" | "-iwholename" if taken => {
                     filter = filter.or(argument.map(|value| Filter::Path(value.clone())));
                 }
-                "-empty" if taken => filter = filter.or(Some(Filter::Name(Value::text("(empty)")))),
+                "-empty" if taken => filter = filter.or(Some(few())),
+                "-xtype" if taken && argument.and_then(Value::literal) == Some("l") => {
+                    filter = filter.or(Some(few()));
+                }
+                _ if taken && FEW.contains(&text) => filter = filter.or(Some(few())),
                 "-mindepth" => below |= argument.and_then(Value::literal) != Some("0"),
                 "-delete" => search.deletes = true,
                 "-exec" | "-execdir" | "-ok" | "-okdir" => {
@@ -128,11 +181,19 @@ impl Search {
                 1 + usize::from(ONE_ARGUMENT.contains(&text)) + 2 * usize::from(text == "-fprintf");
         }
         filters.push(filter);
+        search.is_narrowed = all_narrowed && narrowed;
         for start in &starts {
             for filter in &filters {
-                if search.found.len() < MAX_FOUND {
-                    search.found.push(found(start, filter.as_ref(), below));
+                if search.found.len() >= MAX_FOUND {
+                    break;
                 }
+                // What is old below `/tmp` is nobody's.
+                let leftovers = search.is_narrowed && is_temporary(start);
+                let filter = match filter {
+                    None if leftovers => Some(&few()),
+                    filter => filter.as_ref(),
+                };
+                search.found.push(found(start, filter, below));
             }
         }
         search
@@ -146,6 +207,16 @@ enum Filter {
     Name(Value),
     /// `-path`: the whole path.
     Path(Value),
+}
+
+/// Stands for what hardly any file is.
+fn few() -> Filter {
+    Filter::Name(Value::text("(few)"))
+}
+
+/// `/tmp`, and all that is in it.
+fn is_temporary(start: &Value) -> bool {
+    matches!(start.prefix().trim_end_matches('/'), "/tmp" | "/var/tmp")
 }
 
 fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {

@@ -29,8 +29,8 @@ use crate::{Context, Span};
 
 pub(crate) use launch::{Invocation, shell_name};
 pub(crate) use ran::{Field, Ran, Redirection};
-pub(super) use wrapper::is_assignment;
 use redirect::{Input, Redirected};
+pub(super) use wrapper::is_assignment;
 
 /// Most commands the walk takes: loops, functions and nested scripts all count.
 const MAX_STEPS: u32 = 25_000;

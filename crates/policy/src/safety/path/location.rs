@@ -32,9 +32,8 @@ impl Location {
         }
         let parts = through_proc(resolve(&parts), cwd.as_ref());
         let here = components(place.base);
-        let is_here = !is_absolute
-            && place.cwd == Some(place.base)
-            && same(&parts[..closed(&parts)], &here);
+        let is_here =
+            !is_absolute && place.cwd == Some(place.base) && same(&parts[..closed(&parts)], &here);
         Some(Location { parts, is_here })
     }
 
@@ -202,7 +201,10 @@ mod tests {
             ("/dev/sda", Some((vec!["sda"], true))),
             ("/dev/sd?", Some((vec!["sd"], false))),
             ("/dev/$", Some((vec![], false))),
-            ("/dev/disk/by-id/x", Some((vec!["disk", "by-id", "x"], true))),
+            (
+                "/dev/disk/by-id/x",
+                Some((vec!["disk", "by-id", "x"], true)),
+            ),
             ("/dev", None),
             ("dev/sda", None),
         ] {

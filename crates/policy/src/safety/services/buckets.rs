@@ -62,11 +62,19 @@ static DEEDS: [Deed; 14] = [
     with(&["gsutil"], &["rb"], &[]),
     with(&["gcloud"], &["storage", "rm"], RECURSIVE),
     with(&["gcloud"], &["storage", "buckets", "delete"], &[]),
-    with(&["az"], &["storage", "container|account|share", "delete"], &[]),
+    with(
+        &["az"],
+        &["storage", "container|account|share", "delete"],
+        &[],
+    ),
     with(&["az"], &["storage", "blob", "delete-batch"], &[]),
     with(&["s3cmd"], &["del|rm"], RECURSIVE),
     with(&["s3cmd"], &["rb"], &[]),
-    with(&["mc", "mcli"], &["rm|rb"], &["-r", "--recursive", "--force"]),
+    with(
+        &["mc", "mcli"],
+        &["rm|rb"],
+        &["-r", "--recursive", "--force"],
+    ),
     with(&["rclone"], &["purge|delete"], &[]),
 ];
 

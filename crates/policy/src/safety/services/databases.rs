@@ -53,30 +53,63 @@ pub(in super::super) static RULE: Rule = Rule {
         "rails db:migrate",
         "npx prisma migrate dev",
     ],
-    needs: |written| names(written, &CLIENTS) || names_of(written, &DEEDS) || names(written, &STORES),
+    needs: |written| {
+        names(written, &CLIENTS) || names_of(written, &DEEDS) || names(written, &STORES)
+    },
     check,
 };
 
 /// Programs that carry out SQL.
 const CLIENTS: [&str; 17] = [
-    "psql", "pgcli", "mysql", "mycli", "mariadb", "sqlite3", "sqlite", "litecli", "duckdb", "sqlcmd", "sqlplus",
-    "clickhouse-client", "clickhouse", "cockroach", "cqlsh", "usql", "turso",
+    "psql",
+    "pgcli",
+    "mysql",
+    "mycli",
+    "mariadb",
+    "sqlite3",
+    "sqlite",
+    "litecli",
+    "duckdb",
+    "sqlcmd",
+    "sqlplus",
+    "clickhouse-client",
+    "clickhouse",
+    "cockroach",
+    "cqlsh",
+    "usql",
+    "turso",
 ];
 
 /// Stores with commands of their own.
 const STORES: [&str; 5] = ["redis-cli", "valkey-cli", "keydb-cli", "mongo", "mongosh"];
 
 /// Options whose value is carried out: whole, or in front of it.
-const CARRIED_OUT: [&str; 8] = ["-c", "-e", "-q", "-Q", "--command", "--execute", "--query", "-cmd"];
+const CARRIED_OUT: [&str; 8] = [
+    "-c",
+    "-e",
+    "-q",
+    "-Q",
+    "--command",
+    "--execute",
+    "--query",
+    "-cmd",
+];
 
-const FRAMEWORKS: &[&str] = &["rails", "rake", "artisan", "sequelize", "sequelize-cli", "typeorm"];
+const FRAMEWORKS: &[&str] = &[
+    "rails",
+    "rake",
+    "artisan",
+    "sequelize",
+    "sequelize-cli",
+    "typeorm",
+];
 
 static DEEDS: [Deed; 9] = [
     Deed {
         programs: &["dropdb"],
         words: &[],
         with: &[],
-        without: &[],
+        without: &["-i", "--interactive"],
     },
     Deed {
         programs: &["mysqladmin", "mariadb-admin"],
@@ -86,7 +119,9 @@ static DEEDS: [Deed; 9] = [
     },
     Deed {
         programs: FRAMEWORKS,
-        words: &["db:drop|db:drop:all|db:reset|db:migrate:reset|db:purge|migrate:fresh|migrate:reset|db:wipe|schema:drop"],
+        words: &[
+            "db:drop|db:drop:all|db:reset|db:migrate:reset|db:purge|migrate:fresh|migrate:reset|db:wipe|schema:drop",
+        ],
         with: &[],
         without: &[],
     },
@@ -142,7 +177,10 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                 matches!(word.split_whitespace().next(), Some("flushall" | "flushdb"))
             };
             arguments.iter().any(|field| flushes(field.value.prefix()))
-                || ran.stdin.as_deref().is_some_and(|text| text.script().lines().any(flushes))
+                || ran
+                    .stdin
+                    .as_deref()
+                    .is_some_and(|text| text.script().lines().any(flushes))
         }
         "mongo" | "mongosh" => {
             let drops = |text: &str| {
@@ -152,7 +190,10 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                     .any(|call| known.contains(call))
             };
             arguments.iter().any(|field| drops(&field.value.script()))
-                || ran.stdin.as_deref().is_some_and(|text| drops(&text.script()))
+                || ran
+                    .stdin
+                    .as_deref()
+                    .is_some_and(|text| drops(&text.script()))
         }
         _ => deed(&DEEDS, ran).is_some(),
     };
@@ -161,7 +202,13 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
 
 /// Programs that run another in a container, behind the word `exec`.
 const CONTAINERS: [&str; 7] = [
-    "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc",
+    "docker",
+    "podman",
+    "nerdctl",
+    "docker-compose",
+    "podman-compose",
+    "kubectl",
+    "oc",
 ];
 
 /// The client that is run in a container: its data are elsewhere than files, and no less there.
@@ -175,7 +222,9 @@ fn in_container(name: &str, ran: &Ran) -> Option<Ran> {
     };
     let exec = ran.words.iter().position(|field| is(field, &["exec"]))?;
     let at = ran.words.iter().skip(exec).position(|field| {
-        is(field, &CLIENTS) || is(field, &STORES) || DEEDS.iter().any(|deed| is(field, deed.programs))
+        is(field, &CLIENTS)
+            || is(field, &STORES)
+            || DEEDS.iter().any(|deed| is(field, deed.programs))
     })?;
     let mut inner = ran.clone();
     inner.words = ran.words.get(exec + at..)?.into();
@@ -185,10 +234,18 @@ fn in_container(name: &str, ran: &Ran) -> Option<Ran> {
 /// What a client is told to carry out, as far as it is known.
 fn texts(name: &str, ran: &Ran) -> Vec<String> {
     let arguments = ran.arguments();
-    let mut out: Vec<String> = ran.stdin.as_deref().map(Value::script).into_iter().collect();
+    let mut out: Vec<String> = ran
+        .stdin
+        .as_deref()
+        .map(Value::script)
+        .into_iter()
+        .collect();
     for (at, field) in arguments.iter().enumerate() {
         let text = field.value.prefix();
-        let before = at.checked_sub(1).and_then(|at| arguments.get(at)).map(|field| field.value.prefix());
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| arguments.get(at))
+            .map(|field| field.value.prefix());
         if before.is_some_and(|before| CARRIED_OUT.contains(&before)) {
             out.push(field.value.script());
         } else if matches!(before, Some("-f" | "-i" | "--file" | "-init")) {
@@ -207,10 +264,11 @@ fn texts(name: &str, ran: &Ran) -> Vec<String> {
 
 /// `-e'…'`, `--execute=…`
 fn is_attached(text: &str, option: &str) -> bool {
-    text.strip_prefix(option).is_some_and(|rest| match option.starts_with("--") {
-        true => rest.starts_with('='),
-        false => option.len() == 2 && !rest.is_empty(),
-    })
+    text.strip_prefix(option)
+        .is_some_and(|rest| match option.starts_with("--") {
+            true => rest.starts_with('='),
+            false => option.len() == 2 && !rest.is_empty(),
+        })
 }
 
 fn operand(field: &Field) -> Option<String> {

@@ -84,12 +84,18 @@ static DEEDS: [Deed; 19] = [
         &["aws"],
         &["cloudformation", "delete-stack|delete-stack-set"],
     ),
-    deed_of(&["aws"], &["ec2", "terminate-instances|delete-volume|delete-snapshot|delete-vpc"]),
     deed_of(
         &["aws"],
         &[
-            "rds|dynamodb|eks|ecs|redshift|elasticache|docdb|neptune|ecr|kms|route53|efs|lambda",
-            "delete-db-instance|delete-db-cluster|delete-table|delete-cluster|delete-service|delete-replication-group|delete-cache-cluster|delete-repository|schedule-key-deletion|delete-hosted-zone|delete-file-system|delete-function",
+            "ec2",
+            "terminate-instances|delete-volume|delete-snapshot|delete-vpc",
+        ],
+    ),
+    deed_of(
+        &["aws"],
+        &[
+            "cognito-idp|sqs|kafka|lightsail|rds|dynamodb|eks|ecs|redshift|elasticache|docdb|neptune|ecr|kms|route53|efs|lambda",
+            "delete-db-instance|delete-db-cluster|delete-table|delete-cluster|delete-service|delete-replication-group|delete-cache-cluster|delete-repository|schedule-key-deletion|delete-hosted-zone|delete-file-system|delete-function|delete-user-pool|purge-queue|delete-queue|delete-instance",
         ],
     ),
     deed_of(&["gcloud"], &["projects", "delete"]),
@@ -107,10 +113,16 @@ static DEEDS: [Deed; 19] = [
         &["vm|aks|webapp|keyvault|cosmosdb|storage", "delete"],
     ),
     deed_of(&["gh", "glab"], &["repo", "delete"]),
-    deed_of(&["heroku", "scalingo"], &["apps:destroy|pg:reset|addons:destroy"]),
+    deed_of(
+        &["heroku", "scalingo"],
+        &["apps:destroy|pg:reset|addons:destroy"],
+    ),
     deed_of(
         &["fly", "flyctl", "doctl", "hcloud", "eksctl"],
-        &["apps|volumes|postgres|compute|server|volume|delete", "destroy|delete|cluster"],
+        &[
+            "apps|volumes|postgres|compute|server|volume|delete",
+            "destroy|delete|cluster",
+        ],
     ),
 ];
 

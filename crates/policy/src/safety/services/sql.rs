@@ -2,7 +2,15 @@
 
 /// What may be dropped without much harm.
 const SMALL: [&str; 9] = [
-    "index", "constraint", "view", "trigger", "function", "procedure", "role", "user", "type",
+    "index",
+    "constraint",
+    "view",
+    "trigger",
+    "function",
+    "procedure",
+    "role",
+    "user",
+    "type",
 ];
 
 /// Whether one of the statements drops a database, a schema or a table, or empties one.
@@ -14,9 +22,17 @@ pub(super) fn destroys(text: &str) -> bool {
             .filter(|word| !word.is_empty())
             .collect();
         match words.as_slice() {
-            ["drop", what, ..] => !SMALL.contains(what) && matches!(*what, "database" | "schema" | "table" | "keyspace" | "owned" | "tablespace"),
+            ["drop", what, ..] => {
+                !SMALL.contains(what)
+                    && matches!(
+                        *what,
+                        "database" | "schema" | "table" | "keyspace" | "owned" | "tablespace"
+                    )
+            }
             ["truncate", ..] => true,
-            ["delete", "from", rest @ ..] => !rest.is_empty() && !rest.contains(&"where") && !rest.contains(&"using"),
+            ["delete", "from", rest @ ..] => {
+                !rest.is_empty() && !rest.contains(&"where") && !rest.contains(&"using")
+            }
             _ => false,
         }
     })

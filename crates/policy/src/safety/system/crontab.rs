@@ -31,7 +31,8 @@ pub(in super::super) static RULE: Rule = Rule {
 };
 
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
-    ran.name().filter(|name| *name == "crontab" && !ran.is_function)?;
+    ran.name()
+        .filter(|name| *name == "crontab" && !ran.is_function)?;
     let arguments = ran.arguments();
     let lists = has_any(arguments, &["-l", "-e", "-h", "--help", "-V"]);
     let from_nothing = arguments

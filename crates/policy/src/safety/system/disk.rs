@@ -79,12 +79,28 @@ const PLAIN: Deed = Deed {
 /// What is done to the devices among the arguments.
 static ON_DEVICES: [Deed; 14] = [
     Deed {
-        programs: &["mkfs", "mke2fs", "mkswap", "mkdosfs", "mkntfs", "newfs", "newfs_msdos"],
+        programs: &[
+            "mkfs",
+            "mke2fs",
+            "mkswap",
+            "mkdosfs",
+            "mkntfs",
+            "newfs",
+            "newfs_msdos",
+        ],
         without: &["-n"],
         ..PLAIN
     },
     Deed {
-        programs: &["blkdiscard", "shred", "pvcreate", "pvremove", "vgcreate", "scrub", "nwipe"],
+        programs: &[
+            "blkdiscard",
+            "shred",
+            "pvcreate",
+            "pvremove",
+            "vgcreate",
+            "scrub",
+            "nwipe",
+        ],
         ..PLAIN
     },
     Deed {
@@ -95,12 +111,26 @@ static ON_DEVICES: [Deed; 14] = [
     },
     Deed {
         programs: &["sgdisk"],
-        without: &["-p", "--print", "-i", "--info", "-v", "--verify", "-b", "--backup", "-P", "--pretend"],
+        without: &[
+            "-p",
+            "--print",
+            "-i",
+            "--info",
+            "-v",
+            "--verify",
+            "-b",
+            "--backup",
+            "-P",
+            "--pretend",
+        ],
         ..PLAIN
     },
     Deed {
         programs: &["sfdisk"],
-        without: &["-l", "--list", "-d", "--dump", "-J", "--json", "-V", "--verify", "-n", "--no-act", "-F", "-s"],
+        without: &[
+            "-l", "--list", "-d", "--dump", "-J", "--json", "-V", "--verify", "-n", "--no-act",
+            "-F", "-s",
+        ],
         ..PLAIN
     },
     Deed {
@@ -110,7 +140,14 @@ static ON_DEVICES: [Deed; 14] = [
     },
     Deed {
         programs: &["parted"],
-        with: &["mklabel", "mktable", "mkpart", "mkpartfs", "rm", "resizepart"],
+        with: &[
+            "mklabel",
+            "mktable",
+            "mkpart",
+            "mkpartfs",
+            "rm",
+            "resizepart",
+        ],
         ..PLAIN
     },
     Deed {
@@ -130,7 +167,12 @@ static ON_DEVICES: [Deed; 14] = [
     },
     Deed {
         programs: &["hdparm"],
-        with: &["--security-erase", "--security-erase-enhanced", "--trim-sector-ranges", "--write-sector"],
+        with: &[
+            "--security-erase",
+            "--security-erase-enhanced",
+            "--trim-sector-ranges",
+            "--write-sector",
+        ],
         ..PLAIN
     },
     Deed {
@@ -169,9 +211,7 @@ static ON_POOLS: [Deed; 4] = [
     },
     Deed {
         programs: &["diskutil"],
-        words: &[
-            "eraseDisk|eraseVolume|partitionDisk|zeroDisk|secureErase|randomDisk|reformat",
-        ],
+        words: &["eraseDisk|eraseVolume|partitionDisk|zeroDisk|secureErase|randomDisk|reformat"],
         ..PLAIN
     },
 ];
@@ -196,16 +236,13 @@ const OTHERS: [&str; 18] = [
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     let location = |value: &Value| Location::of(value, &scene.place(ran));
-    let written = ran
-        .redirections
-        .iter()
-        .find(|redirection| redirection.writes() && location(&redirection.target).is_some_and(|at| is_disk(&at)));
+    let written = ran.redirections.iter().find(|redirection| {
+        redirection.writes() && location(&redirection.target).is_some_and(|at| is_disk(&at))
+    });
     if let Some(redirection) = written {
         let mut hit = Hit::on(ran, []);
-        hit.words.push(format!(
-            "{} {}",
-            redirection.operator, redirection.target
-        ));
+        hit.words
+            .push(format!("{} {}", redirection.operator, redirection.target));
         return Some(hit);
     }
     let name = ran.name().filter(|_| !ran.is_function)?;
@@ -237,7 +274,10 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         return Some(Hit::on(ran, arguments));
     }
     // `mkfs.ext4` and its like.
-    let makes = name.starts_with("mkfs.") && !arguments.iter().any(|field| field.value.literal() == Some("-n"));
+    let makes = name.starts_with("mkfs.")
+        && !arguments
+            .iter()
+            .any(|field| field.value.literal() == Some("-n"));
     if !makes && deed(&ON_DEVICES, ran).is_none() {
         return None;
     }

@@ -155,7 +155,9 @@ fn worth(value: &Value, place: &Place<'_>) -> Option<Worth> {
 
 /// Names of copies, logs and the like.
 fn is_copy(name: &str) -> bool {
-    let ends = [".bak", ".old", ".orig", ".tmp", ".backup", ".save", ".log", ".swp", ".new", "~", "-errors"];
+    let ends = [
+        ".bak", ".old", ".orig", ".tmp", ".backup", ".save", ".log", ".swp", ".new", "~", "-errors",
+    ];
     ends.iter().any(|end| name.ends_with(end)) || name.contains(".log.") || name.contains(".bak.")
 }
 
@@ -200,18 +202,19 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                 operands.as_slice(),
                 [from, _] if matches!(from.value.literal(), Some("/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random"))
             );
-            operands
-                .last()
-                .copied()
-                .filter(|field| from_nothing && matches!(worth(&field.value), Some(Worth::Dotfile | Worth::Precious)))
+            operands.last().copied().filter(|field| {
+                from_nothing
+                    && matches!(worth(&field.value), Some(Worth::Dotfile | Worth::Precious))
+            })
         }
         "dd" => arguments.iter().find(|field| {
             field.value.prefix().starts_with("of=")
                 && worth(&field.value.without_prefix("of=".len())) == Some(Worth::Precious)
         }),
-        "rm" | "unlink" | "shred" | "srm" | "trash" => operands.iter().copied().find(|field| {
-            matches!(worth(&field.value), Some(Worth::Precious | Worth::Settings))
-        }),
+        "rm" | "unlink" | "shred" | "srm" | "trash" => operands
+            .iter()
+            .copied()
+            .find(|field| matches!(worth(&field.value), Some(Worth::Precious | Worth::Settings))),
         "find" => has_option(arguments, "-delete")
             .then(|| {
                 arguments
@@ -275,7 +278,9 @@ fn is_nothing(ran: &Ran) -> bool {
         .map(|field| field.value.literal())
         .collect();
     match (name, arguments.as_slice()) {
-        (":" | "true", _) | ("echo", [Some("-n")] | [Some("-n"), Some("")]) | ("printf", [Some("")]) => true,
+        (":" | "true", _)
+        | ("echo", [Some("-n")] | [Some("-n"), Some("")])
+        | ("printf", [Some("")]) => true,
         ("cat", [Some("/dev/null")]) => true,
         ("cat", []) => ran.stdin.as_deref().is_some_and(Value::is_empty),
         _ => false,

@@ -3,7 +3,9 @@
 use super::super::given::{has_any, names};
 use super::super::path::Location;
 use super::super::{Group, Hit, Rule, Scene};
-use crate::syntax::run::Ran;
+use crate::syntax::find::Search;
+use crate::syntax::run::{Field, Ran};
+use crate::syntax::value::Value;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_recursive_mode",
@@ -44,6 +46,8 @@ pub(in super::super) static RULE: Rule = Rule {
         "chmod -R --help",
         "find . -name '*.sh' -exec chmod +x {} +",
         "find ~ -name '*.sh' -exec chmod +x {} +",
+        "find / -user old -exec chown new {} +",
+        "find / -type f -perm 0777 -exec chmod 644 {} \\;",
         "ls -R /",
     ],
     needs: |written| names(written, &PROGRAMS),
@@ -55,19 +59,31 @@ const PROGRAMS: [&str; 9] = [
 ];
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    ran.name()
-        .filter(|name| PROGRAMS.contains(name) && !ran.is_function)?;
+    let name = ran.name().filter(|_| !ran.is_function)?;
     let arguments = ran.arguments();
-    // `find` hands over all that it finds.
-    let each = ran.through.last().is_some_and(|program| program == "find");
-    if !each && !has_any(arguments, &["-R", "--recursive"]) || has_any(arguments, &["--help"]) {
-        return None;
-    }
     let place = scene.place(ran);
-    // The mode or the owner is the first operand, and leads nowhere.
-    let whole = |value| {
+    let whole = |value: &Value| {
         Location::of(value, &place).is_some_and(|location| location.is_landmark(place.home))
     };
+    if name == "find" {
+        // By hand: file by file.
+        let search = Search::read(&ran.words);
+        let changes = |words: &Vec<Field>| {
+            let program = words.first().and_then(|field| field.value.literal());
+            program.is_some_and(|program| PROGRAMS.contains(&program))
+        };
+        let hit = !search.is_narrowed
+            && search.commands.iter().any(changes)
+            && search.found.iter().any(whole);
+        return hit.then(|| Hit::on(ran, arguments));
+    }
+    if !PROGRAMS.contains(&name)
+        || !has_any(arguments, &["-R", "--recursive"])
+        || has_any(arguments, &["--help"])
+    {
+        return None;
+    }
+    // The mode or the owner is the first operand, and leads nowhere.
     let found = arguments
         .iter()
         .filter(|field| !field.value.prefix().starts_with('-'))

@@ -75,7 +75,7 @@ static DEEDS: [Deed; 6] = [
             "reboot|poweroff|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|rescue|emergency|exit",
         ],
         with: &[],
-        without: &["--user"],
+        without: &["--user", "cancel"],
     },
     Deed {
         programs: &["systemctl"],
@@ -104,7 +104,10 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
         .any(|redirection| redirection.writes() && redirection.target.literal() == Some(TRIGGER));
     let tees = || {
         ran.name() == Some("tee")
-            && ran.arguments().iter().any(|field| field.value.literal() == Some(TRIGGER))
+            && ran
+                .arguments()
+                .iter()
+                .any(|field| field.value.literal() == Some(TRIGGER))
     };
     (writes || deed(&DEEDS, ran).is_some() || tees()).then(|| Hit::on(ran, ran.arguments()))
 }

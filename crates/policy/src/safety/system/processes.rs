@@ -105,15 +105,35 @@ struct ByName {
 const PKILL: ByName = ByName {
     valued: "dgGPstuUFIOq",
     long: &[
-        "--signal", "--queue", "--pgroup", "--group", "--parent", "--session", "--terminal",
-        "--euid", "--uid", "--pidfile", "--older", "--runstates", "--cgroup", "--ns", "--nslist",
+        "--signal",
+        "--queue",
+        "--pgroup",
+        "--group",
+        "--parent",
+        "--session",
+        "--terminal",
+        "--euid",
+        "--uid",
+        "--pidfile",
+        "--older",
+        "--runstates",
+        "--cgroup",
+        "--ns",
+        "--nslist",
     ],
     whose: &["-u", "-U", "--euid", "--uid"],
 };
 
 const KILLALL: ByName = ByName {
     valued: "snoyuZ",
-    long: &["--signal", "--user", "--older-than", "--younger-than", "--ns", "--context"],
+    long: &[
+        "--signal",
+        "--user",
+        "--older-than",
+        "--younger-than",
+        "--ns",
+        "--context",
+    ],
     whose: &["-u", "--user"],
 };
 
@@ -135,10 +155,14 @@ fn names_all(arguments: &[Field], program: &ByName) -> bool {
             if signal {
                 continue;
             }
-            let found = text.char_indices().skip(1).find(|(_, letter)| program.valued.contains(*letter));
+            let found = text
+                .char_indices()
+                .skip(1)
+                .find(|(_, letter)| program.valued.contains(*letter));
             if let Some((at, letter)) = found {
                 let option = format!("-{letter}");
-                narrowed |= !program.whose.contains(&option.as_str()) && !matches!(letter, 's' | 'q' | 'n' | 'd');
+                narrowed |= !program.whose.contains(&option.as_str())
+                    && !matches!(letter, 's' | 'q' | 'n' | 'd');
                 if at + letter.len_utf8() == text.len() {
                     words.next();
                 }
@@ -148,7 +172,10 @@ fn names_all(arguments: &[Field], program: &ByName) -> bool {
         }
     }
     let everything = |field: &&Field| {
-        matches!(field.value.literal(), Some("." | ".*" | "" | "^" | ".+" | "^.*" | "^.*$" | "*"))
+        matches!(
+            field.value.literal(),
+            Some("." | ".*" | "" | "^" | ".+" | "^.*" | "^.*$" | "*")
+        )
     };
     match patterns.as_slice() {
         [] => !narrowed && has_any(arguments, program.whose),

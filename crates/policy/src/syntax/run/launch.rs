@@ -31,10 +31,40 @@ const SOUGHT: [&str; 26] = [
 
 /// Programs that such a wrapper is searched for where none of the others stands in its words.
 const SOUGHT_LAST: [&str; 34] = [
-    "dd", "mkfs", "mkfs.ext4", "wipefs", "blkdiscard", "sgdisk", "parted", "shred", "chmod",
-    "chown", "chgrp", "tee", "mv", "cp", "truncate", "kill", "pkill", "killall", "rsync",
-    "crontab", "poweroff", "systemctl", "docker", "podman", "kubectl", "helm", "terraform", "tofu",
-    "aws", "psql", "mysql", "prisma", "rails", "rake",
+    "dd",
+    "mkfs",
+    "mkfs.ext4",
+    "wipefs",
+    "blkdiscard",
+    "sgdisk",
+    "parted",
+    "shred",
+    "chmod",
+    "chown",
+    "chgrp",
+    "tee",
+    "mv",
+    "cp",
+    "truncate",
+    "kill",
+    "pkill",
+    "killall",
+    "rsync",
+    "crontab",
+    "poweroff",
+    "systemctl",
+    "docker",
+    "podman",
+    "kubectl",
+    "helm",
+    "terraform",
+    "tofu",
+    "aws",
+    "psql",
+    "mysql",
+    "prisma",
+    "rails",
+    "rake",
 ];
 
 /// Whether a program is a shell.
@@ -145,9 +175,7 @@ impl Machine<'_> {
                 let word = |at: usize| package(call.literal(at).unwrap_or(""));
                 let found = (1..call.words.len())
                     .find(|at| SOUGHT.contains(&word(*at)) || shell_name(word(*at)))
-                    .or_else(|| {
-                        (1..call.words.len()).find(|at| SOUGHT_LAST.contains(&word(*at)))
-                    });
+                    .or_else(|| (1..call.words.len()).find(|at| SOUGHT_LAST.contains(&word(*at))));
                 // A whole command in one word, as `hyperfine 'rm -rf x'` takes it.
                 for at in 1..call.words.len() {
                     let text = call.literal(at).unwrap_or("");

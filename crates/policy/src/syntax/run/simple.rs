@@ -410,7 +410,11 @@ impl Machine<'_> {
 /// The span from the first to the last of these.
 fn around(spans: impl Iterator<Item = Span> + Clone) -> Span {
     Span {
-        start: spans.clone().map(|span| span.start).min().unwrap_or_default(),
+        start: spans
+            .clone()
+            .map(|span| span.start)
+            .min()
+            .unwrap_or_default(),
         end: spans.map(|span| span.end).max().unwrap_or_default(),
     }
 }

@@ -41,7 +41,7 @@ impl Machine<'_> {
                 at += usize::from(bare);
             } else if text.len() > 1 && text.starts_with('-') {
                 for (index, letter) in text.char_indices().skip(1) {
-                    let rest = &text[index + 1..];
+                    let rest = &text[index + letter.len_utf8()..];
                     lines |= matches!(letter, '0' | 'd');
                     if letter == 'i' {
                         placeholder = Some(if rest.is_empty() { "{}" } else { rest }.to_owned());
