@@ -93,7 +93,7 @@ fn later_layers_win_and_each_value_says_where_it_came_from() {
 fn a_project_may_tighten() {
     let user = "[interceptor]\ntools = [\"read\"]\n[safety]\noff = [\"no_force_push\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
     for project in [
-        "[safety]\ngroups = [\"core\", \"inline_code\", \"data_loss\"]",
+        "[safety]\ngroups = [\"core\", \"inline_code\", \"system\", \"data_loss\"]",
         "[safety]\noff = []",
         "[safe_mode]\nlevel = \"read_only\"",
         "[safe_mode]\nallowed = [\"git\", \"ls\"]",
