@@ -10,7 +10,7 @@ use crate::marked::{marked_lines, printable};
 use crate::policy::{Policy, decided};
 use crate::safety::{self, RuleSelection, rules};
 use crate::syntax::run::Ran;
-use crate::syntax::value::Piece;
+use crate::syntax::value::{Piece, Value};
 use crate::syntax::{self};
 use crate::{Check, Context, Finding, Span, Verdict};
 
@@ -153,7 +153,7 @@ fn read_command(ran: &Ran, base: &str) -> ReadCommand {
         .iter()
         .map(|field| &field.value)
         .chain(targets.filter(|_| ran.words.is_empty()))
-        .flat_map(|value| value.pieces())
+        .flat_map(Value::pieces)
         .filter_map(|piece| match piece {
             Piece::Unknown { why, .. } => Some(why.to_string()),
             _ => None,

@@ -163,11 +163,15 @@ static DEEDS: [Deed; 9] = [
     },
 ];
 
-fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     let name = ran.name().filter(|_| !ran.is_function)?;
-    if let Some(inner) = in_container(name, ran) {
-        return check(&inner, scene);
+    match in_container(name, ran) {
+        Some(inner) => drops(inner.name()?, &inner),
+        None => drops(name, ran),
     }
+}
+
+fn drops(name: &str, ran: &Ran) -> Option<Hit> {
     let arguments = ran.arguments();
     let found = match name {
         _ if CLIENTS.contains(&name) => texts(name, ran).iter().any(|text| sql::destroys(text)),
@@ -264,11 +268,13 @@ fn texts(name: &str, ran: &Ran) -> Vec<String> {
 
 /// `-e'…'`, `--execute=…`
 fn is_attached(text: &str, option: &str) -> bool {
-    text.strip_prefix(option)
-        .is_some_and(|rest| match option.starts_with("--") {
-            true => rest.starts_with('='),
-            false => option.len() == 2 && !rest.is_empty(),
-        })
+    text.strip_prefix(option).is_some_and(|rest| {
+        if option.starts_with("--") {
+            rest.starts_with('=')
+        } else {
+            option.len() == 2 && !rest.is_empty()
+        }
+    })
 }
 
 fn operand(field: &Field) -> Option<String> {

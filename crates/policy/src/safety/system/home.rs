@@ -280,8 +280,8 @@ fn is_nothing(ran: &Ran) -> bool {
     match (name, arguments.as_slice()) {
         (":" | "true", _)
         | ("echo", [Some("-n")] | [Some("-n"), Some("")])
-        | ("printf", [Some("")]) => true,
-        ("cat", [Some("/dev/null")]) => true,
+        | ("printf", [Some("")])
+        | ("cat", [Some("/dev/null")]) => true,
         ("cat", []) => ran.stdin.as_deref().is_some_and(Value::is_empty),
         _ => false,
     }
