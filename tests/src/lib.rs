@@ -4,6 +4,7 @@
 //! - [`census`]: what a test left behind: processes, files, descriptors;
 //! - [`poll`]: waiting with a deadline;
 //! - [`product`]: where the binary under test is, and one run of it;
+//! - [`packages`]: programs from package registries, made once;
 //! - [`tmux`]: a person at a terminal;
 //! - [`conversation`]: talking to a program in lines of JSON;
 //! - [`unread`]: a server whose client never reads;
@@ -15,6 +16,7 @@
 pub mod census;
 pub mod conformance;
 pub mod conversation;
+pub mod packages;
 pub mod poll;
 pub mod procfs;
 pub mod product;

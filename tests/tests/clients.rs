@@ -8,12 +8,13 @@
 //! The long job takes 6 s with a handle after 2; `AGENT_BASH_TEST_LONG_JOB=90` takes as long as that, with the handle after
 //! 50 s that clients get.
 
-use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::packages::{self, install, made_once};
+use agent_bash_tests::product;
 use agent_bash_tests::world::World;
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -146,49 +147,8 @@ fn root() -> Result<&'static Path> {
         .context("the root")
 }
 
-/// A directory below `target/` that outlives a run of the tests; its name says what was put there.
 fn kept(name: &str, packages: &[&str]) -> PathBuf {
-    let packages = packages.join("+").replace(['/', '@', '='], "-");
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{packages}"))
-}
-
-/// A tool of the machine, with the environment that we have: proxies and package indexes are named there.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "what clients need is made by the machine's own tools"
-)]
-fn install(program: &str, words: &[&str], directory: &Path) -> Result<()> {
-    let mut command = Command::new(program);
-    command
-        .args(words)
-        .current_dir(directory)
-        .stdin(Stdio::null());
-    let ran: Ran = command
-        .output()
-        .with_context(|| format!("{program} cannot be started"))?
-        .into();
-    if ran.code != 0 {
-        bail!(
-            "`{program} {}` failed: {}",
-            words.join(" "),
-            ran.stderr.trim()
-        );
-    }
-    Ok(())
-}
-
-/// Makes `directory` once. A file says that it is whole: what a run left that was ended meanwhile is made anew.
-fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    let whole = directory.join("is-whole");
-    if whole.is_file() {
-        return Ok(());
-    }
-    if directory.is_dir() {
-        std::fs::remove_dir_all(directory)?;
-    }
-    std::fs::create_dir_all(directory)?;
-    make(directory)?;
-    Ok(std::fs::write(whole, "")?)
+    packages::kept(Path::new(env!("CARGO_TARGET_TMPDIR")), name, packages)
 }
 
 /// The Python of a virtual environment that has the SDK.
@@ -212,20 +172,7 @@ fn python() -> Result<PathBuf> {
 /// A directory of node packages.
 fn node() -> Result<PathBuf> {
     let directory = kept("node", &NODE);
-    made_once(&directory, |directory| {
-        std::fs::write(
-            directory.join("package.json"),
-            "{\"private\": true, \"type\": \"module\"}",
-        )?;
-        let npm = [
-            "install",
-            "--loglevel=error",
-            "--fetch-retries=1",
-            "--no-audit",
-            "--no-fund",
-        ];
-        install("npm", &[&npm[..], &NODE].concat(), directory)
-    })?;
+    made_once(&directory, |directory| packages::npm(directory, &[], &NODE))?;
     Ok(directory)
 }
 

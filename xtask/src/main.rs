@@ -3,6 +3,7 @@
 //! What CI runs, what a developer runs before a commit, and what regenerates checked-in files. Nothing here is needed
 //! by the product. Each command is one entry of [`COMMANDS`]; what `test` does, in order, is `STEPS` in [`suite`].
 
+mod agents;
 mod benches;
 mod crates;
 mod fuzz;
@@ -62,6 +63,12 @@ const COMMANDS: &[Command] = &[
         arguments: "",
         summary: "rewrites the generated files in docs/ (JSON Schemas, safety rules, conformance table)",
         run: generated::write,
+    },
+    Command {
+        name: "agents",
+        arguments: "[NAME]",
+        summary: "Claude Code, Codex, Gemini CLI and opencode, from npm, with stand-ins for their models",
+        run: agents::command,
     },
     Command {
         name: "bench",

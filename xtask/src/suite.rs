@@ -3,7 +3,8 @@
 //! The steps' own work is in the modules they name. Cheap checks come first, so that a slip is reported in seconds.
 
 use crate::{
-    Tree, generated, layers, links, macos, no_arguments, programs, say, source_rules, tests_step,
+    Tree, agents, generated, layers, links, macos, no_arguments, programs, say, source_rules,
+    tests_step,
 };
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
@@ -78,6 +79,11 @@ const STEPS: &[Step] = &[
         name: "tests, doc tests, and the census after them",
         lint: false,
         run: tests_step::run,
+    },
+    Step {
+        name: "agents, as they are published",
+        lint: false,
+        run: agents::step,
     },
 ];
 

@@ -1,0 +1,77 @@
+//! What tests take from package registries: made once, below `target/`, and kept for the next run.
+
+use crate::product::Ran;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where packages are kept below `target`, which is the caller's `CARGO_TARGET_TMPDIR`. The name says what was put there:
+/// another version is another directory.
+pub fn kept(target: &Path, name: &str, packages: &[&str]) -> PathBuf {
+    let packages = packages.join("+").replace(['/', '@', '='], "-");
+    target.join(format!("{name}-{packages}"))
+}
+
+/// Makes `directory` once. A file says that it is whole: what a run left that was ended meanwhile is made anew.
+///
+/// # Errors
+/// It could not be made.
+pub fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    let whole = directory.join("is-whole");
+    if whole.is_file() {
+        return Ok(());
+    }
+    if directory.is_dir() {
+        std::fs::remove_dir_all(directory)?;
+    }
+    std::fs::create_dir_all(directory)?;
+    make(directory)?;
+    Ok(std::fs::write(whole, "")?)
+}
+
+/// Runs a tool of the machine, with the environment that we have: proxies and package indexes are named there.
+///
+/// # Errors
+/// It cannot be started, or fails.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what tests need is made by the machine's own tools"
+)]
+pub fn install(program: &str, words: &[&str], directory: &Path) -> Result<()> {
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .current_dir(directory)
+        .stdin(Stdio::null());
+    let ran: Ran = command
+        .output()
+        .with_context(|| format!("{program} cannot be started"))?
+        .into();
+    if ran.code != 0 {
+        bail!(
+            "`{program} {}` failed: {}",
+            words.join(" "),
+            ran.stderr.trim()
+        );
+    }
+    Ok(())
+}
+
+/// Puts packages from npm into `directory`.
+///
+/// # Errors
+/// They cannot be had.
+pub fn npm(directory: &Path, options: &[&str], packages: &[&str]) -> Result<()> {
+    std::fs::write(
+        directory.join("package.json"),
+        "{\"private\": true, \"type\": \"module\"}",
+    )?;
+    let words = [
+        "install",
+        "--loglevel=error",
+        "--fetch-retries=1",
+        "--no-audit",
+        "--no-fund",
+    ];
+    install("npm", &[&words[..], options, packages].concat(), directory)
+}

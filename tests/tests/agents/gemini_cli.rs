@@ -1,0 +1,84 @@
+//! Gemini CLI.
+
+use crate::agent::{Agent, Package, Place, Shown};
+use crate::wire::GENERATE_CONTENT;
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::Command;
+use std::sync::OnceLock;
+
+static PACKAGE: Package = Package {
+    version: "0.61.0",
+    spec: |_| "@google/gemini-cli@0.61.0".to_owned(),
+    program: |_, _| "@google/gemini-cli/bundle/gemini.js".to_owned(),
+    found: OnceLock::new(),
+};
+
+/// Gemini CLI, with the tool `run_shell_command`.
+pub(crate) const GEMINI_CLI: Agent = Agent {
+    name: "Gemini CLI",
+    package: &PACKAGE,
+    wire: &GENERATE_CONTENT,
+    tool: "mcp_agent-bash_bash",
+    shell: ("run_shell_command", "command"),
+    hook: Some("gemini-cli"),
+    start,
+    reads,
+    inside,
+};
+
+fn start(place: &Place<'_>) -> Result<Command> {
+    let settings = json!({
+        "mcpServers": place.mcp_servers(&json!({"trust": true})),
+        "hooks": place.hooks("BeforeTool", "run_shell_command"),
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": false},
+        "telemetry": {"enabled": false},
+        "general": {"enableAutoUpdate": false, "enableAutoUpdateNotification": false},
+    });
+    place.write(".gemini/settings.json", &settings.to_string())?;
+    let mut command = place.command(Path::new("node"))?;
+    command
+        .arg(place.program)
+        .args([
+            "--model",
+            "gemini-2.5-pro",
+            "--yolo",
+            "--skip-trust",
+            "--prompt",
+            "go on",
+        ])
+        .env("GEMINI_API_KEY", "none")
+        .env("GOOGLE_GEMINI_BASE_URL", &place.model);
+    Ok(command)
+}
+
+fn reads(returned: &Value) -> String {
+    let response = &returned["response"];
+    let text = response["output"].as_str().or(response["error"].as_str());
+    text.unwrap_or_default().to_owned()
+}
+
+/// An answer is marked as something not to trust; an error has the call's answer in it, as JSON.
+fn inside(returned: &Value) -> Result<Shown> {
+    let text = reads(returned);
+    if returned["response"]["error"].is_string() {
+        let (_, answer) = text
+            .split_once(" with response: ")
+            .with_context(|| text.clone())?;
+        let answer: Value = serde_json::from_str(answer).with_context(|| answer.to_owned())?;
+        let answer = &answer[0]["functionResponse"]["response"];
+        let text = answer["content"][0]["text"].as_str();
+        return Ok(Shown {
+            text: text.context("no text")?.to_owned(),
+            error: Some(answer["isError"] == true),
+        });
+    }
+    let text = text.strip_prefix("<untrusted_context>\n");
+    let text = text.and_then(|text| text.strip_suffix("\n</untrusted_context>"));
+    Ok(Shown {
+        text: text.with_context(|| reads(returned))?.to_owned(),
+        error: Some(false),
+    })
+}

@@ -1,0 +1,163 @@
+//! `agent-bash hook` below real agents: what is refused does not run, and the model reads why.
+
+use crate::Check;
+use crate::agent::{Agent, Way};
+use crate::model::Ask;
+use crate::run::{end, measured, play, world};
+use agent_bash::policy::{Context as Place, Policy};
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+
+/// Overwrites what the remote has.
+const FORCED: &str = "git push --force origin main";
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        name: "a forced push is refused, and the model reads why and what to do instead",
+        of: |agent| agent.hook.is_some(),
+        run: |agent| {
+            let tried = forced_push(agent, &hook(agent)?)?;
+            ensure!(!tried.ran, "it ran: {}", tried.reads);
+            measured(agent, &format!("a refusal reads {:?}", tried.reads));
+            let verdict = Policy::standard().decide(FORCED, &Place::new("/"));
+            let finding = verdict.finding().context("it is refused")?;
+            for part in [&finding.message, &finding.suggestion] {
+                ensure!(
+                    tried.reads.contains(part.as_str()),
+                    "{part:?} is not in {:?}",
+                    tried.reads
+                );
+            }
+            Ok(())
+        },
+    },
+    Check {
+        name: "control: without a hook the forced push runs",
+        of: |_| true,
+        run: |agent| {
+            let tried = forced_push(agent, &Way::Alone)?;
+            ensure!(
+                tried.ran,
+                "the test would not have noticed: {}",
+                tried.reads
+            );
+            Ok(())
+        },
+    },
+    Check {
+        name: "control: under a hook that answers in a format of its own the forced push runs",
+        // `decision` is what Gemini CLI takes.
+        of: |agent| agent.hook == Some("claude-code") || agent.hook == Some("codex"),
+        run: |agent| {
+            let answer = r#"{"decision":"deny","reason":"forced"}"#;
+            let line = format!("cat > /dev/null; echo '{answer}'; exit 1");
+            let tried = forced_push(agent, &Way::Hook(line))?;
+            ensure!(
+                tried.ran,
+                "the test would not have noticed: {}",
+                tried.reads
+            );
+            Ok(())
+        },
+    },
+    Check {
+        name: "a harmless command runs under the hook",
+        of: |agent| agent.hook.is_some(),
+        run: |agent| {
+            let world = world()?;
+            let reads = shell(agent, &hook(agent)?, &world, "echo 42 | tee made")?;
+            let made = std::fs::read_to_string(world.cwd().join("made"));
+            ensure!(
+                made.is_ok_and(|made| made == "42\n"),
+                "it did not run: {reads}"
+            );
+            ensure!(reads.contains("42"), "{reads}");
+            end(world)
+        },
+    },
+    Check {
+        name: "a hook that is given no call blocks",
+        of: |agent| agent.hook.is_some(),
+        run: |agent| {
+            for garbage in ["", "{", r#"{"hook_event_name":7}"#] {
+                let world = world()?;
+                let name = agent.hook.context("it has one")?;
+                let line =
+                    format!("cat > /dev/null; printf %s '{garbage}' | agent-bash hook {name}");
+                let reads = shell(agent, &Way::Hook(line), &world, "echo 42 > made")?;
+                ensure!(
+                    !world.cwd().join("made").exists(),
+                    "{garbage:?}: it ran: {reads}"
+                );
+                ensure!(
+                    reads.contains("could not be judged"),
+                    "{garbage:?}: {reads}"
+                );
+                end(world)?;
+            }
+            Ok(())
+        },
+    },
+];
+
+fn hook(agent: &Agent) -> Result<Way> {
+    let name = agent.hook.context("it has no hooks")?;
+    Ok(Way::Hook(format!("agent-bash hook {name}")))
+}
+
+/// The agent's own shell is given a script. Answers what the model reads.
+fn shell(agent: &Agent, way: &Way, world: &World, script: &str) -> Result<String> {
+    let (tool, field) = agent.shell;
+    let input = json!({field: script, "description": "what it does"});
+    let returned = play(agent, way, world, Ask { tool, input })?;
+    Ok((agent.reads)(&returned))
+}
+
+struct Tried {
+    /// Whether the remote has been overwritten.
+    ran: bool,
+    /// What the model reads.
+    reads: String,
+}
+
+/// In a repository whose history was rewritten after it had been pushed.
+fn forced_push(agent: &Agent, way: &Way) -> Result<Tried> {
+    let world = world()?;
+    let remote = world.home().join("remote.git");
+    let remote = remote.to_str().context("a path in UTF-8")?;
+    let git = |words: &[&str]| -> Result<String> {
+        let mut command = world.command("git");
+        let who = [
+            "-c",
+            "user.name=tester",
+            "-c",
+            "user.email=tester@example.invalid",
+        ];
+        command.args(who).args(words);
+        let ran = product::run(command, None)?;
+        ensure!(ran.code == 0, "git {words:?}: {}", ran.stderr);
+        Ok(ran.stdout)
+    };
+    git(&["init", "--quiet", "--bare", "--initial-branch=main", remote])?;
+    git(&["init", "--quiet", "--initial-branch=main"])?;
+    git(&["remote", "add", "origin", remote])?;
+    git(&["commit", "--quiet", "--allow-empty", "--message=first"])?;
+    git(&["push", "--quiet", "origin", "main"])?;
+    git(&[
+        "commit",
+        "--quiet",
+        "--amend",
+        "--allow-empty",
+        "--message=rewritten",
+    ])?;
+    let before = git(&["ls-remote", "--heads", "origin"])?;
+    let reads = shell(agent, way, &world, FORCED)?;
+    let after = git(&["ls-remote", "--heads", "origin"])?;
+    end(world)?;
+    Ok(Tried {
+        ran: before != after,
+        reads,
+    })
+}

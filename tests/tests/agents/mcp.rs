@@ -1,0 +1,120 @@
+//! `agent-bash mcp` below real agents: the text that was made for a model reaches it.
+
+use crate::Check;
+use crate::agent::{Agent, Shown, Way};
+use crate::model::Ask;
+use crate::run::{end, measured, play, world};
+use anyhow::{Context, Result, ensure};
+use regex::Regex;
+use serde_json::{Value, json};
+
+pub(crate) const CHECKS: &[Check] = &[
+    Check {
+        name: "the text of a call is ours, to the character",
+        of: |_| true,
+        run: |agent| {
+            let (shown, reads) = call(agent, "echo hi")?;
+            measured(
+                agent,
+                &format!("`echo hi` is {} bytes: {reads:?}", reads.len()),
+            );
+            is_ours(&shown)
+        },
+    },
+    Check {
+        name: "control: with structured content the text is not ours",
+        // The others show the text in any case.
+        of: |agent| agent.hook == Some("claude-code") || agent.hook == Some("codex"),
+        run: |agent| {
+            let structured = [("AGENT_BASH_MCP_STRUCTURED", "on")];
+            let returned = returned(agent, "echo hi", &structured)?;
+            measured(
+                agent,
+                &format!("with structured content {:?}", (agent.reads)(&returned)),
+            );
+            let ours = (agent.inside)(&returned).and_then(|shown| is_ours(&shown));
+            ensure!(ours.is_err(), "the test would not have noticed");
+            Ok(())
+        },
+    },
+    Check {
+        name: "of a long output the tail, the counts and the link arrive",
+        of: |agent| agent.hook == Some("claude-code"),
+        run: |agent| {
+            let (shown, reads) = call(agent, "seq 50000")?;
+            let first = end_is_whole(&shown.text)?;
+            measured(
+                agent,
+                &format!(
+                    "of `seq 50000` {} bytes arrive, lines {first} to 50000",
+                    reads.len()
+                ),
+            );
+            Ok(())
+        },
+    },
+    Check {
+        name: "a failure is an error, and says so in our words",
+        of: |_| true,
+        run: |agent| {
+            let (shown, reads) = call(agent, "echo before; exit 3")?;
+            measured(agent, &format!("a failure reads {reads:?}"));
+            let text = "before\n\nCommand exited with code 3";
+            ensure!(shown.text == text, "{shown:?}");
+            ensure!(
+                shown.error != Some(false),
+                "not marked as an error: {reads}"
+            );
+            Ok(())
+        },
+    },
+];
+
+/// What the model sees of a call of our tool, and all that it reads.
+fn call(agent: &Agent, script: &str) -> Result<(Shown, String)> {
+    let returned = returned(agent, script, &[])?;
+    Ok(((agent.inside)(&returned)?, (agent.reads)(&returned)))
+}
+
+fn returned(agent: &Agent, script: &str, server: &[(&'static str, &'static str)]) -> Result<Value> {
+    let world = world()?;
+    let ask = Ask {
+        tool: agent.tool,
+        input: json!({"command": script}),
+    };
+    let returned = play(agent, &Way::Mcp(server.to_vec()), &world, ask)?;
+    end(world)?;
+    Ok(returned)
+}
+
+fn is_ours(shown: &Shown) -> Result<()> {
+    ensure!(shown.text == "hi\n", "the model reads {shown:?}");
+    ensure!(shown.error != Some(true), "marked as an error: {shown:?}");
+    Ok(())
+}
+
+/// Lines without a gap up to the last, then our notice. Answers the first of them.
+fn end_is_whole(text: &str) -> Result<u32> {
+    let notice = Regex::new(
+        r"(?s)^(.*)\n\n\[Showing lines (\d+)-50000 of 50000 \(.* limit\)\. Full: artifact://\d+\]$",
+    )?;
+    let shape = || {
+        let ends: String = text.chars().rev().take(300).collect();
+        format!(
+            "no notice at the end: {:?}",
+            ends.chars().rev().collect::<String>()
+        )
+    };
+    let parts = notice.captures(text).with_context(shape)?;
+    let first: u32 = parts[2].parse()?;
+    let shown = parts[1].lines().map(str::parse);
+    let shown: Vec<u32> = shown
+        .collect::<Result<_, _>>()
+        .context("what is no line of the output")?;
+    let whole: Vec<u32> = (first..=50000).collect();
+    ensure!(
+        shown == whole,
+        "lines are missing between {first} and 50000"
+    );
+    Ok(first)
+}

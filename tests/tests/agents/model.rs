@@ -1,0 +1,105 @@
+//! The stand-in for a model: a server on loopback that asks for one call of a tool, and keeps what comes back.
+
+use crate::wire::{Wire, stream};
+use anyhow::{Context, Result};
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+/// The one call that the model asks for.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    /// As the agent calls it when it speaks to its model.
+    pub(crate) tool: &'static str,
+    pub(crate) input: Value,
+}
+
+/// A model that is running. It ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Model {
+    address: SocketAddr,
+    heard: Arc<Mutex<Heard>>,
+    _runtime: Runtime,
+}
+
+/// What an agent has sent.
+#[derive(Debug, Default)]
+struct Heard {
+    returned: Option<Value>,
+    /// Method and path of every request, for whoever looks for what went wrong.
+    requests: Vec<String>,
+}
+
+impl Model {
+    /// Starts it, on a port of its own.
+    pub(crate) fn start(wire: &'static Wire, ask: Ask) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()?;
+        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", 0)))?;
+        let address = listener.local_addr()?;
+        let heard = Arc::new(Mutex::new(Heard::default()));
+        let ours = Arc::clone(&heard);
+        let answers = Router::new()
+            .fallback(move |method: Method, uri: Uri, body: Bytes| {
+                let mut heard = ours.lock().unwrap_or_else(PoisonError::into_inner);
+                heard.requests.push(format!("{method} {uri}"));
+                let answer = answer(wire, &ask, &mut heard, &uri, &body);
+                async { answer }
+            })
+            // A request has all of what was returned, which may be megabytes.
+            .layer(DefaultBodyLimit::disable());
+        runtime.spawn(axum::serve(listener, answers).into_future());
+        Ok(Self {
+            address,
+            heard,
+            _runtime: runtime,
+        })
+    }
+
+    /// Where it is, without a path.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What the call brought back.
+    pub(crate) fn returned(&self) -> Result<Value> {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.returned.clone().with_context(|| {
+            format!(
+                "no call came back to the model, which heard {:?}",
+                heard.requests
+            )
+        })
+    }
+}
+
+fn answer(wire: &Wire, ask: &Ask, heard: &mut Heard, uri: &Uri, body: &[u8]) -> Response {
+    let body = serde_json::from_slice(body).ok();
+    let Some(body) = body.filter(|_: &Value| uri.path().ends_with(wire.path)) else {
+        // Looks whether somebody is there, telemetry, package registries.
+        return (StatusCode::NOT_FOUND, "{}").into_response();
+    };
+    let returned = (wire.returned)(&body);
+    let events = if returned.is_none() && (wire.offers)(&body) {
+        (wire.call)(ask.tool, &ask.input)
+    } else {
+        (wire.say)("done")
+    };
+    if returned.is_some() {
+        heard.returned = returned;
+    }
+    (
+        [(header::CONTENT_TYPE, "text/event-stream")],
+        stream(&events),
+    )
+        .into_response()
+}

@@ -1,0 +1,64 @@
+//! One run of an agent, from the call that its model asks for to what that model reads.
+
+use crate::agent::{Agent, Place, Way};
+use crate::model::{Ask, Model};
+use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, product};
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use std::fs::File;
+use std::time::Duration;
+
+/// How long an agent may take, on a machine that has other things to do. They take one to ten seconds.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A world in which `agent-bash` can be called.
+pub(crate) fn world() -> Result<World> {
+    World::new()?.with_program(product::agent_bash()?)
+}
+
+/// Starts the agent, whose model asks for one call, and answers what came back to the model.
+pub(crate) fn play(agent: &Agent, way: &Way, world: &World, ask: Ask) -> Result<Value> {
+    let model = Model::start(agent.wire, ask)?;
+    let place = Place {
+        world,
+        program: agent.package.program()?,
+        model: model.url(),
+        way,
+    };
+    let said = world.home().join("said");
+    let mut command = (agent.start)(&place)?;
+    command
+        .stdout(File::create(&said)?)
+        .stderr(File::options().append(true).open(&said)?);
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("starting {}", place.program.display()))?;
+    let ended = poll::until(PATIENCE, || child.try_wait().transpose());
+    if ended.is_none() {
+        child.kill()?;
+        child.wait()?;
+    }
+    let said = || {
+        format!(
+            "{} said:\n{}",
+            agent.name,
+            std::fs::read_to_string(&said).unwrap_or_default()
+        )
+    };
+    ensure!(ended.is_some(), "it goes on after {PATIENCE:?}; {}", said());
+    model.returned().with_context(said)
+}
+
+/// Ends the world, in which nothing of ours may be left.
+pub(crate) fn end(world: World) -> Result<()> {
+    let left = world.end(Duration::from_secs(30));
+    ensure!(left.is_empty(), "left behind:\n{left}");
+    Ok(())
+}
+
+/// Says a figure that goes into the documentation.
+#[expect(clippy::print_stderr, reason = "for whoever reads what was measured")]
+pub(crate) fn measured(agent: &Agent, what: &str) {
+    eprintln!("measured: {} {}: {what}", agent.name, agent.package.version);
+}

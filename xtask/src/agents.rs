@@ -1,0 +1,36 @@
+//! `cargo xtask agents`: Claude Code, Codex, Gemini CLI and opencode as they are published, each with a stand-in for its model.
+//! They are downloaded once, several hundred megabytes, so CI runs them with everything else and nobody else has to.
+
+use crate::suite::cargo;
+use crate::{Tree, say, tests_step};
+use anyhow::Result;
+
+/// `cargo xtask agents [NAME]`.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    let mut call = vec![
+        "test",
+        "--package",
+        "agent-bash-tests",
+        "--test",
+        "agents",
+        "--",
+        "--ignored",
+    ];
+    call.extend(arguments.iter().map(String::as_str));
+    tests_step::under_census(|temp, state| {
+        cargo(tree, &call)
+            .env("TMPDIR", temp)
+            .env("XDG_STATE_HOME", state)
+    })
+}
+
+/// The step of the suite: on CI, which says so by the variable `CI`.
+pub(crate) fn step(tree: &Tree) -> Result<()> {
+    if tree.shell.var_os("CI").is_some() {
+        return command(tree, &[]);
+    }
+    say(
+        "   left out: Claude Code, Codex, Gemini CLI and opencode; `cargo xtask agents` downloads and runs them",
+    );
+    Ok(())
+}
