@@ -10,9 +10,10 @@
 
 mod agents;
 mod call;
+pub mod install;
 mod judge;
 
-pub use agents::{AGENTS, Agent, CLAUDE_CODE, CODEX, GEMINI_CLI, by_name};
+pub use agents::{AGENTS, Agent, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, by_name};
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;

@@ -3,10 +3,12 @@
 mod claude_code;
 mod codex;
 mod gemini_cli;
+mod opencode;
 
 pub use claude_code::CLAUDE_CODE;
 pub use codex::CODEX;
 pub use gemini_cli::GEMINI_CLI;
+pub use opencode::OPENCODE;
 
 use serde_json::{Map, Value};
 
@@ -25,6 +27,47 @@ pub struct Agent {
     pub(super) refuse: fn(&str) -> Value,
     /// The answer that lets the agent go on with this input instead, and decide as it would have.
     pub(super) replace: fn(&Map<String, Value>) -> Value,
+    /// Where it looks for hooks.
+    pub(super) home: Home,
+    /// How they are written there.
+    pub(super) form: Form,
+    /// What its user has to do or know once the hook is there.
+    pub then: &'static str,
+}
+
+/// Where an agent keeps its settings.
+#[derive(Debug)]
+pub(super) struct Home {
+    /// A variable that names another directory than the one below the user's home.
+    pub(super) variable: &'static str,
+    /// What comes below that directory.
+    pub(super) below_variable: &'static str,
+    /// The directory below the user's home.
+    pub(super) below_home: &'static str,
+    /// The directory in a project.
+    pub(super) below_project: &'static str,
+    /// The file, in any of them.
+    pub(super) file: &'static str,
+}
+
+/// How a hook is written down.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// As an entry of settings in JSON.
+    Settings(SettingsForm),
+    /// As a file of its own, made for the path of this program.
+    Plugin(fn(&str) -> String),
+}
+
+/// An entry of settings in JSON.
+#[derive(Debug)]
+pub(super) struct SettingsForm {
+    /// Which tools it is asked about.
+    pub(super) matcher: &'static str,
+    /// How long the agent waits, in its own unit. Longer than it takes to answer, always: it would let the command run.
+    pub(super) timeout: u32,
+    /// The agent takes comments in the file.
+    pub(super) comments: bool,
 }
 
 /// A tool that runs shell commands.
@@ -41,7 +84,7 @@ pub struct ShellTool {
 }
 
 /// All of them.
-pub const AGENTS: [&Agent; 3] = [&CLAUDE_CODE, &CODEX, &GEMINI_CLI];
+pub const AGENTS: [&Agent; 4] = [&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE];
 
 /// The agent of this name.
 pub fn by_name(name: &str) -> Option<&'static Agent> {

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 
 /// What each agent wrote.
-const CAPTURED: [(&Agent, &str, &str); 3] = [
+const CAPTURED: [(&Agent, &str, &str); 4] = [
     (
         &CLAUDE_CODE,
         "2.1.197",
@@ -23,6 +23,12 @@ const CAPTURED: [(&Agent, &str, &str); 3] = [
         &GEMINI_CLI,
         "0.61.0",
         include_str!("captured/gemini-cli-0.61.0.json"),
+    ),
+    // Written by our plugin, of what it was given.
+    (
+        &OPENCODE,
+        "1.18.33",
+        include_str!("captured/opencode-1.18.33.json"),
     ),
 ];
 
@@ -58,6 +64,13 @@ fn effect(agent: &Agent, answer: &Answer) -> Effect {
             (Some("deny" | "block"), _) => Effect::Blocked(text(&said["reason"])),
             (_, Value::Null) => Effect::Nothing,
             (_, input) => Effect::Replaced(input.clone()),
+        };
+    }
+    if agent.name == OPENCODE.name {
+        return match (&said["refused"], &said["input"]) {
+            (Value::Null, Value::Null) => Effect::Nothing,
+            (Value::Null, input) => Effect::Replaced(input.clone()),
+            (reason, _) => Effect::Blocked(text(reason)),
         };
     }
     if specific["hookEventName"] != "PreToolUse" {
@@ -272,16 +285,19 @@ fn tools_that_run_no_command_pass() {
 
 #[test]
 fn the_directory_that_the_command_runs_in_counts() {
-    let captured = CAPTURED[2].2;
-    let mut call = call(captured, "rm -rf u");
-    call["tool_input"]["dir_path"] = "build".into();
-    assert_eq!(said(&GEMINI_CLI, &call, &host(&[])), Answer::silent());
-    call["tool_input"]["dir_path"] = "../..".into();
-    let above = said(&GEMINI_CLI, &call, &host(&[]));
-    assert!(matches!(effect(&GEMINI_CLI, &above), Effect::Blocked(_)));
-    call["tool_input"]["dir_path"] = json!(1);
-    let wrong = said(&GEMINI_CLI, &call, &host(&[]));
-    assert!(wrong.stderr.contains("dir_path"), "{wrong:?}");
+    for (index, agent, field) in [(2, &GEMINI_CLI, "dir_path"), (3, &OPENCODE, "workdir")] {
+        let mut call = call(CAPTURED[index].2, "rm -rf u");
+        call["tool_input"][field] = "build".into();
+        assert_eq!(said(agent, &call, &host(&[])), Answer::silent());
+        for above in ["../..", "/home"] {
+            call["tool_input"][field] = above.into();
+            let above = said(agent, &call, &host(&[]));
+            assert!(matches!(effect(agent, &above), Effect::Blocked(_)));
+        }
+        call["tool_input"][field] = json!(1);
+        let wrong = said(agent, &call, &host(&[]));
+        assert!(wrong.stderr.contains(field), "{wrong:?}");
+    }
 }
 
 #[test]

@@ -10,11 +10,31 @@ Reads a tool call as JSON on stdin, as the agent writes it, and answers in the a
 A command that nothing speaks against passes without a word: the agent asks as it would have.
 What is refused comes with the reason; so does whatever cannot be read or judged (exit code 2).
 
-The settings in force are those of `agent-bash settings`.")]
+The settings in force are those of `agent-bash settings`.
+
+  agent-bash hook --install claude-code              shows what would change, and asks
+  agent-bash hook --install --project codex --yes    for this directory alone, without asking
+  agent-bash hook --uninstall claude-code            puts back what was there")]
 pub(crate) struct HookArgs {
     /// Whose hook this is.
     #[arg(value_name = "AGENT", value_parser = agents())]
     pub(crate) agent: &'static Agent,
+
+    /// Set the agent up so that it asks.
+    #[arg(long, conflicts_with = "uninstall")]
+    pub(crate) install: bool,
+
+    /// Undo `--install`.
+    #[arg(long)]
+    pub(crate) uninstall: bool,
+
+    /// In the settings of the project here, not in yours for all projects.
+    #[arg(long)]
+    pub(crate) project: bool,
+
+    /// Write without asking.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 fn agents() -> impl TypedValueParser<Value = &'static Agent> {

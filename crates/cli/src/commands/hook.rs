@@ -1,6 +1,9 @@
 //! `agent-bash hook`: what an agent asks before it runs a command. What is answered is the library's; here stdin is read,
 //! and it is seen to that there is an answer, and one that blocks where anything goes wrong.
 
+mod file;
+mod install;
+
 use crate::Usage;
 use crate::args::HookArgs;
 use crate::output;
@@ -16,13 +19,20 @@ use std::time::Duration;
 /// Agents end a hook that takes too long, and then let the command run. So the answer comes before that.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Answers the call on stdin.
+/// Answers the call on stdin, or sets the agent up so that there will be calls.
 pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
+    if args.install || args.uninstall {
+        return install::install(args, start);
+    }
     let agent = args.agent;
+    if args.project || args.yes {
+        let error = "--project and --yes go with --install or --uninstall";
+        return Err(Usage(error.to_owned()).into());
+    }
     if io::stdin().is_terminal() {
         let name = agent.name;
         return Err(Usage(format!(
-            "{name} writes a tool call to the stdin of this command, which is a terminal here; to try it: echo '{{…}}' | agent-bash hook {name}"
+            "this answers {name}, which writes a tool call to its stdin; to set {name} up: agent-bash hook --install {name}"
         ))
         .into());
     }

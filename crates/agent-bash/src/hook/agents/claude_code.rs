@@ -3,7 +3,7 @@
 //! `allow` is never answered: it would skip the question to the user. An input that is replaced goes through the
 //! agent's own permissions as the first one would have.
 
-use super::{Agent, ShellTool};
+use super::{Agent, Form, Home, SettingsForm, ShellTool};
 use serde_json::{Map, Value, json};
 
 const EVENT: &str = "PreToolUse";
@@ -30,6 +30,19 @@ pub const CLAUDE_CODE: Agent = Agent {
     ],
     refuse,
     replace,
+    home: Home {
+        variable: "CLAUDE_CONFIG_DIR",
+        below_variable: "",
+        below_home: ".claude",
+        below_project: ".claude",
+        file: "settings.json",
+    },
+    form: Form::Settings(SettingsForm {
+        matcher: "Bash|Monitor",
+        timeout: 30,
+        comments: false,
+    }),
+    then: "Claude Code lists it under /hooks.",
 };
 
 /// The answer that refuses. Codex takes the same.

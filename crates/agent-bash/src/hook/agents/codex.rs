@@ -2,7 +2,7 @@
 //! command runs in as that of the call.
 
 use super::claude_code::refuse;
-use super::{Agent, ShellTool};
+use super::{Agent, Form, Home, SettingsForm, ShellTool};
 use serde_json::{Map, Value, json};
 
 /// Codex.
@@ -18,6 +18,19 @@ pub const CODEX: Agent = Agent {
     }],
     refuse,
     replace,
+    home: Home {
+        variable: "CODEX_HOME",
+        below_variable: "",
+        below_home: ".codex",
+        below_project: ".codex",
+        file: "hooks.json",
+    },
+    form: Form::Settings(SettingsForm {
+        matcher: "Bash",
+        timeout: 30,
+        comments: false,
+    }),
+    then: "Codex asks for your trust in a new hook, and until you have given it under /hooks no command is checked.",
 };
 
 /// Codex takes another input together with `allow` only. That skips no question there: hooks that grant what the user

@@ -1,6 +1,6 @@
 //! Gemini CLI: `BeforeTool`, as its documentation of hooks has it.
 
-use super::{Agent, ShellTool};
+use super::{Agent, Form, Home, SettingsForm, ShellTool};
 use serde_json::{Map, Value, json};
 
 /// Gemini CLI.
@@ -16,6 +16,19 @@ pub const GEMINI_CLI: Agent = Agent {
     }],
     refuse,
     replace,
+    home: Home {
+        variable: "GEMINI_CLI_HOME",
+        below_variable: ".gemini",
+        below_home: ".gemini",
+        below_project: ".gemini",
+        file: "settings.json",
+    },
+    form: Form::Settings(SettingsForm {
+        matcher: "run_shell_command",
+        timeout: 30_000,
+        comments: true,
+    }),
+    then: "Gemini CLI lists it under /hooks.",
 };
 
 fn refuse(reason: &str) -> Value {

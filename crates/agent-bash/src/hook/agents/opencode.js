@@ -1,0 +1,20 @@
+// Written by `agent-bash hook --install opencode`, removed by `--uninstall`.
+// Asks agent-bash before opencode runs a command; what it refuses, or cannot judge, does not run.
+import { spawnSync } from "node:child_process"
+
+const program = PROGRAM
+
+export const AgentBash = async ({ directory }) => ({
+  "tool.execute.before": async ({ tool }, output) => {
+    if (tool !== "bash") return
+    const call = { hook_event_name: "tool.execute.before", cwd: directory, tool_name: tool, tool_input: output.args }
+    const asked = spawnSync(program, ["hook", "opencode"], { input: JSON.stringify(call), encoding: "utf8", timeout: 30_000 })
+    if (asked.error || asked.status !== 0) {
+      throw new Error(asked.stderr?.trim() || `agent-bash did not answer, so this was not run: ${asked.error ?? asked.signal}`)
+    }
+    if (asked.stdout === "") return
+    const answer = JSON.parse(asked.stdout)
+    if (answer.refused) throw new Error(answer.refused)
+    Object.assign(output.args, answer.input)
+  },
+})

@@ -1,0 +1,45 @@
+//! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a file in its directory of plugins calls this
+//! program, and what they say to each other is ours.
+
+use super::{Agent, Form, Home, ShellTool};
+use serde_json::{Map, Value, json};
+
+/// opencode.
+pub const OPENCODE: Agent = Agent {
+    name: "opencode",
+    tried_with: "opencode-ai 1.18.33",
+    event: "tool.execute.before",
+    tools: &[ShellTool {
+        name: "bash",
+        command: "command",
+        optional: false,
+        directory: Some("workdir"),
+    }],
+    refuse,
+    replace,
+    home: Home {
+        variable: "XDG_CONFIG_HOME",
+        below_variable: "opencode",
+        below_home: ".config/opencode",
+        below_project: ".opencode",
+        file: "plugins/agent-bash.js",
+    },
+    form: Form::Plugin(plugin),
+    then: "opencode reads its plugins when it starts.",
+};
+
+fn refuse(reason: &str) -> Value {
+    json!({ "refused": reason })
+}
+
+fn replace(input: &Map<String, Value>) -> Value {
+    json!({ "input": input })
+}
+
+/// The plugin. An error that it throws blocks the call, and is what the model reads.
+fn plugin(program: &str) -> String {
+    let program = Value::from(program);
+    PLUGIN.replacen("PROGRAM", &program.to_string(), 1)
+}
+
+const PLUGIN: &str = include_str!("opencode.js");

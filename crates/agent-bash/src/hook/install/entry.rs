@@ -1,0 +1,229 @@
+//! The entry of a hook in an agent's settings: `hooks`, the event, a group with a matcher, the command.
+
+use super::BadFile;
+use super::json::{Container, member, parse};
+use crate::hook::Agent;
+use crate::hook::agents::SettingsForm;
+use jsonc_parser::ast::{Array, Object, Value};
+use std::ops::Range;
+use std::path::Path;
+
+const HOOKS: &str = "hooks";
+
+/// The settings with the hook, and without one of an earlier time.
+pub(super) fn with(
+    agent: &Agent,
+    form: &SettingsForm,
+    before: Option<&str>,
+    program: &str,
+) -> Result<String, BadFile> {
+    let line = line(agent, program);
+    let Some(before) = before else {
+        return Ok(fresh(agent, form, &line));
+    };
+    let found = find(agent, form, before)?;
+    if found.as_ref().is_some_and(|found| found.line == line) {
+        return Ok(before.to_owned());
+    }
+    match without(agent, form, before)? {
+        Some(cleared) => insert(agent, form, &cleared, &line),
+        None => Ok(fresh(agent, form, &line)),
+    }
+}
+
+/// The settings without the hook; `None` where there was no file before.
+pub(super) fn without(
+    agent: &Agent,
+    form: &SettingsForm,
+    before: &str,
+) -> Result<Option<String>, BadFile> {
+    let mut text = before.to_owned();
+    while let Some(found) = find(agent, form, &text)? {
+        if fresh(agent, form, &found.line) == text {
+            return Ok(None);
+        }
+        let mut candidates: Vec<String> = found
+            .ranges
+            .into_iter()
+            .map(|range| {
+                let mut without = text.clone();
+                without.replace_range(range, "");
+                without
+            })
+            .collect();
+        // Which of the objects around the hook are ours: those with which the text is what we would have written. Where
+        // somebody wrote it anew, all that hold nothing else.
+        let ours = |without: &String| {
+            insert(agent, form, without, &found.line).is_ok_and(|again| again == text)
+        };
+        let best = candidates.iter().position(ours).unwrap_or(0);
+        text = candidates.swap_remove(best);
+    }
+    Ok(Some(text))
+}
+
+/// The command that the agent's shell runs. What fails in any way blocks: also a program that is gone, for which shells
+/// have exit codes that let the command run.
+fn line(agent: &Agent, program: &str) -> String {
+    let program = shlex::try_quote(program).unwrap_or_default();
+    format!("{program} hook {} || exit 2", agent.name)
+}
+
+fn is_ours(agent: &Agent, line: &str) -> bool {
+    let words = shlex::split(line).unwrap_or_default();
+    words.windows(3).any(|words| {
+        Path::new(&words[0])
+            .file_name()
+            .is_some_and(|name| name == "agent-bash")
+            && words[1] == "hook"
+            && words[2] == agent.name
+    })
+}
+
+/// The hook as it stands in the settings.
+struct Found {
+    /// Its command.
+    line: String,
+    /// What may be taken out with it, from all that holds nothing else to the hook alone.
+    ranges: Vec<Range<usize>>,
+}
+
+fn find(agent: &Agent, form: &SettingsForm, text: &str) -> Result<Option<Found>, BadFile> {
+    let value = read(agent, form, text)?;
+    let levels = Levels::of(agent, &value)?;
+    let (Some((in_root, hooks)), Some((in_hooks, groups))) = (levels.hooks, levels.groups) else {
+        return Ok(None);
+    };
+    for (in_groups, group) in groups.elements.iter().enumerate() {
+        let handlers = group.as_object().and_then(|group| member(group, HOOKS));
+        let Some(handlers) = handlers.and_then(|(_, handlers)| handlers.as_array()) else {
+            continue;
+        };
+        for (in_handlers, handler) in handlers.elements.iter().enumerate() {
+            let command = handler.as_object().and_then(|it| member(it, "command"));
+            let Some(line) = command.and_then(|(_, command)| command.as_string_lit()) else {
+                continue;
+            };
+            if !is_ours(agent, &line.value) {
+                continue;
+            }
+            let around = [
+                (Container::array(handlers), in_handlers),
+                (Container::array(groups), in_groups),
+                (Container::object(hooks), in_hooks),
+                (Container::object(levels.root), in_root),
+            ];
+            let mut ranges = Vec::new();
+            for (container, index) in &around {
+                ranges.push(container.range_of(*index));
+                if container.items.len() > 1 {
+                    break;
+                }
+            }
+            // A group is nothing without a hook.
+            if handlers.elements.len() == 1 {
+                ranges.remove(0);
+            }
+            ranges.reverse();
+            return Ok(Some(Found {
+                line: line.value.clone().into_owned(),
+                ranges,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// Puts the hook in behind all that is there, with as much around it as is missing.
+fn insert(agent: &Agent, form: &SettingsForm, text: &str, line: &str) -> Result<String, BadFile> {
+    let value = read(agent, form, text)?;
+    let levels = Levels::of(agent, &value)?;
+    Ok(match (levels.hooks, levels.groups) {
+        (_, Some((_, groups))) => Container::array(groups).with(text, 3, &group(form, line)),
+        (Some((_, hooks)), None) => {
+            Container::object(hooks).with(text, 2, &event(agent, form, line))
+        }
+        (None, None) => Container::object(levels.root).with(text, 1, &hooks(agent, form, line)),
+    })
+}
+
+/// Settings with nothing but the hook.
+fn fresh(agent: &Agent, form: &SettingsForm, line: &str) -> String {
+    format!("{{\n{}\n}}\n", indented(&hooks(agent, form, line)))
+}
+
+fn hooks(agent: &Agent, form: &SettingsForm, line: &str) -> String {
+    let event = indented(&event(agent, form, line));
+    format!("\"{HOOKS}\": {{\n{event}\n}}")
+}
+
+fn event(agent: &Agent, form: &SettingsForm, line: &str) -> String {
+    let group = indented(&group(form, line));
+    format!("\"{}\": [\n{group}\n]", agent.event)
+}
+
+fn group(form: &SettingsForm, line: &str) -> String {
+    let line = serde_json::Value::from(line);
+    let SettingsForm {
+        matcher, timeout, ..
+    } = form;
+    format!(
+        r#"{{
+  "matcher": "{matcher}",
+  "hooks": [
+    {{
+      "type": "command",
+      "command": {line},
+      "timeout": {timeout}
+    }}
+  ]
+}}"#
+    )
+}
+
+fn indented(lines: &str) -> String {
+    let lines: Vec<String> = lines.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
+}
+
+fn read<'a>(agent: &Agent, form: &SettingsForm, text: &'a str) -> Result<Object<'a>, BadFile> {
+    let not_json = |error: String| BadFile::NotJson {
+        agent: agent.name,
+        error,
+    };
+    match parse(text, form.comments).map_err(not_json)? {
+        Some(Value::Object(object)) => Ok(object),
+        Some(_) => Err(not_json("it is not an object".to_owned())),
+        None => Err(not_json("it is empty".to_owned())),
+    }
+}
+
+/// The way to the groups of the agent's event, as far as it is there, each with its place in what is around it.
+struct Levels<'a, 'b> {
+    root: &'b Object<'a>,
+    hooks: Option<(usize, &'b Object<'a>)>,
+    groups: Option<(usize, &'b Array<'a>)>,
+}
+
+impl<'a, 'b> Levels<'a, 'b> {
+    fn of(agent: &Agent, root: &'b Object<'a>) -> Result<Self, BadFile> {
+        let other = |place: String, expected| BadFile::OtherShape { place, expected };
+        let mut levels = Self {
+            root,
+            hooks: None,
+            groups: None,
+        };
+        if let Some((index, hooks)) = member(root, HOOKS) {
+            let hooks = hooks
+                .as_object()
+                .ok_or_else(|| other(HOOKS.to_owned(), "an object"))?;
+            levels.hooks = Some((index, hooks));
+            if let Some((index, groups)) = member(hooks, agent.event) {
+                let place = format!("{HOOKS}.{}", agent.event);
+                let groups = groups.as_array().ok_or_else(|| other(place, "an array"))?;
+                levels.groups = Some((index, groups));
+            }
+        }
+        Ok(levels)
+    }
+}

@@ -1,0 +1,110 @@
+//! A JSON text that is changed in one place, with everything else in it left to the byte: spans from a parser that keeps
+//! them, and one insertion or one removal.
+//!
+//! What is put in is one stretch of text behind all that is there, so that taking it out gives the text that was.
+
+use jsonc_parser::ast::{Array, Object, Value};
+use jsonc_parser::common::Ranged;
+use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use std::ops::Range;
+
+/// How many blanks a level is indented by where the text does not show it.
+const INDENT: &str = "  ";
+
+/// An object or an array, as places in the text.
+#[derive(Debug, Clone)]
+pub(super) struct Container {
+    /// One past its opening bracket.
+    pub(super) open: usize,
+    /// What it holds, with the names of an object's members.
+    pub(super) items: Vec<Range<usize>>,
+}
+
+/// Parses a text as the agent that reads it would: without what JSON does not have, but for comments where they are known.
+pub(super) fn parse(text: &str, comments: bool) -> Result<Option<Value<'_>>, String> {
+    let options = ParseOptions {
+        allow_comments: comments,
+        allow_loose_object_property_names: false,
+        allow_trailing_commas: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    };
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
+    parsed
+        .map(|parsed| parsed.value)
+        .map_err(|error| error.to_string())
+}
+
+/// The member of this name, and where it stands. Of two the last counts, as in JavaScript.
+pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usize, &'b Value<'a>)> {
+    let all = object.properties.iter().enumerate();
+    all.rev()
+        .find(|(_, property)| property.name.as_str() == name)
+        .map(|(index, property)| (index, &property.value))
+}
+
+impl Container {
+    pub(super) fn object(object: &Object<'_>) -> Self {
+        let items = object.properties.iter();
+        Self::new(object, items.map(|item| item.start()..item.end()).collect())
+    }
+
+    pub(super) fn array(array: &Array<'_>) -> Self {
+        let items = array.elements.iter();
+        Self::new(array, items.map(|item| item.start()..item.end()).collect())
+    }
+
+    fn new(node: &impl Ranged, items: Vec<Range<usize>>) -> Self {
+        Self {
+            open: node.start() + 1,
+            items,
+        }
+    }
+
+    /// The text with an item behind all others. `lines` is the item, indented as if it stood alone. In a container that
+    /// is empty it begins on the line of the bracket, so that it can be told from one that was put in with it.
+    pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
+        let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let (at, mut put) = match self.items.last() {
+            Some(last) => (last.end, ",".to_owned()),
+            None => (self.open, String::new()),
+        };
+        let indent = indent(text);
+        for (index, line) in lines.lines().enumerate() {
+            let inner = line.trim_start_matches(' ');
+            let levels = depth + (line.len() - inner.len()) / INDENT.len();
+            if index > 0 || !self.items.is_empty() {
+                put.push_str(newline);
+                put.push_str(&indent.repeat(levels));
+            }
+            put.push_str(inner);
+        }
+        let (before, after) = text.split_at(at);
+        [before, &put, after].concat()
+    }
+
+    /// What goes with an item: the comma that parts it from its neighbour, and the blanks between them.
+    pub(super) fn range_of(&self, index: usize) -> Range<usize> {
+        let item = &self.items[index];
+        match (index.checked_sub(1), self.items.get(index + 1)) {
+            (Some(previous), _) => self.items[previous].end..item.end,
+            (None, Some(next)) => item.start..next.start,
+            (None, None) => self.open..item.end,
+        }
+    }
+}
+
+/// What the text indents its first member by.
+fn indent(text: &str) -> String {
+    let first = text.lines().skip(1).find(|line| !line.trim().is_empty());
+    let blanks = first.map(|line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);
+    match blanks {
+        Some(blanks) if !blanks.is_empty() => blanks.to_owned(),
+        _ => INDENT.to_owned(),
+    }
+}

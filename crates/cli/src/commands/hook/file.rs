@@ -1,0 +1,105 @@
+//! A settings file of another program: read whole, and replaced in one step by another text, with its mode, and where a
+//! link leads rather than the link.
+
+use anyhow::{Context, bail};
+use std::fs::{self, DirBuilder};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// More than anybody's settings.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A file and what stands in it.
+#[derive(Debug)]
+pub(super) struct SettingsFile {
+    /// Where it is, links followed.
+    path: PathBuf,
+    text: Option<String>,
+}
+
+impl SettingsFile {
+    /// Reads it. That it is not there is no error.
+    pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
+        let place = match path.canonicalize() {
+            Ok(place) => place,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if path.is_symlink() {
+                    bail!("{} is a link to a file that is not there", path.display());
+                }
+                path.to_owned()
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("cannot read {}", path.display()));
+            }
+        };
+        let text = read(&place).with_context(|| format!("cannot read {}", place.display()))?;
+        Ok(Self { path: place, text })
+    }
+
+    /// What stands in it.
+    pub(super) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// Puts another text in its place, or removes it. An error where it is no longer what was read.
+    pub(super) fn replace(&self, text: Option<&str>) -> anyhow::Result<()> {
+        let path = self.path.display();
+        let context = || format!("cannot write {path}");
+        let dir = self.path.parent().with_context(context)?;
+        let Some(text) = text else {
+            self.unchanged()?;
+            return fs::remove_file(&self.path).with_context(context);
+        };
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(dir)
+            .with_context(context)?;
+        // For its owner alone, unless there was one with another mode.
+        let mut draft = tempfile::NamedTempFile::new_in(dir).with_context(context)?;
+        if self.text.is_some() {
+            let mode = fs::metadata(&self.path)
+                .with_context(context)?
+                .permissions();
+            draft
+                .as_file()
+                .set_permissions(mode)
+                .with_context(context)?;
+        }
+        draft
+            .write_all(text.as_bytes())
+            .and_then(|()| draft.as_file().sync_all())
+            .with_context(context)?;
+        self.unchanged()?;
+        draft.persist(&self.path).with_context(context)?;
+        Ok(())
+    }
+
+    fn unchanged(&self) -> anyhow::Result<()> {
+        if read(&self.path)? != self.text {
+            bail!(
+                "{} was changed meanwhile; nothing was written, try again",
+                self.path.display()
+            );
+        }
+        Ok(())
+    }
+}
+
+fn read(path: &Path) -> io::Result<Option<String>> {
+    // Looked at first: opening a pipe would wait for ever.
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Err(io::Error::other("it is no regular file")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    let mut text = String::new();
+    let most = MAX_BYTES + 1;
+    let length = fs::File::open(path)?.take(most).read_to_string(&mut text)? as u64;
+    if length > MAX_BYTES {
+        return Err(io::Error::other("it is too long for settings"));
+    }
+    Ok(Some(text))
+}

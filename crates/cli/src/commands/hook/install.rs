@@ -1,0 +1,123 @@
+//! `agent-bash hook --install` and `--uninstall`: shows what would change in the agent's file, asks, writes.
+
+use super::file::SettingsFile;
+use crate::Usage;
+use crate::args::HookArgs;
+use crate::output;
+use crate::start::Start;
+use agent_bash::hook::install::{BadFile, Scope, file, with_hook, without_hook};
+use agent_bash::policy::printable;
+use anyhow::{Context, bail};
+use similar::TextDiff;
+use std::ffi::OsString;
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// The program's name, as it is found on `PATH`.
+const NAME: &str = "agent-bash";
+
+/// Changes the agent's file. Exit code 1 where the user said no.
+pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
+    let agent = args.agent;
+    let scope = if args.project {
+        Scope::Project
+    } else {
+        Scope::User
+    };
+    let path = file(agent, scope, &start.host).context(
+        "no home directory is known, so there are no settings of yours; --project writes the project's",
+    )?;
+    let settings = SettingsFile::read(&path)?;
+    let before = settings.text();
+    let bad = |error: BadFile| Usage(format!("{}: {error}", path.display()));
+    let after = if args.install {
+        Some(with_hook(agent, before, &program(start)?).map_err(bad)?)
+    } else {
+        match before {
+            Some(before) => without_hook(agent, before).map_err(bad)?,
+            None => None,
+        }
+    };
+    if before == after.as_deref() {
+        let state = if args.install { "already" } else { "not" };
+        let path = path.display();
+        output::print(&format!(
+            "{path}: {} is {state} set up to ask\n",
+            agent.name
+        ))?;
+        return Ok(0);
+    }
+    output::print(&diff(&path, before, after.as_deref()))?;
+    if !args.yes && !agreed()? {
+        output::say("agent-bash: nothing was written");
+        return Ok(1);
+    }
+    settings.replace(after.as_deref())?;
+    let mut said = format!("wrote {}\n", path.display());
+    if after.is_none() {
+        said = format!("removed {}\n", path.display());
+    }
+    if args.install {
+        said.push_str(agent.then);
+        said.push('\n');
+    }
+    output::print(&said)?;
+    Ok(0)
+}
+
+/// How the agent starts this program: by its name where that is what `PATH` leads to, else by its path.
+fn program(start: &Start) -> anyhow::Result<String> {
+    let own = std::env::current_exe().context("cannot tell the path of this program")?;
+    let own = own.canonicalize().with_context(|| {
+        let own = own.display();
+        format!("{own} is gone, and the agent would start it; use one that is installed")
+    })?;
+    let path = start.host.env.get(&OsString::from("PATH"));
+    let found = path
+        .iter()
+        .flat_map(|path| std::env::split_paths(path))
+        .filter(|dir| dir.is_absolute())
+        .map(|dir| dir.join(NAME))
+        .find(|path| path.is_file());
+    let named = found.and_then(|path| path.canonicalize().ok());
+    if named.as_ref() == Some(&own) {
+        return Ok(NAME.to_owned());
+    }
+    if own.file_name() != Some(NAME.as_ref()) {
+        bail!(
+            "this program is {}, and what is set up is found again by the name {NAME}; rename it",
+            own.display()
+        );
+    }
+    own.into_os_string().into_string().map_err(|own| {
+        let own = PathBuf::from(own);
+        Usage(format!("{} is not UTF-8, as settings are", own.display())).into()
+    })
+}
+
+fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
+    let name = |text: Option<&str>| match text {
+        Some(_) => path.display().to_string(),
+        None => "/dev/null".to_owned(),
+    };
+    let diff = TextDiff::from_lines(before.unwrap_or_default(), after.unwrap_or_default());
+    let diff = diff
+        .unified_diff()
+        .header(&name(before), &name(after))
+        .to_string();
+    let lines = diff.lines().map(|line| printable(line) + "\n");
+    lines.collect()
+}
+
+/// Asks the person at the terminal.
+fn agreed() -> anyhow::Result<bool> {
+    if !io::stdin().is_terminal() {
+        let error = "nobody can be asked here: --yes writes it without";
+        return Err(Usage(error.to_owned()).into());
+    }
+    let mut err = io::stderr().lock();
+    write!(err, "Write this? [y/N] ").and_then(|()| err.flush())?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
