@@ -58,6 +58,8 @@ fn a_refusal_names_rule_and_place() -> anyhow::Result<()> {
     let said: Value = serde_json::from_str(&ran.stdout)?;
     assert_eq!(said["rule"], "no_blind_git_add");
     assert_eq!(said["group"], "core");
+    let instead = said["instead"].as_str().unwrap_or_default();
+    assert!(instead.contains("name the files"), "{said}");
     assert_eq!(said["check"], "safety");
     assert_eq!(said["span"], json!([10, 20]));
     Ok(())

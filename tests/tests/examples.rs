@@ -101,18 +101,21 @@ fn one_call_is_all_it_takes_and_the_readme_shows_it() -> Result<()> {
 }
 
 #[test]
-fn a_permission_hook_denies_and_allows() -> Result<()> {
+fn a_permission_hook_refuses_or_is_silent() -> Result<()> {
     let world = World::new()?;
     let ask = |script: &str| -> Result<_> {
-        let call = serde_json::json!({"tool_input": {"command": script}, "cwd": "/tmp"});
+        let call = serde_json::json!({
+            "hook_event_name": "PreToolUse", "cwd": "/tmp", "tool_name": "Bash", "tool_input": {"command": script},
+        });
         let command = world.command(example("permission_hook")?);
         product::run(command, Some(&call.to_string()))
     };
     let denied = ask("git add -A")?;
-    ensure!(denied.code == 2, "{denied:?}");
     ensure!(denied.stdout.contains("no_blind_git_add"), "{denied:?}");
-    let allowed = ask("git status")?;
-    ensure!(allowed.code == 0, "{allowed:?}");
+    let passed = ask("git status")?;
+    ensure!(passed.code == 0 && passed.stdout.is_empty(), "{passed:?}");
+    let empty = ask("")?;
+    ensure!(empty.code == 2 && !empty.stderr.is_empty(), "{empty:?}");
     let mut judge = world.command(example("judge")?);
     judge.arg("git push -f");
     let judged = product::run(judge, None)?;

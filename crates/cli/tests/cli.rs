@@ -208,7 +208,7 @@ const CASES: &[Case] = &[
         words: &["check", "--json", "ls"],
         stdin: "",
         code: 0,
-        stdout: "{\"verdict\":\"allow\",\"check\":null,\"rule\":null,\"group\":null,\"message\":null,\"span\":null,\"suggested_tool\":null}\n",
+        stdout: "{\"verdict\":\"allow\",\"check\":null,\"rule\":null,\"group\":null,\"message\":null,\"instead\":null,\"span\":null,\"suggested_tool\":null}\n",
         stderr: "",
     },
     Case {

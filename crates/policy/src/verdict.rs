@@ -56,7 +56,7 @@ pub struct Finding {
 
 /// The answer to one question about a script.
 ///
-/// Serialised as one flat object: `verdict`, `check`, `rule`, `group`, `message`, `span`,
+/// Serialised as one flat object: `verdict`, `check`, `rule`, `group`, `message`, `instead` (the suggestion), `span`,
 /// `suggested_tool`; what does not apply is `null`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
@@ -100,12 +100,14 @@ impl Verdict {
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let finding = self.finding();
-        let mut out = serializer.serialize_struct("Verdict", 7)?;
+        let mut out = serializer.serialize_struct("Verdict", 8)?;
         out.serialize_field("verdict", self.name())?;
         out.serialize_field("check", &finding.map(|finding| finding.check))?;
         out.serialize_field("rule", &finding.map(|finding| &finding.rule))?;
         out.serialize_field("group", &finding.and_then(|finding| finding.group))?;
         out.serialize_field("message", &finding.map(|finding| &finding.message))?;
+        let instead = finding.map(|finding| &finding.suggestion);
+        out.serialize_field("instead", &instead.filter(|text| !text.is_empty()))?;
         out.serialize_field("span", &finding.map(|finding| finding.span))?;
         out.serialize_field(
             "suggested_tool",

@@ -28,7 +28,7 @@ pub struct Agent {
     /// The answer that lets the agent go on with this input instead, and decide as it would have.
     pub(super) replace: fn(&Map<String, Value>) -> Value,
     /// Where it looks for hooks.
-    pub(super) home: Home,
+    pub(super) place: Place,
     /// How they are written there.
     pub(super) form: Form,
     /// What its user has to do or know once the hook is there.
@@ -37,7 +37,7 @@ pub struct Agent {
 
 /// Where an agent keeps its settings.
 #[derive(Debug)]
-pub(super) struct Home {
+pub(super) struct Place {
     /// A variable that names another directory than the one below the user's home.
     pub(super) variable: &'static str,
     /// What comes below that directory.

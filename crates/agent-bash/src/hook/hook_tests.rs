@@ -315,6 +315,11 @@ fn the_users_settings_decide() {
         let safe = [("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")];
         assert!(blocked("touch x", &safe));
         assert!(!blocked("ls", &safe));
+        let tools = ("AGENT_BASH_INTERCEPTOR_TOOLS", "read,grep");
+        let block = ("AGENT_BASH_INTERCEPTOR_MODE", "block");
+        assert!(!blocked("cat notes.txt", &[block]));
+        assert!(!blocked("cat notes.txt", &[tools]));
+        assert!(blocked("cat notes.txt", &[tools, block]));
         // Settings that cannot be used block everything, and say which.
         let wrong = [("AGENT_BASH_SAFETY_GROUPS", "cores")];
         let said = said(agent, &call(captured, "ls"), &host(&wrong));

@@ -46,20 +46,20 @@ pub enum BadFile {
 
 /// The file in which the agent looks for hooks. `None` where no home directory is known.
 pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> {
-    let home = &agent.home;
+    let place = &agent.place;
     let dir = match scope {
-        Scope::Project => host.cwd.join(home.below_project),
+        Scope::Project => host.cwd.join(place.below_project),
         Scope::User => {
-            let named = host.env.get(&OsString::from(home.variable));
+            let named = host.env.get(&OsString::from(place.variable));
             let named = named.map(PathBuf::from).filter(|path| path.is_absolute());
             match named {
-                Some(path) if home.below_variable.is_empty() => path,
-                Some(path) => path.join(home.below_variable),
-                None => host.home.as_ref()?.join(home.below_home),
+                Some(path) if place.below_variable.is_empty() => path,
+                Some(path) => path.join(place.below_variable),
+                None => host.home.as_ref()?.join(place.below_home),
             }
         }
     };
-    Some(dir.join(home.file))
+    Some(dir.join(place.file))
 }
 
 /// The file with the hook. `before` is what stands in it, if it is there; `program` is how this program is started: a

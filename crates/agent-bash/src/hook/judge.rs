@@ -33,7 +33,7 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
     let context = Context {
         cwd: call.cwd.clone(),
         home: host.home,
-        tools: host.tools,
+        tools: host.tools.or_else(|| settings.interceptor_tools.clone()),
     };
     let verdict = policy.decide(&call.script, &context);
     if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {

@@ -20,6 +20,11 @@ pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
         return batch(&policy, &context);
     }
     let script = script::script(args.script.as_slice())?;
+    if is_a_hooks_call(&script) {
+        output::say(
+            "agent-bash: this is read as a script, and looks like a call that an agent writes to its hooks; `agent-bash hook` reads those",
+        );
+    }
     let verdict = policy.decide(&script, &context);
     let text = if args.json {
         serde_json::to_string(&verdict)? + "\n"
@@ -42,6 +47,13 @@ pub(crate) fn explanation(args: &ExplainArgs, start: &Start) -> anyhow::Result<u
     };
     output::print(&text)?;
     Ok(exit_code(&explanation.verdict))
+}
+
+/// Whether somebody has made this the hook of an agent: a script it is, but none that anybody wrote.
+fn is_a_hooks_call(script: &str) -> bool {
+    let call: Option<serde_json::Map<String, serde_json::Value>> =
+        serde_json::from_str(script).ok();
+    call.is_some_and(|call| call.contains_key("hook_event_name"))
 }
 
 fn exit_code(verdict: &Verdict) -> u8 {

@@ -64,6 +64,8 @@ pub struct CheckData {
     pub group: Option<String>,
     /// The sentence to show.
     pub message: Option<String>,
+    /// How to say it so that it passes, where there is a way.
+    pub instead: Option<String>,
     /// Where in the script, in bytes: `[from, to]`.
     pub span: Option<[usize; 2]>,
     /// The tool to use instead, for the interceptor.

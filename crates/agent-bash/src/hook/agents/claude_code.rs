@@ -3,7 +3,7 @@
 //! `allow` is never answered: it would skip the question to the user. An input that is replaced goes through the
 //! agent's own permissions as the first one would have.
 
-use super::{Agent, Form, Home, SettingsForm, ShellTool};
+use super::{Agent, Form, Place, SettingsForm, ShellTool};
 use serde_json::{Map, Value, json};
 
 const EVENT: &str = "PreToolUse";
@@ -30,7 +30,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     ],
     refuse,
     replace,
-    home: Home {
+    place: Place {
         variable: "CLAUDE_CONFIG_DIR",
         below_variable: "",
         below_home: ".claude",

@@ -2,7 +2,7 @@
 //! command runs in as that of the call.
 
 use super::claude_code::refuse;
-use super::{Agent, Form, Home, SettingsForm, ShellTool};
+use super::{Agent, Form, Place, SettingsForm, ShellTool};
 use serde_json::{Map, Value, json};
 
 /// Codex.
@@ -18,7 +18,7 @@ pub const CODEX: Agent = Agent {
     }],
     refuse,
     replace,
-    home: Home {
+    place: Place {
         variable: "CODEX_HOME",
         below_variable: "",
         below_home: ".codex",

@@ -1,6 +1,6 @@
 //! Gemini CLI: `BeforeTool`, as its documentation of hooks has it.
 
-use super::{Agent, Form, Home, SettingsForm, ShellTool};
+use super::{Agent, Form, Place, SettingsForm, ShellTool};
 use serde_json::{Map, Value, json};
 
 /// Gemini CLI.
@@ -16,7 +16,7 @@ pub const GEMINI_CLI: Agent = Agent {
     }],
     refuse,
     replace,
-    home: Home {
+    place: Place {
         variable: "GEMINI_CLI_HOME",
         below_variable: ".gemini",
         below_home: ".gemini",

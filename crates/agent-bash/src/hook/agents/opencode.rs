@@ -1,7 +1,7 @@
 //! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a file in its directory of plugins calls this
 //! program, and what they say to each other is ours.
 
-use super::{Agent, Form, Home, ShellTool};
+use super::{Agent, Form, Place, ShellTool};
 use serde_json::{Map, Value, json};
 
 /// opencode.
@@ -17,7 +17,7 @@ pub const OPENCODE: Agent = Agent {
     }],
     refuse,
     replace,
-    home: Home {
+    place: Place {
         variable: "XDG_CONFIG_HOME",
         below_variable: "opencode",
         below_home: ".config/opencode",

@@ -1,0 +1,29 @@
+//! A permission hook of one's own: what `agent-bash hook claude-code` does, in a program with other plans.
+//!
+//! ```sh
+//! echo '{"hook_event_name": "PreToolUse", "cwd": "/tmp", "tool_name": "Bash", "tool_input": {"command": "git push -f"}}' \
+//!     | cargo run -q -p agent-bash --example permission_hook
+//! ```
+//!
+//! Whatever goes wrong must end in exit code 2 with a reason on stderr: agents let a command run whose hook fails in
+//! another way. A hook that is more than a try also sees to it that it answers in time (`crates/cli/src/commands/hook.rs`).
+
+use agent_bash::HostContext;
+use agent_bash::hook::{Answer, BLOCKED, CLAUDE_CODE, MAX_INPUT_BYTES, answer};
+use std::io::{self, Read, Write};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let host = HostContext::capture("/".into());
+    let mut input = Vec::new();
+    let most = MAX_INPUT_BYTES as u64 + 1;
+    let said = match io::stdin().take(most).read_to_end(&mut input) {
+        Ok(_) => answer(&CLAUDE_CODE, &input, &host),
+        Err(error) => Answer::blocked(&CLAUDE_CODE, &error.to_string()),
+    };
+    let _ = io::stderr().write_all(said.stderr.as_bytes());
+    match io::stdout().write_all(said.stdout.as_bytes()) {
+        Ok(()) => ExitCode::from(said.exit_code),
+        Err(_) => ExitCode::from(BLOCKED),
+    }
+}

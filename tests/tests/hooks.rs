@@ -1,0 +1,275 @@
+//! `agent-bash hook` as agents and their users meet it: bytes on stdin, exit codes, files. What is answered to whom is a
+//! table beside the code (`crates/agent-bash/src/hook`).
+
+use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::world::World;
+use serde_json::{Value, json};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Each agent with the event and the tool that it names.
+const AGENTS: [(&str, &str, &str); 4] = [
+    ("claude-code", "PreToolUse", "Bash"),
+    ("codex", "PreToolUse", "Bash"),
+    ("gemini-cli", "BeforeTool", "run_shell_command"),
+    ("opencode", "tool.execute.before", "bash"),
+];
+
+fn hook(world: &World, words: &[&str]) -> anyhow::Result<Command> {
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("hook").args(words);
+    Ok(command)
+}
+
+fn call(world: &World, event: &str, tool: &str, script: &str) -> String {
+    let call = json!({
+        "hook_event_name": event, "cwd": world.cwd(), "tool_name": tool, "tool_input": {"command": script},
+    });
+    call.to_string()
+}
+
+/// What is said to Claude Code's call of this script.
+fn asked(world: &World, script: &str) -> anyhow::Result<Ran> {
+    let call = call(world, "PreToolUse", "Bash", script);
+    product::run(hook(world, &["claude-code"])?, Some(&call))
+}
+
+#[test]
+fn every_agent_is_answered_in_its_own_words_or_not_at_all() -> anyhow::Result<()> {
+    let world = World::new()?;
+    for (agent, event, tool) in AGENTS {
+        let ask = |script: &str| {
+            let call = call(&world, event, tool, script);
+            product::run(hook(&world, &[agent])?, Some(&call))
+        };
+        let passed = ask("git status")?;
+        assert_eq!(passed.code, 0, "{passed:?}");
+        assert_eq!(
+            (passed.stdout, passed.stderr),
+            (String::new(), String::new())
+        );
+        let refused = ask("git push --force")?;
+        assert_eq!((refused.code, refused.stderr.as_str()), (0, ""));
+        let said: Value = serde_json::from_str(&refused.stdout)?;
+        let specific = &said["hookSpecificOutput"];
+        let reason = match agent {
+            "gemini-cli" => (said["decision"] == "deny").then_some(&said["reason"]),
+            "opencode" => Some(&said["refused"]),
+            _ => (specific["permissionDecision"] == "deny" && specific["hookEventName"] == event)
+                .then_some(&specific["permissionDecisionReason"]),
+        };
+        let reason = reason.and_then(Value::as_str).unwrap_or_default();
+        assert!(reason.contains("no_force_push"), "{agent}: {said}");
+        assert!(reason.contains("Instead: "), "{agent}: {said}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_cannot_be_judged_exits_with_two_and_the_reason() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let good = call(&world, "PreToolUse", "Bash", "ls");
+    for input in ["", "git push --force", "{}", &good.replace("\"ls\"", "7")] {
+        let ran = product::run(hook(&world, &["claude-code"])?, Some(input))?;
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{input}");
+        assert!(ran.stderr.contains("blocked"), "{ran:?}");
+    }
+    let of_another = product::run(hook(&world, &["gemini-cli"])?, Some(&good))?;
+    assert_eq!(of_another.code, 2, "{of_another:?}");
+    // Settings that cannot be read: no rule is known then, and none is skipped.
+    fs::write(world.cwd().join(".agent-bash.toml"), "safety = [")?;
+    let ran = asked(&world, "ls")?;
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains(".agent-bash.toml"), "{ran:?}");
+    fs::remove_file(world.cwd().join(".agent-bash.toml"))?;
+    assert_eq!(asked(&world, "ls")?.code, 0);
+    Ok(())
+}
+
+#[test]
+fn an_answer_that_nobody_reads_is_no_answer() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
+    let mut command = hook(&world, &["claude-code"])?;
+    command
+        .stdin(Stdio::piped())
+        .stdout(full)
+        .stderr(Stdio::piped());
+    let mut child = command.spawn()?;
+    let call = call(&world, "PreToolUse", "Bash", "git push --force");
+    let mut stdin = child.stdin.take();
+    if let Some(stdin) = &mut stdin {
+        std::io::Write::write_all(stdin, call.as_bytes())?;
+    }
+    drop(stdin);
+    let ran = Ran::from(child.wait_with_output()?);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("stdout"), "{ran:?}");
+    Ok(())
+}
+
+#[test]
+fn the_users_settings_are_asked_where_the_call_is() -> anyhow::Result<()> {
+    let world = World::new()?;
+    assert_eq!(asked(&world, "git reset --hard")?.stdout, "");
+    let tighter = "[safety]\ngroups = [\"core\", \"inline_code\", \"data_loss\"]\n";
+    fs::write(world.cwd().join(".agent-bash.toml"), tighter)?;
+    let refused = asked(&world, "git reset --hard")?;
+    assert!(refused.stdout.contains("no_hard_reset"), "{refused:?}");
+    Ok(())
+}
+
+#[test]
+fn a_hooks_call_is_not_taken_for_a_script_in_silence() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let check = |input: &str| {
+        let mut command = world.command(product::agent_bash()?);
+        command.args(["check", "-"]);
+        product::run(command, Some(input))
+    };
+    let call = call(&world, "PreToolUse", "Bash", "ls");
+    assert!(check(&call)?.stderr.contains("agent-bash hook"));
+    assert_eq!(check("{ ls; }")?.stderr, "");
+    Ok(())
+}
+
+/// A home whose Claude Code has settings behind a link.
+fn linked(world: &World, text: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let link = world.home().join(".claude/settings.json");
+    let file = world.home().join("dotfiles/claude.json");
+    for path in [&link, &file] {
+        fs::create_dir_all(path.parent().unwrap_or(path))?;
+    }
+    fs::write(&file, text)?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640))?;
+    symlink("../dotfiles/claude.json", &link)?;
+    Ok((link, file))
+}
+
+fn set_up(world: &World, words: &[&str]) -> anyhow::Result<Ran> {
+    product::run(hook(world, words)?, Some(""))
+}
+
+#[test]
+fn a_file_is_changed_where_it_is_and_put_back() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let before = "{\n    \"model\": \"x\",\n    \"hooks\": {\"Stop\": []}\n}";
+    let (link, file) = linked(&world, before)?;
+    // Nobody can be asked, and so nothing is written; what would be is shown.
+    let shown = set_up(&world, &["--install", "claude-code"])?;
+    assert_eq!(shown.code, 2, "{shown:?}");
+    assert!(
+        shown.stdout.contains("\"matcher\": \"Bash|Monitor\""),
+        "{shown:?}"
+    );
+    assert!(shown.stderr.contains("--yes"), "{shown:?}");
+    assert_eq!(fs::read_to_string(&file)?, before);
+
+    let written = set_up(&world, &["--install", "claude-code", "--yes"])?;
+    assert_eq!(written.code, 0, "{written:?}");
+    assert!(fs::symlink_metadata(&link)?.is_symlink());
+    assert_eq!(fs::metadata(&file)?.mode() & 0o777, 0o640);
+    let settings: Value = serde_json::from_str(&fs::read_to_string(&file)?)?;
+    assert_eq!(settings["model"], "x");
+    let group = &settings["hooks"]["PreToolUse"][0];
+    assert_eq!(group["matcher"], "Bash|Monitor");
+    let command = group["hooks"][0]["command"].as_str().unwrap_or_default();
+    // It is not on PATH, so its path is written; and a hook that cannot be started blocks.
+    let binary = product::agent_bash()?.canonicalize()?;
+    assert_eq!(
+        command,
+        format!("{} hook claude-code || exit 2", binary.display())
+    );
+
+    let again = set_up(&world, &["--install", "claude-code", "--yes"])?;
+    assert!(again.stdout.contains("already"), "{again:?}");
+    let undone = set_up(&world, &["--uninstall", "claude-code", "--yes"])?;
+    assert_eq!(undone.code, 0, "{undone:?}");
+    assert_eq!(fs::read_to_string(&file)?, before);
+    assert!(fs::symlink_metadata(&link)?.is_symlink());
+    let nothing = set_up(&world, &["--uninstall", "claude-code", "--yes"])?;
+    assert!(nothing.stdout.contains("is not set up"), "{nothing:?}");
+    Ok(())
+}
+
+#[test]
+fn the_line_that_was_written_blocks_also_when_the_program_is_gone() -> anyhow::Result<()> {
+    let world = World::new()?;
+    set_up(&world, &["--install", "claude-code", "--yes"])?;
+    let text = fs::read_to_string(world.home().join(".claude/settings.json"))?;
+    let settings: Value = serde_json::from_str(&text)?;
+    let line = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+    let line = line.as_str().unwrap_or_default();
+    let run = |line: &str, script: &str| {
+        let mut command = world.command("sh");
+        command.args(["-c", line]);
+        product::run(command, Some(&call(&world, "PreToolUse", "Bash", script)))
+    };
+    assert_eq!(run(line, "ls")?.code, 0);
+    assert!(run(line, "git push --force")?.stdout.contains("deny"));
+    let gone = run(&line.replace("agent-bash hook", "gone hook"), "ls")?;
+    assert_eq!(gone.code, 2, "{gone:?}");
+    assert!(!gone.stderr.trim().is_empty(), "{gone:?}");
+    Ok(())
+}
+
+#[test]
+fn its_name_is_written_where_path_leads_to_it() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let bin = world.home().join("bin");
+    fs::create_dir(&bin)?;
+    symlink(product::agent_bash()?, bin.join("agent-bash"))?;
+    let mut command = hook(&world, &["--install", "--project", "codex", "--yes"])?;
+    command.env("PATH", &bin);
+    product::run(command, Some(""))?;
+    let text = fs::read_to_string(world.cwd().join(".codex/hooks.json"))?;
+    assert!(
+        text.contains("\"agent-bash hook codex || exit 2\""),
+        "{text}"
+    );
+    Ok(())
+}
+
+#[test]
+fn what_was_made_is_for_its_owner_and_goes_again() -> anyhow::Result<()> {
+    let world = World::new()?;
+    for (agent, path) in [
+        ("claude-code", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("gemini-cli", ".gemini/settings.json"),
+        ("opencode", ".config/opencode/plugins/agent-bash.js"),
+    ] {
+        let path: &Path = &world.home().join(path);
+        let made = set_up(&world, &["--install", agent, "--yes"])?;
+        assert_eq!(made.code, 0, "{made:?}");
+        assert_eq!(fs::metadata(path)?.mode() & 0o777, 0o600, "{agent}");
+        let undone = set_up(&world, &["--uninstall", agent, "--yes"])?;
+        assert_eq!(undone.code, 0, "{undone:?}");
+        assert!(!path.exists(), "{agent}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_file_that_is_none_is_left_alone() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let (link, file) = linked(&world, "{\n  // mine\n  \"model\": \"x\"\n}\n")?;
+    let refused = set_up(&world, &["--install", "claude-code", "--yes"])?;
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("line 2"), "{refused:?}");
+    fs::remove_file(&file)?;
+    let dangling = set_up(&world, &["--install", "claude-code", "--yes"])?;
+    assert!(dangling.stderr.contains("not there"), "{dangling:?}");
+    assert_ne!(dangling.code, 0);
+    fs::remove_file(&link)?;
+    fs::create_dir(&link)?;
+    let directory = set_up(&world, &["--install", "claude-code", "--yes"])?;
+    assert!(
+        directory.stderr.contains("no regular file"),
+        "{directory:?}"
+    );
+    assert_ne!(directory.code, 0);
+    Ok(())
+}
