@@ -285,9 +285,14 @@ impl RunningCall {
 
     /// Its output from `offset` on, or what was not read yet; read is what was given.
     pub fn read(&self, offset: Option<u64>) -> Part {
+        let is_over = self.account().is_some();
         let mut seen = self.seen();
-        let unread = seen.recent.take_unread();
-        let (from, bytes) = seen.recent.since(offset.unwrap_or(unread.from));
+        let unread_from = seen.recent.unread_from();
+        let (from, mut bytes) = seen.recent.since(offset.unwrap_or(unread_from));
+        // The rest of a character comes with the next reading.
+        let held = if is_over { 0 } else { begun(&bytes) };
+        bytes.truncate(bytes.len() - held);
+        let unread = seen.recent.take_unread(held);
         Part {
             bytes,
             from,
@@ -306,6 +311,22 @@ impl RunningCall {
     fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Bytes at the end that begin a character and do not end it.
+fn begun(bytes: &[u8]) -> usize {
+    let last = bytes.iter().rev().take(3);
+    for (behind, byte) in last.enumerate() {
+        let length = match byte {
+            0x80..=0xbf => continue,
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xf7 => 4,
+            _ => 1,
+        };
+        return if behind + 1 < length { behind + 1 } else { 0 };
+    }
+    0
 }
 
 /// A terminal for one call: where its handle will be, and who runs the call on it.
@@ -343,6 +364,29 @@ impl Drop for Feed {
     fn drop(&mut self) {
         if let Some(live) = &self.live {
             live.end();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_character_that_has_begun_waits_for_its_end() {
+        for (bytes, want) in [
+            (&b""[..], 0),
+            (b"a", 0),
+            ("é".as_bytes(), 0),
+            (&"é".as_bytes()[..1], 1),
+            (&"a€".as_bytes()[..3], 2),
+            (&"😀".as_bytes()[..3], 3),
+            ("😀".as_bytes(), 0),
+            // No character at all.
+            (b"\x80\x80\x80\x80", 0),
+            (b"\xff", 0),
+        ] {
+            assert_eq!(begun(bytes), want, "{bytes:?}");
         }
     }
 }

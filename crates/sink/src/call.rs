@@ -96,9 +96,7 @@ impl CallOutput {
     /// Keeps the whole output, also where what is shown is all of it.
     pub fn keep(&mut self) {
         for sink in iter::once(&mut self.first).chain(&mut self.stderr) {
-            if sink.total_bytes() > 0 {
-                drop(sink.take_file_for_survivors());
-            }
+            sink.keep();
         }
     }
 

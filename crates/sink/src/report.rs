@@ -12,7 +12,7 @@ pub struct SinkReport {
     /// The counts.
     pub summary: OutputSummary,
     /// The whole output on disk. There is one exactly when something that was printed is not shown, or when
-    /// [`crate::OutputSink::take_file_for_survivors`] made it; and it could be kept.
+    /// [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::keep`] asked for it; and it could be kept.
     pub artifact: Option<ArtifactRef>,
     /// Why there is no artifact although there should be one; such as `No space left on device`.
     pub artifact_failed: Option<String>,

@@ -99,6 +99,11 @@ impl OutputSink {
         self.spill.file()
     }
 
+    /// Lets the artifact exist whatever is shown, if anything was printed: somebody has seen less than that.
+    pub fn keep(&mut self) {
+        self.kept_for_others |= self.total_bytes() > 0;
+    }
+
     /// Bytes pushed so far.
     pub fn total_bytes(&self) -> u64 {
         self.sanitiser.raw()

@@ -1,6 +1,7 @@
 //! `agent-bash mcp`, line by line: what a well-meant client library does not do, and what is left when one of the two goes
 //! away. The official Python SDK talks to it in `clients.rs`.
 
+mod adapter;
 mod agents;
 mod ends;
 mod messages;

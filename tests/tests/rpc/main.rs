@@ -2,6 +2,7 @@
 //!
 //! What single calls come to is held by the conformance cases, which are played through it, too.
 
+mod adapters;
 mod kept;
 mod load;
 

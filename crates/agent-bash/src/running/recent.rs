@@ -40,11 +40,18 @@ impl Recent {
         self.bytes.extend(kept);
     }
 
-    /// What came since the last reading; all of it is read now.
-    pub(super) fn take_unread(&mut self) -> Unread {
+    /// Where what came since the last reading begins.
+    pub(super) fn unread_from(&self) -> u64 {
+        self.unread.from
+    }
+
+    /// What came since the last reading; all of it but the last `held` bytes, which end no line, is read now.
+    pub(super) fn take_unread(&mut self, held: usize) -> Unread {
+        let from = self.total - held as u64;
         let next = Unread {
-            from: self.total,
-            ..Unread::default()
+            from,
+            head: self.since(from).1,
+            lines: 0,
         };
         std::mem::replace(&mut self.unread, next)
     }
@@ -71,7 +78,7 @@ mod tests {
     fn the_beginning_of_what_nobody_has_read_is_kept_and_its_lines_are_counted() {
         let mut recent = Recent::default();
         recent.push(b"old\n");
-        let unread = recent.take_unread();
+        let unread = recent.take_unread(0);
         assert_eq!(
             (unread.from, unread.head, unread.lines),
             (0, b"old\n".to_vec(), 1)
@@ -79,10 +86,16 @@ mod tests {
         recent.push(b"first\n");
         recent.push(&vec![b'x'; KEPT * 2]);
         recent.push(b"\nlast");
-        let unread = recent.take_unread();
+        let unread = recent.take_unread(0);
         assert_eq!((unread.from, unread.lines, unread.head.len()), (4, 2, HEAD));
         assert!(unread.head.starts_with(b"first\nxx"));
-        assert_eq!(recent.take_unread().from, recent.total());
+        assert_eq!(recent.take_unread(2).from, recent.total());
+        recent.push(b"!");
+        let unread = recent.take_unread(0);
+        assert_eq!(
+            (unread.head, unread.from),
+            (b"st!".to_vec(), recent.total() - 3)
+        );
     }
 
     #[test]

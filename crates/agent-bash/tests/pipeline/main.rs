@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod adapters;
 mod background;
 mod limits;
 mod reading;

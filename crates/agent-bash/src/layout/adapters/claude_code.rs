@@ -43,7 +43,10 @@ fn ran_once(given: &Given, account: &Account) -> Shown {
         Status::TimedOut { after_ms } => data["timedOutAfterMs"] = (*after_ms).into(),
         _ => {}
     }
-    if let Some(kept) = result.artifacts.first() {
+    // A file of what lives on is not that.
+    if let Some(kept) = result.artifacts.first()
+        && result.output.truncated
+    {
         data["persistedOutputPath"] = kept.path.as_str().into();
         data["persistedOutputSize"] = kept.bytes.into();
     }
