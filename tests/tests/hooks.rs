@@ -114,7 +114,7 @@ fn an_answer_that_nobody_reads_is_no_answer() -> anyhow::Result<()> {
 fn the_users_settings_are_asked_where_the_call_is() -> anyhow::Result<()> {
     let world = World::new()?;
     assert_eq!(asked(&world, "git reset --hard")?.stdout, "");
-    let tighter = "[safety]\ngroups = [\"core\", \"inline_code\", \"data_loss\"]\n";
+    let tighter = "[safety]\non = [\"no_hard_reset\"]\n";
     fs::write(world.cwd().join(".agent-bash.toml"), tighter)?;
     let refused = asked(&world, "git reset --hard")?;
     assert!(refused.stdout.contains("no_hard_reset"), "{refused:?}");
