@@ -48,6 +48,8 @@ pub struct StartOptions {
     pub terminal: Option<PtyOptions>,
     /// As [`CallOptions::escalation`].
     pub escalation: Option<String>,
+    /// As [`CallOptions::tools`].
+    pub tools: Option<Vec<String>>,
 }
 
 /// Why nothing was written to a call.
@@ -148,6 +150,7 @@ impl Running {
             live,
             terminal,
             escalation,
+            tools,
         } = options;
         let (terminal, executor) = terminal.map(on_terminal).unzip();
         let call = Arc::new(RunningCall {
@@ -170,6 +173,7 @@ impl Running {
                 live: Some(&mut feed),
                 terminal: executor,
                 escalation,
+                tools,
                 ..CallOptions::default()
             };
             let account = Box::pin(tool.account(input, options, &cancel)).await;

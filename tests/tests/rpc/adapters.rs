@@ -4,7 +4,7 @@
 
 use super::{SOON, answer, ask, data, server, world};
 use agent_bash_tests::conversation::Conversation;
-use agent_bash_tests::poll;
+use agent_bash_tests::{poll, product};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
@@ -145,6 +145,52 @@ fn the_whole_of_an_output_that_was_cut_is_behind_its_link() -> Result<()> {
         (&shown["text"], &shown["total_lines"]),
         (&json!("200000\n"), &json!(200_000))
     );
+    assert!(server.end()?.status.success());
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn tools_that_a_greeting_names_are_proposed_to_adapters_too() -> Result<()> {
+    let world = world()?;
+    std::fs::write(world.cwd().join("notes"), "a line\n")?;
+    let mut command = world.command(product::agent_bash()?);
+    command
+        .arg("rpc")
+        .env("AGENT_BASH_INTERCEPTOR_MODE", "block");
+    let mut server = Conversation::start(command)?;
+    for (tools, kind) in [(json!([]), "exited"), (json!(["read"]), "blocked")] {
+        data(&mut server, json!({"type": "hello", "tools": tools}))?;
+        let answer = call(&mut server, "exec_command", &json!({ "cmd": "cat notes" }))?;
+        assert_eq!(answer["result"]["status"]["kind"], kind, "{answer}");
+    }
+    assert!(server.end()?.status.success());
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_task_is_stopped_once() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let mut claude = |tool: &str, input: Value| {
+        let call =
+            json!({"type": "adapter_call", "adapter": "claude-code", "tool": tool, "input": input});
+        data(&mut server, call)
+    };
+    let begun = claude(
+        "Bash",
+        json!({"command": "sleep 600", "run_in_background": true}),
+    )?;
+    let task = begun["structured"]["backgroundTaskId"].clone();
+    let stopped = claude("TaskStop", json!({ "task_id": task }))?;
+    assert_eq!(
+        (&stopped["is_error"], &stopped["structured"]["task_id"]),
+        (&json!(false), &task)
+    );
+    let again = claude("TaskStop", json!({ "task_id": task }))?;
+    assert_eq!(again["content"], "task 1 is not running: it has ended");
+    assert_eq!(again["is_error"], true);
     assert!(server.end()?.status.success());
     world.assert_nothing_left(SOON);
     Ok(())

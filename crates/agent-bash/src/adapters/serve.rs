@@ -4,7 +4,7 @@ use super::{Adapter, Chunk, Done, Given, Plan, Ran, Shown, Tool, Wanted, Written
 use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
 use crate::{Account, Session};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation};
-use agent_bash_exec::{JobError, Killed, OutputRange};
+use agent_bash_exec::{JobError, JobState, Killed, OutputRange};
 use agent_bash_pty::PtyOptions;
 use serde::Serialize;
 use serde_json::Value;
@@ -19,6 +19,8 @@ pub struct Adapted {
     session: Arc<Session>,
     running: Arc<Running>,
     clock: Arc<dyn Clock>,
+    /// As [`crate::CallOptions::tools`].
+    tools: Option<Vec<String>>,
 }
 
 /// What a call of an adapter's tool is answered with.
@@ -49,7 +51,14 @@ impl Adapted {
             session,
             running,
             clock,
+            tools: None,
         }
+    }
+
+    /// The tools that the model has beside the adapter's, in place of those that the host has named.
+    #[must_use]
+    pub fn beside(self, tools: Option<Vec<String>>) -> Self {
+        Self { tools, ..self }
     }
 
     /// Serves one call. Never fails: what is wrong with it is an answer.
@@ -102,13 +111,7 @@ impl Adapted {
                 Ok(Outcome::Chunk(Box::new(chunk)))
             }
             Plan::Stop(job) => {
-                let jobs = self.session.jobs().ok_or(NO_JOBS)?;
-                let grace = self.session.tool().profile().grace;
-                let killed = jobs.kill(&job, grace).await;
-                let killed = killed.map_err(|error| match error {
-                    JobError::Unknown { id } => format!("there is no task with the id {id}"),
-                    error => error.to_string(),
-                })?;
+                let killed = self.stop(&job).await?;
                 Ok(Outcome::Stopped(Box::new(killed)))
             }
         }
@@ -213,6 +216,20 @@ impl Adapted {
         }
     }
 
+    /// Ends a background job.
+    async fn stop(&self, job: &JobId) -> Result<Killed, String> {
+        let said = |error| match error {
+            JobError::Unknown { id } => format!("there is no task with the id {id}"),
+            error => error.to_string(),
+        };
+        let jobs = self.session.jobs().ok_or(NO_JOBS)?;
+        if let JobState::Ended(_) = jobs.show(job).map_err(said)?.state {
+            return Err(format!("task {job} is not running: it has ended"));
+        }
+        let grace = self.session.tool().profile().grace;
+        jobs.kill(job, grace).await.map_err(said)
+    }
+
     /// What a job has printed after so long.
     async fn first_of(&self, job: &JobId, delay: Duration, cancel: &Cancel) -> String {
         let Some(jobs) = self.session.jobs() else {
@@ -257,6 +274,7 @@ impl Adapted {
         let options = StartOptions {
             escalation: wanted.escalation,
             terminal,
+            tools: self.tools.clone(),
             ..StartOptions::default()
         };
         let call = self

@@ -36,6 +36,36 @@ fn tool(
 }
 
 #[tokio::test]
+async fn a_terminal_that_a_call_brings_is_used_unless_terminals_are_forbidden() {
+    let none: &[(&str, &str)] = &[];
+    for (env, is_allowed) in [(none, true), (&[("AGENT_BASH_NO_PTY", "1")], false)] {
+        let brought = Scripted::exits(0, b"typed\r\n");
+        // The tool itself offers none: its profile may not use one.
+        let (tool, plain) = tool(&profiles::MODES, env, &Scripted::exits(0, b""), |builder| {
+            builder
+        });
+        let options = CallOptions {
+            terminal: Some(brought.clone()),
+            ..CallOptions::default()
+        };
+        let request = Request::new("ls");
+        let result = tool.execute_with(request, options, &Cancel::new()).await;
+        assert_eq!((brought.runs() == 1, plain.runs()), (is_allowed, 0));
+        if is_allowed {
+            let spec = brought.last();
+            let term = spec.env.get("TERM").and_then(|term| term.to_str());
+            assert_eq!(
+                term,
+                Some("xterm-256color"),
+                "as somebody who is there has it"
+            );
+        } else {
+            assert!(result.text.contains("AGENT_BASH_NO_PTY"), "{}", result.text);
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_terminal_is_used_where_all_agree() {
     let request = || Request::new("ls");
     let standard = &profiles::STANDARD;

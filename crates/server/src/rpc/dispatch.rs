@@ -189,7 +189,8 @@ impl Asking {
     async fn adapter_call(&self, adapter: &str, tool: &str, input: &Value) -> Answer {
         let adapter = adapters::by_name(adapter).map_err(text)?;
         adapter.tool(tool)?;
-        let call = self.adapted.call(adapter, tool, input, &self.cancel);
+        let calls = self.adapted.clone().beside(self.tools.clone());
+        let call = calls.call(adapter, tool, input, &self.cancel);
         data(Box::pin(call).await)
     }
 
