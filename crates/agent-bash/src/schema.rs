@@ -50,7 +50,12 @@ fn words(duration: Duration) -> String {
             return format!("{} {unit}", seconds / length);
         }
     }
-    format!("{} seconds", duration.as_secs_f64())
+    let unit = if duration == Duration::from_secs(1) {
+        "second"
+    } else {
+        "seconds"
+    };
+    format!("{} {unit}", duration.as_secs_f64())
 }
 
 #[cfg(test)]
@@ -95,6 +100,55 @@ mod tests {
         }
     }
 
+    /// Whether a description speaks of a field: `field`, or field=.
+    fn speaks_of(description: &str, field: &str) -> bool {
+        // The commands of these names are spoken of, too.
+        let text = description.replace("pipe into `head` or `tail`", "");
+        text.contains(&format!("`{field}`")) || text.contains(&format!("{field}="))
+    }
+
+    #[test]
+    fn no_description_speaks_of_a_field_that_its_schema_lacks() {
+        let all = profiles::STANDARD.schema_fields;
+        for profile in profiles::ALL {
+            for missing in all {
+                // The profile's own fields, and without one of them as a host may have it.
+                let fields: Vec<&'static str> = profile.schema_fields.to_vec();
+                let fewer: Vec<&'static str> = fields
+                    .iter()
+                    .copied()
+                    .filter(|field| field != missing)
+                    .collect();
+                let fewer: &'static [&'static str] = fewer.leak();
+                // The words of `modes` are fixed, and so are its fields.
+                let is_fixed = profile.layout == TextLayout::Modes && fewer.len() < fields.len();
+                if is_fixed || *missing == "command" {
+                    continue;
+                }
+                let narrowed = Profile {
+                    schema_fields: fewer,
+                    ..profile.clone()
+                };
+                let tool = bash(&narrowed);
+                for field in all.iter().filter(|field| !fewer.contains(field)) {
+                    assert!(
+                        !speaks_of(&tool.description, field),
+                        "{:?} without `{missing}` speaks of `{field}`: {}",
+                        profile.name,
+                        tool.description
+                    );
+                }
+            }
+        }
+        // The control: what is shown is spoken of.
+        let text = bash(&profiles::STANDARD).description;
+        assert!(
+            ["mode", "timeout", "cwd", "session", "head"]
+                .iter()
+                .all(|field| speaks_of(&text, field))
+        );
+    }
+
     #[test]
     fn the_tool_of_each_profile() {
         for profile in profiles::ALL {
@@ -108,6 +162,7 @@ mod tests {
     #[test]
     fn durations_are_written_in_words() {
         for (seconds, want) in [
+            (1, "1 second"),
             (30, "30 seconds"),
             (90, "90 seconds"),
             (300, "5 minutes"),

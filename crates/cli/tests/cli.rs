@@ -82,7 +82,7 @@ const CASES: &[Case] = &[
         words: &["run", "--timeout", "1", "echo a; sleep 20"],
         stdin: "",
         code: 124,
-        stdout: "[Command timed out after 1 seconds]\na\n",
+        stdout: "[Command timed out after 1 second]\na\n",
         stderr: "",
     },
     Case {

@@ -9,8 +9,8 @@ use crate::report::{Shown, SinkReport};
 use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::spill::Spill;
 use agent_bash_core::{
-    ArtifactEnd, ArtifactMeta, ArtifactStore, Flow, OutputLimits, OutputSummary, StreamId,
-    Truncation,
+    ArtifactEnd, ArtifactMeta, ArtifactStore, Flow, OutputLimits, OutputSummary, Status, StreamId,
+    TruncatedBy, Truncation,
 };
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -141,7 +141,10 @@ impl OutputSink {
             let cut = cut::cut(&text, policy, tail, raw);
             summarise(&text, cut, raw)
         };
-        let needed = summary.truncated || self.kept_for_others;
+        // What `head` and `tail` left out of a success nobody wanted; of a failure it may say why.
+        let unwanted = summary.truncated_by == Some(TruncatedBy::HeadTail)
+            && end.status == Status::Exited { code: 0 };
+        let needed = (summary.truncated && !unwanted) || self.kept_for_others;
         let kept = self.spill.finish(needed, end);
         SinkReport {
             stream: self.options.stream,

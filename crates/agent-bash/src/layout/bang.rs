@@ -25,6 +25,7 @@ pub fn bang(message: &BangMessage) -> String {
     let truncated = truncation_notice(
         StreamId::Merged,
         &message.summary,
+        Some(message.summary.total_lines),
         message.artifact.as_ref(),
         profiles::STANDARD.output,
     );

@@ -311,14 +311,70 @@ fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_
     )];
     let shown = text(&profiles::STANDARD, End::Ran(&EXIT_3), &printed, &notices);
     insta::assert_snapshot!("standard_notices", shown);
-    for profile in [&profiles::MODES, &profiles::PAGED, &profiles::WORKSPACE] {
+    // Who lives on is said in each of them.
+    let others = [&profiles::MODES, &profiles::PAGED, &profiles::WORKSPACE];
+    let alive = "[Still running: pid 12, holds the output: sleep 300]\n";
+    for profile in others {
+        let mut shown = text(profile, End::Ran(&EXIT_3), &printed, &notices);
+        if profile.layout == TextLayout::Modes {
+            shown.push('\n');
+        }
+        let (before, after) = shown.split_once(alive).unwrap_or_default();
         assert_eq!(
-            text(profile, End::Ran(&EXIT_3), &printed, &notices),
+            format!("{before}{after}").trim_end(),
             ran(profile, &EXIT_3, &printed),
             "{:?}",
             profile.name
         );
     }
+}
+
+#[test]
+fn a_failure_to_keep_an_output_is_said_in_each_layout() {
+    let reason = "less than 512 MB are free in /x".to_owned();
+    let notices = [NoticeKind::ArtifactFailed { reason }.into()];
+    for profile in profiles::ALL {
+        let printed = [cut(profile, StreamId::Merged, TruncatedBy::Bytes, None)];
+        let shown = text(profile, End::Ran(&EXIT_3), &printed, &notices);
+        let said = "[The full output was not kept: less than 512 MB are free in /x]";
+        assert!(
+            shown.lines().any(|line| line == said),
+            "{:?}: {shown}",
+            profile.name
+        );
+    }
+}
+
+#[test]
+fn where_what_was_asked_for_is_shown_nothing_is_said() {
+    let lifted = Notice::from(NoticeKind::Lifted {
+        filter: "head -5".into(),
+    });
+    let ended = Notice::from(NoticeKind::HeadSatisfied { lines: 5 });
+    let standard = &profiles::STANDARD;
+    let show = |kept, status: &Status, notices: &[Notice]| {
+        let stream = cut(standard, StreamId::Stdout, TruncatedBy::HeadTail, kept);
+        let printed = [SinkReport {
+            head_satisfied: Some(5),
+            ..stream
+        }];
+        text(standard, End::Ran(status), &printed, notices)
+    };
+    let notes = |text: &str| text.lines().filter(|line| line.starts_with('[')).count();
+    let ok = Status::Exited { code: 0 };
+    assert_eq!(notes(&show(None, &ok, &[])), 0);
+    assert_eq!(notes(&show(None, &ok, &[lifted.clone(), ended.clone()])), 0);
+    // Who gave an argument has written no `| head`.
+    let by_argument = show(None, &ok, &[ended.clone()]);
+    assert!(by_argument.contains("ended after its first 5 lines"));
+    // The controls: a failure keeps all of it and says so, and how much a producer happened to print is no number to name.
+    let failed = show(Some(3), &EXIT_3, &[lifted.clone()]);
+    assert!(failed.contains(" of 8432. Full: artifact://3]"), "{failed}");
+    let cut_off = show(Some(3), &EXIT_3, &[lifted, ended]);
+    assert!(
+        cut_off.contains("[Showing lines 8431-8432. Full: artifact://3]"),
+        "{cut_off}"
+    );
 }
 
 #[test]

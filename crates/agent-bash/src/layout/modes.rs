@@ -1,7 +1,10 @@
 //! Seed 002's text: a line that says what went wrong, then the output; beyond 128 KB its first and last 4 KB.
-//! Notices stay in the data.
+//! After it the file with all of it, and what lives on or could not be kept; the other notices stay in the data.
 
-use super::wording::{SizeStyle, binary_line, end_line, is_binary, plain, shell_code, size};
+use super::wording::{
+    SizeStyle, binary_line, end_line, files_line, is_binary, plain, shell_code, size, size_over,
+    vital_lines,
+};
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{OutputLimits, Status, Truncation, short_duration};
@@ -37,6 +40,11 @@ pub(super) fn write(facts: &Facts<'_>) -> String {
         }
         body(&mut text, printed, facts.limits);
     }
+    let files = files_line(facts.printed).into_iter();
+    for line in files.chain(vital_lines(facts.notices)) {
+        end_line(&mut text);
+        text.push_str(&line);
+    }
     text
 }
 
@@ -67,7 +75,7 @@ fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
             let _ = write!(
                 text,
                 "[output truncated in middle: got {}, max is {}]\n{}\n\n[snip]\n\n{}",
-                size(printed.summary.total_bytes, SizeStyle::Spaced),
+                size_over(printed.summary.total_bytes, max as u64, SizeStyle::Spaced),
                 size(max as u64, SizeStyle::Spaced),
                 head.text,
                 tail.text

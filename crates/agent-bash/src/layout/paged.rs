@@ -1,9 +1,9 @@
 //! Seed 003's text: stdout, stderr, and a last line that says how it ended; a stream over its limits as both ends and
-//! a file to page through. Notices stay in the data.
+//! a file to page through. What lives on or could not be kept is said; the other notices stay in the data.
 
 use super::wording::{
-    SizeStyle, background_line, binary_line, blank_line, end_line, is_binary, marked, seconds,
-    shell_code, thousands,
+    SizeStyle, background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,
+    seconds_text, shell_code, vital_lines,
 };
 use super::{End, Facts};
 use crate::refusal::Refusal;
@@ -34,7 +34,7 @@ pub(super) fn write(facts: &Facts<'_>) -> String {
     if text.is_empty() {
         text.push_str("no output");
     }
-    if let Some(line) = last_line(status) {
+    for line in vital_lines(facts.notices).chain(last_line(status)) {
         end_line(&mut text);
         text.push_str(&line);
     }
@@ -45,8 +45,8 @@ fn last_line(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code: 0 } => None,
         Status::TimedOut { after_ms } => Some(format!(
-            "Command timed out after {} seconds",
-            seconds(*after_ms)
+            "Command timed out after {}",
+            seconds_text(*after_ms)
         )),
         Status::Cancelled => Some("Command was aborted before completion".to_owned()),
         Status::Lost { .. } => Some("Exit code unknown".to_owned()),
@@ -75,8 +75,8 @@ fn stream(text: &mut String, printed: &SinkReport) {
         text.push_str(&marked(printed));
         return;
     }
-    let total = thousands(printed.summary.total_lines);
-    let _ = writeln!(text, "<{name} truncated: {total} lines total>");
+    let total = line_count(printed.summary.total_lines);
+    let _ = writeln!(text, "<{name} truncated: {total} total>");
     if let Some(line) = saved_line(printed) {
         let _ = writeln!(
             text,
@@ -93,8 +93,8 @@ fn stream(text: &mut String, printed: &SinkReport) {
         blank_line(text);
         let _ = write!(
             text,
-            "--- {which} {} lines ---\n{}",
-            piece.line_count(),
+            "--- {which} {} ---\n{}",
+            line_count(piece.line_count()),
             piece.marked()
         );
     }

@@ -1,11 +1,14 @@
 //! Seed 000's text: annotation line, output or `(no output)`, blank line, truncation notice, other notice lines, blank
 //! line, exit line.
 
-use super::wording::{SizeStyle, background_line, blank_line, end_line, seconds, shown_text, size};
+use super::wording::{
+    SizeStyle, background_line, blank_line, end_line, seconds_text, shown_text, size,
+};
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{
-    ArtifactRef, Notice, OutputLimits, OutputSummary, Status, StreamId, TruncatedBy, Truncation,
+    ArtifactRef, Notice, NoticeKind, OutputLimits, OutputSummary, Status, StreamId, TruncatedBy,
+    Truncation,
 };
 use agent_bash_sink::SinkReport;
 
@@ -49,14 +52,25 @@ pub(super) fn notes(
     notices: &[Notice],
     limits: OutputLimits,
 ) -> Vec<String> {
+    let is_lifted = |notice: &Notice| matches!(notice.kind, NoticeKind::Lifted { .. });
+    let is_ended = |notice: &Notice| matches!(notice.kind, NoticeKind::HeadSatisfied { .. });
+    let ended_early = notices.iter().any(is_ended);
+    // Whoever writes `| head` expects what it does.
+    let expected = |notice: &Notice| is_ended(notice) && notices.iter().any(is_lifted);
     let mut notes: Vec<String> = printed
         .iter()
         .filter_map(|printed| {
             let artifact = printed.artifact.as_ref();
-            truncation_notice(printed.stream, &printed.summary, artifact, limits)
+            // A producer that was ended has printed as much as it happened to.
+            let count = match printed.head_satisfied {
+                Some(_) if ended_early => None,
+                _ => Some(printed.summary.total_lines),
+            };
+            truncation_notice(printed.stream, &printed.summary, count, artifact, limits)
         })
         .collect();
     let for_model = notices.iter().filter(|n| n.kind.is_for_model());
+    let for_model = for_model.filter(|notice| !expected(notice));
     notes.extend(for_model.map(|notice| format!("[{}]", notice.text)));
     notes
 }
@@ -69,8 +83,8 @@ fn annotated(line: &str, rest: &str) -> String {
 pub(super) fn annotation(status: &Status) -> Option<String> {
     match status {
         Status::TimedOut { after_ms } => Some(format!(
-            "[Command timed out after {} seconds]",
-            seconds(*after_ms)
+            "[Command timed out after {}]",
+            seconds_text(*after_ms)
         )),
         Status::Cancelled => Some("[Command cancelled]".to_owned()),
         _ => None,
@@ -109,14 +123,17 @@ pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
 }
 
 /// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named where it is the limit that cut:
-/// lines that `head` or `tail` left out were not asked for.
+/// lines that `head` or `tail` left out were not asked for, and where no file has them either, nothing is said. `count` is Z,
+/// where it says something.
 pub(super) fn truncation_notice(
     stream: StreamId,
     summary: &OutputSummary,
+    count: Option<u64>,
     artifact: Option<&ArtifactRef>,
     limits: OutputLimits,
 ) -> Option<String> {
-    if !summary.truncated && !summary.binary {
+    let as_asked = summary.truncated_by == Some(TruncatedBy::HeadTail) && artifact.is_none();
+    if as_asked || (!summary.truncated && !summary.binary) {
         return None;
     }
     let full = artifact.map(|artifact| format!("Full: {}", artifact.uri));
@@ -141,10 +158,10 @@ pub(super) fn truncation_notice(
     let limit = limit_text(summary.truncated_by, limits);
     let full = full.map(|full| format!(" {full}")).unwrap_or_default();
     let stop = if full.is_empty() { "" } else { "." };
-    Some(format!(
-        "[{subject}{verb} {shown} of {}{limit}{stop}{full}]",
-        summary.total_lines
-    ))
+    let of = count
+        .map(|count| format!(" of {count}"))
+        .unwrap_or_default();
+    Some(format!("[{subject}{verb} {shown}{of}{limit}{stop}{full}]"))
 }
 
 fn limit_text(by: Option<TruncatedBy>, limits: OutputLimits) -> String {

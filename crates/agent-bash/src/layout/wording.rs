@@ -1,6 +1,6 @@
 //! Numbers as the texts write them, and joints between parts of a text.
 
-use agent_bash_core::Status;
+use agent_bash_core::{Notice, NoticeKind, Status};
 use agent_bash_sink::{Piece, Shown, SinkReport};
 use std::time::Duration;
 
@@ -56,6 +56,55 @@ pub(super) fn thousands(number: u64) -> String {
 /// `30`, `1.5`: seconds without needless decimals.
 pub(super) fn seconds(after_ms: u64) -> String {
     Duration::from_millis(after_ms).as_secs_f64().to_string()
+}
+
+/// `30 seconds`, `1 second`.
+pub(super) fn seconds_text(after_ms: u64) -> String {
+    let unit = if after_ms == 1000 {
+        "second"
+    } else {
+        "seconds"
+    };
+    format!("{} {unit}", seconds(after_ms))
+}
+
+/// A size that is over `max`: in bytes where it would be written as `max` is.
+pub(super) fn size_over(bytes: u64, max: u64, style: SizeStyle) -> String {
+    let written = size(bytes, style);
+    if written == size(max, style) {
+        format!("{bytes} bytes")
+    } else {
+        written
+    }
+}
+
+/// `1 line`, `8,432 lines`.
+pub(super) fn line_count(count: u64) -> String {
+    let unit = if count == 1 { "line" } else { "lines" };
+    format!("{} {unit}", thousands(count))
+}
+
+/// The files with all that the streams printed, where something of it is not shown: `[Full output: PATH]`, for a model that
+/// reads files by commands.
+pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
+    let cut = |one: &&SinkReport| one.summary.truncated || one.summary.binary;
+    let cut = printed.iter().filter(cut);
+    let artifacts = cut.filter_map(|one| one.artifact.as_ref());
+    let paths: Vec<&str> = artifacts.map(|artifact| artifact.path.as_str()).collect();
+    (!paths.is_empty()).then(|| format!("[Full output: {}]", paths.join(", ")))
+}
+
+/// What no layout leaves in the data alone: that something lives on, or that something is lost. A `[…]` line each.
+pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
+    let is_vital = |notice: &&Notice| {
+        let kind = &notice.kind;
+        matches!(
+            kind,
+            NoticeKind::Survivors { .. } | NoticeKind::ArtifactFailed { .. }
+        )
+    };
+    let vital = notices.iter().filter(is_vital);
+    vital.map(|notice| format!("[{}]", notice.text))
 }
 
 /// What stands for a stream that is not text.
@@ -166,6 +215,21 @@ mod tests {
     fn seconds_have_no_needless_decimals() {
         for (millis, want) in [(30_000, "30"), (1500, "1.5"), (1, "0.001"), (0, "0")] {
             assert_eq!(seconds(millis), want);
+        }
+        for (millis, want) in [(1000, "1 second"), (1500, "1.5 seconds"), (0, "0 seconds")] {
+            assert_eq!(seconds_text(millis), want);
+        }
+    }
+
+    #[test]
+    fn a_size_over_a_limit_is_never_written_as_the_limit() {
+        let max = 128 * 1024;
+        for (bytes, want) in [
+            (max + 1, "131073 bytes"),
+            (max + 103, "128.1 KB"),
+            (2 * max, "256 KB"),
+        ] {
+            assert_eq!(size_over(bytes, max, SizeStyle::Spaced), want);
         }
     }
 

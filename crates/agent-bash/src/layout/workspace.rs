@@ -1,7 +1,10 @@
-//! Seed 004's text: stdout, newline, stderr, all of it within 100 KB, and `[Exit code: N]` last of all. Notices stay in
-//! the data.
+//! Seed 004's text: stdout, newline, stderr, all of it within 100 KB, and `[Exit code: N]` last of all. Before it the
+//! file with all of it, and what lives on or could not be kept; the other notices stay in the data.
 
-use super::wording::{SizeStyle, background_line, binary_line, is_binary, plain, shell_code, size};
+use super::wording::{
+    SizeStyle, background_line, binary_line, files_line, is_binary, plain, shell_code, size,
+    vital_lines,
+};
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use crate::stage::working_directory::DirectoryError;
@@ -27,6 +30,10 @@ pub(super) fn write(facts: &Facts<'_>) -> String {
             "\n[Output truncated at {}]",
             size(limit as u64, SizeStyle::Short)
         );
+    }
+    let files = files_line(facts.printed).into_iter();
+    for line in files.chain(vital_lines(facts.notices)) {
+        let _ = write!(text, "\n{line}");
     }
     if let Status::TimedOut { after_ms } = status {
         let after = short_duration(Duration::from_millis(*after_ms));

@@ -5,6 +5,14 @@ use agent_bash_core::{Profile, Truncation};
 
 pub(super) fn description(profile: &Profile, cwd: &str) -> String {
     let times = &profile.timeouts;
+    let longest = if profile.schema_fields.contains(&"timeout") {
+        format!(
+            " unless `timeout` (in seconds) says otherwise; the longest is {} seconds",
+            times.max.as_secs()
+        )
+    } else {
+        String::new()
+    };
     let limits = match profile.output.truncation {
         Truncation::HeadTail {
             max_bytes,
@@ -22,12 +30,11 @@ pub(super) fn description(profile: &Profile, cwd: &str) -> String {
 
 The working directory is {cwd}.
 `cd` and variables do not persist between calls.
-A command is ended after {default} unless `timeout` (in seconds) says otherwise; the longest is {max} seconds.
+A command is ended after {default}{longest}.
 There is no terminal and nobody to answer questions: use flags such as -y.
 
 {limits}and all of it is kept in a file that the result names: read any section of it with the view tool (offset, limit).
 Do not pipe into `head` or `tail`: that hides the exit code and loses the rest.",
         default = words(times.default),
-        max = times.max.as_secs(),
     )
 }

@@ -5,23 +5,47 @@ use agent_bash_core::Profile;
 
 pub(super) fn description(profile: &Profile, cwd: &str) -> String {
     let times = &profile.timeouts;
+    // A field that the schema does not show is not spoken of.
+    let if_shown = |field: &str, text: String| match profile.schema_fields.contains(&field) {
+        true => text,
+        false => String::new(),
+    };
+    let elsewhere = if_shown("cwd", "; give `cwd` to run elsewhere".to_owned());
+    let named = if_shown("session", ", unless a `session` is named".to_owned());
+    let limits = if_shown(
+        "timeout",
+        format!(
+            " unless `timeout` says otherwise ({} to {} seconds)",
+            times.min.as_secs(),
+            times.max.as_secs()
+        ),
+    );
+    let modes = if_shown(
+        "mode",
+        format!(
+            ";\nmode=\"slow\" gives {} to builds, tests, downloads and installs.\n\
+             mode=\"background\" returns at once and is for servers and whatever has to stay running",
+            words(times.slow)
+        ),
+    );
+    let both = ["head", "tail"].map(|field| profile.schema_fields.contains(&field));
+    let instead = if both == [true, true] {
+        "give the arguments `head` and `tail`, which keep the exit code."
+    } else {
+        "that hides the exit code."
+    };
     format!(
-        r#"Runs a command in bash and returns what it prints, stdout and stderr together.
+        r"Runs a command in bash and returns what it prints, stdout and stderr together.
 
-The working directory is {cwd}; give `cwd` to run elsewhere.
-`cd` and variables do not persist between calls, unless a `session` is named.
+The working directory is {cwd}{elsewhere}.
+`cd` and variables do not persist between calls{named}.
 
-A command is ended after {default} unless `timeout` says otherwise ({min} to {max} seconds);
-mode="slow" gives {slow} to builds, tests, downloads and installs.
-mode="background" returns at once and is for servers and whatever has to stay running.
+A command is ended after {default}{limits}{modes}.
 There is no terminal and nobody to answer questions: use flags such as -y.
 
 The end of a long output is shown, and all of it is kept: the result names it as artifact://ID.
 Read any part of that with the read_artifact tool instead of running the command again.
-Do not pipe into `head` or `tail`: give the arguments `head` and `tail`, which keep the exit code."#,
+Do not pipe into `head` or `tail`: {instead}",
         default = words(times.default),
-        min = times.min.as_secs(),
-        max = times.max.as_secs(),
-        slow = words(times.slow),
     )
 }

@@ -16,7 +16,7 @@ The working directory is {cwd}.
 A command is ended after {default}; run what takes longer in smaller steps.
 There is no terminal and nobody to answer questions: use flags such as -y.
 
-{shown}; the full output is kept, and the result's `artifacts` name its file.
+{shown}; all of it is kept in a file that the result names.
 Do not pipe into `head` or `tail`: that hides the exit code. 2>&1 is not needed.",
         default = words(profile.timeouts.default),
     )

@@ -63,7 +63,7 @@ fn at_the_limit_everything_is_shown_and_one_byte_more_is_cut() {
     assert_eq!(
         cut.text,
         format!(
-            "[output truncated in middle: got 128 KB, max is 128 KB]\n{ends}\n\n[snip]\n\n{ends}"
+            "[output truncated in middle: got 131073 bytes, max is 128 KB]\n{ends}\n\n[snip]\n\n{ends}"
         )
     );
     let timed_out = Ending::TimedOut {

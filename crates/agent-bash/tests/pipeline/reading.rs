@@ -28,7 +28,7 @@ async fn standard_lifts_filters_from_the_end_and_the_others_run_what_was_written
         (spec.script.as_str(), spec.streams),
         ("seq 4", Streams::Split)
     );
-    assert_eq!(result.text, "2\n3\n\n[Showing lines 2-3 of 4]");
+    assert_eq!(result.text, "2\n3\n");
     let lifted = NoticeKind::Lifted {
         filter: "head -n 3 | tail -2".into(),
     };

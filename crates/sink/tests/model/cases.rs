@@ -2,7 +2,8 @@
 
 use crate::fixtures::{MemoryStore, end, meta, run, whole};
 use agent_bash_core::{
-    Direction, Flow, OutputConsumer, OutputLimits, StreamId, Streams, TruncatedBy, Truncation,
+    ArtifactEnd, Direction, Flow, OutputConsumer, OutputLimits, Status, StreamId, Streams,
+    TruncatedBy, Truncation,
 };
 use agent_bash_sink::{
     CallOptions, CallOutput, CallReport, CarriageReturn, OutputSink, Piece, Shown, SinkOptions,
@@ -347,11 +348,15 @@ fn a_tail_that_is_too_long_for_the_policy_keeps_its_end() {
 }
 
 fn call(options: CallOptions, chunks: &[(StreamId, &str)]) -> CallReport {
+    call_that(options, chunks, &end())
+}
+
+fn call_that(options: CallOptions, chunks: &[(StreamId, &str)], end: &ArtifactEnd) -> CallReport {
     let mut output = CallOutput::new(options, Some(Arc::new(MemoryStore::default())), meta());
     for (stream, text) in chunks {
         output.chunk(*stream, text.as_bytes());
     }
-    output.finish(&end())
+    output.finish(end)
 }
 
 const SPLIT: CallOptions = CallOptions {
@@ -399,13 +404,18 @@ fn line_limits_are_for_stdout() {
         head: lines(1),
         ..SPLIT
     };
-    let report = call(
-        options,
-        &[(StreamId::Stderr, "a\nb\n"), (StreamId::Stdout, "1\n2\n")],
-    );
-    let shown: Vec<_> = report.reports().flat_map(texts).collect();
-    assert_eq!(shown, ["1\n", "a\nb\n"]);
-    assert_eq!(report.artifacts().len(), 1);
+    let chunks = [(StreamId::Stderr, "a\nb\n"), (StreamId::Stdout, "1\n2\n")];
+    // What was left out of a success nobody wanted; of a failure it may say why.
+    for (code, kept) in [(0, 0), (3, 1)] {
+        let end = ArtifactEnd {
+            status: Status::Exited { code },
+            ..end()
+        };
+        let report = call_that(options, &chunks, &end);
+        let shown: Vec<_> = report.reports().flat_map(texts).collect();
+        assert_eq!(shown, ["1\n", "a\nb\n"]);
+        assert_eq!(report.artifacts().len(), kept, "{code}");
+    }
 }
 
 #[test]
