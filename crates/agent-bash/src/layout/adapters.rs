@@ -52,8 +52,8 @@ fn sentence(account: &Account) -> Option<String> {
     }
     match &account.result.status {
         Status::TimedOut { after_ms } => Some(format!(
-            "Command timed out after {} seconds",
-            super::wording::seconds(*after_ms)
+            "Command timed out after {}",
+            super::wording::seconds_text(*after_ms)
         )),
         Status::Cancelled => Some("Command cancelled".to_owned()),
         Status::Signaled { signal, .. } => Some(format!("Command terminated by {signal}")),
