@@ -365,10 +365,10 @@ fn where_what_was_asked_for_is_shown_nothing_is_said() {
     assert_eq!(notes(&show(None, &ok, &[])), 0);
     assert_eq!(notes(&show(None, &ok, &[lifted.clone(), ended.clone()])), 0);
     // Who gave an argument has written no `| head`.
-    let by_argument = show(None, &ok, &[ended.clone()]);
+    let by_argument = show(None, &ok, std::slice::from_ref(&ended));
     assert!(by_argument.contains("ended after its first 5 lines"));
     // The controls: a failure keeps all of it and says so, and how much a producer happened to print is no number to name.
-    let failed = show(Some(3), &EXIT_3, &[lifted.clone()]);
+    let failed = show(Some(3), &EXIT_3, std::slice::from_ref(&lifted));
     assert!(failed.contains(" of 8432. Full: artifact://3]"), "{failed}");
     let cut_off = show(Some(3), &EXIT_3, &[lifted, ended]);
     assert!(

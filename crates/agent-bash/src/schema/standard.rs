@@ -6,9 +6,12 @@ use agent_bash_core::Profile;
 pub(super) fn description(profile: &Profile, cwd: &str) -> String {
     let times = &profile.timeouts;
     // A field that the schema does not show is not spoken of.
-    let if_shown = |field: &str, text: String| match profile.schema_fields.contains(&field) {
-        true => text,
-        false => String::new(),
+    let if_shown = |field: &str, text: String| {
+        if profile.schema_fields.contains(&field) {
+            text
+        } else {
+            String::new()
+        }
     };
     let elsewhere = if_shown("cwd", "; give `cwd` to run elsewhere".to_owned());
     let named = if_shown("session", ", unless a `session` is named".to_owned());
