@@ -78,6 +78,15 @@ impl<'s> Scene<'s> {
         }
     }
 
+    /// Where a command may run: where it should, and where it does if a `cd` has failed unseen.
+    fn places<'p>(&'p self, ran: &'p Ran) -> impl Iterator<Item = Place<'p>> {
+        let otherwise = ran.otherwise.as_deref().map(|cwd| Place {
+            cwd: Some(cwd),
+            ..self.place(ran)
+        });
+        std::iter::once(self.place(ran)).chain(otherwise)
+    }
+
     /// Where a command runs.
     fn place<'p>(&'p self, ran: &'p Ran) -> Place<'p> {
         Place {
@@ -92,6 +101,8 @@ impl<'s> Scene<'s> {
 struct Hit {
     span: Span,
     words: Vec<String>,
+    /// What to say instead of the rule's message and suggestion, where they do not fit this case.
+    said: Option<(&'static str, &'static str)>,
 }
 
 impl Hit {
@@ -105,6 +116,17 @@ impl Hit {
                 .into_iter()
                 .chain(fields.iter().map(|field| field.value.to_string()))
                 .collect(),
+            said: None,
+        }
+    }
+}
+
+impl Hit {
+    /// The same, said in other words than the rule's.
+    fn saying(self, message: &'static str, suggestion: &'static str) -> Hit {
+        Hit {
+            said: Some((message, suggestion)),
+            ..self
         }
     }
 }
@@ -226,12 +248,13 @@ fn strangers(script: &Script<'_>, asked: &[&Rule]) -> Vec<Ran> {
 }
 
 fn finding(rule: &Rule, hit: Hit) -> Finding {
+    let (message, suggestion) = hit.said.unwrap_or((rule.message, rule.suggestion));
     Finding {
         check: Check::Safety,
         rule: rule.id.to_owned(),
         group: Some(rule.group),
-        message: rule.message.to_owned(),
-        suggestion: rule.suggestion.to_owned(),
+        message: message.to_owned(),
+        suggestion: suggestion.to_owned(),
         span: hit.span,
         words: hit.words,
         suggested_tool: None,

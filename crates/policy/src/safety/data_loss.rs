@@ -3,6 +3,7 @@
 pub(super) mod branch;
 pub(super) mod clean;
 pub(super) mod discard;
+mod plumbing;
 pub(super) mod push_delete;
 pub(super) mod reflog;
 pub(super) mod reset;

@@ -3,7 +3,7 @@
 use super::{Group, Hit, Rule, Scene};
 use crate::syntax::git::{Git, Given, Options};
 use crate::syntax::run::{Field, Ran};
-use crate::syntax::value::{Piece, Value};
+use crate::syntax::value::{Piece, Value, Why};
 
 pub(super) static RULE: Rule = Rule {
     id: "no_blind_git_add",
@@ -24,12 +24,18 @@ pub(super) static RULE: Rule = Rule {
         "git add $(git ls-files -o)",
         "git add -N .",
         "ls | xargs git add",
+        "git ls-files -o | xargs git add",
+        "git add $FILES",
     ],
     spares: &[
         "git add src/lib.rs",
         "git add -A src",
         "git add '*.txt'",
         "git add -u",
+        "git add \"$FILE\"",
+        "while read -r f; do git add \"$f\"; done",
+        "git ls-files -m | xargs git add",
+        "git diff --name-only -z | xargs -0 git add --",
         "git add -p .",
         "git add -n .",
         "git add .gitignore ./a",
@@ -42,6 +48,12 @@ pub(super) static RULE: Rule = Rule {
     },
     check,
 };
+
+/// What is said of a list that is not written out.
+const COMPUTED: (&str, &str) = (
+    "permission denied: the files to add are computed while this runs (by a command, an unquoted variable, or xargs), so that nobody can know which they are. Specify the files explicitly",
+    "print the list first, then write the names out: `git add src/lib.rs`; `git add -u` stages what is tracked, `git add \"$FILE\"` one file",
+);
 
 /// `git add`'s options (git 2.47, `builtin/add.c`).
 const ADD: Options = Options {
@@ -76,7 +88,14 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     let base = scene.context.cwd.to_string_lossy();
     match git.subcommand()? {
         "add" | "stage" => {
-            blind(git.arguments, ran, &base, known).map(|fields| Hit::on(ran, fields))
+            let fields = blind(git.arguments, ran, &base, known)?;
+            let computed = fields.iter().any(|field| field.value.has_unknown());
+            let hit = Hit::on(ran, fields);
+            Some(if computed {
+                hit.saying(COMPUTED.0, COMPUTED.1)
+            } else {
+                hit
+            })
         }
         "update-index" => {
             let has = |name: &str| {
@@ -138,6 +157,7 @@ fn blind<'f>(arguments: &'f [Field], ran: &Ran, base: &str, known: bool) -> Opti
     }
     operands
         .into_iter()
+        .filter(|field| !is_named(&field.value))
         .find(|field| {
             everything(
                 &field.value,
@@ -215,6 +235,23 @@ pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unkn
         }
     }
     kept.is_empty()
+}
+
+/// Whether what is not known is the one value of a variable or one line that was read, or names only what git knows
+/// already (`git add -u` stages as much).
+fn is_named(spec: &Value) -> bool {
+    match spec.pieces() {
+        [
+            Piece::Unknown {
+                why: Why::Tracked, ..
+            },
+        ] => true,
+        [Piece::Unknown { why, splits: false }] => match why {
+            Why::Variable(name) => !matches!(name.as_str(), "@" | "*"),
+            why => *why == Why::Input,
+        },
+        _ => false,
+    }
 }
 
 /// The pattern without its wildcards: what is left are the letters somebody wrote.

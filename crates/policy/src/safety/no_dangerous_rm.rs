@@ -1,10 +1,10 @@
 //! `no_dangerous_rm`: recursive removal of what nobody means to remove.
 
-use super::path::danger;
+use super::path::{Danger, Place, danger};
 use super::{Group, Hit, Rule, Scene};
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, Ran};
-use crate::syntax::value::Value;
+use crate::syntax::value::{Piece, Value, Why};
 
 pub(super) static RULE: Rule = Rule {
     id: "no_dangerous_rm",
@@ -21,6 +21,10 @@ pub(super) static RULE: Rule = Rule {
         "rm -rf \"$UNKNOWN\"",
         "rm -rf \"$UNKNOWN\"/*",
         "cd / && rm -rf *",
+        "cd build; rm -rf *",
+        "cd build || true; rm -rf *",
+        "cd build && make; rm -rf *",
+        "rm -rf .git/objects",
         "find . -delete",
         "find ~ -type f -delete",
         "find ~ -type f -exec rm {} +",
@@ -34,6 +38,14 @@ pub(super) static RULE: Rule = Rule {
         "rm -rf \"$UNKNOWN/build\"",
         "rm file",
         "cd build && rm -rf *",
+        "cd build || exit 1; rm -rf *",
+        "set -e; cd build; rm -rf *",
+        "mkdir -p build; cd build; rm -rf *",
+        "if cd build; then rm -rf *; fi",
+        "cd build; rm -rf out",
+        "git clone https://x.example/y /tmp/t && cd /tmp/t && rm -rf .git",
+        "git clone --depth 1 https://x.example/y.git && rm -rf y/.git",
+        "find . | grep -E '(__pycache__|\\.pyc$)' | xargs rm -rf",
         "find . -name '*.pyc' -delete",
         "find build -delete",
         "find . -name '*.pyc' -exec rm {} +",
@@ -53,6 +65,20 @@ pub(super) static RULE: Rule = Rule {
     },
     check,
 };
+
+/// What is said of a list that is not written out.
+const COMPUTED: (&str, &str) = (
+    "permission denied: what this rm command deletes is computed while it runs, and could be critical data (.git, home directory, or root). Specify the full path explicitly",
+    "print the list first, then name what is to be removed, for example `rm -rf ./build`",
+);
+
+/// Whether nothing is known of an operand but that a command prints it, or that it is read.
+fn is_computed(operand: &Value) -> bool {
+    matches!(
+        operand.pieces(),
+        [Piece::Unknown { why, .. }] if !matches!(why, Why::Variable(_))
+    )
+}
 
 /// GNU rm's long options: `--recursive` may be shortened as far as it stays unambiguous.
 const LONG: [&str; 8] = [
@@ -106,7 +132,15 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
 }
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    let place = scene.place(ran);
+    // The repository of a clone that the script has made itself is nobody's work.
+    let own =
+        |value: &Value, place: &Place<'_>| place.cwd == ran.cwd.as_deref() && ran.has_made(value);
+    let dangerous = |value: &Value| {
+        scene.places(ran).any(|place| match danger(value, &place) {
+            Some(Danger::Git) => !own(value, &place),
+            found => found.is_some(),
+        })
+    };
     // In code that nobody calls, and where only one of two readers sees a command, an unknown operand
     // decides nothing.
     let counts = |field: &&&Field| !(ran.dormant && field.value.has_unknown());
@@ -117,13 +151,18 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             if !recursive && !removal.maybe_recursive {
                 return None;
             }
-            removal
+            let found = removal
                 .operands
                 .iter()
                 .filter(counts)
                 .filter(|field| recursive || !field.value.has_unknown())
-                .find(|field| danger(&field.value, &place).is_some())
-                .map(|field| Hit::on(ran, [*field]))
+                .find(|field| dangerous(&field.value))?;
+            let hit = Hit::on(ran, [*found]);
+            Some(if is_computed(&found.value) {
+                hit.saying(COMPUTED.0, COMPUTED.1)
+            } else {
+                hit
+            })
         }
         Some("find" | "gfind" | "bfs") => {
             let search = Search::read(&ran.words);
@@ -138,13 +177,8 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             });
             let by_rm = by_rm && !search.is_narrowed;
             let counts = |value: &&Value| counts(value) && (search.deletes || !value.has_unknown());
-            ((search.deletes || by_rm)
-                && search
-                    .found
-                    .iter()
-                    .filter(counts)
-                    .any(|value| danger(value, &place).is_some()))
-            .then(|| Hit::on(ran, ran.arguments()))
+            ((search.deletes || by_rm) && search.found.iter().filter(counts).any(dangerous))
+                .then(|| Hit::on(ran, ran.arguments()))
         }
         // An unknown program: only what nothing else would be called with.
         None if ran
@@ -163,9 +197,10 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             let removal = read(ran.arguments())?;
             (forced && removal.recursive)
                 .then(|| {
-                    removal.operands.iter().find(|field| {
-                        !field.value.has_unknown() && danger(&field.value, &place).is_some()
-                    })
+                    removal
+                        .operands
+                        .iter()
+                        .find(|field| !field.value.has_unknown() && dangerous(&field.value))
                 })
                 .flatten()
                 .map(|field| Hit::on(ran, [*field]))

@@ -250,8 +250,20 @@ fn relative_to_nowhere(parts: &[Part]) -> Option<Danger> {
     (climbs || parts.iter().all(Part::is_open)).then_some(Danger::Unknown)
 }
 
-/// `.git`, or a glob or an unknown name directly in it.
+/// Directories of a repository without which the rest of it is worth nothing.
+const REPOSITORY: [&str; 2] = ["objects", "refs"];
+
+/// `.git`, or a glob or an unknown name directly in it, or what it stands on.
 fn ends_in_git(parts: &[Part]) -> bool {
+    let within = parts.windows(2).any(|pair| {
+        pair[0].literal() == Some(".git")
+            && pair[1]
+                .literal()
+                .is_some_and(|name| REPOSITORY.contains(&name))
+    });
+    if within {
+        return true;
+    }
     let closed = parts.iter().rposition(|part| !part.is_open());
     let open_match = parts.last().is_some_and(|part| part.could_be(".git"));
     open_match || closed.is_some_and(|at| parts[at].could_be(".git"))
@@ -408,6 +420,10 @@ mod tests {
             (".git", true),
             ("sub/.git", true),
             (".git/*", true),
+            (".git/objects", true),
+            (".git/objects/*", true),
+            (".git/refs/heads", true),
+            (".git/rebase-merge", false),
             (".gi?", true),
             ("*/*", true),
             ("$", true),

@@ -8,7 +8,9 @@
 //! (`Machine::incomplete`) and the callers fall back on a scan of the raw text.
 
 mod builtin;
+mod directory;
 mod fetch;
+mod filtered;
 mod launch;
 mod memory;
 mod output;
@@ -119,6 +121,7 @@ impl<'c> Machine<'c> {
             piped: false,
             feeds: false,
             cwd: st.cwd.clone(),
+            otherwise: None,
             home: st.home().map(Rc::from),
             through: Vec::new(),
             span: Span {
@@ -190,37 +193,47 @@ impl<'c> Machine<'c> {
             match entry.link {
                 Link::Next => {
                     if let Some(failed) = failed.take() {
-                        *st = st.clone().join(failed);
+                        *st = directory::meet(st.clone(), failed);
                     }
                     let chained = list
                         .entries
                         .get(index + 1)
                         .is_some_and(|next| next.link != Link::Next);
+                    let moves = directory::changes(entry, st).then(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, st));
-                    if chained {
-                        let mut other = st.clone();
-                        end_the_other(entry, st, &mut other);
-                        failed = Some(other);
+                    match moves {
+                        Some(before) if chained => failed = Some(before),
+                        Some(before) => directory::may_have_failed(&before, st),
+                        None if chained => {
+                            let mut other = st.clone();
+                            end_the_other(entry, st, &mut other);
+                            failed = Some(other);
+                        }
+                        None => {}
                     }
                 }
                 Link::And => {
+                    let moves = directory::changes(entry, st).then(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, st));
-                    let mut other = st.clone();
-                    end_the_other(entry, st, &mut other);
-                    failed = failed.take().map(|before| before.join(other));
+                    let other = moves.unwrap_or_else(|| {
+                        let mut other = st.clone();
+                        end_the_other(entry, st, &mut other);
+                        other
+                    });
+                    failed = failed.take().map(|before| directory::meet(before, other));
                 }
                 Link::Or => {
                     let mut other = failed.take().unwrap_or_else(|| st.clone());
                     out.extend(&self.entry(&entry.stages, entry.background, &mut other));
                     let mut succeeded = other.clone();
                     end_the_other(entry, &mut succeeded, &mut other);
-                    *st = st.clone().join(succeeded);
+                    *st = directory::meet(st.clone(), succeeded);
                     failed = Some(other);
                 }
             }
         }
         if let Some(failed) = failed {
-            *st = st.clone().join(failed);
+            *st = directory::meet(st.clone(), failed);
         }
         out
     }
@@ -295,9 +308,17 @@ impl<'c> Machine<'c> {
                 let mut out = Value::default();
                 let mut met: Option<State> = None;
                 for (condition, body) in branches {
+                    // Whether a `cd` has failed is asked here.
+                    let otherwise = st.otherwise.clone();
                     out.extend(&self.list(condition, st));
                     let mut inner = st.clone();
+                    if asks(condition, false) {
+                        inner.otherwise.clone_from(&otherwise);
+                    }
                     out.extend(&self.list(body, &mut inner));
+                    if inner.ended && asks(condition, true) {
+                        st.otherwise = otherwise;
+                    }
                     met = Some(join(met, inner));
                 }
                 if let Some(otherwise) = otherwise {
@@ -534,6 +555,14 @@ fn end_the_other(entry: &Entry, succeeded: &mut State, failed: &mut State) {
         "false" => succeeded.ended = true,
         _ => {}
     }
+}
+
+/// Whether a condition ends with one command that must have succeeded for what follows, or, with `!`, failed.
+fn asks(condition: &List, negated: bool) -> bool {
+    condition
+        .entries
+        .last()
+        .is_some_and(|entry| entry.link == Link::Next && entry.prefixed == negated)
 }
 
 /// `*)`: one of the arms up to it runs.

@@ -44,6 +44,10 @@ pub(crate) struct State {
     pub(crate) exported: Rc<BTreeSet<String>>,
     /// The working directory, absolute; `None` where it is not known.
     pub(crate) cwd: Option<Rc<str>>,
+    /// Where it is instead if a `cd` has failed and nobody asked whether it had.
+    pub(crate) otherwise: Option<Rc<str>>,
+    /// `set -e`: behind a `cd` that has failed nothing is run.
+    pub(crate) exits_on_error: bool,
     pub(crate) previous: Option<Rc<str>>,
     pub(crate) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
@@ -85,6 +89,8 @@ impl State {
             vars: Rc::new(vars),
             exported: Rc::new(ENVIRONMENT.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),
+            otherwise: None,
+            exits_on_error: false,
             previous: None,
             pushed: Rc::default(),
             functions: Rc::default(),
@@ -199,6 +205,8 @@ impl State {
         if joined.cwd != other.cwd {
             joined.cwd = None;
         }
+        joined.otherwise = joined.otherwise.or(other.otherwise);
+        joined.exits_on_error &= other.exits_on_error;
         // `exec < file` on one of the paths: whoever reads, may read either.
         joined.stdin = match (joined.stdin, other.stdin) {
             (Some(mine), Some(others)) if !Rc::ptr_eq(&mine, &others) && mine != others => {

@@ -11,6 +11,8 @@ pub(crate) enum Why {
     Variable(String),
     /// The output of a command.
     Output,
+    /// Names of files that git knows already.
+    Tracked,
     /// What was downloaded or decoded.
     Fetched,
     /// Text that comes from a file, a pipe or the terminal.
@@ -28,6 +30,7 @@ impl fmt::Display for Why {
         match self {
             Why::Variable(name) => write!(out, "the value of ${name}"),
             Why::Output => out.write_str("the output of a command"),
+            Why::Tracked => out.write_str("the names of tracked files"),
             Why::Fetched => out.write_str("what was downloaded or decoded"),
             Why::Input => out.write_str("text read while running"),
             Why::Number => out.write_str("the result of arithmetic"),

@@ -2,28 +2,39 @@
 
 use super::super::{Group, Hit, Rule, Scene, is_git};
 use crate::syntax::git::{Git, Given, Options};
-use crate::syntax::run::Ran;
+use crate::syntax::run::{Field, Ran};
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_branch_delete",
     group: Group::DataLoss,
-    summary: "`git branch -D` (and `-d --force`), `git tag -d`, `git update-ref -d`, `git worktree remove --force`.",
-    message: "permission denied: this deletes a branch whether or not it is merged. Use git branch -d, which refuses unmerged branches",
-    suggestion: "git branch -d",
+    summary: "`git branch -D` (and `-d --force`), `git branch -f`, `git switch -C`, `git checkout -B`, `git update-ref -d`: delete a branch, or point it elsewhere, whether or not it is merged.",
+    message: "permission denied: this deletes a branch, or points it elsewhere, whether or not it is merged. Use git branch -d, which refuses unmerged branches, or a new name",
+    suggestion: "git branch -d, or git switch -c with a new name",
     fires: &[
         "git branch -D main",
         "git branch -rD origin/x",
         "git branch -d -f x",
         "git branch --delete --force x",
         "git update-ref -d refs/heads/x",
+        "git branch -f main HEAD~3",
+        "git branch --force main x",
+        "git switch -C main origin/main",
+        "git switch --force-create main",
+        "git checkout -B main origin/main",
+        "git checkout -qB main",
     ],
     spares: &[
         "git branch -d merged",
         "git branch new",
         "git branch --list",
+        "git branch -m old new",
+        "git branch -M main",
+        "git switch -c new",
+        "git checkout -b new",
+        "git checkout main",
     ],
     needs: |written| {
-        written.any(|word| word == "branch")
+        written.any(|word| matches!(word, "branch" | "switch" | "checkout"))
             || written.any(|word| word == "update") && written.any(|word| word == "ref")
     },
     check,
@@ -65,9 +76,11 @@ const BRANCH: Options = Options {
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
-    let (mut delete, mut force) = (false, false);
+    let mut force = false;
     match git.subcommand()? {
         "branch" => {}
+        "switch" => return forced(&SWITCH, 'C', git.arguments, ran),
+        "checkout" => return forced(&SWITCH, 'B', git.arguments, ran),
         "update-ref" => {
             let deletes = git
                 .arguments
@@ -80,18 +93,51 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     for given in BRANCH.read(git.arguments) {
         match given {
             Given::Short('D', _) => return Some(Hit::on(ran, git.arguments)),
-            Given::Short('d', _) => delete = true,
             Given::Short('f', _) => force = true,
             Given::Long {
                 name,
                 negated: false,
                 ..
             } => {
-                delete |= name == "delete";
                 force |= name == "force";
             }
             _ => {}
         }
     }
-    (delete && force).then(|| Hit::on(ran, git.arguments))
+    // Deleted or pointed elsewhere.
+    force.then(|| Hit::on(ran, git.arguments))
+}
+
+/// `git switch`'s and `git checkout`'s options by which a branch is made or moved.
+const SWITCH: Options = Options {
+    valued: "bBcC",
+    long: &[
+        "create=",
+        "force-create=",
+        "force",
+        "orphan=",
+        "detach",
+        "discard-changes",
+        "guess",
+        "track",
+        "quiet",
+        "merge",
+        "conflict=",
+        "patch",
+        "ours",
+        "theirs",
+    ],
+};
+
+/// Whether a branch is made by force: by this letter, or by its long name.
+fn forced(options: &Options, letter: char, arguments: &[Field], ran: &Ran) -> Option<Hit> {
+    let found = options
+        .read(arguments)
+        .into_iter()
+        .any(|given| match given {
+            Given::Short(given, _) => given == letter,
+            Given::Long { name, negated, .. } => name == "force-create" && !negated,
+            Given::Operand(_) => false,
+        });
+    found.then(|| Hit::on(ran, arguments))
 }

@@ -2,13 +2,14 @@
 
 use super::super::no_blind_git_add::{everything, excludes};
 use super::super::{Group, Hit, Rule, Scene, is_git};
+use super::plumbing;
 use crate::syntax::git::{Git, Given, Options};
 use crate::syntax::run::{Field, Ran};
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_discard_changes",
     group: Group::DataLoss,
-    summary: "`git checkout -- .`, `git checkout -f`, `git restore .`, `git switch --discard-changes`, `git worktree remove --force`: overwrite or remove changes in the whole tree.",
+    summary: "`git checkout -- .`, `git checkout -f`, `git restore .`, `git switch --discard-changes`, `git worktree remove --force`, `git rm -rf .`, `git submodule deinit -f --all`, `git read-tree -u --reset`, `git checkout-index -a -f`: overwrite or remove changes in the whole tree.",
     message: "permission denied: this overwrites uncommitted changes in the whole tree. Name the files to restore, or stash the changes",
     suggestion: "git stash, or git restore path/to/file",
     fires: &[
@@ -20,6 +21,13 @@ pub(in super::super) static RULE: Rule = Rule {
         "git switch -f main",
         "git switch --discard-changes main",
         "git worktree remove --force ../wt",
+        "git rm -rf .",
+        "git rm -r -f -- :/",
+        "git submodule deinit -f --all",
+        "git submodule deinit --force .",
+        "git read-tree -u --reset HEAD",
+        "git checkout-index -a -f",
+        "git checkout-index -qfa",
     ],
     spares: &[
         "git checkout main",
@@ -30,9 +38,23 @@ pub(in super::super) static RULE: Rule = Rule {
         "git restore --staged .",
         "git switch main",
         "git worktree remove ../wt",
+        "git rm -rf --cached .",
+        "git rm -r .",
+        "git rm -rf old",
+        "git rm -rfn .",
+        "git submodule deinit lib",
+        "git submodule update --init",
+        "git read-tree HEAD",
+        "git checkout-index -a",
+        "git checkout-index -f -- src/lib.rs",
     ],
     needs: |written| {
-        written.any(|word| matches!(word, "checkout" | "restore" | "switch" | "worktree"))
+        written.any(|word| {
+            matches!(
+                word,
+                "checkout" | "restore" | "switch" | "worktree" | "rm" | "submodule" | "read"
+            )
+        })
     },
     check,
 };
@@ -87,6 +109,9 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                 _ => false,
             });
         return (removes && forced).then(|| Hit::on(ran, git.arguments));
+    }
+    if let Some(found) = plumbing::discards(subcommand, git.arguments, ran, &scene.base) {
+        return found.then(|| Hit::on(ran, git.arguments));
     }
     if !matches!(subcommand, "checkout" | "restore" | "switch") {
         return None;

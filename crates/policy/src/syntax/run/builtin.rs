@@ -117,6 +117,16 @@ impl Machine<'_> {
                 })
                 .map(|path| Rc::from(lexical(&absolute(path, st)))),
         };
+        // From wherever it may be: a whole path leads away from both.
+        st.otherwise = match (
+            st.otherwise.take(),
+            operands.first().and_then(Value::literal),
+        ) {
+            (Some(from), Some(path)) if !path.starts_with(['/', '-']) => {
+                Some(Rc::from(lexical(&format!("{from}/{path}"))))
+            }
+            _ => None,
+        };
         st.change_directory(to);
     }
 
@@ -327,6 +337,14 @@ fn trimmed(line: &Value) -> Value {
 /// `set -- a b c` and `set a b c`.
 fn set(call: &Call, st: &mut State) {
     let values = call.values(1);
+    for value in &values {
+        let text = value.prefix();
+        let names = |sign: char| {
+            text.strip_prefix(sign)
+                .is_some_and(|letters| !letters.starts_with('-') && letters.contains('e'))
+        };
+        st.exits_on_error = (st.exits_on_error || names('-')) && !names('+') || text == "errexit";
+    }
     let exports_all = values.iter().any(|value| {
         let text = value.prefix();
         text == "allexport"

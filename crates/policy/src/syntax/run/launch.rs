@@ -7,6 +7,7 @@ mod shell;
 use std::rc::Rc;
 
 use super::super::expand::join;
+use super::super::git::Git;
 use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use super::Machine;
@@ -88,7 +89,12 @@ impl Machine<'_> {
             "fd" | "fdfind" => {
                 self.after_option(&["-x", "--exec", "-X", "--exec-batch"], "fd", call, st);
             }
-            "git" => self.git(call, st),
+            "git" => {
+                self.git(call, st);
+                if lists_tracked(call) {
+                    return Value::unknown(Why::Tracked);
+                }
+            }
             "at" | "batch" | "crontab" => self.later(name, st),
             "ssh"
                 if wrapper::find(name)
@@ -276,6 +282,36 @@ impl Machine<'_> {
             }
             None => Value::unknown(Why::Output),
         }
+    }
+}
+
+/// Whether a git command prints the names of files that git knows already, and no others.
+fn lists_tracked(call: &Call) -> bool {
+    let git = Git::read(&call.words);
+    let given = |options: &[&str]| {
+        git.arguments.iter().any(|field| {
+            let text = field.value.prefix();
+            let cluster = text.starts_with('-') && !text.starts_with("--");
+            options.iter().any(|option| {
+                text == *option
+                    || cluster && option.len() == 2 && text.contains(option.trim_start_matches('-'))
+            })
+        })
+    };
+    match git.subcommand() {
+        Some("ls-files") => !given(&[
+            "-o",
+            "--others",
+            "-i",
+            "--ignored",
+            "-s",
+            "--stage",
+            "--directory",
+        ]),
+        Some("diff" | "diff-files" | "diff-index") => {
+            given(&["--name-only"]) && !given(&["--no-index"])
+        }
+        _ => false,
     }
 }
 

@@ -163,6 +163,8 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
         trace: _,
         exported,
         cwd,
+        otherwise,
+        exits_on_error,
         previous,
         pushed,
         functions,
@@ -175,6 +177,8 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
     } = one;
     *ended == other.ended
         && *cwd == other.cwd
+        && *otherwise == other.otherwise
+        && *exits_on_error == other.exits_on_error
         && *previous == other.previous
         && *positional == other.positional
         && *stdin == other.stdin

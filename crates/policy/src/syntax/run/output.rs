@@ -8,12 +8,14 @@ use super::super::expand::join;
 use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use super::builtin::lexical;
+use super::directory;
 use super::fetch;
+use super::filtered;
 use super::simple::Call;
 use super::{Machine, absolute};
 
 /// A directory nobody else has, as `mktemp -d` makes it.
-const FRESH: &str = "/tmp/fresh/mktemp";
+pub(super) const FRESH: &str = "/tmp/fresh/mktemp";
 
 /// The programs of which something is known.
 const FOLLOWED: [&str; 30] = [
@@ -79,8 +81,19 @@ impl Machine<'_> {
                 .first()
                 .cloned()
                 .unwrap_or_else(|| Value::text("y\n")),
-            "true" | "false" | ":" | "sleep" | "wait" | "mkdir" | "rm" | "touch" | "chmod"
-            | "cp" | "mv" => Value::default(),
+            "mkdir" => {
+                for path in values
+                    .iter()
+                    .filter(|value| !is_option(value))
+                    .filter_map(Value::literal)
+                {
+                    directory::make(path, st);
+                }
+                Value::default()
+            }
+            "true" | "false" | ":" | "sleep" | "wait" | "rm" | "touch" | "chmod" | "cp" | "mv" => {
+                Value::default()
+            }
             _ => Value::unknown(Why::Output),
         }
     }
@@ -136,6 +149,7 @@ impl Machine<'_> {
                 }
                 text
             }
+            "grep" if st.stdin.is_some() => filtered::grep(&stdin(), values),
             _ if st.stdin.is_some() => stdin(),
             _ => Value::unknown(Why::Output),
         }

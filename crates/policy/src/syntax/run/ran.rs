@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::super::value::Value;
+use super::builtin::lexical;
+use super::directory::made;
 use crate::Span;
 
 /// One command as it would run.
@@ -25,6 +27,8 @@ pub(crate) struct Ran {
     pub feeds: bool,
     /// The directory it runs in, where that is known.
     pub cwd: Option<Rc<str>>,
+    /// The directory it runs in instead if a `cd` before has failed and nobody asked.
+    pub otherwise: Option<Rc<str>>,
     /// The home directory at this point, where it is known.
     pub home: Option<Rc<str>>,
     /// The programs it is started through, outermost first (`sudo`, `xargs`, `bash -c`, …).
@@ -96,6 +100,20 @@ impl Ran {
             _ => name.to_owned(),
         };
         self.files.get(&path)
+    }
+
+    /// Whether the script has made this directory itself.
+    pub(crate) fn has_made(&self, path: &Value) -> bool {
+        let Some(name) = path.literal() else {
+            return false;
+        };
+        let cwd = self.cwd.as_deref().unwrap_or("?");
+        let path = if name.starts_with('/') {
+            lexical(name)
+        } else {
+            lexical(&format!("{cwd}/{name}"))
+        };
+        self.files.contains_key(&made(&path))
     }
 
     /// The arguments.

@@ -185,6 +185,7 @@ impl Machine<'_> {
             piped: self.piped,
             feeds: self.feeds,
             cwd: st.cwd.clone(),
+            otherwise: st.otherwise.clone(),
             home: self.home(st),
             through: self.through.clone(),
             span,

@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use super::super::super::expand::join;
-use super::super::super::git::Git;
+use super::super::super::git::{Git, Given, Options};
 use super::super::super::state::State;
 use super::super::super::value::Value;
-use super::super::Machine;
 use super::super::simple::{Call, quote};
+use super::super::{Machine, directory};
 
 impl Machine<'_> {
     /// Commands that git runs for its user: aliases with `!`, `bisect run`, `submodule foreach`,
@@ -58,16 +58,15 @@ impl Machine<'_> {
                 self.start(&call.with_words(words), "git bisect", st);
             }
             (Some("submodule"), Some("foreach")) => {
-                let text = join(
-                    &values[1..]
-                        .iter()
-                        .filter(|value| !value.prefix().starts_with("--"))
-                        .cloned()
-                        .collect::<Vec<_>>(),
-                    " ",
-                );
+                // Its own options stand in front of the command.
+                let from = 1 + values[1..]
+                    .iter()
+                    .take_while(|value| value.prefix().starts_with('-'))
+                    .count();
+                let text = join(&values[from..], " ");
                 self.script_with(&text, Vec::new(), "git submodule", st);
             }
+            (Some("clone"), _) => clone(&git, st),
             (Some("rebase" | "filter-branch"), _) => {
                 for (index, value) in values.iter().enumerate() {
                     let text = value.prefix();
@@ -87,6 +86,53 @@ impl Machine<'_> {
             _ => {}
         }
     }
+}
+
+/// `git clone`'s options that take a value as the next word.
+const CLONE: Options = Options {
+    valued: "bcjou",
+    long: &[
+        "branch=",
+        "config=",
+        "depth=",
+        "filter=",
+        "jobs=",
+        "origin=",
+        "reference=",
+        "revision=",
+        "separate-git-dir=",
+        "server-option=",
+        "shallow-exclude=",
+        "shallow-since=",
+        "template=",
+        "upload-pack=",
+    ],
+};
+
+/// Notes the directory that a `clone` makes, and the repository in it.
+fn clone(git: &Git<'_>, st: &mut State) {
+    let given = CLONE.read(git.arguments);
+    let operands: Vec<&Value> = given
+        .iter()
+        .filter_map(|given| match given {
+            Given::Operand(field) => Some(&field.value),
+            _ => None,
+        })
+        .collect();
+    let directory = match operands.as_slice() {
+        [url] => url.literal().map(|url| {
+            let url = url.trim_end_matches('/').trim_end_matches(".git");
+            url.rsplit(['/', ':']).next().unwrap_or(url)
+        }),
+        [_, directory] => directory.literal(),
+        _ => None,
+    };
+    // Into a directory that is there already it does not clone, and what is there stays.
+    let Some(directory) = directory.filter(|name| !matches!(*name, "" | "." | "./")) else {
+        return;
+    };
+    directory::make(directory, st);
+    directory::make(&format!("{directory}/.git"), st);
 }
 
 /// Where an alias of git's is kept among those of the shell: under a name that no shell alias can have.

@@ -1,0 +1,35 @@
+//! Rarer commands of git that throw changes away, for `no_discard_changes`.
+
+use super::super::given::{has_any, has_option};
+use super::super::no_blind_git_add::everything;
+use crate::syntax::run::{Field, Ran};
+
+/// Whether it throws changes in the whole tree away; `None` if it is none of these commands.
+pub(super) fn discards(
+    subcommand: &str,
+    arguments: &[Field],
+    ran: &Ran,
+    base: &str,
+) -> Option<bool> {
+    let forced = has_any(arguments, &["-f", "--force"]);
+    let whole = |from: usize| {
+        arguments.iter().skip(from).any(|field| {
+            !field.value.prefix().starts_with('-')
+                && everything(&field.value, base, ran.cwd.as_deref(), false)
+        })
+    };
+    match subcommand {
+        // Without `-f` it refuses to remove what was changed.
+        "rm" => {
+            let spared = has_any(arguments, &["--cached", "-n", "--dry-run"]);
+            Some(forced && has_option(arguments, "-r") && !spared && whole(0))
+        }
+        "submodule" => {
+            let deinit = arguments.first()?.value.literal() == Some("deinit");
+            Some(deinit && forced && (has_option(arguments, "--all") || whole(1)))
+        }
+        "read-tree" => Some(has_option(arguments, "-u") && has_option(arguments, "--reset")),
+        "checkout-index" => Some(forced && has_any(arguments, &["-a", "--all"])),
+        _ => None,
+    }
+}

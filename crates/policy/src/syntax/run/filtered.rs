@@ -1,0 +1,166 @@
+//! What `grep` leaves of a list of paths.
+//!
+//! A list as `find` prints it stands for all that is below a path. Of a list that is filtered by a name, only what has
+//! the name is left: no longer the path itself. Any other text is taken to pass as it is.
+
+use regex::RegexBuilder;
+
+use super::super::value::{Piece, Value};
+
+/// Longest pattern (bytes) that is tried.
+const MAX_PATTERN: usize = 200;
+
+/// Size (bytes) a compiled pattern may have.
+const MAX_COMPILED: usize = 64 * 1024;
+
+/// Names that may stand below a path, and that a filter must not let pass.
+const SAMPLES: [&str; 9] = [
+    "", "/a", "/.git", "/.git/a", "/src", "/etc", "/usr", "/home", "/x.c",
+];
+
+/// Stands for what is left.
+const REST: &str = "(matching)";
+
+/// The lines of `text` that `grep` with these arguments lets through.
+pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
+    let lines = text.split(&['\n', '\0']);
+    if !lines.iter().all(is_path) {
+        return text.clone();
+    }
+    let Some(pattern) = pattern(arguments) else {
+        return text.clone();
+    };
+    let mut out = Value::default();
+    for line in lines {
+        let path = line.prefix().trim_end_matches('/');
+        // `ls` prints names without a directory in front.
+        let is_name = line.prefix().is_empty();
+        let narrows = SAMPLES.iter().all(|sample| {
+            let name = if is_name {
+                &sample[sample.len().min(1)..]
+            } else {
+                sample
+            };
+            !pattern.is_match(&format!("{path}{name}"))
+        });
+        if narrows {
+            let path = if is_name { "." } else { path };
+            out.push_text(&format!("{path}/{REST}"));
+        } else {
+            out.extend(&line);
+        }
+        out.push_text("\n");
+    }
+    out
+}
+
+/// Whether a line is a path, perhaps with `*` for all that is in it.
+fn is_path(line: &Value) -> bool {
+    let path = |text: &str| {
+        text.starts_with(['.', '/'])
+            && !text.contains(|c: char| c.is_whitespace() || c.is_control())
+    };
+    match line.pieces() {
+        [Piece::Text(text)] => path(text),
+        [Piece::Text(text), Piece::Glob(glob)] => path(text) && text.ends_with('/') && glob == "*",
+        [Piece::Glob(glob)] => glob == "*",
+        _ => false,
+    }
+}
+
+/// The one pattern, if nothing but lines with it are let through.
+fn pattern(arguments: &[Value]) -> Option<regex::Regex> {
+    let mut pattern = None;
+    let (mut extended, mut fixed, mut ignores_case) = (false, false, false);
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.literal()?;
+        match text {
+            "-e" | "--regexp" if pattern.is_none() => pattern = Some(words.next()?.literal()?),
+            "--extended-regexp" | "--perl-regexp" => extended = true,
+            "--fixed-strings" => fixed = true,
+            "--ignore-case" => ignores_case = true,
+            _ if text.starts_with("--") => return None,
+            _ if text.len() > 1 && text.starts_with('-') => {
+                for letter in text[1..].chars() {
+                    match letter {
+                        'E' | 'P' => extended = true,
+                        'F' => fixed = true,
+                        'i' => ignores_case = true,
+                        'a' | 'z' | 'x' | 'w' => {}
+                        _ => return None,
+                    }
+                }
+            }
+            _ if pattern.is_none() => pattern = Some(text),
+            // A file.
+            _ => return None,
+        }
+    }
+    let pattern = pattern.filter(|pattern| !pattern.is_empty() && pattern.len() <= MAX_PATTERN)?;
+    let pattern = if fixed {
+        regex::escape(pattern)
+    } else if extended {
+        pattern.to_owned()
+    } else {
+        basic(pattern)
+    };
+    RegexBuilder::new(&pattern)
+        .case_insensitive(ignores_case)
+        .size_limit(MAX_COMPILED)
+        .build()
+        .ok()
+}
+
+/// A basic regular expression as an extended one: what has a backslash there has none here, and the other way round.
+fn basic(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some(next @ ('(' | ')' | '{' | '}' | '|' | '+' | '?')) => out.push(next),
+                Some(next) => out.extend(['\\', next]),
+                None => out.push_str("\\\\"),
+            },
+            '(' | ')' | '{' | '}' | '|' | '+' | '?' => out.extend(['\\', c]),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::pattern::push_globbed;
+
+    #[test]
+    fn only_a_name_narrows_a_list_of_paths() {
+        for (list, arguments, expect) in [
+            (".", &["-E", "(__pycache__|\\.pyc$)"][..], "./(matching)\n"),
+            (".", &["\\(pycache\\|pyc\\)"], "./(matching)\n"),
+            (".", &["node_modules"], "./(matching)\n"),
+            ("*", &["node_modules"], "./(matching)\n"),
+            ("*", &["^src"], "*\n"),
+            ("/", &["-i", "Thumbs"], "/(matching)\n"),
+            (".", &["."], ".\n"),
+            (".", &["git"], ".\n"),
+            ("/", &["^/etc"], "/\n"),
+            (".", &["-v", "node_modules"], "."),
+            (".", &["-E", "x", "file"], "."),
+            (".", &["-E", "("], "."),
+            ("rm -rf /", &["node"], "rm -rf /"),
+            ("rm", &["node"], "rm"),
+        ] {
+            let mut text = Value::default();
+            push_globbed(&mut text, list);
+            let arguments: Vec<Value> = arguments.iter().map(|word| Value::text(*word)).collect();
+            assert_eq!(
+                grep(&text, &arguments).to_string(),
+                expect,
+                "{list} {arguments:?}"
+            );
+        }
+    }
+}

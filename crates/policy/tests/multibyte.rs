@@ -1,0 +1,107 @@
+//! No input makes it panic: the corpora, with characters of several bytes put where single bytes are looked for.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a case that cannot be read fails the test"
+)]
+
+use std::collections::BTreeSet;
+
+use agent_bash_policy::{Context, Interceptor, Policy, RuleSelection, SafeMode, normalise, rules};
+
+/// Characters of two, three and four bytes; a soft hyphen, as pages have it in options; and those that stand for
+/// holes in the reader itself.
+const CHARACTERS: [char; 7] = [
+    'é',
+    '\u{ad}',
+    '—',
+    '\u{1f980}',
+    '\u{f8fe}',
+    '\u{f8ff}',
+    '\u{301}',
+];
+
+fn scripts() -> BTreeSet<String> {
+    let corpora = [
+        include_str!("data/policy_cases.tsv"),
+        include_str!("data/variants.tsv"),
+    ];
+    let cases = corpora
+        .into_iter()
+        .flat_map(|text| text.lines().skip(1))
+        .map(|line| serde_json::from_str(line.split('\t').nth(3).unwrap()).unwrap());
+    let examples = rules()
+        .iter()
+        .flat_map(|rule| rule.fires.iter().chain(rule.spares))
+        .map(|script| (*script).to_owned());
+    // Options that nobody has written down so far.
+    let more = [
+        "xargs -i",
+        "xargs -e",
+        "sudo -u",
+        "env -S",
+        "timeout -k",
+        "python -Wc",
+        "pkill -u",
+    ];
+    cases
+        .chain(examples)
+        .chain(more.map(ToOwned::to_owned))
+        .collect()
+}
+
+/// Where a character may matter: in options, and at a few other places that the text decides.
+fn places(script: &str) -> Vec<usize> {
+    let bytes = script.as_bytes();
+    let mut out: Vec<usize> = (1..=bytes.len())
+        .filter(|at| {
+            let before = bytes[*at - 1];
+            before == b'-'
+                || *at > 1 && bytes[*at - 2] == b'-' && before.is_ascii_alphabetic()
+                || matches!(
+                    before,
+                    b'=' | b'$' | b'{' | b'[' | b'~' | b'\\' | b'%' | b':'
+                )
+        })
+        .collect();
+    let mut seed = bytes.iter().fold(17_usize, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(usize::from(*byte))
+    });
+    for _ in 0..3 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        out.push((seed >> 16) % (bytes.len() + 1));
+    }
+    out.retain(|at| script.is_char_boundary(*at));
+    out.sort_unstable();
+    out.dedup();
+    out.truncate(4);
+    out
+}
+
+#[test]
+fn no_character_of_several_bytes_makes_it_panic() {
+    let context = Context::new("/home/u/project")
+        .with_home("/home/u")
+        .with_tools(["read", "grep"]);
+    let policy = Policy {
+        interceptor: Some(Interceptor::default()),
+        safety: Some(RuleSelection::all()),
+        safe_mode: Some(SafeMode::default()),
+    };
+    let mut tried = 0_usize;
+    for script in scripts().iter().filter(|script| script.len() < 400) {
+        for at in places(script) {
+            let character = CHARACTERS[tried % CHARACTERS.len()];
+            let (before, behind) = script.split_at(at);
+            let mut changed = format!("{before}{character}{behind}");
+            // Every third takes the place of what stood there.
+            if tried.is_multiple_of(3) && behind.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+                changed = format!("{before}{character}{}", &behind[1..]);
+            }
+            policy.decide(&changed, &context);
+            normalise(&changed, false);
+            tried += 1;
+        }
+    }
+    assert!(tried > 10_000, "{tried}");
+}
