@@ -60,6 +60,19 @@ impl World {
         Ok(self)
     }
 
+    /// Makes a script callable by this name, in place of what was.
+    ///
+    /// # Errors
+    /// It could not be written.
+    pub fn script(&self, name: &str, text: &str) -> Result<()> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.programs().join(name);
+        let new = path.with_extension("new");
+        std::fs::write(&new, format!("#!/bin/sh\n{text}"))?;
+        std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755))?;
+        Ok(std::fs::rename(new, path)?)
+    }
+
     /// What the user's home would be.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")

@@ -21,8 +21,8 @@ pub(crate) struct Agent {
     pub(crate) tool: &'static str,
     /// Its own shell tool, and the field for the script.
     pub(crate) shell: (&'static str, &'static str),
-    /// Its name for `agent-bash hook`, where it can be told to ask a command.
-    pub(crate) hook: Option<&'static str>,
+    /// Its name for `agent-bash hook`.
+    pub(crate) hook: &'static str,
     /// Writes its settings, and answers how it is started to say one sentence to its model and go on until that has done.
     pub(crate) start: fn(&Place<'_>) -> Result<Command>,
     /// What its model reads of what came back, all of it.
@@ -86,14 +86,22 @@ impl Package {
 }
 
 /// How an agent gets to us.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Way {
     /// It has no notion of us.
     Alone,
-    /// `agent-bash mcp` with these variables besides.
-    Mcp(Vec<(&'static str, &'static str)>),
+    /// `agent-bash mcp`.
+    Mcp,
+    /// The same, with `mcp.structured`.
+    Structured,
+    /// `agent-bash mcp`, which is told another name for the agent, and announces nothing for it.
+    Stranger,
+    /// Its own shell asks first, as `agent-bash hook --install` sets it up.
+    Hook,
+    /// The same, and in place of `agent-bash` it finds this script, in which `$REAL` is the program.
+    Broken(&'static str),
     /// Its own shell asks this command first.
-    Hook(String),
+    Foreign(&'static str),
 }
 
 /// Where an agent is started.
@@ -104,7 +112,7 @@ pub(crate) struct Place<'a> {
     pub(crate) program: &'a Path,
     /// Where its model is.
     pub(crate) model: String,
-    pub(crate) way: &'a Way,
+    pub(crate) way: Way,
 }
 
 /// A port on loopback where nobody is.
@@ -136,17 +144,16 @@ impl Place<'_> {
     }
 
     /// The variables that a server gets. Some agents hand on no others.
-    pub(crate) fn server_environment(&self) -> Option<Value> {
-        let Way::Mcp(more) = self.way else {
-            return None;
-        };
-        let ours = self.world.environment();
-        let more = more
-            .iter()
-            .map(|&(name, value)| (name.to_owned(), value.to_owned()));
-        Some(json!(
-            ours.into_iter().chain(more).collect::<BTreeMap<_, _>>()
-        ))
+    pub(crate) fn server_environment(&self) -> Option<BTreeMap<String, String>> {
+        let mut environment = self.world.environment();
+        match self.way {
+            Way::Mcp | Way::Stranger => {}
+            Way::Structured => {
+                environment.insert("AGENT_BASH_MCP_STRUCTURED".to_owned(), "on".to_owned());
+            }
+            Way::Alone | Way::Hook | Way::Broken(_) | Way::Foreign(_) => return None,
+        }
+        Some(environment)
     }
 
     /// `{"mcpServers": …}`, as several agents have it.
@@ -163,7 +170,7 @@ impl Place<'_> {
 
     /// `{"hooks": …}`, as several agents have it.
     pub(crate) fn hooks(&self, event: &str, tool: &str) -> Value {
-        let Way::Hook(line) = self.way else {
+        let Way::Foreign(line) = self.way else {
             return json!({});
         };
         json!({event: [{"matcher": tool, "hooks": [{"type": "command", "command": line}]}]})

@@ -21,7 +21,7 @@ pub(crate) const CLAUDE_CODE: Agent = Agent {
     wire: &MESSAGES,
     tool: "mcp__agent-bash__bash",
     shell: ("Bash", "command"),
-    hook: Some("claude-code"),
+    hook: "claude-code",
     start,
     reads,
     inside: |returned| {

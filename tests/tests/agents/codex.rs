@@ -22,7 +22,7 @@ pub(crate) const CODEX: Agent = Agent {
     wire: &RESPONSES,
     tool: "mcp__agent_bash/bash",
     shell: ("exec_command", "cmd"),
-    hook: Some("codex"),
+    hook: "codex",
     start: |place| start(place, "gpt-5.5"),
     reads,
     inside: |returned| {
@@ -79,8 +79,8 @@ fn start(place: &Place<'_>, model: &str) -> Result<Command> {
     if let Some(environment) = place.server_environment() {
         settings.push_str("[mcp_servers.agent-bash]\ncommand = \"agent-bash\"\nargs = [\"mcp\"]\n");
         settings.push_str("[mcp_servers.agent-bash.env]\n");
-        for (name, value) in environment.as_object().into_iter().flatten() {
-            let _ = writeln!(settings, "{name} = {value}");
+        for (name, value) in environment {
+            let _ = writeln!(settings, "{name} = {value:?}");
         }
     }
     place.write(".codex/config.toml", &settings)?;

@@ -22,7 +22,7 @@ pub(crate) const GEMINI_CLI: Agent = Agent {
     wire: &GENERATE_CONTENT,
     tool: "mcp_agent-bash_bash",
     shell: ("run_shell_command", "command"),
-    hook: Some("gemini-cli"),
+    hook: "gemini-cli",
     start,
     reads,
     inside,

@@ -16,9 +16,9 @@ const FORCED: &str = "git push --force origin main";
 pub(crate) const CHECKS: &[Check] = &[
     Check {
         name: "a forced push is refused, and the model reads why and what to do instead",
-        of: |agent| agent.hook.is_some(),
+        of: |_| true,
         run: |agent| {
-            let tried = forced_push(agent, &hook(agent)?)?;
+            let tried = forced_push(agent, Way::Hook)?;
             ensure!(!tried.ran, "it ran: {}", tried.reads);
             measured(agent, &format!("a refusal reads {:?}", tried.reads));
             let verdict = Policy::standard().decide(FORCED, &Place::new("/"));
@@ -37,7 +37,7 @@ pub(crate) const CHECKS: &[Check] = &[
         name: "control: without a hook the forced push runs",
         of: |_| true,
         run: |agent| {
-            let tried = forced_push(agent, &Way::Alone)?;
+            let tried = forced_push(agent, Way::Alone)?;
             ensure!(
                 tried.ran,
                 "the test would not have noticed: {}",
@@ -49,11 +49,10 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         name: "control: under a hook that answers in a format of its own the forced push runs",
         // `decision` is what Gemini CLI takes.
-        of: |agent| agent.hook == Some("claude-code") || agent.hook == Some("codex"),
+        of: |agent| ["claude-code", "codex"].contains(&agent.hook),
         run: |agent| {
-            let answer = r#"{"decision":"deny","reason":"forced"}"#;
-            let line = format!("cat > /dev/null; echo '{answer}'; exit 1");
-            let tried = forced_push(agent, &Way::Hook(line))?;
+            let line = r#"cat > /dev/null; echo '{"decision":"deny","reason":"forced"}'; exit 1"#;
+            let tried = forced_push(agent, Way::Foreign(line))?;
             ensure!(
                 tried.ran,
                 "the test would not have noticed: {}",
@@ -64,10 +63,10 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "a harmless command runs under the hook",
-        of: |agent| agent.hook.is_some(),
+        of: |_| true,
         run: |agent| {
             let world = world()?;
-            let reads = shell(agent, &hook(agent)?, &world, "echo 42 | tee made")?;
+            let reads = shell(agent, Way::Hook, &world, "echo 42 | tee made")?;
             let made = std::fs::read_to_string(world.cwd().join("made"));
             ensure!(
                 made.is_ok_and(|made| made == "42\n"),
@@ -78,23 +77,22 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
     Check {
-        name: "a hook that is given no call blocks",
-        of: |agent| agent.hook.is_some(),
+        name: "a hook that cannot judge blocks",
+        of: |_| true,
         run: |agent| {
-            for garbage in ["", "{", r#"{"hook_event_name":7}"#] {
+            let judged = "could not be judged";
+            for (broken, why) in [
+                ("printf '' | $REAL \"$@\"", judged),
+                ("printf '{' | $REAL \"$@\"", judged),
+                // As a program that was removed, or did not survive.
+                ("exit 127", ""),
+                ("kill -KILL $$", ""),
+            ] {
                 let world = world()?;
-                let name = agent.hook.context("it has one")?;
-                let line =
-                    format!("cat > /dev/null; printf %s '{garbage}' | agent-bash hook {name}");
-                let reads = shell(agent, &Way::Hook(line), &world, "echo 42 > made")?;
-                ensure!(
-                    !world.cwd().join("made").exists(),
-                    "{garbage:?}: it ran: {reads}"
-                );
-                ensure!(
-                    reads.contains("could not be judged"),
-                    "{garbage:?}: {reads}"
-                );
+                let reads = shell(agent, Way::Broken(broken), &world, "echo 42 > made")?;
+                let ran = world.cwd().join("made").exists();
+                ensure!(!ran, "`{broken}`: it ran: {reads}");
+                ensure!(reads.contains(why), "`{broken}`: {reads}");
                 end(world)?;
             }
             Ok(())
@@ -102,13 +100,8 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-fn hook(agent: &Agent) -> Result<Way> {
-    let name = agent.hook.context("it has no hooks")?;
-    Ok(Way::Hook(format!("agent-bash hook {name}")))
-}
-
 /// The agent's own shell is given a script. Answers what the model reads.
-fn shell(agent: &Agent, way: &Way, world: &World, script: &str) -> Result<String> {
+fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String> {
     let (tool, field) = agent.shell;
     let input = json!({field: script, "description": "what it does"});
     let returned = play(agent, way, world, Ask { tool, input })?;
@@ -123,7 +116,7 @@ struct Tried {
 }
 
 /// In a repository whose history was rewritten after it had been pushed.
-fn forced_push(agent: &Agent, way: &Way) -> Result<Tried> {
+fn forced_push(agent: &Agent, way: Way) -> Result<Tried> {
     let world = world()?;
     let remote = world.home().join("remote.git");
     let remote = remote.to_str().context("a path in UTF-8")?;

@@ -24,10 +24,9 @@ pub(crate) const CHECKS: &[Check] = &[
     Check {
         name: "control: with structured content the text is not ours",
         // The others show the text in any case.
-        of: |agent| agent.hook == Some("claude-code") || agent.hook == Some("codex"),
+        of: |agent| ["claude-code", "codex"].contains(&agent.hook),
         run: |agent| {
-            let structured = [("AGENT_BASH_MCP_STRUCTURED", "on")];
-            let returned = returned(agent, "echo hi", &structured)?;
+            let returned = returned(agent, "echo hi", Way::Structured)?;
             measured(
                 agent,
                 &format!("with structured content {:?}", (agent.reads)(&returned)),
@@ -39,7 +38,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "of a long output the tail, the counts and the link arrive",
-        of: |agent| agent.hook == Some("claude-code"),
+        of: |_| true,
         run: |agent| {
             let (shown, reads) = call(agent, "seq 50000")?;
             let first = end_is_whole(&shown.text)?;
@@ -50,6 +49,25 @@ pub(crate) const CHECKS: &[Check] = &[
                     reads.len()
                 ),
             );
+            Ok(())
+        },
+    },
+    Check {
+        name: "control: of a long output of a server that does not know the agent some is lost",
+        of: |_| true,
+        run: |agent| {
+            let returned = returned(agent, "seq 50000", Way::Stranger)?;
+            let reads = (agent.reads)(&returned);
+            let whole = (agent.inside)(&returned).and_then(|shown| end_is_whole(&shown.text));
+            measured(
+                agent,
+                &format!(
+                    "of `seq 50000` of any server {} bytes arrive: {}",
+                    reads.len(),
+                    ends(&reads)
+                ),
+            );
+            ensure!(whole.is_err(), "the test would not have noticed");
             Ok(())
         },
     },
@@ -72,17 +90,17 @@ pub(crate) const CHECKS: &[Check] = &[
 
 /// What the model sees of a call of our tool, and all that it reads.
 fn call(agent: &Agent, script: &str) -> Result<(Shown, String)> {
-    let returned = returned(agent, script, &[])?;
+    let returned = returned(agent, script, Way::Mcp)?;
     Ok(((agent.inside)(&returned)?, (agent.reads)(&returned)))
 }
 
-fn returned(agent: &Agent, script: &str, server: &[(&'static str, &'static str)]) -> Result<Value> {
+fn returned(agent: &Agent, script: &str, way: Way) -> Result<Value> {
     let world = world()?;
     let ask = Ask {
         tool: agent.tool,
         input: json!({"command": script}),
     };
-    let returned = play(agent, &Way::Mcp(server.to_vec()), &world, ask)?;
+    let returned = play(agent, way, &world, ask)?;
     end(world)?;
     Ok(returned)
 }
@@ -98,13 +116,7 @@ fn end_is_whole(text: &str) -> Result<u32> {
     let notice = Regex::new(
         r"(?s)^(.*)\n\n\[Showing lines (\d+)-50000 of 50000 \(.* limit\)\. Full: artifact://\d+\]$",
     )?;
-    let shape = || {
-        let ends: String = text.chars().rev().take(300).collect();
-        format!(
-            "no notice at the end: {:?}",
-            ends.chars().rev().collect::<String>()
-        )
-    };
+    let shape = || format!("no notice at the end: {}", ends(text));
     let parts = notice.captures(text).with_context(shape)?;
     let first: u32 = parts[2].parse()?;
     let shown = parts[1].lines().map(str::parse);
@@ -117,4 +129,12 @@ fn end_is_whole(text: &str) -> Result<u32> {
         "lines are missing between {first} and 50000"
     );
     Ok(first)
+}
+
+/// The first and the last of a text, on one line.
+fn ends(text: &str) -> String {
+    let first: String = text.chars().take(150).collect();
+    let last: Vec<char> = text.chars().rev().take(150).collect();
+    let last: String = last.into_iter().rev().collect();
+    format!("{first:?} … {last:?}")
 }

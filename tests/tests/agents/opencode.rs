@@ -21,7 +21,7 @@ pub(crate) const OPENCODE: Agent = Agent {
     wire: &CHAT,
     tool: "agent-bash_bash",
     shell: ("bash", "command"),
-    hook: None,
+    hook: "opencode",
     start,
     reads,
     inside: |returned| {

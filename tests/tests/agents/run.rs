@@ -12,13 +12,16 @@ use std::time::Duration;
 /// How long an agent may take, on a machine that has other things to do. They take one to ten seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// `agent-bash mcp` to an agent that it does not know, and which does not know what it announces.
+const STRANGER: &str = r#"sed -u 's/"clientInfo":{"name":"/&other-/' | $REAL "$@" | sed -u 's,anthropic/max,other/max,g'"#;
+
 /// A world in which `agent-bash` can be called.
 pub(crate) fn world() -> Result<World> {
     World::new()?.with_program(product::agent_bash()?)
 }
 
 /// Starts the agent, whose model asks for one call, and answers what came back to the model.
-pub(crate) fn play(agent: &Agent, way: &Way, world: &World, ask: Ask) -> Result<Value> {
+pub(crate) fn play(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<Value> {
     let model = Model::start(agent.wire, ask)?;
     let place = Place {
         world,
@@ -28,6 +31,18 @@ pub(crate) fn play(agent: &Agent, way: &Way, world: &World, ask: Ask) -> Result<
     };
     let said = world.home().join("said");
     let mut command = (agent.start)(&place)?;
+    if let Way::Hook | Way::Broken(_) = way {
+        set_up(agent, world)?;
+    }
+    let real = product::agent_bash()?.display();
+    let in_place = match way {
+        Way::Broken(script) => Some(script),
+        Way::Stranger => Some(STRANGER),
+        _ => None,
+    };
+    if let Some(script) = in_place {
+        world.script("agent-bash", &format!("REAL={real}\n{script}\n"))?;
+    }
     command
         .stdout(File::create(&said)?)
         .stderr(File::options().append(true).open(&said)?);
@@ -48,6 +63,22 @@ pub(crate) fn play(agent: &Agent, way: &Way, world: &World, ask: Ask) -> Result<
     };
     ensure!(ended.is_some(), "it goes on after {PATIENCE:?}; {}", said());
     model.returned().with_context(said)
+}
+
+/// As a user would, whose settings the agent has already.
+fn set_up(agent: &Agent, world: &World) -> Result<()> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["hook", "--install", "--yes", agent.hook]);
+    let ran = product::run(command, None)?;
+    ensure!(
+        ran.code == 0,
+        "`agent-bash hook --install {}` ended with {}: {}{}",
+        agent.hook,
+        ran.code,
+        ran.stdout,
+        ran.stderr
+    );
+    Ok(())
 }
 
 /// Ends the world, in which nothing of ours may be left.
