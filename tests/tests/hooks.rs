@@ -9,6 +9,9 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What stands in the line behind the program, for where it gives no verdict.
+const BLOCKS: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
+
 /// Each agent with the event and the tool that it names.
 const AGENTS: [(&str, &str, &str); 4] = [
     ("claude-code", "PreToolUse", "Bash"),
@@ -180,7 +183,7 @@ fn a_file_is_changed_where_it_is_and_put_back() -> anyhow::Result<()> {
     let binary = product::agent_bash()?.canonicalize()?;
     assert_eq!(
         command,
-        format!("{} hook claude-code || exit 2", binary.display())
+        format!("{} hook claude-code || {BLOCKS}", binary.display())
     );
 
     let again = set_up(&world, &["--install", "claude-code", "--yes"])?;
@@ -212,6 +215,15 @@ fn the_line_that_was_written_blocks_also_when_the_program_is_gone() -> anyhow::R
     let gone = run(&line.replace("agent-bash hook", "gone hook"), "ls")?;
     assert_eq!(gone.code, 2, "{gone:?}");
     assert!(!gone.stderr.trim().is_empty(), "{gone:?}");
+    // Some agents go by stderr: a program that says nothing must not be all there is.
+    world.script("agent-bash", "exit 127\n")?;
+    let program = product::agent_bash()?.canonicalize()?;
+    let silent = run(
+        &line.replace(&program.display().to_string(), "agent-bash"),
+        "ls",
+    )?;
+    assert_eq!(silent.code, 2, "{silent:?}");
+    assert!(silent.stderr.contains("no verdict"), "{silent:?}");
     Ok(())
 }
 
@@ -226,7 +238,7 @@ fn its_name_is_written_where_path_leads_to_it() -> anyhow::Result<()> {
     product::run(command, Some(""))?;
     let text = fs::read_to_string(world.cwd().join(".codex/hooks.json"))?;
     assert!(
-        text.contains("\"agent-bash hook codex || exit 2\""),
+        text.contains(&format!("\"agent-bash hook codex || {BLOCKS}\"")),
         "{text}"
     );
     Ok(())

@@ -62,11 +62,15 @@ pub(super) fn without(
     Ok(Some(text))
 }
 
+/// What blocks where the program gives no verdict, in the words of any shell. Not the exit code alone: Codex and Gemini CLI
+/// let a command run where nothing stands on stderr.
+const ELSE: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
+
 /// The command that the agent's shell runs. What fails in any way blocks: also a program that is gone, for which shells
 /// have exit codes that let the command run.
 fn line(agent: &Agent, program: &str) -> String {
     let program = shlex::try_quote(program).unwrap_or_default();
-    format!("{program} hook {} || exit 2", agent.name)
+    format!("{program} hook {} || {ELSE}", agent.name)
 }
 
 fn is_ours(agent: &Agent, line: &str) -> bool {

@@ -6,6 +6,9 @@ use serde_json::Value;
 
 const PROGRAM: &str = "agent-bash";
 
+/// What stands behind the program.
+const BLOCKS: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
+
 /// Files that people have. The last two have comments.
 const FILES: [&str; 18] = [
     "{}",
@@ -69,7 +72,7 @@ fn a_file_with_the_hook_and_without_is_the_file_that_was() {
             let nothing = without_hook(agent, before).unwrap();
             assert_eq!(nothing.as_deref(), Some(before), "there was none");
             if !has_comments(before) {
-                let line = format!("agent-bash hook {} || exit 2", agent.name);
+                let line = format!("agent-bash hook {} || {BLOCKS}", agent.name);
                 let mut want = commands(agent, before);
                 want.push(line);
                 assert_eq!(commands(agent, &with), want);
@@ -94,7 +97,7 @@ fn where_there_was_no_file_there_is_none_after() {
             "hooks": [
               {
                 "type": "command",
-                "command": "agent-bash hook claude-code || exit 2",
+                "command": "agent-bash hook claude-code || sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'",
                 "timeout": 30
               }
             ]
@@ -135,7 +138,7 @@ fn the_hook_of_another_place_is_replaced() {
         let old = with_hook(&CLAUDE_CODE, Some(before), odd).unwrap();
         let line = commands(&CLAUDE_CODE, &old).remove(0);
         let words = shlex::split(&line).unwrap();
-        assert_eq!(words, [odd, "hook", "claude-code", "||", "exit", "2"]);
+        assert_eq!(words[..6], [odd, "hook", "claude-code", "||", "sh", "-c"]);
         let new = with_hook(&CLAUDE_CODE, Some(&old), PROGRAM).unwrap();
         assert_eq!(new, with_hook(&CLAUDE_CODE, Some(before), PROGRAM).unwrap());
         let without = without_hook(&CLAUDE_CODE, &old).unwrap();
