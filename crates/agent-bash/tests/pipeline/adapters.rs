@@ -18,6 +18,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
+/// What a slow machine may take.
+const SOON: Duration = Duration::from_secs(20);
+
 /// Time in which nothing is ever late.
 #[derive(Debug)]
 struct Patient;
@@ -107,9 +110,10 @@ impl Client {
 
     async fn call(&self, adapter: &str, tool: &str, input: Value) -> Answer {
         let adapter = adapters::by_name(adapter).unwrap();
-        self.adapted
-            .call(adapter, tool, &input, &Cancel::new())
-            .await
+        let cancel = Cancel::new();
+        let call = self.adapted.call(adapter, tool, &input, &cancel);
+        let answer = tokio::time::timeout(SOON, call).await;
+        answer.expect("an answer, whether or not the command has ended")
     }
 }
 
