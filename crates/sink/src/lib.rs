@@ -27,6 +27,7 @@ mod escape;
 mod line_index;
 mod lines;
 mod live;
+mod long_line;
 mod owner;
 mod private_dir;
 mod quota;

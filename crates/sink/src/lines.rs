@@ -7,6 +7,9 @@ use crate::sanitise::TextSink;
 use crate::scan;
 use crate::window::{Shrink, Window};
 
+/// Bytes of the open line that are kept whatever the window: as far back as backspaces are followed.
+const OPEN_KEPT: usize = 4096;
+
 /// The text of a stream, line by line, of which a window is kept.
 pub(crate) struct Lines {
     finished: Window,
@@ -22,6 +25,13 @@ pub(crate) struct Lines {
     first_len: Option<u64>,
     /// Whether a line was clamped.
     clamped: bool,
+    /// Whether text that could be seen was written over or erased.
+    overwritten: bool,
+    /// No LF has come yet, and as long as none comes, CRs end lines: so a file of CR lines reads as lines. The first LF tells
+    /// that they overwrite.
+    cr_lines: bool,
+    /// There was something to see on such a line.
+    cr_lines_seen: bool,
     beyond: Beyond,
 }
 
@@ -58,6 +68,8 @@ pub(crate) struct Text {
     pub(crate) head_cut: bool,
     /// Whether a line was clamped.
     pub(crate) clamped: bool,
+    /// Whether text that could be seen was written over or erased.
+    pub(crate) overwritten: bool,
 }
 
 impl Lines {
@@ -70,7 +82,7 @@ impl Lines {
     ) -> Self {
         Self {
             finished: Window::new(head_cap, tail_cap, shrink),
-            open: Window::new(head_cap, tail_cap, shrink),
+            open: Window::new(head_cap, tail_cap.max(OPEN_KEPT), shrink),
             clamp: max_chars.map(|max| Clamping {
                 max: max as u64,
                 kept: 0,
@@ -82,8 +94,17 @@ impl Lines {
             last_start: 0,
             first_len: None,
             clamped: false,
+            overwritten: false,
+            cr_lines: false,
+            cr_lines_seen: false,
             beyond: Beyond::default(),
         }
+    }
+
+    /// A text without any LF has the lines that its CRs end. Not where `head` counts lines as they come.
+    pub(crate) fn or_of_carriage_returns(mut self) -> Self {
+        self.cr_lines = self.wanted.is_none();
+        self
     }
 
     /// Whether `head` has all its lines.
@@ -115,6 +136,7 @@ impl Lines {
             first_len: self.first_len.unwrap_or(0),
             head_cut: beyond > 0,
             clamped: self.clamped,
+            overwritten: self.overwritten,
         }
     }
 
@@ -124,6 +146,9 @@ impl Lines {
             self.open_text(text, raw);
             return;
         };
+        if self.cr_lines {
+            self.forget_cr_lines();
+        }
         let (mut lines, rest) = text.split_at(last + 1);
         let mut at = raw;
         if self.line_is_open()
@@ -140,6 +165,19 @@ impl Lines {
             self.lines_one_by_one(lines, at);
         }
         self.open_text(rest, raw + last as u64 + 1);
+    }
+
+    /// An LF has come: what CRs had ended before were states of its line.
+    fn forget_cr_lines(&mut self) {
+        self.cr_lines = false;
+        if self.ended > 0 {
+            self.finished.clear();
+            self.ended = 0;
+            self.last_start = 0;
+            self.first_len = None;
+            self.clamped = false;
+            self.overwritten |= self.cr_lines_seen;
+        }
     }
 
     /// Whether none of these lines needs clamping for sure.
@@ -265,11 +303,29 @@ impl TextSink for Lines {
         }
     }
 
-    fn restart_line(&mut self) {
+    fn restart_line(&mut self, raw: u64) {
+        if self.cr_lines {
+            self.cr_lines_seen |= self.open.is_seen();
+            self.end_line(raw);
+            return;
+        }
+        self.overwritten |= self.open.is_seen();
         self.open.clear();
         if let Some(clamp) = &mut self.clamp {
             clamp.restart();
         }
+    }
+
+    fn take_back(&mut self, chars: usize) -> String {
+        let mut omitted = 0;
+        if let Some(clamp) = &mut self.clamp {
+            omitted = clamp.take_back(chars);
+        }
+        self.open.take_back(chars - omitted)
+    }
+
+    fn written_over(&mut self) {
+        self.overwritten = true;
     }
 }
 
@@ -318,6 +374,14 @@ impl Clamping {
             self.from = raw;
         }
         self.omitted += chars;
+    }
+
+    /// Takes back characters that are not kept, and counts those that are; returns how many were not.
+    fn take_back(&mut self, chars: usize) -> usize {
+        let omitted = self.omitted.min(chars as u64);
+        self.omitted -= omitted;
+        self.kept -= (chars as u64 - omitted).min(self.kept);
+        usize::try_from(omitted).unwrap_or(chars)
     }
 
     fn restart(&mut self) {

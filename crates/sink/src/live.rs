@@ -89,7 +89,12 @@ struct Delta {
     sanitiser: Sanitiser,
     /// Length of the open line as the watcher has it.
     open_len: usize,
+    /// Its end, as far back as backspaces are followed.
+    open: String,
 }
+
+/// Bytes of the open line that are remembered between deltas.
+const OPEN_KEPT: usize = 4096;
 
 impl LiveUpdates {
     /// Without output yet. Every wait goes through `clock`.
@@ -190,6 +195,7 @@ impl Shared {
             text: String::new(),
             line_from: 0,
             known: self.delta.open_len,
+            open: std::mem::take(&mut self.delta.open),
         };
         for part in parts {
             self.delta.sanitiser.push(part, &mut change);
@@ -197,14 +203,21 @@ impl Shared {
         if self.ended {
             self.delta.sanitiser.finish(&mut change);
         }
-        let kept = change.known - change.rewind;
-        let open = change.text.len() - change.line_from;
-        self.delta.open_len = if change.text.contains('\n') {
-            open
+        let line = &change.text[change.line_from..];
+        if change.line_from > 0 {
+            self.delta.open_len = line.len();
+            change.open.clear();
         } else {
-            kept + open
-        };
-        let Change { rewind, text, .. } = change;
+            self.delta.open_len = change.known - change.rewind + line.len();
+        }
+        change.open.push_str(line);
+        let surplus = change.open.len().saturating_sub(OPEN_KEPT);
+        let boundary = (surplus..).find(|at| change.open.is_char_boundary(*at));
+        change.open.drain(..boundary.unwrap_or(0));
+        let Change {
+            rewind, text, open, ..
+        } = change;
+        self.delta.open = open;
         let changed = rewind > 0 || skipped_bytes > 0 || !text.is_empty();
         changed.then_some(LiveUpdate::Delta {
             rewind,
@@ -220,6 +233,7 @@ impl Delta {
         Self {
             sanitiser: Sanitiser::new(carriage_return),
             open_len: 0,
+            open: String::new(),
         }
     }
 }
@@ -240,6 +254,8 @@ struct Change {
     line_from: usize,
     /// Length of the open line as the watcher has it; it is the beginning of the first line of `text`.
     known: usize,
+    /// The end of that.
+    open: String,
 }
 
 impl TextSink for Change {
@@ -259,10 +275,31 @@ impl TextSink for Change {
         self.text(b"\n", raw);
     }
 
-    fn restart_line(&mut self) {
+    fn restart_line(&mut self, _raw: u64) {
         if self.line_from == 0 {
             self.rewind = self.known;
+            self.open.clear();
         }
         self.text.truncate(self.line_from);
     }
+
+    fn take_back(&mut self, chars: usize) -> String {
+        let own = self.text[self.line_from..].chars().count().min(chars);
+        let mut taken = last_chars(&mut self.text, own);
+        if own < chars && self.line_from == 0 {
+            let before = last_chars(&mut self.open, chars - own);
+            self.rewind += before.len();
+            taken.insert_str(0, &before);
+        }
+        taken
+    }
+}
+
+/// Takes the last `count` characters off, as many as there are.
+fn last_chars(text: &mut String, count: usize) -> String {
+    let Some(last) = count.checked_sub(1) else {
+        return String::new();
+    };
+    let from = text.char_indices().rev().nth(last);
+    text.split_off(from.map_or(0, |(at, _)| at))
 }

@@ -11,12 +11,16 @@ pub struct SinkReport {
     pub shown: Shown,
     /// The counts.
     pub summary: OutputSummary,
-    /// The whole output on disk. There is one exactly when something that was printed is not shown (what `head` and `tail` left
-    /// out of a command that succeeded does not count: nobody asked for it), or when
-    /// [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::keep`] asked for it; and it could be kept.
+    /// The whole output on disk. There is one exactly when something that was printed is not shown (cut, or
+    /// [written over](Self::overwritten); what `head` and `tail` left out of a command that succeeded does not count: nobody
+    /// asked for it), or when [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::keep`] asked for it; and
+    /// it could be kept.
     pub artifact: Option<ArtifactRef>,
     /// Why there is no artifact although there should be one; such as `No space left on device`.
     pub artifact_failed: Option<String>,
+    /// Text that could be seen was written over on its line, by a carriage return, backspaces or an erasing sequence, and is
+    /// not shown.
+    pub overwritten: bool,
     /// How many lines `head` wanted, where it cut something off.
     pub head_satisfied: Option<u64>,
 }

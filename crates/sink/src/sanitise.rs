@@ -3,11 +3,24 @@
 //!
 //! It does not collect anything: the text goes, piece by piece, to a [`TextSink`] (`lines` in an `OutputSink`).
 
-use crate::escape::{Escape, Step};
+use crate::escape::{Escape, LineEffect, Step};
 use crate::{scan, visible};
 
 const ESC: u8 = 0x1b;
 const REPLACEMENT: &str = "\u{fffd}";
+
+/// What NUL and CR look like where they are shown (Unicode's Control Pictures).
+const NUL_MARK: &str = "\u{2400}";
+const CR_MARK: &str = "\u{240d}";
+
+/// NULs in a row that are shown one by one, and what stands for the others.
+const NULS_SHOWN: u32 = 8;
+const MORE_NULS: &str = "…";
+
+/// Whether there is anything to see of a text.
+fn is_seen(text: &str) -> bool {
+    text.chars().any(|c| !c.is_whitespace())
+}
 
 /// What a lone CR does; CRLF is a line's end always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,8 +29,10 @@ pub enum CarriageReturn {
     /// shown.
     #[default]
     Overwrite,
-    /// It ends the line, as seed 000 says for the output of a terminal.
+    /// It ends the line, as in the output of a terminal.
     Newline,
+    /// It is shown as `␍`: for reading what is kept, where nothing may go.
+    Marked,
 }
 
 /// Takes clean text: valid UTF-8, whole characters, no control characters but TAB and LF.
@@ -28,8 +43,12 @@ pub(crate) trait TextSink {
     fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64);
     /// A line's end for the CR at `raw`.
     fn line_end(&mut self, raw: u64);
-    /// What is on the line so far does not count.
-    fn restart_line(&mut self);
+    /// The CR at `raw` makes room for other text in place of what is on the line so far.
+    fn restart_line(&mut self, raw: u64);
+    /// Takes characters off the end of the line, as many as there are at hand and asked for.
+    fn take_back(&mut self, chars: usize) -> String;
+    /// A character that was taken back was written over by another.
+    fn written_over(&mut self) {}
 }
 
 /// The decoder and cleaner of one stream.
@@ -43,6 +62,14 @@ pub(crate) struct Sanitiser {
     partial: Partial,
     /// Where the CR stands whose effect is open: it depends on what comes next.
     pending_cr: Option<u64>,
+    /// Backspaces whose effect is open, likewise.
+    backspaces: usize,
+    /// What stands right of the cursor: taken back, and not written over yet.
+    right: String,
+    /// The last character was one that a joiner may follow.
+    joinable: bool,
+    /// How many NULs have come in a row, and where the next one would stand.
+    nuls: (u32, u64),
     /// Bytes taken.
     raw: u64,
     not_text: u64,
@@ -69,6 +96,10 @@ impl Sanitiser {
             escape_from: 0,
             partial: Partial::default(),
             pending_cr: None,
+            backspaces: 0,
+            right: String::new(),
+            joinable: false,
+            nuls: (0, 0),
             raw: 0,
             not_text: 0,
         }
@@ -110,10 +141,20 @@ impl Sanitiser {
         if self.partial.len > 0 {
             self.give_up_partial(out);
         }
-        if self.carriage_return == CarriageReturn::Newline
-            && let Some(raw) = self.pending_cr.take()
-        {
-            out.line_end(raw);
+        self.settle(out);
+        match (self.carriage_return, self.pending_cr.take()) {
+            (CarriageReturn::Newline, Some(raw)) => out.line_end(raw),
+            (CarriageReturn::Marked, Some(raw)) => out.stand_in(CR_MARK, raw, 1),
+            _ => {}
+        }
+    }
+
+    /// Puts what stands right of the cursor onto the line, as at its end.
+    pub(crate) fn settle(&mut self, out: &mut impl TextSink) {
+        self.backspaces = 0;
+        if !self.right.is_empty() {
+            let right = std::mem::take(&mut self.right);
+            out.stand_in(&right, self.raw, 0);
         }
     }
 
@@ -125,7 +166,8 @@ impl Sanitiser {
         }
         match bytes[0] {
             ESC => {
-                if let Some(len) = Escape::simple(bytes) {
+                if let Some((len, effect)) = Escape::simple(bytes) {
+                    self.apply(effect, self.raw + len as u64 - 1, out);
                     return len;
                 }
                 self.escape.open();
@@ -135,20 +177,53 @@ impl Sanitiser {
             }
             byte if byte >= 0x80 => self.beyond_ascii(bytes, out),
             byte => {
-                self.control(byte, self.raw);
+                self.control(byte, self.raw, out);
                 1
             }
         }
     }
 
     /// A control byte other than LF, TAB and ESC.
-    fn control(&mut self, byte: u8, raw: u64) {
+    fn control(&mut self, byte: u8, raw: u64, out: &mut impl TextSink) {
         match byte {
+            0 => self.nul(raw, out),
             // Of several CRs in a row the first stands for all.
             b'\r' => self.pending_cr = self.pending_cr.or(Some(raw)),
+            // At the first column it moves nothing.
+            0x08 if self.pending_cr.is_none() => self.backspaces += 1,
             // BEL, BS, VT, FF, SO, SI, CAN, SUB: printed by programs that mean something by it.
             0x07 | 0x08 | 0x0b | 0x0c | 0x0e | 0x0f | 0x18 | 0x1a | 0x7f => {}
             _ => self.not_text += 1,
+        }
+    }
+
+    /// One NUL by itself separates texts (`find -print0`); only many in a row are no text.
+    fn nul(&mut self, raw: u64, out: &mut impl TextSink) {
+        let (before, expected) = self.nuls;
+        let nuls = if raw == expected { before + 1 } else { 1 };
+        self.nuls = (nuls.min(NULS_SHOWN + 2), raw + 1);
+        self.not_text += u64::from(nuls > 1);
+        if nuls <= NULS_SHOWN {
+            self.stand_in(NUL_MARK, raw, 1, out);
+        } else if nuls == NULS_SHOWN + 1 {
+            self.stand_in(MORE_NULS, raw, 1, out);
+        }
+    }
+
+    /// What a control sequence whose last byte stands at `raw` does to the line.
+    fn apply(&mut self, effect: LineEffect, raw: u64, out: &mut impl TextSink) {
+        match effect {
+            LineEffect::None => {}
+            LineEffect::Restart => self.control(b'\r', raw, out),
+            // What stands before the cursor stays; what a CR leaves behind goes when there is something in its place.
+            LineEffect::EraseRight if self.pending_cr.is_none() => {
+                let taken = out.take_back(std::mem::take(&mut self.backspaces));
+                if is_seen(&taken) || is_seen(&self.right) {
+                    out.written_over();
+                }
+                self.right.clear();
+            }
+            LineEffect::EraseRight => {}
         }
     }
 
@@ -160,9 +235,10 @@ impl Sanitiser {
                     let raw = self.raw + at as u64;
                     self.emit_at(&[byte], raw, out);
                 }
-                Step::Control => self.control(byte, self.raw + at as u64),
-                Step::Last => {
+                Step::Control => self.control(byte, self.raw + at as u64, out),
+                Step::Last(effect) => {
                     self.mode = Mode::Text;
+                    self.apply(effect, self.raw + at as u64, out);
                     return at + 1;
                 }
                 Step::After => {
@@ -240,8 +316,13 @@ impl Sanitiser {
 
     fn undecodable(&mut self, raw: u64, len: usize, out: &mut impl TextSink) {
         self.not_text += len as u64;
-        self.before_text(b'.', out);
-        out.stand_in(REPLACEMENT, raw, len as u64);
+        self.stand_in(REPLACEMENT, raw, len as u64, out);
+    }
+
+    fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64, out: &mut impl TextSink) {
+        self.before_text(text.as_bytes(), out);
+        self.joinable = false;
+        out.stand_in(text, raw, raw_len);
     }
 
     /// Emits valid text of which only C1 controls and invisible characters need care.
@@ -255,19 +336,34 @@ impl Sanitiser {
                 break;
             };
             let end = at + c.len_utf8();
-            let invisible = visible::is_invisible(c);
+            let invisible = visible::is_invisible(c) && !self.joins(c, &text[from..at]);
             if invisible || c.is_control() {
-                self.emit_at(&bytes[from..at], raw + from as u64, out);
+                self.emit_beyond_ascii(&text[from..at], raw + from as u64, out);
                 if invisible {
-                    self.before_text(b'.', out);
                     let raw = raw + at as u64;
-                    out.stand_in(&visible::form(c), raw, c.len_utf8() as u64);
+                    self.stand_in(&visible::form(c), raw, c.len_utf8() as u64, out);
                 }
                 from = end;
             }
             at = end;
         }
-        self.emit_at(&bytes[from..], raw + from as u64, out);
+        self.emit_beyond_ascii(&text[from..], raw + from as u64, out);
+    }
+
+    /// Whether a character is a joiner in the middle of a word or an emoji, as scripts and emoji have it.
+    fn joins(&self, c: char, before: &str) -> bool {
+        visible::is_joiner(c)
+            && match before.chars().next_back() {
+                Some(before) => visible::is_joinable(before),
+                None => self.joinable,
+            }
+    }
+
+    fn emit_beyond_ascii(&mut self, text: &str, raw: u64, out: &mut impl TextSink) {
+        if let Some(last) = text.chars().next_back() {
+            self.emit_at(text.as_bytes(), raw, out);
+            self.joinable = visible::is_joinable(last);
+        }
     }
 
     fn emit(&mut self, text: &[u8], out: &mut impl TextSink) {
@@ -275,21 +371,83 @@ impl Sanitiser {
     }
 
     fn emit_at(&mut self, text: &[u8], raw: u64, out: &mut impl TextSink) {
-        if let Some(&first) = text.first() {
-            self.before_text(first, out);
-            out.text(text, raw);
+        if text.is_empty() {
+            return;
+        }
+        self.before_text(text, out);
+        self.joinable = false;
+        let mut text = text;
+        let mut raw = raw;
+        if !self.right.is_empty()
+            && let Some(end) = memchr::memchr(b'\n', text)
+        {
+            if end > 0 {
+                out.text(&text[..end], raw);
+            }
+            raw += end as u64;
+            text = &text[end..];
+            let right = std::mem::take(&mut self.right);
+            out.stand_in(&right, raw, 0);
+        }
+        out.text(text, raw);
+    }
+
+    /// The next text decides what an open CR or backspace meant.
+    #[inline]
+    fn before_text(&mut self, text: &[u8], out: &mut impl TextSink) {
+        if self.pending_cr.is_some() || self.backspaces > 0 || !self.right.is_empty() {
+            self.move_cursor(text, out);
         }
     }
 
-    /// The next byte of text decides what an open CR meant.
-    fn before_text(&mut self, first: u8, out: &mut impl TextSink) {
-        let Some(raw) = self.pending_cr.take() else {
-            return;
-        };
-        match self.carriage_return {
-            _ if first == b'\n' => {}
-            CarriageReturn::Overwrite => out.restart_line(),
-            CarriageReturn::Newline => out.line_end(raw),
+    fn move_cursor(&mut self, text: &[u8], out: &mut impl TextSink) {
+        let ends_line = text.first() == Some(&b'\n');
+        if let Some(cr) = self.pending_cr.take().filter(|_| !ends_line) {
+            match self.carriage_return {
+                CarriageReturn::Overwrite => {
+                    if is_seen(&self.right) {
+                        out.written_over();
+                    }
+                    self.right.clear();
+                    self.backspaces = 0;
+                    out.restart_line(cr);
+                }
+                CarriageReturn::Newline => {
+                    self.settle(out);
+                    out.line_end(cr);
+                }
+                CarriageReturn::Marked => {
+                    self.settle(out);
+                    out.stand_in(CR_MARK, cr, 1);
+                }
+            }
         }
+        if ends_line {
+            self.backspaces = 0;
+        } else if self.backspaces > 0 {
+            let taken = out.take_back(std::mem::take(&mut self.backspaces));
+            self.right.insert_str(0, &taken);
+        }
+        if !self.right.is_empty() {
+            self.write_over(text, out);
+        }
+    }
+
+    /// `text` takes the place of what stands right of the cursor, up to a line's end.
+    fn write_over(&mut self, text: &[u8], out: &mut impl TextSink) {
+        let line = memchr::memchr(b'\n', text).map_or(text, |end| &text[..end]);
+        // Always whole characters.
+        let line_text = String::from_utf8_lossy(line);
+        let mut gone = 0;
+        let mut right = self.right.chars();
+        for new in line_text.chars() {
+            let Some(old) = right.next() else { break };
+            gone += old.len_utf8();
+            // Struck over itself it is bold, with `_` underlined: nothing is lost.
+            if old != new && old != ' ' && old != '_' && new != '_' {
+                out.written_over();
+            }
+        }
+        self.right.drain(..gone);
     }
 }

@@ -1,18 +1,14 @@
 //! Searching a kept output for a regular expression, line by line, with context.
 //!
-//! The lines are searched as they are shown: clean, so that a colour in the middle of a word hides nothing.
+//! The lines are searched as they are shown: clean, so that a colour in the middle of a word hides nothing. How a line of
+//! any length is searched in bounded memory is `long_line`.
 
+use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
 use crate::view::{FileView, MAX_PAGE};
-use regex::Regex;
+use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
-
-/// Of a longer line, only so many bytes are searched.
-const MAX_SEARCHED: usize = 1 << 20;
-
-/// Of a longer line, only so many characters are shown.
-const MAX_SHOWN: usize = 1000;
 
 /// What to look for. Every field is a decision of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,8 +34,6 @@ pub struct Found {
     pub total_matches: u64,
     /// Where to go on for those not shown.
     pub next_line: Option<u64>,
-    /// Lines too long to be searched to their end.
-    pub cut_lines: u64,
 }
 
 /// A line that was found, or stands near one.
@@ -47,7 +41,8 @@ pub struct Found {
 pub struct FoundLine {
     /// Its number, from 1.
     pub number: u64,
-    /// Its text without the line's end; of a long one the beginning, and how many characters were left out.
+    /// Its text without the line's end. Of a long one what surrounds the first match, or the beginning where there is none, with
+    /// marks that say what was left out, and at which byte of the file the rest can be read.
     pub text: String,
     /// Whether it matches; otherwise it is context.
     pub is_match: bool,
@@ -108,8 +103,7 @@ impl FileView {
         let mut searcher = Searcher {
             search,
             pattern,
-            open: Vec::new(),
-            open_len: 0,
+            open: LongLine::default(),
             number: 1,
             before: VecDeque::new(),
             after_left: 0,
@@ -117,8 +111,8 @@ impl FileView {
             shown_matches: 0,
             found: Found::default(),
         };
-        self.clean_into(&mut searcher, |_| false)?;
-        if searcher.open_len > 0 {
+        self.clean_into(&mut searcher)?;
+        if !searcher.open.is_empty() {
             searcher.end_line();
         }
         Ok(searcher.found)
@@ -128,10 +122,8 @@ impl FileView {
 struct Searcher<'a> {
     search: &'a Search,
     pattern: Regex,
-    /// The beginning of the line that is being read.
-    open: Vec<u8>,
-    /// Its length.
-    open_len: usize,
+    /// The line that is being read.
+    open: LongLine,
     number: u64,
     /// The last lines that did not match, with their numbers.
     before: VecDeque<FoundLine>,
@@ -143,38 +135,26 @@ struct Searcher<'a> {
 }
 
 impl Searcher<'_> {
-    fn add(&mut self, text: &[u8]) {
-        let room = MAX_SEARCHED - self.open.len();
-        self.open.extend_from_slice(&text[..text.len().min(room)]);
-        self.open_len += text.len();
-    }
-
     fn end_line(&mut self) {
-        let open = std::mem::take(&mut self.open);
-        if self.open_len > open.len() {
-            self.found.cut_lines += 1;
-        }
-        self.line(&open);
-        self.open = open;
-        self.restart_line();
-    }
-
-    fn line(&mut self, line: &[u8]) {
         let number = self.number;
         self.number += 1;
-        if number < self.search.from_line {
-            return;
+        let mut line = std::mem::take(&mut self.open);
+        if number >= self.search.from_line {
+            let is_match = line.search_to_end(&self.pattern);
+            self.line(number, &line, is_match);
         }
-        // Whole characters came in; only the cut at `MAX_SEARCHED` may have left half of one.
-        let line = String::from_utf8_lossy(line);
-        let is_match = self.pattern.is_match(&line);
+        line.clear();
+        self.open = line;
+    }
+
+    fn line(&mut self, number: u64, line: &LongLine, is_match: bool) {
         self.found.total_matches += u64::from(is_match);
         if self.found.next_line.is_some() {
             return;
         }
-        let found = |line: &str| FoundLine {
+        let found = || FoundLine {
             number,
-            text: shortened(line),
+            text: line.shown(),
             is_match,
         };
         if is_match {
@@ -188,15 +168,15 @@ impl Searcher<'_> {
             for context in std::mem::take(&mut self.before) {
                 self.show(context);
             }
-            self.show(found(&line));
+            self.show(found());
         } else if self.after_left > 0 {
             self.after_left -= 1;
-            self.show(found(&line));
+            self.show(found());
         } else if self.search.before > 0 {
             if self.before.len() == self.search.before {
                 self.before.pop_front();
             }
-            self.before.push_back(found(&line));
+            self.before.push_back(found());
         }
     }
 
@@ -208,40 +188,31 @@ impl Searcher<'_> {
 }
 
 impl TextSink for Searcher<'_> {
-    fn text(&mut self, text: &[u8], _raw: u64) {
+    fn text(&mut self, text: &[u8], raw: u64) {
         let mut from = 0;
         for end in memchr::memchr_iter(b'\n', text) {
-            if self.open_len == 0 && end - from <= MAX_SEARCHED {
-                self.line(&text[from..end]);
-            } else {
-                self.add(&text[from..end]);
-                self.end_line();
-            }
+            self.open
+                .push(&text[from..end], raw + from as u64, &self.pattern);
+            self.end_line();
             from = end + 1;
         }
-        self.add(&text[from..]);
+        self.open
+            .push(&text[from..], raw + from as u64, &self.pattern);
     }
 
-    fn stand_in(&mut self, text: &str, _raw: u64, _raw_len: u64) {
-        self.add(text.as_bytes());
+    fn stand_in(&mut self, text: &str, raw: u64, _raw_len: u64) {
+        self.open.push(text.as_bytes(), raw, &self.pattern);
     }
 
     fn line_end(&mut self, _raw: u64) {
         self.end_line();
     }
 
-    fn restart_line(&mut self) {
+    fn restart_line(&mut self, _raw: u64) {
         self.open.clear();
-        self.open_len = 0;
     }
-}
 
-fn shortened(line: &str) -> String {
-    match line.char_indices().nth(MAX_SHOWN) {
-        None => line.to_owned(),
-        Some((end, _)) => {
-            let omitted = line[end..].chars().count();
-            format!("{}… [{omitted} characters omitted]", &line[..end])
-        }
+    fn take_back(&mut self, chars: usize) -> String {
+        self.open.take_back(chars)
     }
 }

@@ -16,9 +16,6 @@ use std::fs::File;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// A NUL among the first so many bytes makes a stream binary (spec 3.1).
-const BINARY_PROBE: u64 = 8 * 1024;
-
 /// So many bytes that are no text are no accident.
 const NOISE: u64 = 64;
 
@@ -46,7 +43,6 @@ pub struct OutputSink {
     sanitiser: Sanitiser,
     lines: Lines,
     spill: Spill,
-    nul: bool,
     kept_for_others: bool,
 }
 
@@ -59,17 +55,20 @@ impl OutputSink {
     ) -> Self {
         let policy = options.limits.truncation;
         let tail = options.tail.is_some();
+        let mut lines = Lines::new(
+            cut::window_sizes(policy, tail),
+            options.limits.max_line_chars,
+            options.head.map(NonZeroU64::get),
+            cut::shrink(policy, tail),
+        );
+        if options.carriage_return == CarriageReturn::Overwrite {
+            lines = lines.or_of_carriage_returns();
+        }
         Self {
             options,
             sanitiser: Sanitiser::new(options.carriage_return),
-            lines: Lines::new(
-                cut::window_sizes(policy, tail),
-                options.limits.max_line_chars,
-                options.head.map(NonZeroU64::get),
-                cut::shrink(policy, tail),
-            ),
+            lines,
             spill: Spill::new(store, meta, options.stream),
-            nul: false,
             kept_for_others: false,
         }
     }
@@ -77,11 +76,6 @@ impl OutputSink {
     /// Takes a chunk, split anywhere. [`Flow::Stop`] once `head` has its lines; more may be pushed, is counted and
     /// goes into the artifact.
     pub fn push(&mut self, bytes: &[u8]) -> Flow {
-        let probed = BINARY_PROBE.saturating_sub(self.sanitiser.raw());
-        if probed > 0 {
-            let probed = bytes.len().min(probed as usize);
-            self.nul |= memchr::memchr(0, &bytes[..probed]).is_some();
-        }
         self.spill.push(bytes);
         self.sanitiser.push(bytes, &mut self.lines);
         if self.lines.head_satisfied() {
@@ -134,7 +128,7 @@ impl OutputSink {
         self.sanitiser.finish(&mut self.lines);
         let raw = self.sanitiser.raw();
         let text = self.lines.finish(raw);
-        let (shown, summary) = if self.nul || is_noise(self.sanitiser.not_text(), raw) {
+        let (shown, summary) = if is_noise(self.sanitiser.not_text(), raw) {
             binary(&text, policy, raw)
         } else {
             let tail = self.options.tail.map(NonZeroU64::get);
@@ -144,7 +138,8 @@ impl OutputSink {
         // What `head` and `tail` left out of a success nobody wanted; of a failure it may say why.
         let unwanted = summary.truncated_by == Some(TruncatedBy::HeadTail)
             && end.status == Status::Exited { code: 0 };
-        let needed = (summary.truncated && !unwanted) || self.kept_for_others;
+        let overwritten = text.overwritten && !summary.binary;
+        let needed = (summary.truncated && !unwanted) || overwritten || self.kept_for_others;
         let kept = self.spill.finish(needed, end);
         SinkReport {
             stream: self.options.stream,
@@ -152,6 +147,7 @@ impl OutputSink {
             summary,
             artifact: kept.artifact,
             artifact_failed: kept.failed,
+            overwritten,
             head_satisfied: self
                 .options
                 .head
@@ -161,7 +157,7 @@ impl OutputSink {
     }
 }
 
-/// Whether a stream of `raw` bytes is mostly no text (spec 3.1): more than half of it; or a third, where there is
+/// Whether a stream of `raw` bytes is mostly no text: more than half of it; or a third, where there is
 /// enough of it to tell. In noise about half the bytes decode by chance, in text of another encoding hardly any do.
 fn is_noise(not_text: u64, raw: u64) -> bool {
     not_text > raw / 2 || (not_text >= NOISE && not_text > raw / 3)

@@ -14,10 +14,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Longest page, in bytes of text (spec 3.3, seed 003).
+/// Longest page, in bytes of text.
 pub const MAX_PAGE: usize = 250 * 1024;
 
-/// Lines of a page where no limit is given (spec 3.3, seed 003).
+/// Lines of a page where no limit is given.
 pub const DEFAULT_LINES: u64 = 2000;
 
 /// Bytes read at once.
@@ -28,6 +28,8 @@ const CHUNK: usize = 64 * 1024;
 pub struct FileView {
     file: File,
     index: LineIndex,
+    /// LF; CR in a file that has CRs and no LF.
+    line_end: u8,
 }
 
 /// A page of text.
@@ -91,12 +93,41 @@ impl FileView {
                 "it is no regular file",
             ));
         }
-        Ok(Self::indexed(file, LineIndex::default()))
+        Self::indexed(file, LineIndex::default())
     }
 
     /// A file whose beginning has an index.
-    pub(crate) fn indexed(file: File, index: LineIndex) -> Self {
-        Self { file, index }
+    pub(crate) fn indexed(file: File, index: LineIndex) -> io::Result<Self> {
+        let mut view = Self {
+            file,
+            index,
+            line_end: b'\n',
+        };
+        let mut has_cr = false;
+        let mut has_lf = false;
+        view.each_chunk(0, |chunk| {
+            has_lf = memchr::memchr(b'\n', chunk).is_some();
+            has_cr |= memchr::memchr(b'\r', chunk).is_some();
+            if has_lf { Go::Stop } else { Go::On }
+        })?;
+        if has_cr && !has_lf {
+            // The index knows LFs.
+            view.line_end = b'\r';
+            view.index = LineIndex::default();
+        }
+        Ok(view)
+    }
+
+    /// Cleans as it is read: nothing that was printed goes, so that what a result has left out is found here.
+    fn sanitiser(&self) -> Sanitiser {
+        Sanitiser::new(match self.line_end {
+            b'\r' => CarriageReturn::Newline,
+            _ => CarriageReturn::Marked,
+        })
+    }
+
+    fn line_ends(&self, bytes: &[u8]) -> u64 {
+        memchr::memchr_iter(self.line_end, bytes).count() as u64
     }
 
     /// Length in bytes, now.
@@ -121,18 +152,18 @@ impl FileView {
     /// The system's.
     pub fn total_lines(&self) -> io::Result<u64> {
         let (from, mut lines) = self.index.before(u64::MAX);
-        let mut last = b'\n';
+        let mut last = self.line_end;
         if let Some(before) = from.checked_sub(1) {
             let mut byte = [0];
             self.file.read_exact_at(&mut byte, before)?;
             last = byte[0];
         }
         self.each_chunk(from, |chunk| {
-            lines += scan::newlines(chunk);
+            lines += self.line_ends(chunk);
             last = chunk.last().copied().unwrap_or(last);
             Go::On
         })?;
-        Ok(lines + u64::from(last != b'\n'))
+        Ok(lines + u64::from(last != self.line_end))
     }
 
     /// `limit` lines from line number `offset` on, from 1; [`DEFAULT_LINES`] where no limit is given. Never more than
@@ -171,7 +202,7 @@ impl FileView {
             let wanted = usize::try_from(offset - seen)
                 .unwrap_or(usize::MAX)
                 .min(chunk.len());
-            line += scan::newlines(&chunk[..wanted]);
+            line += self.line_ends(&chunk[..wanted]);
             seen += wanted as u64;
             if seen == offset { Go::Stop } else { Go::On }
         })?;
@@ -192,7 +223,7 @@ impl FileView {
         let first = total_lines.saturating_sub(lines.max(1)) + 1;
         let start = self.line_start(first)?.unwrap_or(0);
         let policy = Truncation::Tail { bytes: MAX_PAGE };
-        let mut sanitiser = Sanitiser::new(CarriageReturn::Overwrite);
+        let mut sanitiser = self.sanitiser();
         let mut text = Lines::new(cut::window_sizes(policy, false), None, None, None);
         self.each_chunk(start, |chunk| {
             sanitiser.push(chunk, &mut text);
@@ -227,10 +258,10 @@ impl FileView {
         let mut at = from;
         let mut found = None;
         self.each_chunk(from, |chunk| {
-            let here = scan::newlines(chunk);
+            let here = self.line_ends(chunk);
             if lines + here >= ended {
                 let nth = (ended - lines - 1) as usize;
-                found = memchr::memchr_iter(b'\n', chunk)
+                found = memchr::memchr_iter(self.line_end, chunk)
                     .nth(nth)
                     .map(|end| at + end as u64 + 1);
                 return Go::Stop;
@@ -247,7 +278,7 @@ impl FileView {
     /// Returns the text and how many bytes of the file it takes up.
     fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(Piece, u64)> {
         let policy = Truncation::Head { bytes: MAX_PAGE };
-        let mut sanitiser = Sanitiser::new(CarriageReturn::Overwrite);
+        let mut sanitiser = self.sanitiser();
         let mut text = Lines::new(cut::window_sizes(policy, false), None, Some(lines), None);
         let mut left = raw_limit;
         self.each_chunk(start, |chunk| {
@@ -262,7 +293,10 @@ impl FileView {
         })?;
         // At the end of a piece asked for, half a character or sequence is left for the next one.
         let raw = match sanitiser.settled() {
-            settled if left == 0 && settled > 0 => settled,
+            settled if left == 0 && settled > 0 => {
+                sanitiser.settle(&mut text);
+                settled
+            }
             _ => {
                 sanitiser.finish(&mut text);
                 sanitiser.raw()
@@ -282,16 +316,12 @@ impl FileView {
         Ok((piece, taken))
     }
 
-    /// Cleans the file into `out`, until its end or until `out` has enough.
-    pub(crate) fn clean_into<T: TextSink>(
-        &self,
-        out: &mut T,
-        enough: impl Fn(&T) -> bool,
-    ) -> io::Result<()> {
-        let mut sanitiser = Sanitiser::new(CarriageReturn::Overwrite);
+    /// Cleans the whole file into `out`.
+    pub(crate) fn clean_into<T: TextSink>(&self, out: &mut T) -> io::Result<()> {
+        let mut sanitiser = self.sanitiser();
         self.each_chunk(0, |chunk| {
             sanitiser.push(chunk, out);
-            if enough(out) { Go::Stop } else { Go::On }
+            Go::On
         })?;
         sanitiser.finish(out);
         Ok(())

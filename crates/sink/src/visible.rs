@@ -24,6 +24,16 @@ pub(crate) fn is_invisible(c: char) -> bool {
     INVISIBLE.iter().any(|range| range.contains(&c))
 }
 
+/// ZWNJ and ZWJ, which belong to the spelling of many scripts and to emoji.
+pub(crate) fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
+/// Whether a joiner after this character is spelling. After ASCII or a blank it joins nothing: there it hides.
+pub(crate) fn is_joinable(c: char) -> bool {
+    !c.is_ascii() && !c.is_whitespace() && !c.is_control() && !is_invisible(c)
+}
+
 /// The visible form, as `less` writes it: `<U+202E>`.
 pub(crate) fn form(c: char) -> String {
     format!("<U+{:04X}>", u32::from(c))

@@ -2,6 +2,7 @@
 //!
 //! Knows bytes, not lines and not policies; `lines` fills it and `cut` reads it.
 
+use crate::scan;
 use std::collections::VecDeque;
 
 /// Text of which both ends are kept.
@@ -141,7 +142,9 @@ impl Window {
             let room = self.head_cap - self.head.len();
             self.head.take(&line.head, room, shift);
             let whole = usize::try_from(line.total).unwrap_or(usize::MAX);
-            self.tail.make_room(whole, self.tail_cap());
+            let cap = self.tail_cap();
+            line.tail.lead += line.tail.len().saturating_sub(cap);
+            self.tail.make_room(whole, cap);
             self.tail.take(&line.tail, line.tail.len(), shift);
             self.tail.ends_at(self.total);
         }
@@ -154,6 +157,37 @@ impl Window {
         self.tail.clear();
         self.total = 0;
         self.raw_end = 0;
+    }
+
+    /// Whether there is anything to see of what is kept.
+    pub(crate) fn is_seen(&self) -> bool {
+        let seen = |part: &Part| part.bytes().iter().any(|byte| !byte.is_ascii_whitespace());
+        seen(&self.head) || seen(&self.tail)
+    }
+
+    /// Takes the last characters off, as many as are kept at the end; of a text with clamps, none.
+    pub(crate) fn take_back(&mut self, chars: usize) -> String {
+        let part = &self.tail;
+        if chars == 0 || !part.clamps.is_empty() {
+            return String::new();
+        }
+        let bytes = part.bytes();
+        // The first character kept may have lost its beginning.
+        let first = bytes
+            .iter()
+            .position(|byte| !scan::is_continuation(*byte))
+            .unwrap_or(bytes.len());
+        let text = String::from_utf8_lossy(&bytes[first..]);
+        let from = text
+            .char_indices()
+            .rev()
+            .nth(chars - 1)
+            .map_or(0, |(at, _)| at);
+        let taken = text[from..].to_owned();
+        self.total -= taken.len() as u64;
+        self.head.truncate(self.total);
+        self.tail.truncate(self.total);
+        taken
     }
 
     /// Where the raw stream stands before the byte at `text` and what was cleaned away in front of it. `None` where
@@ -272,6 +306,16 @@ impl Part {
             .is_some_and(|clamp| clamp.text < self.start)
         {
             self.clamps.pop_front();
+        }
+    }
+
+    /// Forgets what stands from `end` on.
+    fn truncate(&mut self, end: u64) {
+        let kept = usize::try_from(end.saturating_sub(self.start)).unwrap_or(usize::MAX);
+        self.buffer.truncate(self.lead.saturating_add(kept));
+        self.start = self.start.min(end);
+        while self.runs.back().is_some_and(|run| run.text >= end) {
+            self.runs.pop_back();
         }
     }
 

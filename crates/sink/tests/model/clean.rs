@@ -4,53 +4,157 @@ use agent_bash_sink::CarriageReturn;
 
 /// The clean text of a whole stream.
 pub(crate) fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
-    clean_with_raw(bytes, carriage_return).0
+    cleaned(bytes, carriage_return, false).text
 }
 
-/// The clean text of a whole stream, and where the raw stream stands after each byte of it.
-pub(crate) fn clean_with_raw(
-    bytes: &[u8],
-    carriage_return: CarriageReturn,
-) -> (String, Vec<usize>) {
-    let mut text = String::new();
-    let mut raw_ends = Vec::new();
+/// What cleaning makes of a whole stream.
+#[derive(Default)]
+pub(crate) struct Cleaned {
+    /// The text.
+    pub(crate) text: String,
+    /// Where the raw stream stands after each byte of the text.
+    pub(crate) raw_ends: Vec<usize>,
+    /// The lines, from 0, on which something that could be seen was written over or erased.
+    pub(crate) overwritten: Vec<usize>,
+}
+
+/// A line as a terminal has it: cells, and a cursor.
+#[derive(Default)]
+struct Line {
+    /// Characters, and where the raw stream stands after each.
+    cells: Vec<(char, usize)>,
+    cursor: usize,
+    overwritten: bool,
+}
+
+impl Line {
+    fn erase_from(&mut self, column: usize) {
+        self.overwritten |= self.cells[column..].iter().any(|(c, _)| !c.is_whitespace());
+        self.cells.truncate(column);
+        self.cursor = column;
+    }
+
+    fn write(&mut self, c: char, raw_end: usize) {
+        match self.cells.get_mut(self.cursor) {
+            Some(cell) => {
+                let old = cell.0;
+                self.overwritten |= old != c && old != ' ' && old != '_' && c != '_';
+                *cell = (c, raw_end);
+            }
+            None => self.cells.push((c, raw_end)),
+        }
+        self.cursor += 1;
+    }
+}
+
+/// Cleans a whole stream. With `cr_lines`, CRs end the lines of a text without LF.
+pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: bool) -> Cleaned {
+    let mut cleaned = Cleaned::default();
+    let mut line = Line::default();
     let mut cr = None;
-    let mut before = 0;
+    let cr_lines = cr_lines && !bytes.contains(&b'\n');
+    let (mut nuls, mut last_nul) = (0, None);
+    let mut previous = None;
     for (token, end) in tokens(bytes) {
+        let stands_for = match token {
+            Token::Text('\n', _) => None,
+            Token::Text(c, len) => {
+                let (before, joiner) = (previous.take(), matches!(c, '\u{200c}' | '\u{200d}'));
+                let shown = match before {
+                    Some(before) if joiner && is_joinable(before) => c.to_string(),
+                    _ => shown(c),
+                };
+                previous = (shown.chars().eq([c])).then_some(c);
+                Some((shown, len))
+            }
+            Token::Invalid(len) => {
+                previous = None;
+                Some(("\u{fffd}".to_owned(), len))
+            }
+            Token::Nul => {
+                nuls = if last_nul == Some(end - 1) {
+                    nuls + 1
+                } else {
+                    1
+                };
+                last_nul = Some(end);
+                let mark = match nuls {
+                    1..=8 => "␀",
+                    9 => "…",
+                    _ => continue,
+                };
+                previous = None;
+                Some((mark.to_owned(), 1))
+            }
+            _ => None,
+        };
+        if let Some((shown, len)) = stands_for {
+            if let Some(at) = cr.take() {
+                match carriage_return {
+                    CarriageReturn::Overwrite if !cr_lines => line.erase_from(0),
+                    CarriageReturn::Marked => {
+                        line.cursor = line.cells.len();
+                        line.write('␍', at);
+                    }
+                    _ => end_line(&mut cleaned, &mut line, Some(at)),
+                }
+            }
+            let mut at = end - len;
+            for c in shown.chars() {
+                at = (at + c.len_utf8()).min(end);
+                line.write(c, at);
+            }
+            continue;
+        }
         match token {
             Token::Cr => cr = cr.or(Some(end)),
-            Token::Text(c, len) => {
-                if let Some(at) = cr.take()
-                    && c != '\n'
-                {
-                    match carriage_return {
-                        CarriageReturn::Newline => {
-                            text.push('\n');
-                            raw_ends.push(at);
-                        }
-                        CarriageReturn::Overwrite => {
-                            text.truncate(text.rfind('\n').map_or(0, |at| at + 1));
-                            raw_ends.truncate(text.len());
-                        }
-                    }
-                }
-                before = before.max(end - len);
-                let shown = shown(c);
-                for at in 1..=shown.len() {
-                    raw_ends.push((before + at).min(end));
-                }
-                text.push_str(&shown);
-                before = end;
+            Token::Backspace if cr.is_none() => line.cursor = line.cursor.saturating_sub(1),
+            Token::Backspace => {}
+            Token::EraseRight if cr.is_none() => line.erase_from(line.cursor),
+            Token::EraseRight => {}
+            Token::Text(..) => {
+                (cr, previous) = (None, None);
+                end_line(&mut cleaned, &mut line, Some(end));
             }
+            Token::Nul | Token::Invalid(_) => unreachable!("characters"),
         }
     }
+    end_line(&mut cleaned, &mut line, None);
     if carriage_return == CarriageReturn::Newline
         && let Some(at) = cr
     {
-        text.push('\n');
-        raw_ends.push(at);
+        cleaned.text.push('\n');
+        cleaned.raw_ends.push(at);
     }
-    (text, raw_ends)
+    cleaned
+}
+
+/// Puts the line into the text, with its end at `end` of the stream if it has one.
+fn end_line(cleaned: &mut Cleaned, line: &mut Line, end: Option<usize>) {
+    let line = std::mem::take(line);
+    if line.overwritten {
+        let number = cleaned.text.matches('\n').count();
+        cleaned.overwritten.push(number);
+    }
+    // What stands before the end of the line belongs to it, wherever in the stream it was printed.
+    let mut before = cleaned.raw_ends.last().copied().unwrap_or(0);
+    for (c, raw_end) in line.cells {
+        before = before.max(raw_end);
+        let first = before.saturating_sub(c.len_utf8());
+        for at in 1..=c.len_utf8() {
+            cleaned.raw_ends.push((first + at).min(before));
+        }
+        cleaned.text.push(c);
+    }
+    if let Some(end) = end {
+        cleaned.text.push('\n');
+        cleaned.raw_ends.push(end);
+    }
+}
+
+/// Whether a joiner after it is spelling.
+fn is_joinable(c: char) -> bool {
+    !c.is_ascii() && !c.is_whitespace() && shown(c).chars().eq([c])
 }
 
 fn shown(c: char) -> String {
@@ -72,6 +176,11 @@ fn shown(c: char) -> String {
 
 enum Token {
     Cr,
+    Backspace,
+    EraseRight,
+    Nul,
+    /// So many bytes that are no character.
+    Invalid(usize),
     /// A character, and how many bytes it takes up.
     Text(char, usize),
 }
@@ -101,7 +210,7 @@ fn tokens(bytes: &[u8]) -> Vec<(Token, usize)> {
                     let invalid = chunk.invalid().len();
                     at += invalid;
                     if invalid > 0 {
-                        tokens.push((Token::Text('\u{fffd}', invalid), at));
+                        tokens.push((Token::Invalid(invalid), at));
                     }
                 }
             }
@@ -113,6 +222,8 @@ fn tokens(bytes: &[u8]) -> Vec<(Token, usize)> {
 fn control_or_ascii(byte: u8, end: usize, tokens: &mut Vec<(Token, usize)>) {
     match byte {
         b'\r' => tokens.push((Token::Cr, end)),
+        0x08 => tokens.push((Token::Backspace, end)),
+        0 => tokens.push((Token::Nul, end)),
         b'\n' | b'\t' | 0x20..=0x7e => tokens.push((Token::Text(char::from(byte), 1), end)),
         _ => {}
     }
@@ -126,24 +237,24 @@ fn escape(bytes: &[u8], mut at: usize, tokens: &mut Vec<(Token, usize)>) -> usiz
         EscMore,
         Csi,
         Osc,
-        Dcs,
         Other,
     }
     let mut state = State::Esc;
     at += 1;
     let mut body = 0u32;
+    let mut parameters = String::new();
     while at < bytes.len() {
         let byte = bytes[at];
-        let string = matches!(state, State::Osc | State::Dcs | State::Other);
+        let string = matches!(state, State::Osc | State::Other);
         match byte {
             0x1b => {
                 state = State::Esc;
                 body = 0;
+                parameters.clear();
             }
             0x18 | 0x1a => return at + 1,
             0x07 if state == State::Osc => return at + 1,
-            b'\n' if string && state != State::Dcs => return at,
-            b'\n' if string => tokens.push((Token::Text('\n', 1), at + 1)),
+            b'\n' if string => return at,
             _ if string && body == 1 << 20 => return at,
             _ if string => body += 1,
             0x80.. => return at,
@@ -153,17 +264,33 @@ fn escape(bytes: &[u8], mut at: usize, tokens: &mut Vec<(Token, usize)>) -> usiz
                 State::Esc => match byte {
                     b'[' => state = State::Csi,
                     b']' => state = State::Osc,
-                    b'P' => state = State::Dcs,
-                    b'X' | b'^' | b'_' => state = State::Other,
+                    b'P' | b'X' | b'^' | b'_' => state = State::Other,
                     0x20..=0x2f => state = State::EscMore,
                     _ => return at + 1,
                 },
                 State::EscMore if byte >= 0x30 => return at + 1,
-                State::Csi if byte >= 0x40 => return at + 1,
+                State::Csi if byte >= 0x40 => {
+                    let token = line_effect(&parameters, byte);
+                    tokens.extend(token.map(|token| (token, at + 1)));
+                    return at + 1;
+                }
+                State::Csi => parameters.push(char::from(byte)),
                 _ => {}
             },
         }
         at += 1;
     }
     at
+}
+
+/// What a control sequence does to its line.
+fn line_effect(parameters: &str, last: u8) -> Option<Token> {
+    if !parameters.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    match (parameters.trim_start_matches('0'), last) {
+        ("" | "1", b'G') | ("2", b'K') => Some(Token::Cr),
+        ("", b'K') => Some(Token::EraseRight),
+        _ => None,
+    }
 }

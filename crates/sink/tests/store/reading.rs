@@ -63,7 +63,14 @@ fn each_offset_and_limit_is_the_line_of_that_number() {
         (b"a\nb\nc", 0, 9, "a\nb\nc", Some([1, 3]), Next::End),
         (b"", 1, 9, "", None, Next::End),
         (b"\n\n\n", 2, 1, "\n", Some([2, 2]), Next::Line(3)),
-        (b"10%\r20%\nb\n", 1, 1, "20%\n", Some([1, 1]), Next::Line(2)),
+        (
+            b"10%\r2%\nb\n",
+            1,
+            1,
+            "10%␍2%\n",
+            Some([1, 1]),
+            Next::Line(2),
+        ),
         (
             b"\x1b[31ma\x1b[0m\r\nb\n",
             1,
@@ -227,15 +234,67 @@ fn searches_are_bounded_and_can_go_on() {
 }
 
 #[test]
-fn long_lines_are_searched_and_shortened() {
+fn long_lines_are_searched_whole_and_shown_around_the_match() {
+    // Further in than anything that is held at once, with characters of two bytes around it.
+    let far = 5 << 20;
     let text = format!(
-        "{}needle{}\nneedle\n",
-        "x".repeat(5000),
+        "{}needle{}last\nneedle\n",
+        "é".repeat(far / 2),
         "y".repeat(3 << 20)
     );
     let (_root, view) = view(text.as_bytes());
     let found = view.search(&search("needle")).unwrap();
-    assert_eq!((found.total_matches, found.cut_lines), (2, 1));
-    assert!(found.lines[0].text.ends_with(" characters omitted]"));
-    assert_eq!(found.lines[1].number, 2);
+    assert_eq!(found.total_matches, 2);
+    let shown = &found.lines[0].text;
+    let (position, excerpt) = shown
+        .strip_prefix("[from byte ")
+        .and_then(|rest| rest.split_once("] …"))
+        .unwrap();
+    assert!(excerpt.contains("éneedley"), "{excerpt}");
+    assert!(excerpt.ends_with(" characters omitted]"), "{excerpt}");
+    assert!(shown.chars().count() < 1000);
+    // The position leads there.
+    let page = view.bytes(position.parse().unwrap(), 1000).unwrap();
+    let beginning: String = excerpt.chars().take(100).collect();
+    assert!(page.piece.text.starts_with(&beginning));
+    assert_eq!(
+        (found.lines[1].number, found.lines[1].text.as_str()),
+        (2, "needle")
+    );
+    // Anchors mean the line's beginning and end, wherever the search goes on.
+    for (pattern, matches) in [
+        ("^é", 1),
+        ("^y", 0),
+        ("y$", 0),
+        ("last$", 1),
+        ("^needle$", 1),
+        (r"\bneedle", 1),
+        ("needley{9}", 1),
+        ("absent", 0),
+    ] {
+        let found = view.search(&search(pattern)).unwrap();
+        assert_eq!(found.total_matches, matches, "{pattern}");
+    }
+}
+
+#[test]
+fn what_a_result_leaves_out_is_read_here() {
+    // Written over by a carriage return: shown with its mark, and found.
+    let (_root, written_over) = view(b"FATAL: disk full\rok\nnext\0\n");
+    assert_eq!(
+        written_over.lines(1, None).unwrap().piece.text,
+        "FATAL: disk full\u{240d}ok\nnext\u{2400}\n"
+    );
+    let found = written_over.search(&search("disk")).unwrap();
+    assert_eq!(found.total_matches, 1);
+    // A file of CR lines has lines.
+    let (_root, old_mac) = view(b"one\rtwo\rthree");
+    let page = old_mac.lines(2, Some(1)).unwrap();
+    assert_eq!((page.piece.text.as_str(), page.total_lines), ("two\n", 3));
+    assert_eq!(page.next, Next::Line(3));
+    assert_eq!(old_mac.tail(1).unwrap().piece.text, "three");
+    assert_eq!(old_mac.search(&search("^t")).unwrap().total_matches, 2);
+    // CRLF is a line's end, and nothing else.
+    let (_root, dos) = view(b"one\r\ntwo\r\n");
+    assert_eq!(dos.lines(1, None).unwrap().piece.text, "one\ntwo\n");
 }

@@ -1,0 +1,182 @@
+//! A line of any length, searched as it comes, with what surrounds its first match kept. Memory is bounded: of a line that
+//! is longer than [`SEGMENT`] only the end is there, as much as a match may be long.
+
+use crate::scan;
+use regex::bytes::Regex;
+
+/// Bytes that are searched at once, and the most that is kept.
+const SEGMENT: usize = 1 << 20;
+
+/// Longest match that is surely found in a line longer than a segment.
+const LONGEST_MATCH: usize = 64 * 1024;
+
+/// A line of more characters is shown in part.
+const MAX_SHOWN: usize = 1000;
+
+/// What is shown before and after a match in such a line, in bytes.
+const AROUND: usize = 400;
+
+/// The line.
+#[derive(Debug, Default)]
+pub(crate) struct LongLine {
+    /// Its text, after `dropped` bytes of it that are not kept.
+    bytes: Vec<u8>,
+    dropped: u64,
+    /// Characters of what is dropped.
+    dropped_chars: u64,
+    /// Where in the file a piece of the text stands: position in the line, position in the file.
+    runs: Vec<(u64, u64)>,
+    /// Where the search goes on, in `bytes`.
+    from: usize,
+    found: Option<Excerpt>,
+    /// The first characters, once the line is too long to be shown whole.
+    beginning: Vec<u8>,
+}
+
+/// The text around a match.
+#[derive(Debug)]
+struct Excerpt {
+    text: String,
+    /// Characters of the line before it.
+    before: u64,
+    /// Where it begins in the file.
+    at: u64,
+}
+
+impl LongLine {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty() && self.dropped == 0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.runs.clear();
+        self.beginning.clear();
+        (self.dropped, self.dropped_chars, self.from) = (0, 0, 0);
+        self.found = None;
+    }
+
+    /// Takes text that stands at `raw` in the file.
+    pub(crate) fn push(&mut self, mut text: &[u8], mut raw: u64, pattern: &Regex) {
+        while !text.is_empty() {
+            let at = self.dropped + self.bytes.len() as u64;
+            if self
+                .runs
+                .last()
+                .is_none_or(|(text, file)| file + (at - text) != raw)
+            {
+                self.runs.push((at, raw));
+            }
+            let taken = (2 * SEGMENT - self.bytes.len()).min(text.len());
+            self.bytes.extend_from_slice(&text[..taken]);
+            text = &text[taken..];
+            raw += taken as u64;
+            if self.bytes.len() == 2 * SEGMENT {
+                self.search_segment(pattern);
+            }
+        }
+    }
+
+    /// Takes characters off the end, as many as there are.
+    pub(crate) fn take_back(&mut self, chars: usize) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let from = text.char_indices().rev().nth(chars.saturating_sub(1));
+        let taken = text[from.map_or(0, |(at, _)| at)..].to_owned();
+        self.bytes
+            .truncate(self.bytes.len().saturating_sub(taken.len()));
+        taken
+    }
+
+    /// The line has ended. Whether it matches.
+    pub(crate) fn search_to_end(&mut self, pattern: &Regex) -> bool {
+        if self.found.is_none()
+            && let Some(found) = pattern.find_at(&self.bytes, self.from)
+        {
+            self.found = Some(self.excerpt(found.range()));
+        }
+        self.found.is_some()
+    }
+
+    /// The line as it is shown; after [`Self::search_to_end`].
+    pub(crate) fn shown(&self) -> String {
+        let text = String::from_utf8_lossy(&self.bytes);
+        let total = self.dropped_chars + scan::chars(&self.bytes);
+        if total <= MAX_SHOWN as u64 {
+            return text.into_owned();
+        }
+        let omitted = |shown: u64| format!("… [{} characters omitted]", total - shown);
+        match &self.found {
+            Some(found) => {
+                let shown = found.before + scan::chars(found.text.as_bytes());
+                let before = match found.before {
+                    0 => String::new(),
+                    _ => format!("[from byte {}] …", found.at),
+                };
+                let after = if shown < total {
+                    omitted(shown)
+                } else {
+                    String::new()
+                };
+                format!("{before}{}{after}", found.text)
+            }
+            None => {
+                let beginning = if self.dropped == 0 {
+                    text
+                } else {
+                    String::from_utf8_lossy(&self.beginning)
+                };
+                let shown: String = beginning.chars().take(MAX_SHOWN).collect();
+                format!("{shown}{}", omitted(MAX_SHOWN as u64))
+            }
+        }
+    }
+
+    /// Searches what is there as far as a match is sure to be whole, and drops what is searched.
+    fn search_segment(&mut self, pattern: &Regex) {
+        let sure = self.bytes.len() - AROUND;
+        if self.found.is_none()
+            && let Some(found) = pattern.find_at(&self.bytes, self.from)
+            && found.end() <= sure
+        {
+            self.found = Some(self.excerpt(found.range()));
+        }
+        if self.dropped == 0 {
+            // Four bytes are the longest character.
+            self.beginning
+                .extend_from_slice(&self.bytes[..4 * MAX_SHOWN]);
+        }
+        let drop = self.bytes.len() - LONGEST_MATCH - AROUND;
+        self.dropped += drop as u64;
+        self.dropped_chars += scan::chars(&self.bytes[..drop]);
+        self.bytes.drain(..drop);
+        // What stands before tells that no line begins here.
+        self.from = AROUND;
+        let kept = self.runs.partition_point(|(text, _)| *text <= self.dropped);
+        self.runs.drain(..kept.saturating_sub(1));
+    }
+
+    fn excerpt(&self, found: std::ops::Range<usize>) -> Excerpt {
+        let boundary = |at: &usize| {
+            self.bytes
+                .get(*at)
+                .is_none_or(|byte| !scan::is_continuation(*byte))
+        };
+        let from = found.start.saturating_sub(AROUND);
+        let from = (from..=found.start).find(boundary).unwrap_or(found.start);
+        // Of a match that is itself long, the beginning.
+        let end = found.end.min(found.start + MAX_SHOWN);
+        let to = end.saturating_add(AROUND).min(self.bytes.len());
+        let to = (from..=to).rev().find(boundary).unwrap_or(to);
+        let position = self.dropped + from as u64;
+        let run = self.runs.partition_point(|(text, _)| *text <= position);
+        let at = run
+            .checked_sub(1)
+            .and_then(|run| self.runs.get(run))
+            .map_or(0, |(text, file)| file + (position - text));
+        Excerpt {
+            text: String::from_utf8_lossy(&self.bytes[from..to]).into_owned(),
+            before: self.dropped_chars + scan::chars(&self.bytes[..from]),
+            at,
+        }
+    }
+}
