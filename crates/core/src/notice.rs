@@ -58,6 +58,12 @@ pub enum NoticeKind {
         /// Such as `No space left on device`.
         reason: String,
     },
+    /// Text that could be seen was written over on its line, by a carriage return or backspaces, and is not shown.
+    Overwritten {
+        /// Where all of it is; none where it could not be kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        artifact: Option<String>,
+    },
     /// `head` had its lines, and the producer was ended as a closed pipe ends it.
     HeadSatisfied {
         /// How many lines were asked for.
@@ -121,6 +127,7 @@ impl NoticeKind {
             | Self::SessionReset { .. }
             | Self::TimeoutClamped { .. }
             | Self::ArtifactFailed { .. }
+            | Self::Overwritten { .. }
             | Self::HeadSatisfied { .. }
             | Self::LimitHit { .. }
             | Self::WaitingForInput { .. } => true,
@@ -151,6 +158,13 @@ impl NoticeKind {
                 millis_text(*used_ms)
             ),
             Self::ArtifactFailed { reason } => format!("The full output was not kept: {reason}"),
+            Self::Overwritten { artifact } => {
+                let full = artifact
+                    .as_ref()
+                    .map(|uri| format!(". Full: {uri}"))
+                    .unwrap_or_default();
+                format!("Text that was written over on its line (progress) is not shown{full}")
+            }
             Self::HeadSatisfied { lines } => {
                 format!("The command was ended after its first {lines} lines, as `head` does")
             }

@@ -168,7 +168,7 @@ impl ArtifactDir {
             let sidecar = Sidecar::read(&dir, id)?;
             let done = sidecar.done.ok_or(io::ErrorKind::NotFound)?;
             let file = dir.read(&sidecar.file)?;
-            FileView::indexed(file, done.index)
+            FileView::indexed(file, done.index, !done.complete)
         });
         found.map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied => LookupError::Io {

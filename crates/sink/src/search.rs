@@ -5,7 +5,7 @@
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
-use crate::view::{FileView, MAX_PAGE};
+use crate::view::{FileView, MAX_PAGE, capped_sentence};
 use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
@@ -34,6 +34,8 @@ pub struct Found {
     pub total_matches: u64,
     /// Where to go on for those not shown.
     pub next_line: Option<u64>,
+    /// The output went on after the file: it was kept up to so many bytes.
+    pub capped_at: Option<u64>,
 }
 
 /// A line that was found, or stands near one.
@@ -80,9 +82,17 @@ impl Found {
 
     /// One line that says how much was found and where to go on; `None` if all of it is shown.
     pub fn hint(&self) -> Option<String> {
-        let next = self.next_line?;
-        let shown = self.shown();
-        Some(format!("[{shown} Use offset={next} to go on.]"))
+        let next = self.next_line.map(|next| {
+            let shown = self.shown();
+            format!("{shown} Use offset={next} to go on.")
+        });
+        let said: Vec<String> = next.into_iter().chain(self.capped()).collect();
+        (!said.is_empty()).then(|| format!("[{}]", said.join(" ")))
+    }
+
+    /// The sentence for a file that ends before its output did.
+    pub fn capped(&self) -> Option<String> {
+        self.capped_at.map(capped_sentence)
     }
 
     /// The sentence that says how much of what was found is shown.
@@ -115,7 +125,11 @@ impl FileView {
         if !searcher.open.is_empty() {
             searcher.end_line();
         }
-        Ok(searcher.found)
+        let capped_at = self.capped_at()?;
+        Ok(Found {
+            capped_at,
+            ..searcher.found
+        })
     }
 }
 

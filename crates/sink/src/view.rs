@@ -30,6 +30,8 @@ pub struct FileView {
     index: LineIndex,
     /// LF; CR in a file that has CRs and no LF.
     line_end: u8,
+    /// The output went on after it.
+    capped: bool,
 }
 
 /// A page of text.
@@ -43,6 +45,8 @@ pub struct Page {
     pub total_bytes: u64,
     /// Where to go on.
     pub next: Next,
+    /// The page ends where the file does, and the output went on: it was kept up to so many bytes.
+    pub capped_at: Option<u64>,
 }
 
 /// What comes after a page.
@@ -68,16 +72,26 @@ impl Page {
         Some(format!("[{shown}{next}]"))
     }
 
-    /// The sentence that says what was shown; `None` if the page holds all there is.
+    /// What is to be said of what was shown; `None` if the page holds all there is.
     pub fn shown(&self) -> Option<String> {
         let total = self.total_lines;
-        match self.piece.lines {
+        let shown = match self.piece.lines {
             None if self.total_bytes == 0 => None,
             None => Some(format!("Nothing to show: {total} lines in all.")),
             Some([1, last]) if last == total && self.next == Next::End => None,
             Some([first, last]) => Some(format!("Showing lines {first}-{last} of {total}.")),
+        };
+        match (shown, self.capped_at.map(capped_sentence)) {
+            (Some(shown), Some(capped)) => Some(format!("{shown} {capped}")),
+            (shown, capped) => shown.or(capped),
         }
     }
+}
+
+/// What is said where a file ends before its output did.
+pub(crate) fn capped_sentence(bytes: u64) -> String {
+    let megabytes = bytes >> 20;
+    format!("What was kept ends here (truncated at {megabytes}MB); the output went on.")
 }
 
 impl FileView {
@@ -93,15 +107,16 @@ impl FileView {
                 "it is no regular file",
             ));
         }
-        Self::indexed(file, LineIndex::default())
+        Self::indexed(file, LineIndex::default(), false)
     }
 
-    /// A file whose beginning has an index.
-    pub(crate) fn indexed(file: File, index: LineIndex) -> io::Result<Self> {
+    /// A file whose beginning has an index; `capped` where the output went on after it.
+    pub(crate) fn indexed(file: File, index: LineIndex, capped: bool) -> io::Result<Self> {
         let mut view = Self {
             file,
             index,
             line_end: b'\n',
+            capped,
         };
         let mut has_cr = false;
         let mut has_lf = false;
@@ -240,12 +255,19 @@ impl FileView {
     }
 
     fn page(&self, piece: Piece, total_lines: u64, next: Next) -> io::Result<Page> {
+        let total_bytes = self.len()?;
         Ok(Page {
             piece,
             total_lines,
-            total_bytes: self.len()?,
+            total_bytes,
             next,
+            capped_at: (self.capped && next == Next::End).then_some(total_bytes),
         })
+    }
+
+    /// Where the file ends, if the output went on.
+    pub(crate) fn capped_at(&self) -> io::Result<Option<u64>> {
+        Ok(if self.capped { Some(self.len()?) } else { None })
     }
 
     /// Where line number `line`, from 1, begins; `None` beyond the end.

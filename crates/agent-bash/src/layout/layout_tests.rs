@@ -28,6 +28,7 @@ fn stream(stream: StreamId, text: &str) -> SinkReport {
         summary: OutputSummary::default(),
         artifact: None,
         artifact_failed: None,
+        overwritten: false,
         head_satisfied: None,
     }
 }
@@ -49,7 +50,7 @@ fn artifact(id: u64, stream: StreamId, complete: bool) -> ArtifactRef {
         uri: ArtifactId(id).uri(),
         path: format!("/tmp/agent-bash-s/bash-17-{id}.txt"),
         stream,
-        bytes: 200_000,
+        bytes: if complete { 200_000 } else { 100 << 20 },
         lines: 8432,
         complete,
     }
@@ -80,6 +81,7 @@ fn cut(
         shown,
         artifact: artifact_id.map(|id| artifact(id, stream, true)),
         artifact_failed: None,
+        overwritten: false,
         head_satisfied: None,
     }
 }

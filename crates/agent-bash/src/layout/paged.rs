@@ -2,7 +2,7 @@
 //! a file to page through. What lives on or could not be kept is said; the other notices stay in the data.
 
 use super::wording::{
-    SizeStyle, background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,
+    SizeStyle, background_line, binary_line, blank_line, cap, end_line, is_binary, line_count, marked,
     seconds_text, shell_code, vital_lines,
 };
 use super::{End, Facts};
@@ -103,10 +103,6 @@ fn stream(text: &mut String, printed: &SinkReport) {
 /// Where all of it is.
 fn saved_line(printed: &SinkReport) -> Option<String> {
     let artifact = printed.artifact.as_ref()?;
-    let cap = if artifact.complete {
-        ""
-    } else {
-        " (truncated at 100MB)"
-    };
+    let cap = cap(artifact);
     Some(format!("Full output saved to: {}{cap}", artifact.path))
 }

@@ -2,7 +2,7 @@
 //! line, exit line.
 
 use super::wording::{
-    SizeStyle, background_line, blank_line, end_line, seconds_text, shown_text, size,
+    SizeStyle, background_line, blank_line, cap, end_line, seconds_text, shown_text, size,
 };
 use super::{End, Facts};
 use crate::refusal::Refusal;
@@ -136,7 +136,7 @@ pub(super) fn truncation_notice(
     if as_asked || (!summary.truncated && !summary.binary) {
         return None;
     }
-    let full = artifact.map(|artifact| format!("Full: {}", artifact.uri));
+    let full = artifact.map(|artifact| format!("Full: {}{}", artifact.uri, cap(artifact)));
     if summary.binary {
         return full.map(|full| format!("[{full}]"));
     }

@@ -1,6 +1,6 @@
 //! Numbers as the texts write them, and joints between parts of a text.
 
-use agent_bash_core::{Notice, NoticeKind, Status};
+use agent_bash_core::{ArtifactRef, Notice, NoticeKind, Status};
 use agent_bash_sink::{Piece, Shown, SinkReport};
 use std::time::Duration;
 
@@ -38,6 +38,14 @@ pub(super) fn size(bytes: u64, style: SizeStyle) -> String {
         SizeStyle::Spaced | SizeStyle::Short => number.strip_suffix(".0").unwrap_or(&number),
     };
     format!("{number}{space}{}", UNITS[unit])
+}
+
+/// What follows the name of a file that holds only the beginning of its output: ` (truncated at 100MB)`.
+pub(super) fn cap(artifact: &ArtifactRef) -> String {
+    if artifact.complete {
+        return String::new();
+    }
+    format!(" (truncated at {})", size(artifact.bytes, SizeStyle::Short))
 }
 
 /// `8,432`.

@@ -159,6 +159,12 @@ pub(crate) fn notices(
             let kind = NoticeKind::ArtifactFailed { reason };
             Notice::from(kind)
         }));
+        // Where the limits cut it too, the file is named already.
+        notices.extend((stream.overwritten && !stream.summary.truncated).then(|| {
+            let artifact = stream.artifact.as_ref();
+            let artifact = artifact.map(|artifact| artifact.uri.clone());
+            Notice::from(NoticeKind::Overwritten { artifact })
+        }));
         let cut_off = stream.head_satisfied.filter(|_| outcome.closed_early);
         notices.extend(cut_off.map(|lines| NoticeKind::HeadSatisfied { lines }.into()));
     }

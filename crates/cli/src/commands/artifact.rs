@@ -68,6 +68,9 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
                     &args.state,
                 );
             }
+            if let Some(capped) = found.capped() {
+                output::say(&format!("[{capped}]"));
+            }
             Ok(u8::from(found.total_matches == 0))
         }),
     }
@@ -179,8 +182,13 @@ fn line(name: &str, info: &ArtifactInfo) -> String {
         command.push('…');
     }
     let artifact = &info.artifact;
+    let cap = if artifact.complete {
+        String::new()
+    } else {
+        format!(" (truncated at {}MB)", artifact.bytes >> 20)
+    };
     format!(
-        "{name}  {}  {} lines  {} bytes  {command}",
+        "{name}  {}  {} lines  {} bytes{cap}  {command}",
         info.started_at, artifact.lines, artifact.bytes
     )
 }

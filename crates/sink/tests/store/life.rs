@@ -2,7 +2,7 @@
 
 use crate::fixtures::{ROOMY, artifacts, end, keep, limited, meta, now, options, session, tree};
 use agent_bash_core::{ArtifactStore, StreamId, Timestamp};
-use agent_bash_sink::{ArtifactDir, ArtifactDirOptions, ArtifactLimits, Lifetime, Naming};
+use agent_bash_sink::{ArtifactDir, ArtifactDirOptions, ArtifactLimits, Lifetime, Naming, Search};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -28,6 +28,23 @@ fn the_cap_is_exact() {
             assert_eq!(kept.complete, complete, "{len}");
             assert_eq!(kept.bytes, len.min(CAP) as u64);
             assert_eq!(fs::read(&kept.path).unwrap(), bytes[..len.min(CAP)]);
+            // Whoever reads to the end is told whether it is the output's.
+            let view = dir.open(kept.id).unwrap();
+            let page = view.tail(1).unwrap();
+            assert_eq!(page.capped_at.is_none(), complete);
+            let found = view
+                .search(&Search {
+                    pattern: "a".to_owned(),
+                    before: 0,
+                    after: 0,
+                    from_line: 1,
+                    max_matches: 9,
+                })
+                .unwrap();
+            let said = |hint: Option<String>| {
+                hint.is_some_and(|hint| hint.contains("the output went on"))
+            };
+            assert_eq!((said(page.hint()), said(found.hint())), (!complete, !complete));
         }
     }
 }
