@@ -45,8 +45,9 @@ pub(crate) fn allocate(
     Ok((id, name, file))
 }
 
-/// Removes a directory in which nothing but the counter is left, and that of its session if it is empty then.
-pub(crate) fn remove_if_empty(dir: &PrivateDir) {
+/// Removes a directory in which nothing but the counter is left, and that of its session if it is empty then. Numbers begin
+/// anew after that, so it is only for directories whose links nobody can remember.
+pub(crate) fn forget(dir: &PrivateDir) {
     let only_counter = || {
         dir.names()
             .is_ok_and(|names| names.iter().all(|name| name == COUNTER))
@@ -60,9 +61,7 @@ pub(crate) fn remove_if_empty(dir: &PrivateDir) {
     };
     if only_counter() && dir.remove(COUNTER).is_ok() && fs::remove_dir(dir.path()).is_ok() {
         // The session's directory is not ours alone; one that is not empty stays.
-        if dir.path().ends_with("artifacts")
-            && let Some(session) = dir.path().parent()
-        {
+        if let Some(session) = dir.path().parent() {
             let _ = fs::remove_dir(session);
         }
     }

@@ -5,7 +5,7 @@
 //! `quota`, removing what the dead left is `sweep`, reading is `view`.
 
 use crate::allocate;
-use crate::artifact_options::{ArtifactDirOptions, Naming, SessionNameError};
+use crate::artifact_options::{ArtifactDirOptions, SessionNameError};
 use crate::artifact_writer::FileWriter;
 use crate::private_dir::PrivateDir;
 use crate::quota;
@@ -144,7 +144,7 @@ impl ArtifactDir {
     pub fn path(&self) -> PathBuf {
         let Shared { options, .. } = &*self.shared;
         let mut path = options.root.clone();
-        path.extend(options.naming.components(&options.session));
+        path.extend(options.below());
         path
     }
 
@@ -189,8 +189,9 @@ impl ArtifactDir {
             .find(|info| Path::new(&info.artifact.path) == path)
     }
 
-    /// Ends the session: removes what was made through this value, if its lifetime is the session's, and the
-    /// directory if nothing else is in it. Files that other processes go on writing stay. Called on drop, too.
+    /// Ends the session: removes what was made through this value, if its lifetime is the session's. Files that other
+    /// processes go on writing stay, and so does the number of the next artifact: a link leads to its own output or
+    /// nowhere, never to another. Called on drop, too.
     pub fn close(&self) -> Removed {
         let mut state = self.shared.state();
         let made = std::mem::take(&mut state.made);
@@ -207,7 +208,6 @@ impl ArtifactDir {
                     removed.take(&sidecar, &dir);
                 }
             }
-            allocate::remove_if_empty(&dir);
         }
         removed
     }
@@ -223,8 +223,8 @@ impl ArtifactDir {
 
     /// Removes what is past its time in all sessions under `root`: artifacts whose session's process is dead, and
     /// those a day old that may become no older. To be called at a start.
-    pub fn sweep(root: &Path, naming: Naming, now: Timestamp) -> Removed {
-        sweep::sweep(root, naming, now)
+    pub fn sweep(root: &Path, now: Timestamp) -> Removed {
+        sweep::sweep(root, now)
     }
 }
 
@@ -292,9 +292,10 @@ impl Shared {
         {
             return Ok(dir.clone());
         }
-        let below = self.options.naming.components(&self.options.session);
-        let below: Vec<&str> = below.iter().map(String::as_str).collect();
-        let dir = Arc::new(PrivateDir::create(&self.options.root, &below)?);
+        let dir = Arc::new(PrivateDir::create(
+            &self.options.root,
+            &self.options.below(),
+        )?);
         state.dir = Some(dir.clone());
         Ok(dir)
     }
@@ -304,9 +305,7 @@ impl Shared {
         if let Some(dir) = &self.state().dir {
             return Ok(dir.clone());
         }
-        let below = self.options.naming.components(&self.options.session);
-        let below: Vec<&str> = below.iter().map(String::as_str).collect();
-        PrivateDir::open(&self.options.root, &below).map(Arc::new)
+        PrivateDir::open(&self.options.root, &self.options.below()).map(Arc::new)
     }
 }
 

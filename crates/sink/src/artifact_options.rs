@@ -8,11 +8,11 @@ use std::sync::Arc;
 /// Where artifacts are kept, and how long. Every field is a decision of the caller.
 #[derive(Debug, Clone)]
 pub struct ArtifactDirOptions {
-    /// The state directory, or for [`Naming::Paged`] the directory for temporary files; absolute.
+    /// The state directory; absolute. Artifacts are in `<root>/<session>/artifacts`.
     pub root: PathBuf,
     /// The session's name: one path component.
     pub session: String,
-    /// How directory and files are called.
+    /// How files are called.
     pub naming: Naming,
     /// How long artifacts are kept.
     pub lifetime: Lifetime,
@@ -22,12 +22,12 @@ pub struct ArtifactDirOptions {
     pub clock: Arc<dyn Clock>,
 }
 
-/// How an artifact directory and its files are called.
+/// How the files of artifacts are called. Their numbers are the same sequence, whatever the names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
-    /// `<root>/<session>/artifacts/<id>.log`.
+    /// `<id>.log`.
     Numbered,
-    /// `<root>/agent-bash-<session>/bash-<unixNano>-stdout.txt` and `-stderr.txt`, as seed 003 wants it.
+    /// `bash-<unixNano>-stdout.txt` and `-stderr.txt`, as texts that name paths want it.
     Paged,
 }
 
@@ -43,6 +43,11 @@ pub struct ArtifactLimits {
 }
 
 impl ArtifactDirOptions {
+    /// The directories below the root.
+    pub(crate) fn below(&self) -> [&str; 2] {
+        [&self.session, DIRECTORY]
+    }
+
     /// Whether the session's name can be a directory's.
     pub(crate) fn check_session(&self) -> Result<(), SessionNameError> {
         let name = &self.session;
@@ -59,7 +64,7 @@ impl ArtifactDirOptions {
 }
 
 impl ArtifactLimits {
-    /// The limits of spec 3.3: 100 MB, 1 GB, 512 MB.
+    /// The limits of the contract: 100 MB, 1 GB, 512 MB.
     pub const CONTRACT: Self = Self {
         per_file: 100 << 20,
         per_session: 1 << 30,
@@ -73,14 +78,6 @@ impl ArtifactLimits {
 pub struct SessionNameError(pub String);
 
 impl Naming {
-    /// The directories below the root.
-    pub(crate) fn components(self, session: &str) -> Vec<String> {
-        match self {
-            Self::Numbered => vec![session.to_owned(), "artifacts".to_owned()],
-            Self::Paged => vec![format!("{PAGED_PREFIX}{session}")],
-        }
-    }
-
     /// A data file; the next name it may have at each attempt.
     pub(crate) fn file(
         self,
@@ -107,5 +104,5 @@ impl Naming {
     }
 }
 
-/// Beginning of the directory names of [`Naming::Paged`].
-pub(crate) const PAGED_PREFIX: &str = "agent-bash-";
+/// Directory of artifacts below that of its session.
+pub(crate) const DIRECTORY: &str = "artifacts";

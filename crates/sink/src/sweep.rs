@@ -1,8 +1,8 @@
 //! What is past its time: artifacts of dead processes, and of yesterday.
 
-use crate::allocate::{COUNTER, remove_if_empty};
+use crate::allocate::{COUNTER, forget};
 use crate::artifact_dir::{ArtifactInfo, Cleared, Removed, ids, info};
-use crate::artifact_options::{Naming, PAGED_PREFIX};
+use crate::artifact_options::DIRECTORY;
 use crate::private_dir::PrivateDir;
 use crate::sidecar::{Lifetime, Sidecar};
 use agent_bash_core::Timestamp;
@@ -13,8 +13,12 @@ use std::path::Path;
 /// A day, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
+/// How long the number of the next artifact is remembered after the last one was made: longer than anybody goes back to a
+/// conversation.
+const REMEMBERED: u64 = 365 * DAY;
+
 /// Sweeps all sessions under `root`. What cannot be read or is not ours stays.
-pub(crate) fn sweep(root: &Path, naming: Naming, now: Timestamp) -> Removed {
+pub(crate) fn sweep(root: &Path, now: Timestamp) -> Removed {
     let mut removed = Removed::default();
     let Ok(entries) = fs::read_dir(root) else {
         return removed;
@@ -22,23 +26,11 @@ pub(crate) fn sweep(root: &Path, naming: Naming, now: Timestamp) -> Removed {
     for entry in entries.flatten() {
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        let below = match naming {
-            Naming::Numbered => vec![name, "artifacts"],
-            Naming::Paged if name.starts_with(PAGED_PREFIX) => vec![name],
-            Naming::Paged => continue,
-        };
-        if let Ok(dir) = PrivateDir::open(root, &below)
-            && (naming == Naming::Numbered || is_artifact_dir(&dir))
-        {
+        if let Ok(dir) = PrivateDir::open(root, &[name, DIRECTORY]) {
             sweep_dir(&dir, now, &mut removed);
         }
     }
     removed
-}
-
-/// Whether artifacts are, or were, kept in it: among temporary files others may have a name like ours.
-fn is_artifact_dir(dir: &PrivateDir) -> bool {
-    dir.metadata(COUNTER).is_ok()
 }
 
 /// Removes what nobody uses, whatever its age: finished artifacts, unless `keep` says otherwise or they go with a session
@@ -82,12 +74,14 @@ fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
     // Left by a process that was killed between two steps.
     let names = dir.names().unwrap_or_default();
     for name in names.iter().filter(|name| !known.contains(*name)) {
-        if is_old(dir, name, now) {
+        if is_older(dir, name, now, DAY) {
             // Next time, then.
             let _ = dir.remove(name);
         }
     }
-    remove_if_empty(dir);
+    if dir.metadata(COUNTER).is_err() || is_older(dir, COUNTER, now, REMEMBERED) {
+        forget(dir);
+    }
 }
 
 /// Whether an artifact may go at the next start.
@@ -96,7 +90,7 @@ fn is_past(sidecar: &Sidecar, dir: &PrivateDir, now: Timestamp) -> bool {
         // Never finished, and nobody left to do it.
         (None, _) => sidecar.owner.is_dead(),
         (Some(done), Lifetime::Session) if !done.shared => sidecar.owner.is_dead(),
-        (Some(_), Lifetime::Session | Lifetime::Day) => is_old(dir, &sidecar.file, now),
+        (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY),
         (Some(_), Lifetime::Kept) => false,
     }
 }
@@ -105,32 +99,13 @@ fn is_past(sidecar: &Sidecar, dir: &PrivateDir, now: Timestamp) -> bool {
 pub(crate) fn is_settled(sidecar: &Sidecar, dir: &PrivateDir, now: Timestamp) -> bool {
     match &sidecar.done {
         None => sidecar.owner.is_dead(),
-        Some(done) => !done.shared || is_old(dir, &sidecar.file, now),
+        Some(done) => !done.shared || is_older(dir, &sidecar.file, now, DAY),
     }
 }
 
-/// Whether a file was last written a day ago or longer.
-fn is_old(dir: &PrivateDir, name: &str, now: Timestamp) -> bool {
+/// Whether a file was last written so many milliseconds ago or longer.
+fn is_older(dir: &PrivateDir, name: &str, now: Timestamp, age: u64) -> bool {
     dir.metadata(name)
         .and_then(|metadata| metadata.modified())
-        .is_ok_and(|modified| now.0.saturating_sub(Timestamp::from(modified).0) >= DAY)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_directory_of_somebody_else_s_is_left_alone() {
-        let root = tempfile::tempdir().unwrap();
-        // Other programs, and other parts of ours, name theirs so too.
-        let other = PrivateDir::create(root.path(), &["agent-bash-session-x"]).unwrap();
-        drop(other.create_new("status").unwrap());
-        sweep(root.path(), Naming::Paged, Timestamp(u64::MAX));
-        assert!(other.metadata("status").is_ok());
-        // Once it is one of artifacts, what is old goes.
-        drop(other.create_new(COUNTER).unwrap());
-        sweep(root.path(), Naming::Paged, Timestamp(u64::MAX));
-        assert!(!other.path().exists());
-    }
+        .is_ok_and(|modified| now.0.saturating_sub(Timestamp::from(modified).0) >= age)
 }

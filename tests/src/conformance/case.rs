@@ -51,9 +51,6 @@ pub struct Case {
     /// Whether processes are meant to outlive the last call. They are ended then; without it they are a failure.
     #[serde(default)]
     pub leaves_processes: bool,
-    /// Whether files are meant to be in the temporary directory afterwards: where `paged` keeps its artifacts.
-    #[serde(default)]
-    pub leaves_files: bool,
     /// The file it stands in, without its ending.
     #[serde(skip)]
     pub file: String,

@@ -25,10 +25,6 @@ impl Surface for Rpc {
         true
     }
 
-    fn keeps_artifacts(&self) -> bool {
-        false
-    }
-
     fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {
         let server = match server {
             Some(server) => server,
@@ -80,10 +76,6 @@ impl Surface for Mcp {
             });
             is_object && step.cancel_when.is_none()
         })
-    }
-
-    fn keeps_artifacts(&self) -> bool {
-        false
     }
 
     fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply> {

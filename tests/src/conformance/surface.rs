@@ -69,11 +69,6 @@ pub trait Surface: Send + Sync {
         case.adapter.is_none()
     }
 
-    /// Whether full outputs stay when the surface is done with.
-    fn keeps_artifacts(&self) -> bool {
-        true
-    }
-
     /// Makes one call and waits for its end. `server` is kept between the calls of a case: a surface that has one puts it
     /// there.
     ///

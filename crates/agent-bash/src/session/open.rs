@@ -97,8 +97,8 @@ impl Session {
         } = options;
         let profile = settings.profile();
         let naming = artifacts::naming(profile.layout);
-        if let Some(root) = artifacts::root(&host, naming) {
-            ArtifactDir::sweep(&root, naming, clock.wall());
+        if let Some(root) = host.state_dir() {
+            ArtifactDir::sweep(&root, clock.wall());
         }
         if many_calls {
             // Of hosts that were killed.

@@ -5,7 +5,7 @@ use crate::commands::session;
 use crate::output;
 use crate::start::Start;
 use agent_bash::sink::{
-    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE, Naming, Next, Search, open_artifact,
+    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE, Next, Search, open_artifact,
 };
 use std::path::Path;
 
@@ -14,16 +14,16 @@ const NOT_THERE: u8 = 1;
 
 /// Lists, shows or searches.
 pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8> {
-    let dirs = Dirs::open(args, start)?;
+    let kept = Kept(session::artifact_dir(start, &args.state)?);
     match &args.action {
-        ArtifactAction::List { json } => list(&dirs, *json),
+        ArtifactAction::List { json } => list(&kept, *json),
         ArtifactAction::Show {
             id,
             offset,
             limit,
             byte,
             tail,
-        } => dirs.with(id, |view| {
+        } => kept.with(id, |view| {
             let page = match (byte, tail) {
                 (Some(offset), _) => view.bytes(*offset, MAX_PAGE as u64)?,
                 (None, Some(lines)) => view.tail(lines.get())?,
@@ -49,7 +49,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
             context,
             offset,
             limit,
-        } => dirs.with(id, |view| {
+        } => kept.with(id, |view| {
             let found = view.search(&Search {
                 pattern: pattern.clone(),
                 before: *context,
@@ -94,24 +94,10 @@ fn say_next(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &st
     output::say(&format!("[{shown} To go on: {command}]"));
 }
 
-/// The session's artifacts under both ways of naming files.
-struct Dirs {
-    numbered: Option<ArtifactDir>,
-    paged: Option<ArtifactDir>,
-}
+/// The session's artifacts; `None` where there is no place for them.
+struct Kept(Option<ArtifactDir>);
 
-impl Dirs {
-    fn open(args: &ArtifactArgs, start: &Start) -> anyhow::Result<Self> {
-        Ok(Self {
-            numbered: session::artifact_dir(start, &args.state, Naming::Numbered)?,
-            paged: session::artifact_dir(start, &args.state, Naming::Paged)?,
-        })
-    }
-
-    fn all(&self) -> impl Iterator<Item = &ArtifactDir> {
-        self.numbered.iter().chain(&self.paged)
-    }
-
+impl Kept {
     /// Does something with the artifact that a number, a URI or a path names; says so where there is none.
     fn with(
         &self,
@@ -128,30 +114,21 @@ impl Dirs {
     }
 
     fn view(&self, name: &str) -> Result<FileView, LookupError> {
-        if name.starts_with('/') {
-            let path = Path::new(name);
-            let found = self.all().find_map(|dir| Some((dir, dir.find(path)?)));
-            if let Some((dir, info)) = found {
-                return dir.open(info.artifact.id);
-            }
-        }
-        open_artifact(self.numbered.as_ref(), name)
+        let named_by_path = self.0.as_ref().and_then(|dir| {
+            let info = dir.find(Path::new(name))?;
+            Some(dir.open(info.artifact.id))
+        });
+        named_by_path.unwrap_or_else(|| open_artifact(self.0.as_ref(), name))
     }
 }
 
-fn list(dirs: &Dirs, json: bool) -> anyhow::Result<u8> {
+fn list(kept: &Kept, json: bool) -> anyhow::Result<u8> {
     let mut text = String::new();
-    let numbered = dirs.numbered.iter().flat_map(ArtifactDir::list);
-    let paged = dirs.paged.iter().flat_map(ArtifactDir::list);
-    // Each by the name that the text of its call gave it.
-    let named = numbered
-        .map(|info| (info.artifact.uri.clone(), info))
-        .chain(paged.map(|info| (info.artifact.path.clone(), info)));
-    for (name, info) in named {
+    for info in kept.0.iter().flat_map(ArtifactDir::list) {
         text.push_str(&if json {
             serde_json::to_string(&as_json(&info))?
         } else {
-            line(&name, &info)
+            line(&info.artifact.uri, &info)
         });
         text.push('\n');
     }

@@ -4,12 +4,11 @@ use crate::args::CleanArgs;
 use crate::commands::session;
 use crate::output;
 use crate::start::Start;
-use agent_bash::artifacts;
 use agent_bash::core::Clock;
 use agent_bash::exec::{Job, JobState, Jobs, JobsOptions, sweep_sessions, sweep_snapshots};
 use agent_bash::layout::size_text;
 use agent_bash::process::SystemClock;
-use agent_bash::sink::{ArtifactDir, Naming};
+use agent_bash::sink::ArtifactDir;
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -67,10 +66,8 @@ async fn clean_session(name: &str, start: &Start, account: &mut Account) -> anyh
         account.bytes += finished_bytes(&before, &directory);
         account.jobs += jobs.clean().await?;
     }
-    for naming in [Naming::Numbered, Naming::Paged] {
-        if let Some(dir) = session::artifact_dir(start, name, naming)? {
-            clean_artifacts(&dir, &written, account);
-        }
+    if let Some(dir) = session::artifact_dir(start, name)? {
+        clean_artifacts(&dir, &written, account);
     }
     Ok(())
 }
@@ -104,21 +101,15 @@ fn clean_artifacts(dir: &ArtifactDir, written: &[PathBuf], account: &mut Account
 
 /// The sessions that have anything on disk.
 fn sessions(start: &Start) -> BTreeSet<String> {
-    let numbered = start.host.state_dir().map(|state| (state, ""));
-    let paged = artifacts::root(&start.host, Naming::Paged).map(|root| (root, "agent-bash-"));
-    let mut names = BTreeSet::new();
-    for (directory, prefix) in numbered.into_iter().chain(paged) {
-        let Ok(entries) = std::fs::read_dir(directory) else {
-            continue;
-        };
-        for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
-            let name = entry.file_name();
-            if let Some(name) = name.to_str().and_then(|name| name.strip_prefix(prefix)) {
-                names.insert(name.to_owned());
-            }
-        }
-    }
-    names
+    let entries = start.host.state_dir().map(std::fs::read_dir);
+    let Some(Ok(entries)) = entries else {
+        return BTreeSet::new();
+    };
+    entries
+        .flatten()
+        .filter(|entry| entry.path().is_dir())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect()
 }
 
 impl Account {

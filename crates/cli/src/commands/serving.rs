@@ -7,6 +7,7 @@ use agent_bash::Session;
 use agent_bash::process::supervisor::Supervisor;
 use agent_bash::session::SessionOptions;
 use agent_bash::settings::Settings;
+use agent_bash::sink::SessionClaim;
 use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,10 +24,8 @@ where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
     let settings = start.settings(&args.chosen())?.settings;
-    let name = match &args.state {
-        Some(name) => name.clone(),
-        None => name_for(protocol, &start.host.cwd),
-    };
+    // Held as long as it serves.
+    let (name, _claim) = session_name_for(args.state.as_deref(), protocol, start);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -46,8 +45,26 @@ where
     served.map(|()| 0)
 }
 
+/// The session that was asked for; otherwise the one of this directory, or the next that no other program has.
+pub(crate) fn session_name_for(
+    asked: Option<&str>,
+    protocol: &str,
+    start: &Start,
+) -> (String, Option<SessionClaim>) {
+    if let Some(name) = asked {
+        return (name.to_owned(), None);
+    }
+    let name = name_for(protocol, &start.host.cwd);
+    let state = start.host.state_dir();
+    // Where nothing can be kept, nothing can be shared.
+    match state.map(|state| SessionClaim::first_free(&state, &name)) {
+        Some(Ok(claim)) => (claim.name().to_owned(), Some(claim)),
+        Some(Err(_)) | None => (name, None),
+    }
+}
+
 /// `rpc-project-1f0a…`: the same for the same directory, another for another.
-pub(crate) fn name_for(protocol: &str, cwd: &Path) -> String {
+fn name_for(protocol: &str, cwd: &Path) -> String {
     const LONGEST: usize = 32;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let directory = cwd.file_name().unwrap_or_default().to_string_lossy();

@@ -14,16 +14,13 @@ use std::sync::Arc;
 
 /// The artifacts of the session `name`; `None` where neither a state directory nor a home is known. What is past its
 /// time is removed first.
-pub(crate) fn artifact_dir(
-    start: &Start,
-    name: &str,
-    naming: Naming,
-) -> anyhow::Result<Option<ArtifactDir>> {
+pub(crate) fn artifact_dir(start: &Start, name: &str) -> anyhow::Result<Option<ArtifactDir>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    if let Some(root) = artifacts::root(&start.host, naming) {
-        ArtifactDir::sweep(&root, naming, clock.wall());
+    if let Some(root) = start.host.state_dir() {
+        ArtifactDir::sweep(&root, clock.wall());
     }
-    artifacts::of_session(&start.host, name, naming, Lifetime::Day, clock)
+    // Nothing is made by it, so it does not matter how files would be called.
+    artifacts::of_session(&start.host, name, Naming::Numbered, Lifetime::Day, clock)
         .map_err(|error| Usage(format!("--state: {error}")).into())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::Usage;
 use crate::args::TuiArgs;
-use crate::commands::serving::name_for;
+use crate::commands::serving::session_name_for;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use crate::theme::theme;
@@ -39,10 +39,7 @@ async fn interface(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
     let on_terminal = args.pty || settings.virtual_terminal;
     // Each call says whether it wants one.
     settings.virtual_terminal = true;
-    let name = match &serving.state {
-        Some(name) => name.clone(),
-        None => name_for("tui", &start.host.cwd),
-    };
+    let (name, _claim) = session_name_for(serving.state.as_deref(), "tui", start);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let supervisor = Supervisor::this_program(&start.token);
     let terminals = Terminals::new(PtyOptions::new(supervisor.clone(), Arc::clone(&clock)));

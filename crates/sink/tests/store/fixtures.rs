@@ -34,6 +34,9 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from(SystemTime::now())
 }
 
+/// What is left of a session that has ended.
+pub(crate) const ONLY_THE_NUMBER: [&str; 3] = ["s", "s/artifacts", "s/artifacts/.next"];
+
 /// Limits that never bite.
 pub(crate) const ROOMY: ArtifactLimits = ArtifactLimits {
     per_file: 1 << 30,

@@ -1,8 +1,10 @@
 //! Caps, quota, the end of a session, and what is swept afterwards.
 
-use crate::fixtures::{ROOMY, artifacts, end, keep, limited, meta, now, options, session, tree};
+use crate::fixtures::{
+    ONLY_THE_NUMBER, ROOMY, artifacts, end, keep, limited, meta, now, options, session, tree,
+};
 use agent_bash_core::{ArtifactStore, StreamId, Timestamp};
-use agent_bash_sink::{ArtifactDir, ArtifactDirOptions, ArtifactLimits, Lifetime, Naming, Search};
+use agent_bash_sink::{ArtifactDir, ArtifactDirOptions, ArtifactLimits, Lifetime, Search};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -41,10 +43,12 @@ fn the_cap_is_exact() {
                     max_matches: 9,
                 })
                 .unwrap();
-            let said = |hint: Option<String>| {
-                hint.is_some_and(|hint| hint.contains("the output went on"))
-            };
-            assert_eq!((said(page.hint()), said(found.hint())), (!complete, !complete));
+            let said =
+                |hint: Option<String>| hint.is_some_and(|hint| hint.contains("the output went on"));
+            assert_eq!(
+                (said(page.hint()), said(found.hint())),
+                (!complete, !complete)
+            );
         }
     }
 }
@@ -118,7 +122,7 @@ fn the_end_of_a_session_removes_what_it_made_and_nothing_else() {
     assert_eq!(keep(&ours, b"more").unwrap().id.0, 2);
     drop(ours);
     drop(theirs);
-    assert_eq!(tree(root.path()), Vec::<String>::new());
+    assert_eq!(tree(root.path()), ONLY_THE_NUMBER);
 }
 
 #[test]
@@ -136,7 +140,7 @@ fn what_is_to_outlive_the_session_does() {
         .unwrap();
         keep(&dir, b"x").unwrap();
         drop(dir);
-        assert_eq!(!tree(root.path()).is_empty(), stays, "{lifetime:?}");
+        assert_eq!(!artifacts(root.path()).is_empty(), stays, "{lifetime:?}");
     }
 }
 
@@ -159,10 +163,10 @@ fn a_file_that_survivors_write_outlives_the_session() {
     );
     drop(dir);
     assert_eq!(fs::read(&kept.path).unwrap(), b"ours\ntheirs\n");
-    let sweep = |now| ArtifactDir::sweep(root.path(), Naming::Numbered, now).artifacts;
+    let sweep = |now| ArtifactDir::sweep(root.path(), now).artifacts;
     assert_eq!(sweep(now()), 0);
     assert_eq!(sweep(tomorrow()), 1);
-    assert_eq!(tree(root.path()), Vec::<String>::new());
+    assert_eq!(tree(root.path()), ONLY_THE_NUMBER);
 }
 
 #[test]
@@ -223,7 +227,7 @@ fn child_is_killed() {
 #[test]
 fn what_a_killed_process_left_is_swept() {
     let root = tempfile::tempdir().unwrap();
-    let sweep = |now| ArtifactDir::sweep(root.path(), Naming::Numbered, now).artifacts;
+    let sweep = |now| ArtifactDir::sweep(root.path(), now).artifacts;
     let living = ArtifactDir::new(ArtifactDirOptions {
         session: "t".into(),
         ..options(root.path())
@@ -242,7 +246,7 @@ fn what_a_killed_process_left_is_swept() {
         "the half one is not shown"
     );
     assert_eq!(sweep(now()), 2);
-    assert!(!root.path().join("s").exists());
+    assert_eq!(artifacts(root.path()), [""; 0]);
 
     killed(root.path(), "day");
     assert_eq!(
@@ -250,7 +254,7 @@ fn what_a_killed_process_left_is_swept() {
         1,
         "the half one goes, the whole one has its day"
     );
-    assert_eq!(artifacts(root.path()), ["0.json", "0.log"]);
+    assert_eq!(artifacts(root.path()), ["2.json", "2.log"]);
     assert_eq!(sweep(tomorrow()), 1);
     assert_eq!(living.list().len(), 1, "the living keep theirs");
 }
@@ -264,9 +268,9 @@ fn strays_go_by_age_and_strangers_stay() {
     for name in ["9.log", ".9.json.new", "8.json"] {
         fs::write(place.join(name), "half").unwrap();
     }
-    ArtifactDir::sweep(root.path(), Naming::Numbered, now());
+    ArtifactDir::sweep(root.path(), now());
     assert_eq!(artifacts(root.path()), ["8.json", "9.log"]);
-    ArtifactDir::sweep(root.path(), Naming::Numbered, tomorrow());
+    ArtifactDir::sweep(root.path(), tomorrow());
     assert_eq!(tree(root.path()), ["other", "other/jobs"]);
 }
 
@@ -286,6 +290,6 @@ fn a_sidecar_leads_nowhere_else() {
     fs::write(&sidecar, json.replace("0.log", "../victim")).unwrap();
     assert!(dir.open(kept.id).is_err());
     assert!(dir.list().is_empty());
-    ArtifactDir::sweep(root.path(), Naming::Numbered, tomorrow());
+    ArtifactDir::sweep(root.path(), tomorrow());
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
 }

@@ -1,7 +1,7 @@
 //! Names, numbers, modes, sidecars.
 
-use crate::fixtures::{artifacts, end, keep, meta, options, session, tree};
-use agent_bash_core::{ArtifactStore, StreamId};
+use crate::fixtures::{ONLY_THE_NUMBER, artifacts, end, keep, meta, now, options, session, tree};
+use agent_bash_core::{ArtifactStore, StreamId, Timestamp};
 use agent_bash_sink::{ArtifactDir, ArtifactDirOptions, Naming, open_artifact};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -117,14 +117,29 @@ fn paged_has_names_of_its_own() {
         let kept = dir.create(&meta(), stream).unwrap().finish(&end()).unwrap();
         assert_eq!(
             kept.path,
-            root.path()
-                .join("agent-bash-s")
-                .join(name)
-                .to_str()
-                .unwrap()
+            root.path().join("s/artifacts").join(name).to_str().unwrap()
         );
     }
     drop(dir);
+    assert_eq!(tree(root.path()), ONLY_THE_NUMBER);
+}
+
+#[test]
+fn a_number_is_not_used_again_by_a_later_session_of_that_name() {
+    let root = tempfile::tempdir().unwrap();
+    for number in 0..3 {
+        let dir = session(root.path());
+        let kept = keep(&dir, b"output\n").unwrap();
+        assert_eq!(kept.uri, format!("artifact://{number}"));
+        drop(dir);
+        // The link leads nowhere now, and never to something else.
+        assert!(open_artifact(Some(&session(root.path())), &kept.uri).is_err());
+    }
+    // Not before everybody has forgotten it.
+    let month = 30 * 24 * 60 * 60 * 1000;
+    ArtifactDir::sweep(root.path(), Timestamp(now().0 + month));
+    assert_eq!(tree(root.path()), ONLY_THE_NUMBER);
+    ArtifactDir::sweep(root.path(), Timestamp(now().0 + 13 * month));
     assert_eq!(tree(root.path()), Vec::<String>::new());
 }
 
