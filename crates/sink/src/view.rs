@@ -67,7 +67,7 @@ impl Page {
         let next = match self.next {
             Next::End => String::new(),
             Next::Line(line) => format!(" Use offset={line} to go on."),
-            Next::Byte(byte) => format!(" The line goes on at byte {byte}."),
+            Next::Byte(byte) => format!(" The line goes on: use byte={byte}."),
         };
         Some(format!("[{shown}{next}]"))
     }

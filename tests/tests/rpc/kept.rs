@@ -3,7 +3,7 @@
 use super::{SOON, answer, ask, data, server, world};
 use agent_bash_tests::poll;
 use anyhow::{Context, Result};
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
@@ -88,6 +88,38 @@ fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
             "{refusal}"
         );
     }
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_line_longer_than_a_page_is_read_on_by_the_byte_that_is_named() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    let line = "head -c 600000 /dev/zero | tr '\\0' x; echo needle; printf '\\n'";
+    data(&mut server, json!({"type": "tool_call", "request": line}))?;
+    let mut bytes = 0;
+    let mut show = json!({"type": "artifact.show", "artifact": 0});
+    loop {
+        let page = data(&mut server, show.clone())?;
+        bytes += page["text"].as_str().unwrap_or_default().len();
+        match &page["next_byte"] {
+            Value::Null => break,
+            next => {
+                let hint = page["hint"].as_str().unwrap_or_default();
+                assert!(hint.contains(&format!("byte={next}")), "{hint}");
+                show["byte"] = next.clone();
+            }
+        }
+    }
+    assert!((600_007..600_100).contains(&bytes), "{bytes}");
+    let found = data(
+        &mut server,
+        json!({"type": "artifact.grep", "artifact": 0, "pattern": "needle$"}),
+    )?;
+    let text = found["text"].as_str().unwrap_or_default();
+    assert!(text.starts_with("1:[from byte ") && text.ends_with("xxneedle\n"));
     drop(server);
     world.assert_nothing_left(SOON);
     Ok(())

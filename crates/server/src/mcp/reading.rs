@@ -5,7 +5,7 @@ use super::tools::ReadArgs;
 use crate::kept;
 use crate::rpc::data::{FoundData, PageData};
 use agent_bash::Session;
-use agent_bash::sink::{DEFAULT_LINES, Search};
+use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE, Search};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
 
@@ -21,7 +21,11 @@ pub(super) fn read(session: &Session, args: &ReadArgs) -> Result<Answer, String>
     let offset = args.offset.unwrap_or(1).max(1);
     let Some(pattern) = &args.pattern else {
         let limit = args.limit.unwrap_or(DEFAULT_LINES);
-        let page = PageData::from(view.lines(offset, Some(limit)).map_err(text)?);
+        let page = match args.byte {
+            Some(byte) => view.bytes(byte, MAX_PAGE as u64),
+            None => view.lines(offset, Some(limit)),
+        };
+        let page = PageData::from(page.map_err(text)?);
         return Ok(Answer {
             text: with_hint(&page.text, page.hint.as_deref()),
             data: json!(page),

@@ -121,6 +121,7 @@ pub(super) struct ReadArgs {
     pub(super) id: JobName,
     pub(super) offset: Option<u64>,
     pub(super) limit: Option<u64>,
+    pub(super) byte: Option<u64>,
     pub(super) pattern: Option<String>,
     #[serde(default)]
     pub(super) context: usize,
@@ -231,6 +232,10 @@ fn reader_schema(layout: TextLayout) -> Value {
             "limit": {
                 "type": "integer", "minimum": 1,
                 "description": "How many lines; 2000 if left out"
+            },
+            "byte": {
+                "type": "integer", "minimum": 0,
+                "description": "From this byte of the file on instead"
             },
             "pattern": {
                 "type": "string",

@@ -275,8 +275,10 @@ pub struct PageData {
     pub total_lines: u64,
     /// Bytes of the artifact.
     pub total_bytes: u64,
-    /// `offset` of the next page; `null` after the last.
+    /// `offset` of the next page; `null` after the last, and where a page ends inside a line.
     pub next: Option<u64>,
+    /// `byte` of the next page, where this one ends inside a line.
+    pub next_byte: Option<u64>,
     /// The same as a sentence, where the page is not all there is.
     pub hint: Option<String>,
 }

@@ -14,7 +14,7 @@ use agent_bash::adapters::{self, Adapted};
 use agent_bash::core::{Cancel, JobId, SessionName, parse_duration};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
-use agent_bash::sink::{LiveUpdate, Search};
+use agent_bash::sink::{LiveUpdate, MAX_PAGE, Search};
 use agent_bash::{CallOptions, LiveFeed, Session};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -124,13 +124,15 @@ impl Asking {
                 offset,
                 limit,
                 tail,
+                byte,
             } => {
                 let session = Arc::clone(&self.session);
                 let page = apart(move || {
                     let view = kept::open(&session, &artifact.0).map_err(text)?;
-                    match tail {
-                        Some(lines) => view.tail(lines.get()),
-                        None => {
+                    match (byte, tail) {
+                        (Some(byte), _) => view.bytes(byte, MAX_PAGE as u64),
+                        (None, Some(lines)) => view.tail(lines.get()),
+                        (None, None) => {
                             view.lines(offset.map_or(1, NonZeroU64::get), limit.map(Into::into))
                         }
                     }

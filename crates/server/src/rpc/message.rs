@@ -172,6 +172,9 @@ pub enum RpcCall {
         /// The last lines instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<NonZeroU64>,
+        /// From this byte of the file on instead, where a line is longer than a page.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        byte: Option<u64>,
     },
     /// The lines of one that match a regular expression; data: `FoundData`.
     #[serde(rename = "artifact.grep")]

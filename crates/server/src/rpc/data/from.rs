@@ -130,6 +130,10 @@ impl From<Page> for PageData {
                 Next::Line(line) => Some(line),
                 Next::End | Next::Byte(_) => None,
             },
+            next_byte: match page.next {
+                Next::Byte(byte) => Some(byte),
+                Next::End | Next::Line(_) => None,
+            },
             hint: page.hint(),
         }
     }
