@@ -122,15 +122,13 @@ impl Escape {
         if byte >= 0x80 {
             return self.cancel(Step::After);
         }
-        if matches!(self.state, State::Opened) {
-            if matches!(byte, b']' | b'P' | b'X' | b'^' | b'_') {
-                self.feed(byte);
-                self.state = State::Body {
-                    is_osc: byte == b']',
-                    left: MAX_STRING,
-                };
-                return Step::Inside;
-            }
+        if matches!(self.state, State::Opened) && matches!(byte, b']' | b'P' | b'X' | b'^' | b'_') {
+            self.feed(byte);
+            self.state = State::Body {
+                is_osc: byte == b']',
+                left: MAX_STRING,
+            };
+            return Step::Inside;
         }
         // `vte` ignores DEL here without a word, so it must not change what we know of its state.
         if byte == DEL {

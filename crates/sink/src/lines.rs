@@ -29,9 +29,9 @@ pub(crate) struct Lines {
     overwritten: bool,
     /// No LF has come yet, and as long as none comes, CRs end lines: so a file of CR lines reads as lines. The first LF tells
     /// that they overwrite.
-    cr_lines: bool,
+    cr_ends: bool,
     /// There was something to see on such a line.
-    cr_lines_seen: bool,
+    cr_text_seen: bool,
     beyond: Beyond,
 }
 
@@ -95,15 +95,15 @@ impl Lines {
             first_len: None,
             clamped: false,
             overwritten: false,
-            cr_lines: false,
-            cr_lines_seen: false,
+            cr_ends: false,
+            cr_text_seen: false,
             beyond: Beyond::default(),
         }
     }
 
     /// A text without any LF has the lines that its CRs end. Not where `head` counts lines as they come.
     pub(crate) fn or_of_carriage_returns(mut self) -> Self {
-        self.cr_lines = self.wanted.is_none();
+        self.cr_ends = self.wanted.is_none();
         self
     }
 
@@ -146,8 +146,8 @@ impl Lines {
             self.open_text(text, raw);
             return;
         };
-        if self.cr_lines {
-            self.forget_cr_lines();
+        if self.cr_ends {
+            self.forget_cr_ends();
         }
         let (mut lines, rest) = text.split_at(last + 1);
         let mut at = raw;
@@ -168,15 +168,15 @@ impl Lines {
     }
 
     /// An LF has come: what CRs had ended before were states of its line.
-    fn forget_cr_lines(&mut self) {
-        self.cr_lines = false;
+    fn forget_cr_ends(&mut self) {
+        self.cr_ends = false;
         if self.ended > 0 {
             self.finished.clear();
             self.ended = 0;
             self.last_start = 0;
             self.first_len = None;
             self.clamped = false;
-            self.overwritten |= self.cr_lines_seen;
+            self.overwritten |= self.cr_text_seen;
         }
     }
 
@@ -304,8 +304,8 @@ impl TextSink for Lines {
     }
 
     fn restart_line(&mut self, raw: u64) {
-        if self.cr_lines {
-            self.cr_lines_seen |= self.open.is_seen();
+        if self.cr_ends {
+            self.cr_text_seen |= self.open.is_seen();
             self.end_line(raw);
             return;
         }

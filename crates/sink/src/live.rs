@@ -212,8 +212,10 @@ impl Shared {
         }
         change.open.push_str(line);
         let surplus = change.open.len().saturating_sub(OPEN_KEPT);
-        let boundary = (surplus..).find(|at| change.open.is_char_boundary(*at));
-        change.open.drain(..boundary.unwrap_or(0));
+        let len = change.open.len();
+        let boundary = (surplus..=len).find(|at| change.open.is_char_boundary(*at));
+        let boundary = boundary.unwrap_or(len);
+        change.open.drain(..boundary);
         let Change {
             rewind, text, open, ..
         } = change;

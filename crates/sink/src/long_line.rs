@@ -105,30 +105,26 @@ impl LongLine {
             return text.into_owned();
         }
         let omitted = |shown: u64| format!("… [{} characters omitted]", total - shown);
-        match &self.found {
-            Some(found) => {
-                let shown = found.before + scan::chars(found.text.as_bytes());
-                let before = match found.before {
-                    0 => String::new(),
-                    _ => format!("[from byte {}] …", found.at),
-                };
-                let after = if shown < total {
-                    omitted(shown)
-                } else {
-                    String::new()
-                };
-                format!("{before}{}{after}", found.text)
-            }
-            None => {
-                let beginning = if self.dropped == 0 {
-                    text
-                } else {
-                    String::from_utf8_lossy(&self.beginning)
-                };
-                let shown: String = beginning.chars().take(MAX_SHOWN).collect();
-                format!("{shown}{}", omitted(MAX_SHOWN as u64))
-            }
+        if let Some(found) = &self.found {
+            let shown = found.before + scan::chars(found.text.as_bytes());
+            let before = match found.before {
+                0 => String::new(),
+                _ => format!("[from byte {}] …", found.at),
+            };
+            let after = if shown < total {
+                omitted(shown)
+            } else {
+                String::new()
+            };
+            return format!("{before}{}{after}", found.text);
         }
+        let beginning = if self.dropped == 0 {
+            text
+        } else {
+            String::from_utf8_lossy(&self.beginning)
+        };
+        let shown: String = beginning.chars().take(MAX_SHOWN).collect();
+        format!("{shown}{}", omitted(MAX_SHOWN as u64))
     }
 
     /// Searches what is there as far as a match is sure to be whole, and drops what is searched.

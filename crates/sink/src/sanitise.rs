@@ -213,7 +213,6 @@ impl Sanitiser {
     /// What a control sequence whose last byte stands at `raw` does to the line.
     fn apply(&mut self, effect: LineEffect, raw: u64, out: &mut impl TextSink) {
         match effect {
-            LineEffect::None => {}
             LineEffect::Restart => self.control(b'\r', raw, out),
             // What stands before the cursor stays; what a CR leaves behind goes when there is something in its place.
             LineEffect::EraseRight if self.pending_cr.is_none() => {
@@ -223,7 +222,7 @@ impl Sanitiser {
                 }
                 self.right.clear();
             }
-            LineEffect::EraseRight => {}
+            LineEffect::None | LineEffect::EraseRight => {}
         }
     }
 
