@@ -108,58 +108,8 @@ impl Asking {
             | RpcCall::JobsWait { .. }
             | RpcCall::JobsKill { .. }
             | RpcCall::JobsInput { .. } => self.jobs(call).await,
-            RpcCall::ArtifactList => {
-                let session = Arc::clone(&self.session);
-                let list = move || {
-                    Ok(session
-                        .artifacts()
-                        .map(|dir| dir.list())
-                        .unwrap_or_default())
-                };
-                let artifacts = apart(list).await?.into_iter().map(Into::into).collect();
-                data(ArtifactsData { artifacts })
-            }
-            RpcCall::ArtifactShow {
-                artifact,
-                offset,
-                limit,
-                tail,
-                byte,
-            } => {
-                let session = Arc::clone(&self.session);
-                let page = apart(move || {
-                    let view = kept::open(&session, &artifact.0).map_err(text)?;
-                    match (byte, tail) {
-                        (Some(byte), _) => view.bytes(byte, MAX_PAGE as u64),
-                        (None, Some(lines)) => view.tail(lines.get()),
-                        (None, None) => {
-                            view.lines(offset.map_or(1, NonZeroU64::get), limit.map(Into::into))
-                        }
-                    }
-                    .map_err(text)
-                });
-                data(PageData::from(page.await?))
-            }
-            RpcCall::ArtifactGrep {
-                artifact,
-                pattern,
-                context,
-                offset,
-                limit,
-            } => {
-                let session = Arc::clone(&self.session);
-                let found = apart(move || {
-                    let view = kept::open(&session, &artifact.0).map_err(text)?;
-                    let search = Search {
-                        pattern,
-                        before: context,
-                        after: context,
-                        from_line: offset.map_or(1, NonZeroU64::get),
-                        max_matches: limit.unwrap_or(MATCHES),
-                    };
-                    view.search(&search).map_err(text)
-                });
-                data(FoundData::from(found.await?))
+            RpcCall::ArtifactList | RpcCall::ArtifactShow { .. } | RpcCall::ArtifactGrep { .. } => {
+                self.artifacts(call).await
             }
             RpcCall::SessionList => data(ShellsData {
                 sessions: session.shells().into_iter().map(Into::into).collect(),
@@ -255,6 +205,66 @@ impl Asking {
             }
         };
         data(BashData::from(ran.map_err(text)?))
+    }
+
+    /// The calls about what is kept.
+    async fn artifacts(&self, call: RpcCall) -> Answer {
+        match call {
+            RpcCall::ArtifactList => {
+                let session = Arc::clone(&self.session);
+                let list = move || {
+                    Ok(session
+                        .artifacts()
+                        .map(|dir| dir.list())
+                        .unwrap_or_default())
+                };
+                let artifacts = apart(list).await?.into_iter().map(Into::into).collect();
+                data(ArtifactsData { artifacts })
+            }
+            RpcCall::ArtifactShow {
+                artifact,
+                offset,
+                limit,
+                tail,
+                byte,
+            } => {
+                let session = Arc::clone(&self.session);
+                let page = apart(move || {
+                    let view = kept::open(&session, &artifact.0).map_err(text)?;
+                    match (byte, tail) {
+                        (Some(byte), _) => view.bytes(byte, MAX_PAGE as u64),
+                        (None, Some(lines)) => view.tail(lines.get()),
+                        (None, None) => {
+                            view.lines(offset.map_or(1, NonZeroU64::get), limit.map(Into::into))
+                        }
+                    }
+                    .map_err(text)
+                });
+                data(PageData::from(page.await?))
+            }
+            RpcCall::ArtifactGrep {
+                artifact,
+                pattern,
+                context,
+                offset,
+                limit,
+            } => {
+                let session = Arc::clone(&self.session);
+                let found = apart(move || {
+                    let view = kept::open(&session, &artifact.0).map_err(text)?;
+                    let search = Search {
+                        pattern,
+                        before: context,
+                        after: context,
+                        from_line: offset.map_or(1, NonZeroU64::get),
+                        max_matches: limit.unwrap_or(MATCHES),
+                    };
+                    view.search(&search).map_err(text)
+                });
+                data(FoundData::from(found.await?))
+            }
+            _ => Ok(None),
+        }
     }
 
     async fn jobs(&self, call: RpcCall) -> Answer {
