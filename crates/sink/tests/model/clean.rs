@@ -109,9 +109,8 @@ pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: b
         match token {
             Token::Cr => cr = cr.or(Some(end)),
             Token::Backspace if cr.is_none() => line.cursor = line.cursor.saturating_sub(1),
-            Token::Backspace => {}
             Token::EraseRight if cr.is_none() => line.erase_from(line.cursor),
-            Token::EraseRight => {}
+            Token::Backspace | Token::EraseRight => {}
             Token::Text(..) => {
                 (cr, previous) = (None, None);
                 end_line(&mut cleaned, &mut line, Some(end));
