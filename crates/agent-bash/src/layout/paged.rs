@@ -2,8 +2,8 @@
 //! a file to page through. What lives on or could not be kept is said; the other notices stay in the data.
 
 use super::wording::{
-    SizeStyle, background_line, binary_line, blank_line, cap, end_line, is_binary, line_count, marked,
-    seconds_text, shell_code, vital_lines,
+    SizeStyle, background_line, binary_line, blank_line, cap, end_line, is_binary, line_count,
+    marked, seconds_text, shell_code, vital_lines,
 };
 use super::{End, Facts};
 use crate::refusal::Refusal;

@@ -108,7 +108,9 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
         let kind = &notice.kind;
         matches!(
             kind,
-            NoticeKind::Survivors { .. } | NoticeKind::ArtifactFailed { .. }
+            NoticeKind::Survivors { .. }
+                | NoticeKind::ArtifactFailed { .. }
+                | NoticeKind::Overwritten { .. }
         )
     };
     let vital = notices.iter().filter(is_vital);
