@@ -11,7 +11,7 @@ use crate::stage::{
     safety, shape, terminal, timeout, working_directory,
 };
 use crate::tool::{CallOptions, Wiring};
-use agent_bash_core::{Caller, Cancel, Mode, Notice, Outcome, OutputLimits, ToolResult};
+use agent_bash_core::{Caller, Cancel, Mode, Notice, Outcome, OutputLimits, ToolResult, Window};
 use agent_bash_exec::Job;
 use agent_bash_sink::{CallOutput, SinkReport};
 use std::path::PathBuf;
@@ -28,6 +28,8 @@ pub(crate) struct Call {
     pub(crate) notices: Vec<Notice>,
     /// It passed all checks.
     pub(crate) allowed: bool,
+    /// What its reader takes of a text.
+    pub(crate) window: Option<Window>,
 }
 
 /// What became of a call that was started.
@@ -76,6 +78,7 @@ pub(crate) async fn call(
         tools: options.tools.clone(),
         notices: Vec::new(),
         allowed: false,
+        window: options.window,
     };
     let ended = stages(tool, input, options, cancel, &mut call).await;
     let (command, allowed) = (call.command.clone(), call.allowed);

@@ -9,7 +9,7 @@ mod recent;
 use crate::pipeline::Account;
 use crate::stage::parse_input::Input;
 use crate::{BashTool, CallOptions, Keep};
-use agent_bash_core::{Cancel, Clock, Executor, Flow, OutputConsumer, StreamId};
+use agent_bash_core::{Cancel, Clock, Executor, Flow, OutputConsumer, StreamId, Window};
 use agent_bash_pty::{InputRefused, PtyExecutor, PtyOptions, PtySession};
 use agent_bash_sink::LiveUpdates;
 use recent::Recent;
@@ -50,6 +50,8 @@ pub struct StartOptions {
     pub escalation: Option<String>,
     /// As [`CallOptions::tools`].
     pub tools: Option<Vec<String>>,
+    /// As [`CallOptions::window`].
+    pub window: Option<Window>,
 }
 
 /// Why nothing was written to a call.
@@ -100,6 +102,8 @@ pub struct Part {
     pub from: u64,
     /// Printed so far.
     pub total: u64,
+    /// Lines that ended before it.
+    pub lines_before: u64,
     /// Where what nobody had read begins.
     pub unread_from: u64,
     /// The beginning of what nobody had read, as far as it is kept: of use where `from` is later.
@@ -151,6 +155,7 @@ impl Running {
             terminal,
             escalation,
             tools,
+            window,
         } = options;
         let (terminal, executor) = terminal.map(on_terminal).unzip();
         let call = Arc::new(RunningCall {
@@ -174,6 +179,7 @@ impl Running {
                 terminal: executor,
                 escalation,
                 tools,
+                window,
                 ..CallOptions::default()
             };
             let account = Box::pin(tool.account(input, options, &cancel)).await;
@@ -292,7 +298,7 @@ impl RunningCall {
         let is_over = self.account().is_some();
         let mut seen = self.seen();
         let unread_from = seen.recent.unread_from();
-        let (from, mut bytes) = seen.recent.since(offset.unwrap_or(unread_from));
+        let (from, mut bytes, lines_before) = seen.recent.since(offset.unwrap_or(unread_from));
         // The rest of a character comes with the next reading.
         let held = if is_over { 0 } else { begun(&bytes) };
         bytes.truncate(bytes.len() - held);
@@ -301,6 +307,7 @@ impl RunningCall {
             bytes,
             from,
             total: seen.recent.total(),
+            lines_before,
             unread_from: unread.from,
             head: unread.head,
             lines: unread.lines,

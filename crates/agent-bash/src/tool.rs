@@ -11,7 +11,7 @@ use crate::stage::parse_input::Input;
 use crate::stage::terminal::Terminal;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
-    Profile, Shell, ShellChoice, StdinSource, StreamId, ToolResult,
+    Profile, Shell, ShellChoice, StdinSource, StreamId, ToolResult, Window,
 };
 use agent_bash_policy::{
     Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
@@ -82,6 +82,9 @@ pub struct CallOptions<'a> {
     pub keep: Option<Keep>,
     /// The tools that the model has beside this one, for this call, in place of [`HostContext::tools`].
     pub tools: Option<Vec<String>>,
+    /// What whoever reads the text takes of one, where that may be less than the profile shows. The text fits it, with
+    /// everything that is said beside the output.
+    pub window: Option<Window>,
 }
 
 /// A word that may be given while a call runs: that not all of its output was shown by whoever watches, so that it is to be
@@ -110,6 +113,7 @@ impl fmt::Debug for CallOptions<'_> {
             .field("escalation", &self.escalation)
             .field("keep", &self.keep)
             .field("tools", &self.tools)
+            .field("window", &self.window)
             .finish()
     }
 }

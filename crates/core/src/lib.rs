@@ -37,7 +37,7 @@ pub use notice::{Notice, NoticeKind};
 pub use parse::{Parsed, RequestError, parse_request};
 pub use profile::{
     Direction, OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy,
-    TextLayout, Timeouts, Truncation,
+    TextLayout, Timeouts, Truncation, Window,
 };
 pub use request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
 pub use result::{ArtifactRef, OutputSummary, Stage, Survivor, ToolResult, TruncatedBy};

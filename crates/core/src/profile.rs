@@ -138,7 +138,74 @@ pub enum Truncation {
     },
 }
 
+/// The most that somebody takes of a text: an agent that cuts longer ones its own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Bytes of text.
+    pub bytes: usize,
+    /// Lines.
+    pub lines: usize,
+}
+
+impl Window {
+    /// What is left of it beside so many bytes and lines.
+    #[must_use]
+    pub fn less(self, bytes: usize, lines: usize) -> Self {
+        Self {
+            bytes: self.bytes.saturating_sub(bytes),
+            lines: self.lines.saturating_sub(lines),
+        }
+    }
+
+    /// What this and another have in common.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.min(other.bytes),
+            lines: self.lines.min(other.lines),
+        }
+    }
+
+    /// Half of it.
+    #[must_use]
+    pub fn half(self) -> Self {
+        Self {
+            bytes: self.bytes / 2,
+            lines: self.lines / 2,
+        }
+    }
+}
+
 impl Truncation {
+    /// The same policy, with no more than a window holds. Of a policy's lines only `HeadTail` knows; the others' are counted where
+    /// the text is cut.
+    #[must_use]
+    pub fn within(self, window: Window) -> Self {
+        match self {
+            Self::Tail { bytes } => Self::Tail {
+                bytes: bytes.min(window.bytes),
+            },
+            Self::Middle { max, ends } => Self::Middle {
+                max: max.min(window.bytes),
+                ends: ends.min(window.bytes / 2),
+            },
+            Self::HeadTail {
+                max_bytes,
+                max_lines,
+                head_lines,
+                tail_lines,
+            } => Self::HeadTail {
+                max_bytes: max_bytes.min(window.bytes),
+                max_lines: max_lines.min(window.lines),
+                head_lines,
+                tail_lines,
+            },
+            Self::Head { bytes } => Self::Head {
+                bytes: bytes.min(window.bytes),
+            },
+        }
+    }
+
     /// The most that two streams show, in bytes: those of `Tail` and `Head` share one window.
     pub fn longest(self) -> usize {
         match self {

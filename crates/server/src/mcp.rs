@@ -11,8 +11,10 @@ mod jobs;
 mod log;
 mod message;
 mod reading;
+mod so_far;
 mod tools;
 mod transport;
+mod windows;
 
 use agent_bash::Session;
 use agent_bash::adapters::Adapter;

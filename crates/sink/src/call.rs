@@ -5,7 +5,7 @@ use crate::sanitise::CarriageReturn;
 use crate::sink::{OutputSink, SinkOptions};
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, Direction, Flow, OutputConsumer,
-    OutputLimits, OutputSummary, StreamId, Streams, Truncation,
+    OutputLimits, OutputSummary, StreamId, Streams, Truncation, Window,
 };
 use std::fs::File;
 use std::iter;
@@ -37,6 +37,8 @@ pub struct CallOutput {
     /// Stderr, where it is apart.
     stderr: Option<OutputSink>,
     options: CallOptions,
+    /// What both streams may show together, where that is less than their limits.
+    window: Option<Window>,
 }
 
 /// The account of a call's streams.
@@ -80,7 +82,14 @@ impl CallOutput {
             first: OutputSink::new(first, store, meta),
             stderr,
             options,
+            window: None,
         }
+    }
+
+    /// From now on, no more is shown than `window` holds, of both streams together and whatever their limits. Nothing that was
+    /// taken already is lost by it.
+    pub fn narrow(&mut self, window: Window) {
+        self.window = Some(window);
     }
 
     /// Bytes taken so far, of all streams.
@@ -106,22 +115,30 @@ impl CallOutput {
             first,
             stderr,
             options,
+            window,
         } = self;
+        let whole = window.unwrap_or(UNBOUNDED);
         let Some(stderr) = stderr else {
             return CallReport {
-                first: first.finish(end),
+                first: first.finish_within(whole, end),
                 stderr: None,
             };
         };
         let (first, stderr) = match options.limits.truncation {
             Truncation::Head { bytes } if options.share_window => {
-                let first = first.finish(end);
-                let left = left_of(bytes, &first);
+                let first = first.finish_within(whole, end);
+                let left = left_of(within(whole, bytes), &first);
                 (first, stderr.finish_within(left, end))
             }
             Truncation::Tail { bytes } if options.share_window => {
-                let stderr = stderr.finish(end);
-                let left = left_of(bytes, &stderr);
+                let stderr = stderr.finish_within(whole, end);
+                let left = left_of(within(whole, bytes), &stderr);
+                (first.finish_within(left, end), stderr)
+            }
+            // Neither may leave the other without.
+            _ if window.is_some() => {
+                let stderr = stderr.finish_within(whole.half(), end);
+                let left = left_of(whole, &stderr);
                 (first.finish_within(left, end), stderr)
             }
             _ => (first.finish(end), stderr.finish(end)),
@@ -150,12 +167,26 @@ impl OutputConsumer for CallOutput {
     }
 }
 
+/// No window of its own.
+const UNBOUNDED: Window = Window {
+    bytes: usize::MAX,
+    lines: usize::MAX,
+};
+
+/// A window that both streams have in common.
+fn within(window: Window, bytes: usize) -> Window {
+    Window {
+        bytes: bytes.min(window.bytes),
+        ..window
+    }
+}
+
 /// What one stream leaves of a shared window, with the newline between the two.
-fn left_of(window: usize, report: &SinkReport) -> usize {
-    match usize::try_from(report.summary.shown_bytes) {
-        Ok(0) => window,
-        Ok(shown) => window.saturating_sub(shown + 1),
-        Err(_) => 0,
+fn left_of(window: Window, report: &SinkReport) -> Window {
+    let shown = |count| usize::try_from(count).unwrap_or(usize::MAX);
+    match shown(report.summary.shown_bytes) {
+        0 => window,
+        bytes => window.less(bytes.saturating_add(1), shown(report.summary.shown_lines)),
     }
 }
 

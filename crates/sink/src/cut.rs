@@ -43,13 +43,28 @@ pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<Shrink> {
 
 /// Cuts a text whose stream was `raw` bytes long down to what `tail` lines and the policy leave.
 pub(crate) fn cut(text: &Text, policy: Truncation, tail: Option<u64>, raw: u64) -> Cut {
+    cut_within(text, policy, usize::MAX, tail, raw)
+}
+
+/// As [`cut`], to `most` lines, whatever the policy.
+pub(crate) fn cut_within(
+    text: &Text,
+    policy: Truncation,
+    most: usize,
+    tail: Option<u64>,
+    raw: u64,
+) -> Cut {
+    let bounds = bounds(policy, most);
     let (shown, truncated_by, direction) = match tail {
-        Some(wanted) if wanted < text.lines => last_lines(text, policy, wanted),
+        Some(wanted) if wanted < text.lines => last_lines(text, bounds, wanted),
         _ => match policy {
-            _ if fits(text, policy) => whole(text),
+            _ if fits(text, bounds) => whole(text),
+            Truncation::Tail { .. } if text.lines > most as u64 => {
+                last_lines(text, bounds, text.lines)
+            }
             Truncation::Tail { bytes } => by_bytes(Shown::Tail(last_bytes(text, bytes))),
-            Truncation::Head { bytes } => by_bytes(Shown::Head(first_bytes(text, bytes))),
-            Truncation::Middle { ends, .. } => by_bytes(middle(text, ends)),
+            Truncation::Head { bytes } => first_lines(text, bytes, most),
+            Truncation::Middle { ends, .. } => by_bytes(middle(text, ends, most / 2)),
             Truncation::HeadTail {
                 max_bytes,
                 max_lines,
@@ -110,28 +125,26 @@ fn by_bytes(shown: Shown) -> Choice {
 }
 
 /// Whether the policy leaves a text as it is.
-fn fits(text: &Text, policy: Truncation) -> bool {
-    let (max_bytes, max_lines) = bounds(policy);
+fn fits(text: &Text, (max_bytes, max_lines): (usize, usize)) -> bool {
     text.window.total <= max_bytes as u64 && text.lines <= max_lines as u64
 }
 
-/// What a policy shows whole, in bytes and lines.
-fn bounds(policy: Truncation) -> (usize, usize) {
+/// What a policy shows whole, in bytes and lines, where `most` lines may be shown.
+fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
     match policy {
-        Truncation::Tail { bytes } | Truncation::Head { bytes } => (bytes, usize::MAX),
-        Truncation::Middle { max, .. } => (max, usize::MAX),
+        Truncation::Tail { bytes } | Truncation::Head { bytes } => (bytes, most),
+        Truncation::Middle { max, .. } => (max, most),
         Truncation::HeadTail {
             max_bytes,
             max_lines,
             ..
-        } => (max_bytes, max_lines),
+        } => (max_bytes, max_lines.min(most)),
     }
 }
 
 /// The last `wanted` lines, of more. Where they are too much for the policy, the end of them: it is the end that was
 /// asked for, and where it begins is known only after the text has gone by.
-fn last_lines(text: &Text, policy: Truncation, wanted: u64) -> Choice {
-    let (max_bytes, max_lines) = bounds(policy);
+fn last_lines(text: &Text, (max_bytes, max_lines): (usize, usize), wanted: u64) -> Choice {
     let lines = wanted.min(max_lines as u64);
     let by = if wanted > lines {
         TruncatedBy::Lines
@@ -206,11 +219,25 @@ fn first_bytes(text: &Text, max: usize) -> Piece {
     number_from_start(piece)
 }
 
-/// The first and the last `ends` bytes.
-fn middle(text: &Text, ends: usize) -> Shown {
-    let head = first_bytes(text, ends);
+/// The first `max` bytes, and of those at most `most` lines.
+fn first_lines(text: &Text, max: usize, most: usize) -> Choice {
+    match first_lines_len(text.window.head.bytes(), most) {
+        Some(len) if len <= max => (
+            Shown::Head(first_bytes(text, len)),
+            Some(TruncatedBy::Lines),
+            Direction::Head,
+        ),
+        _ => by_bytes(Shown::Head(first_bytes(text, max))),
+    }
+}
+
+/// The first and the last `ends` bytes, and of each at most `most` lines.
+fn middle(text: &Text, ends: usize, most: usize) -> Shown {
+    let first = first_lines_len(text.window.head.bytes(), most).unwrap_or(usize::MAX);
+    let head = first_bytes(text, ends.min(first));
     let total = text.window.total;
-    let from = total.saturating_sub(ends as u64);
+    let last = nth_last_line(&text.window.tail, most as u64).unwrap_or(0);
+    let from = total.saturating_sub(ends as u64).max(last);
     let tail = span(&text.window, from, total).unwrap_or_default();
     let tail = number_from_end(tail, text.lines);
     Shown::Ends { head, tail }

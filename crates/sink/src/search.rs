@@ -5,7 +5,7 @@
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
-use crate::view::{FileView, MAX_PAGE, capped_sentence};
+use crate::view::{FileView, capped_sentence};
 use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
@@ -117,6 +117,7 @@ impl FileView {
             number: 1,
             before: VecDeque::new(),
             after_left: 0,
+            longest: self.longest_page(),
             shown_bytes: 0,
             shown_matches: 0,
             found: Found::default(),
@@ -143,6 +144,8 @@ struct Searcher<'a> {
     before: VecDeque<FoundLine>,
     /// Lines of context still wanted.
     after_left: usize,
+    /// Longest page.
+    longest: usize,
     shown_bytes: usize,
     shown_matches: usize,
     found: Found,
@@ -172,7 +175,8 @@ impl Searcher<'_> {
             is_match,
         };
         if is_match {
-            let full = self.shown_matches == self.search.max_matches || self.shown_bytes > MAX_PAGE;
+            let full =
+                self.shown_matches == self.search.max_matches || self.shown_bytes > self.longest;
             if full {
                 self.found.next_line = Some(number);
                 return;
@@ -195,6 +199,10 @@ impl Searcher<'_> {
     }
 
     fn show(&mut self, line: FoundLine) {
+        // A match was counted as shown; the lines around it are worth no more than a page.
+        if !line.is_match && self.shown_bytes > self.longest {
+            return;
+        }
         // With the number and the separators around it.
         self.shown_bytes += line.text.len() + 12;
         self.found.lines.push(line);

@@ -10,7 +10,7 @@ use crate::sanitise::{CarriageReturn, Sanitiser};
 use crate::spill::Spill;
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, ArtifactStore, Flow, OutputLimits, OutputSummary, Status, StreamId,
-    TruncatedBy, Truncation,
+    TruncatedBy, Truncation, Window,
 };
 use std::fs::File;
 use std::num::NonZeroU64;
@@ -106,25 +106,16 @@ impl OutputSink {
     /// The stream has ended. Files that are not needed are removed, the one that is needed is completed.
     pub fn finish(self, end: &ArtifactEnd) -> SinkReport {
         let policy = self.options.limits.truncation;
-        self.finish_with(policy, end)
+        self.finish_with(policy, usize::MAX, end)
     }
 
-    /// Ends the stream with at most `bytes` of text, where several streams share one window: less than the policy's
-    /// own, never more. Policies that keep both ends keep their own window.
-    pub fn finish_within(self, bytes: usize, end: &ArtifactEnd) -> SinkReport {
-        let policy = match self.options.limits.truncation {
-            Truncation::Tail { bytes: own } => Truncation::Tail {
-                bytes: own.min(bytes),
-            },
-            Truncation::Head { bytes: own } => Truncation::Head {
-                bytes: own.min(bytes),
-            },
-            both_ends => both_ends,
-        };
-        self.finish_with(policy, end)
+    /// Ends the stream with no more text than `window` holds, where that is less than the policy's own.
+    pub fn finish_within(self, window: Window, end: &ArtifactEnd) -> SinkReport {
+        let policy = self.options.limits.truncation.within(window);
+        self.finish_with(policy, window.lines, end)
     }
 
-    fn finish_with(mut self, policy: Truncation, end: &ArtifactEnd) -> SinkReport {
+    fn finish_with(mut self, policy: Truncation, most: usize, end: &ArtifactEnd) -> SinkReport {
         self.sanitiser.finish(&mut self.lines);
         let raw = self.sanitiser.raw();
         let text = self.lines.finish(raw);
@@ -132,7 +123,7 @@ impl OutputSink {
             binary(&text, policy, raw)
         } else {
             let tail = self.options.tail.map(NonZeroU64::get);
-            let cut = cut::cut(&text, policy, tail, raw);
+            let cut = cut::cut_within(&text, policy, most, tail, raw);
             summarise(&text, cut, raw)
         };
         // What `head` and `tail` left out of a success nobody wanted; of a failure it may say why.

@@ -8,7 +8,7 @@ use crate::lines::Lines;
 use crate::report::Piece;
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use crate::scan;
-use agent_bash_core::Truncation;
+use agent_bash_core::{Truncation, Window};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -32,6 +32,10 @@ pub struct FileView {
     line_end: u8,
     /// The output went on after it.
     capped: bool,
+    /// Longest page.
+    longest: usize,
+    /// Most lines of a page.
+    most_lines: u64,
 }
 
 /// A page of text.
@@ -117,6 +121,8 @@ impl FileView {
             index,
             line_end: b'\n',
             capped,
+            longest: MAX_PAGE,
+            most_lines: u64::MAX,
         };
         let mut has_cr = false;
         let mut has_lf = false;
@@ -143,6 +149,19 @@ impl FileView {
 
     fn line_ends(&self, bytes: &[u8]) -> u64 {
         memchr::memchr_iter(self.line_end, bytes).count() as u64
+    }
+
+    /// The same file in pages that fit a window, and have never more than [`MAX_PAGE`].
+    #[must_use]
+    pub fn pages_of(mut self, window: Window) -> Self {
+        self.longest = window.bytes.min(MAX_PAGE);
+        self.most_lines = window.lines as u64;
+        self
+    }
+
+    /// Longest page, in bytes of text.
+    pub(crate) fn longest_page(&self) -> usize {
+        self.longest
     }
 
     /// Length in bytes, now.
@@ -210,7 +229,7 @@ impl FileView {
     /// # Errors
     /// The system's.
     pub fn bytes(&self, offset: u64, len: u64) -> io::Result<Page> {
-        let (mut piece, raw) = self.read_page(offset, u64::MAX, len.min(MAX_PAGE as u64))?;
+        let (mut piece, raw) = self.read_page(offset, u64::MAX, len.min(self.longest as u64))?;
         let mut line = 1;
         let mut seen = 0;
         self.each_chunk(0, |chunk| {
@@ -235,9 +254,12 @@ impl FileView {
     /// The system's.
     pub fn tail(&self, lines: u64) -> io::Result<Page> {
         let total_lines = self.total_lines()?;
-        let first = total_lines.saturating_sub(lines.max(1)) + 1;
+        let lines = lines.clamp(1, self.most_lines.max(1));
+        let first = total_lines.saturating_sub(lines) + 1;
         let start = self.line_start(first)?.unwrap_or(0);
-        let policy = Truncation::Tail { bytes: MAX_PAGE };
+        let policy = Truncation::Tail {
+            bytes: self.longest,
+        };
         let mut sanitiser = self.sanitiser();
         let mut text = Lines::new(cut::window_sizes(policy, false), None, None, None);
         self.each_chunk(start, |chunk| {
@@ -299,7 +321,10 @@ impl FileView {
     /// Cleans the file from byte `start` on: at most `lines` lines, `raw_limit` bytes of it, and a page of text.
     /// Returns the text and how many bytes of the file it takes up.
     fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(Piece, u64)> {
-        let policy = Truncation::Head { bytes: MAX_PAGE };
+        let lines = lines.min(self.most_lines);
+        let policy = Truncation::Head {
+            bytes: self.longest,
+        };
         let mut sanitiser = self.sanitiser();
         let mut text = Lines::new(cut::window_sizes(policy, false), None, Some(lines), None);
         let mut left = raw_limit;
@@ -307,7 +332,7 @@ impl FileView {
             let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(chunk.len());
             sanitiser.push(&chunk[..wanted], &mut text);
             left -= wanted as u64;
-            if left == 0 || text.head_satisfied() || text.len() > MAX_PAGE as u64 {
+            if left == 0 || text.head_satisfied() || text.len() > self.longest as u64 {
                 Go::Stop
             } else {
                 Go::On
@@ -325,7 +350,7 @@ impl FileView {
             }
         };
         let text = text.finish(raw);
-        let fits = text.window.total <= MAX_PAGE as u64;
+        let fits = text.window.total <= self.longest as u64;
         let cut = cut::cut(&text, policy, None, raw);
         let mut piece = cut.shown.pieces().next().cloned().unwrap_or_default();
         if !fits && let Some(end) = piece.text.rfind('\n') {

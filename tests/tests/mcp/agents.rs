@@ -2,6 +2,7 @@
 //! of it in place of the text.
 
 use super::{SOON, ask, call, text, world};
+use agent_bash_core::ToolResult;
 use agent_bash_tests::conformance::shake_hands_as;
 use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::product;
@@ -155,6 +156,231 @@ fn the_descriptions_are_for_a_model() -> Result<()> {
         )?;
         let want = format!("there is no tool `sh`; offered are {}", names.join(", "));
         assert_eq!(unknown["error"]["message"], want);
+        drop(server);
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// Agents that cut a result, and what they leave whole: bytes and lines.
+const CUTTING: [(&str, usize, usize); 3] = [
+    ("codex-mcp-client", 40_000, usize::MAX),
+    // Between tags of its own.
+    ("gemini-cli-mcp-client", 40_000 - 42, usize::MAX),
+    ("opencode", 51_200, 2000),
+];
+
+#[test]
+fn of_an_agent_that_cuts_results_every_text_is_one_that_it_leaves_whole() -> Result<()> {
+    let floods = [
+        "seq 30000; exit 3",
+        "seq 30000; seq 30000 >&2; exit 3",
+        // Hardly anything but lines.
+        "yes '' | head -n 60000 | cat; exit 3",
+        "head -c 300000 /dev/zero | tr '\\0' x; exit 3",
+        "yes é | head -n 50000 | cat; exit 3",
+    ];
+    for profile in PROFILES {
+        let world = world()?;
+        let known = CUTTING.into_iter().map(Some);
+        for client in known.chain([None]) {
+            let (name, bytes, lines) = client.unwrap_or(("test", usize::MAX, usize::MAX));
+            let mut server = server(&world, profile, name, None)?;
+            let mut longest = 0;
+            let mut most = 0;
+            for flood in floods {
+                let cut = call(
+                    &mut server,
+                    "bash",
+                    &json!({"command": flood, "timeout": 1_000_000}),
+                )?;
+                let text = text(&cut);
+                longest = longest.max(text.len());
+                most = most.max(text.lines().count());
+                let failed = ["code 3", "code: 3", "Exit code 3"]
+                    .iter()
+                    .any(|end| text.contains(end));
+                assert!(failed, "{profile}, {name}: {flood}");
+                let linked = text.contains("artifact://") || text.contains("Full output saved to:");
+                let links = matches!(profile, "standard" | "paged");
+                let noticed = text.contains("[A timeout of ");
+                assert!(noticed || profile != "standard", "{name}: {flood}");
+                assert!(linked || !links, "{profile}, {name}: {flood}");
+            }
+            assert!(
+                longest <= bytes && most <= lines,
+                "{profile}, {name}: {longest}, {most}"
+            );
+            // Not less than it must be, either.
+            let shown = if profile == "modes" {
+                0
+            } else {
+                bytes.min(40_000) / 3
+            };
+            assert!(longest > shown, "{profile}, {name}: {longest}");
+            if client.is_none() {
+                assert!(
+                    longest > 51_200 || profile == "modes",
+                    "{profile}: nothing is cut here"
+                );
+            }
+            drop(server);
+        }
+        world.assert_nothing_left(SOON);
+    }
+    Ok(())
+}
+
+#[test]
+fn pages_and_parts_fit_too_and_lead_on_to_the_rest() -> Result<()> {
+    for (name, bytes, lines) in CUTTING {
+        let world = world()?;
+        let mut server = server(&world, "standard", name, None)?;
+        let fits = |answer: &Value| {
+            let text = text(answer);
+            assert!(
+                text.len() <= bytes && text.lines().count() <= lines,
+                "{name}: {}",
+                text.len()
+            );
+        };
+        call(&mut server, "bash", &json!({"command": "seq 30000"}))?;
+        // All of it, page by page.
+        let mut seen = 0;
+        while seen < 30_000 {
+            let page = json!({"id": "artifact://0", "offset": seen + 1, "limit": 100_000});
+            let page = call(&mut server, "read_artifact", &page)?;
+            fits(&page);
+            for line in text(&page).lines().take_while(|line| !line.is_empty()) {
+                seen += 1;
+                assert_eq!(line, seen.to_string(), "{name}");
+            }
+        }
+        let search = json!({"id": "0", "pattern": "5", "limit": 100_000, "context": 3});
+        let found = call(&mut server, "read_artifact", &search)?;
+        fits(&found);
+        assert!(text(&found).contains("to go on.]"), "{found}");
+        // The same of a job.
+        let job = json!({"command": "seq 30000", "mode": "background"});
+        call(&mut server, "bash", &job)?;
+        let mut seen = 0;
+        while seen < 30_000 {
+            let part = call(&mut server, "bash_output", &json!({"job": "1", "wait": 30}))?;
+            fits(&part);
+            for line in text(&part).lines().take_while(|line| !line.is_empty()) {
+                seen += 1;
+                assert_eq!(line, seen.to_string(), "{name}");
+            }
+        }
+        let tail = call(
+            &mut server,
+            "bash_output",
+            &json!({"job": "1", "tail": 30_000}),
+        )?;
+        fits(&tail);
+        assert!(text(&tail).contains("\n30000\n"), "{name}");
+        drop(server);
+        world.assert_nothing_left(SOON);
+    }
+    Ok(())
+}
+
+/// Of version 2026-07-28, where every request says who asks.
+#[test]
+fn a_client_without_a_handshake_is_known_by_its_requests() -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("mcp");
+    let mut server = Conversation::start(command)?;
+    let mut most_lines = |name: &str| -> Result<usize> {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": name, "version": "1"},
+        });
+        let params = json!({"name": "bash", "arguments": {"command": "seq 50000"}, "_meta": meta});
+        let answer = ask(&mut server, "tools/call", &params)?;
+        Ok(text(&answer["result"]).lines().count())
+    };
+    assert!(most_lines("opencode")? <= 2000);
+    assert!(most_lines("test")? > 8000);
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// What is true of any result: its counts go together, and the text says what is shown.
+#[test]
+fn a_call_that_goes_on_counts_as_any_result_does() -> Result<()> {
+    let world = world()?;
+    for (client, printed, shown) in [
+        ("test", 30_000_u64, 16 * 1024_u64),
+        ("opencode", 30_000, 16 * 1024),
+        ("test", 3, 16 * 1024),
+    ] {
+        let mut command = world.command(product::agent_bash()?);
+        command
+            .arg("mcp")
+            .env("AGENT_BASH_MCP_HANDLE_AFTER", "500ms")
+            .env("AGENT_BASH_MCP_STRUCTURED", "on");
+        let mut server = Conversation::start(command)?;
+        shake_hands_as(&mut server, client)?;
+        let _ = std::fs::remove_file(world.cwd().join("go"));
+        let script = format!("seq {printed}; until test -e go; do sleep 0.01; done; exit 4");
+        let answer = call(&mut server, "bash", &json!({"command": script}))?;
+        let result: ToolResult = serde_json::from_value(answer["structuredContent"].clone())?;
+        let output = &result.output;
+        let bytes: u64 = (1..=printed).map(|n| n.to_string().len() as u64 + 1).sum();
+        assert_eq!((output.total_bytes, output.total_lines), (bytes, printed));
+        assert_eq!(output.shown_bytes + output.dropped_bytes, bytes);
+        assert_eq!(output.shown_lines + output.dropped_lines, printed);
+        assert_eq!(
+            output.shown_ranges,
+            [[printed + 1 - output.shown_lines, printed]]
+        );
+        assert_eq!(output.truncated, printed > 3);
+        assert_eq!(output.truncated_by.is_some(), printed > 3);
+        assert!(output.shown_bytes <= shown);
+        let [first, _] = output.shown_ranges[0];
+        assert!(
+            result.text.starts_with(&format!("{first}\n")),
+            "{}",
+            result.text
+        );
+        let said =
+            format!("[Showing lines {first}-{printed} of {printed} so far.]\n[The command is");
+        assert_eq!(result.text.contains(&said), printed > 3, "{}", result.text);
+        // Nothing is new; the last lines are where they were.
+        let output = |server: &mut Conversation, more: Value| -> Result<Value> {
+            let mut arguments = json!({"job": "call-1"});
+            arguments
+                .as_object_mut()
+                .context("an object")?
+                .extend(more.as_object().context("an object")?.clone());
+            call(server, "bash_output", &arguments)
+        };
+        let none = output(&mut server, json!({}))?;
+        assert_eq!(
+            text(&none),
+            format!("[call-1 is running: {bytes} bytes so far.]")
+        );
+        let tail = output(&mut server, json!({"tail": 2}))?;
+        let [last, before] = [printed, printed - 1];
+        let want = format!(
+            "{before}\n{last}\n\n[call-1 is running: {bytes} bytes so far. Showing lines {before}-{last} of {last}.]"
+        );
+        assert_eq!(text(&tail), want);
+        assert_eq!(
+            tail["structuredContent"]["from"],
+            bytes - format!("{before}\n{last}\n").len() as u64
+        );
+        std::fs::write(world.cwd().join("go"), "")?;
+        let end = output(&mut server, json!({"wait": 50}))?;
+        assert!(
+            text(&end).ends_with("\n\nCommand exited with code 4"),
+            "{}",
+            text(&end)
+        );
         drop(server);
     }
     world.assert_nothing_left(SOON);

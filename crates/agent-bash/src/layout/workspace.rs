@@ -11,6 +11,7 @@ use crate::stage::working_directory::DirectoryError;
 use agent_bash_core::{
     OutputLimits, RequestError, Status, TruncatedBy, Truncation, short_duration,
 };
+use agent_bash_sink::Piece;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -23,13 +24,8 @@ pub(super) fn write(facts: &Facts<'_>) -> String {
         return line;
     }
     let (mut text, cut) = joined(facts);
-    if cut {
-        let limit = byte_limit(facts.limits);
-        let _ = write!(
-            text,
-            "\n[Output truncated at {}]",
-            size(limit as u64, SizeStyle::Short)
-        );
+    if let Some(limit) = cut {
+        let _ = write!(text, "\n[Output truncated at {limit}]");
     }
     let files = files_line(facts.printed).into_iter();
     for line in files.chain(vital_lines(facts.notices)) {
@@ -92,10 +88,11 @@ fn byte_limit(limits: OutputLimits) -> usize {
     }
 }
 
-/// Both streams, and whether the limit cut them. It applies to the two joined, so what follows a stream that was cut is
+/// Both streams, and the limit that cut them, if one did. It applies to the two joined, so what follows a stream that was cut is
 /// cut whole.
-fn joined(facts: &Facts<'_>) -> (String, bool) {
+fn joined(facts: &Facts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
+    let by_size = || Some(size(limit as u64, SizeStyle::Short));
     let mut text = String::new();
     for printed in facts
         .printed
@@ -113,11 +110,16 @@ fn joined(facts: &Facts<'_>) -> (String, bool) {
         if text.len() > limit {
             let boundary = (0..=limit).rev().find(|at| text.is_char_boundary(*at));
             text.truncate(boundary.unwrap_or(0));
-            return (text, true);
+            return (text, by_size());
         }
-        if printed.summary.truncated_by == Some(TruncatedBy::Bytes) {
-            return (text, true);
+        match printed.summary.truncated_by {
+            Some(TruncatedBy::Bytes) => return (text, by_size()),
+            Some(TruncatedBy::Lines) => {
+                let shown: u64 = printed.shown.pieces().map(Piece::line_count).sum();
+                return (text, Some(format!("{shown} lines")));
+            }
+            _ => {}
         }
     }
-    (text, false)
+    (text, None)
 }

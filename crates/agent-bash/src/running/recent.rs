@@ -13,6 +13,8 @@ pub(super) const HEAD: usize = 64 * 1024;
 pub(super) struct Recent {
     bytes: VecDeque<u8>,
     total: u64,
+    /// Lines that ended in what is no longer kept.
+    lines_before: u64,
     unread: Unread,
 }
 
@@ -33,9 +35,10 @@ impl Recent {
         let room = HEAD - self.unread.head.len();
         let head = &chunk[..chunk.len().min(room)];
         self.unread.head.extend_from_slice(head);
-        self.unread.lines += chunk.split(|byte| *byte == b'\n').count() as u64 - 1;
-        let kept = &chunk[chunk.len().saturating_sub(KEPT)..];
+        self.unread.lines += line_ends(chunk);
+        let (lost, kept) = chunk.split_at(chunk.len().saturating_sub(KEPT));
         let excess = (self.bytes.len() + kept.len()).saturating_sub(KEPT);
+        self.lines_before += line_ends(self.bytes.range(..excess)) + line_ends(lost);
         self.bytes.drain(..excess);
         self.bytes.extend(kept);
     }
@@ -61,13 +64,20 @@ impl Recent {
         self.total
     }
 
-    /// What is there from byte `offset` on, and where that begins.
-    pub(super) fn since(&self, offset: u64) -> (u64, Vec<u8>) {
+    /// What is there from byte `offset` on, where that begins, and how many lines have ended before.
+    pub(super) fn since(&self, offset: u64) -> (u64, Vec<u8>, u64) {
         let first = self.total - self.bytes.len() as u64;
         let from = offset.clamp(first, self.total);
         let skip = (from - first) as usize;
-        (from, self.bytes.iter().skip(skip).copied().collect())
+        let bytes = self.bytes.range(skip..).copied().collect();
+        let lines = self.lines_before + line_ends(self.bytes.range(..skip));
+        (from, bytes, lines)
     }
+}
+
+fn line_ends<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u64 {
+    let ends = bytes.into_iter().filter(|byte| **byte == b'\n');
+    ends.count() as u64
 }
 
 #[cfg(test)]
@@ -103,14 +113,30 @@ mod tests {
         let mut recent = Recent::default();
         recent.push(b"abc");
         recent.push(b"def");
-        assert_eq!(recent.since(0), (0, b"abcdef".to_vec()));
-        assert_eq!(recent.since(4), (4, b"ef".to_vec()));
-        assert_eq!(recent.since(99), (6, Vec::new()));
+        assert_eq!(recent.since(0), (0, b"abcdef".to_vec(), 0));
+        assert_eq!(recent.since(4), (4, b"ef".to_vec(), 0));
+        assert_eq!(recent.since(99), (6, Vec::new(), 0));
         recent.push(&vec![b'x'; KEPT - 1]);
         assert_eq!(recent.total(), KEPT as u64 + 5);
-        let (from, bytes) = recent.since(0);
+        let (from, bytes, _) = recent.since(0);
         assert_eq!((from, bytes[0], bytes.len()), (5, b'f', KEPT));
         recent.push(&vec![b'y'; KEPT * 2]);
         assert_eq!(recent.since(0).1, vec![b'y'; KEPT]);
+    }
+
+    #[test]
+    fn lines_are_counted_whether_they_are_kept_or_not() {
+        let mut recent = Recent::default();
+        recent.push(b"a\nb\nc");
+        assert_eq!(
+            (recent.since(0).2, recent.since(2).2, recent.since(5).2),
+            (0, 1, 2)
+        );
+        recent.push(&vec![b'x'; KEPT]);
+        assert_eq!(recent.since(0).2, 2);
+        recent.push(&vec![b'\n'; KEPT + 10]);
+        let (from, _, lines) = recent.since(0);
+        assert_eq!((from, lines), (KEPT as u64 + 15, 12));
+        assert_eq!(recent.since(from + 3).2, 15);
     }
 }

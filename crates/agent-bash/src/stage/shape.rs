@@ -10,7 +10,7 @@ use crate::stage::safety::context;
 use crate::stage::timeout::millis;
 use crate::tool::Wiring;
 use agent_bash_core::{
-    ArtifactEnd, Ending, Notice, NoticeKind, Outcome, OutputSummary, Status, ToolResult,
+    ArtifactEnd, Ending, Notice, NoticeKind, Outcome, OutputSummary, Status, ToolResult, Window,
 };
 use agent_bash_exec::Job;
 use agent_bash_sink::{CallReport, SinkReport};
@@ -22,17 +22,14 @@ use std::time::Duration;
 const BROKEN_PIPE: i32 = 13;
 
 pub(crate) fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> Account {
-    let (result, printed, refusal) = match ended {
-        Ok(Ended::Ran(ran)) => {
-            let (result, printed) = finished(tool, call, *ran);
-            (result, printed, None)
-        }
-        Ok(Ended::Detached(job)) => (detached(tool, call, job), Vec::new(), None),
-        Err(refusal) => (refused(tool, call, &refusal), Vec::new(), Some(refusal)),
+    let (result, refusal) = match ended {
+        Ok(Ended::Ran(ran)) => return finished(tool, call, *ran),
+        Ok(Ended::Detached(job)) => (detached(tool, call, job), None),
+        Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };
     Account {
         result,
-        printed,
+        printed: Vec::new(),
         limits: tool.profile.output,
         refusal,
     }
@@ -98,14 +95,20 @@ fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> To
     }
 }
 
-fn finished(tool: &Wiring, call: Call, ran: Ran) -> (ToolResult, Vec<SinkReport>) {
+fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     let Ran {
         outcome,
-        output,
+        mut output,
         lifted_from,
         last_pipeline,
     } = ran;
     let status = status_of(tool, &call, &outcome, lifted_from.as_deref());
+    let mut limits = tool.profile.output;
+    if let Some(window) = call.window {
+        let window = left_for_output(window, &call.notices, &outcome);
+        output.narrow(window);
+        limits.truncation = limits.truncation.within(window);
+    }
     let report = output.finish(&ArtifactEnd {
         status: status.clone(),
         duration: outcome.duration,
@@ -124,7 +127,7 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> (ToolResult, Vec<SinkReport>
         command: &call.command,
         printed: &printed,
         notices: &notices,
-        limits: tool.profile.output,
+        limits,
     };
     let result = ToolResult {
         text: layout::write(tool.profile.layout, &facts),
@@ -145,7 +148,30 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> (ToolResult, Vec<SinkReport>
         rule: None,
         started_at: outcome.started_at,
     };
-    (result, printed)
+    Account {
+        result,
+        printed,
+        limits,
+        refusal: None,
+    }
+}
+
+/// What the layouts write around the output at most: headings, the paths of both streams' files, how it ended.
+const FRAME: (usize, usize) = (2 * 1024, 24);
+
+/// What is left of a window beside all that is said of a call.
+fn left_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Window {
+    let survivors = (!outcome.survivors.is_empty()).then(|| {
+        let survivors = outcome.survivors.clone();
+        Notice::from(NoticeKind::Survivors { survivors })
+    });
+    let (bytes, lines) = notices
+        .iter()
+        .chain(&outcome.notices)
+        .chain(&survivors)
+        .map(|notice| notice.text.len() + "[]\n".len())
+        .fold(FRAME, |(bytes, lines), more| (bytes + more, lines + 1));
+    window.less(bytes, lines)
 }
 
 /// What is worth knowing, in the order in which it came up.

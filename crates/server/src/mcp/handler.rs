@@ -3,15 +3,15 @@
 use super::adapter::AdapterTools;
 use super::jobs::{Answer, JobTools, call_name, with_line};
 use super::log::Log;
+use super::so_far::SoFar;
 use super::tools::{self, Which};
-use super::{Options, instructions, reading};
+use super::{Options, instructions, reading, windows};
 use crate::live::{self, Watcher};
 use agent_bash::Session;
 use agent_bash::adapters::Adapted;
 use agent_bash::core::{
-    Cancel, Clock, JobId, OutputSummary, Status, Timestamp, ToolResult, short_duration,
+    Cancel, Clock, JobId, Status, Timestamp, ToolResult, Window, short_duration,
 };
-use agent_bash::layout::clean;
 use agent_bash::running::{Running, RunningCall, StartOptions, Waited};
 use agent_bash::sink::{LiveKind, LiveUpdate, LiveUpdates};
 #[expect(deprecated, reason = "as in `log`")]
@@ -27,11 +27,15 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Of the output so far, an answer with a handle shows the end.
-const SHOWN: usize = 16 * 1024;
+const SHOWN: Window = Window {
+    bytes: 16 * 1024,
+    lines: usize::MAX,
+};
 
 /// One client's server.
 #[derive(Debug)]
@@ -85,8 +89,10 @@ impl Server {
         let token = context.meta.get_progress_token();
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
         let begun = (self.clock.wall(), self.clock.now());
+        let window = window(context);
         let options = StartOptions {
             live: live.clone(),
+            window,
             ..StartOptions::default()
         };
         let call = self.calls.start(self.session.tool(), request, options);
@@ -109,7 +115,8 @@ impl Server {
             Waited::GoesOn | Waited::CalledOff => {
                 let elapsed = self.clock.now().saturating_sub(begun.1);
                 let name = call_name(self.calls.give_handle(&call));
-                self.handle_on(&call, name, elapsed, begun.0)
+                let shown = window.map_or(SHOWN, |window| SHOWN.and(beside(window)));
+                self.handle_on(&call, name, elapsed, begun.0, shown)
             }
         };
         self.log.ended(&context.peer, &call.command, &result).await;
@@ -144,12 +151,17 @@ impl Server {
         name: String,
         elapsed: Duration,
         started_at: Timestamp,
+        window: Window,
     ) -> ToolResult {
         let (pid, group) = call.process().unwrap_or_default();
-        let part = call.read(None);
-        let shown = clean(&part.bytes[part.bytes.len().saturating_sub(SHOWN)..]);
+        let so_far = SoFar::of(&call.read(Some(0)), 0, None, window);
         let after = short_duration(self.options.handle_after);
-        let line = format!(
+        let mut line = so_far
+            .shown()
+            .map(|shown| format!("[Showing {shown} so far.]\n"))
+            .unwrap_or_default();
+        let _ = write!(
+            line,
             "[The command is still running after {after} and goes on as {name}. bash_output {{\"job\": \"{name}\", \
              \"wait\": 50}} waits for its end and gives the result; bash_kill ends it.]"
         );
@@ -163,13 +175,8 @@ impl Server {
         ToolResult {
             is_error: status.is_error(),
             status,
-            text: with_line(&shown, &line),
-            output: OutputSummary {
-                total_bytes: part.total,
-                shown_bytes: shown.len() as u64,
-                shown_lines: shown.lines().count() as u64,
-                ..OutputSummary::default()
-            },
+            text: with_line(&so_far.text, &line),
+            output: so_far.output,
             duration_ms: elapsed.as_secs_f64() * 1000.0,
             cwd: self.session.cwd().display().to_string(),
             stages: Vec::new(),
@@ -198,14 +205,20 @@ impl Server {
                     text: result.text,
                 })
             }
-            Which::Output => self.jobs.output(arguments_of(arguments)?, &cancel).await,
+            Which::Output => {
+                let args = arguments_of(arguments)?;
+                let window = window(context).map(beside);
+                self.jobs.output(args, window, &cancel).await
+            }
             Which::Input => self.jobs.input(arguments_of(arguments)?, &cancel).await,
             Which::Kill => self.jobs.kill(&arguments_of(arguments)?).await,
             Which::Jobs => self.jobs.list(),
             Which::Read => {
                 let session = Arc::clone(&self.session);
                 let args = arguments_of(arguments)?;
-                let read = tokio::task::spawn_blocking(move || reading::read(&session, &args));
+                let window = window(context).map(beside);
+                let read =
+                    tokio::task::spawn_blocking(move || reading::read(&session, &args, window));
                 read.await.map_err(|error| error.to_string())?
             }
         }
@@ -380,6 +393,16 @@ impl Watcher for Progress {
         // A client that is gone needs no progress.
         let _ = self.peer.notify_progress(progress.with_message(text)).await;
     }
+}
+
+/// What the client that asks leaves whole of a text.
+fn window(context: &RequestContext<RoleServer>) -> Option<Window> {
+    windows::of(&context.client_info()?.name)
+}
+
+/// What is left of a window beside the lines of ours.
+fn beside(window: Window) -> Window {
+    window.less(1024, 8)
 }
 
 fn arguments_of<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {

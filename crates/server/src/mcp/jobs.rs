@@ -1,21 +1,26 @@
 //! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
 
+use super::so_far::SoFar;
 use super::tools::{InputArgs, KillArgs, OutputArgs};
 use crate::kept;
 use crate::rpc::data::{JobData, JobEndingData, JobOutputData, JobProgress};
 use agent_bash::Session;
-use agent_bash::core::{Cancel, Clock, JobId, Status, parse_duration, short_duration};
-use agent_bash::exec::{Jobs, OutputRange};
+use agent_bash::core::{Cancel, Clock, JobId, Status, Window, parse_duration, short_duration};
+use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::running::{Running, RunningCall};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Bytes of output in one answer, at most.
-pub(super) const PART: usize = 50 * 1024;
+/// Output in one answer, at most.
+pub(super) const PART: Window = Window {
+    bytes: 50 * 1024,
+    lines: usize::MAX,
+};
 
 /// Longest wait of `bash_output`, whatever is asked for: clients give up after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
@@ -55,12 +60,19 @@ impl JobTools {
     }
 
     /// `bash_output`.
-    pub(super) async fn output(&self, args: OutputArgs, cancel: &Cancel) -> Result<Answer, String> {
+    pub(super) async fn output(
+        &self,
+        args: OutputArgs,
+        window: Option<Window>,
+        cancel: &Cancel,
+    ) -> Result<Answer, String> {
+        let window = window.map_or(PART, |window| PART.and(window));
         let wait = args.wait.as_ref().map(seconds).transpose()?;
         let wait = wait.map(|wait| wait.min(LONGEST_WAIT));
         let name = args.job.text();
         if let Some(call) = self.call(&name) {
-            return Ok(self.call_output(&name, &call, &args, wait, cancel).await);
+            let answer = self.call_output(&name, &call, &args, wait, window, cancel);
+            return Ok(answer.await);
         }
         let jobs = self.jobs()?;
         let id = JobId(name.clone());
@@ -69,17 +81,20 @@ impl JobTools {
         }
         let range = match (args.tail, args.offset) {
             (Some(lines), _) => OutputRange::Tail {
-                lines,
-                max_bytes: PART,
+                lines: lines.min(window.lines as u64),
+                max_bytes: window.bytes,
             },
             (None, offset) => OutputRange::From {
                 offset: offset.unwrap_or_else(|| self.next_of(&name)),
-                max_bytes: PART,
+                max_bytes: window.bytes,
             },
         };
         let jobs = Arc::clone(jobs);
         let part = tokio::task::spawn_blocking(move || jobs.output(&id, range));
-        let part = part.await.map_err(text)?.map_err(text)?;
+        let mut part = part.await.map_err(text)?.map_err(text)?;
+        if args.tail.is_none() {
+            keep_within(&mut part, window);
+        }
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         read.insert(name, part.next);
         drop(read);
@@ -105,6 +120,7 @@ impl JobTools {
         call: &RunningCall,
         args: &OutputArgs,
         wait: Option<Duration>,
+        window: Window,
         cancel: &Cancel,
     ) -> Answer {
         if let Some(wait) = wait {
@@ -124,19 +140,24 @@ impl JobTools {
                 data: json!({ "job": call_data(name, call), "result": result }),
             };
         }
-        let offset = args.tail.map(|_| 0).or(args.offset);
-        let part = call.read(offset);
-        let mut text = clean(&part.bytes);
-        if let Some(lines) = args.tail {
-            text = last_lines(&text, lines);
-        }
-        let line = format!("[{name} is running: {} bytes so far.]", part.total);
+        let tail = args
+            .tail
+            .map(|lines| NonZeroU64::new(lines).unwrap_or(NonZeroU64::MIN));
+        let asked = tail.map(|_| 0).or(args.offset);
+        let part = call.read(asked);
+        let so_far = SoFar::of(&part, asked.unwrap_or(part.unread_from), tail, window);
+        let total = so_far.output.total_bytes;
+        let shown = so_far
+            .shown()
+            .map(|shown| format!(" Showing {shown}."))
+            .unwrap_or_default();
+        let line = format!("[{name} is running: {total} bytes so far.{shown}]");
         Answer {
-            text: with_line(&text, &line),
+            text: with_line(&so_far.text, &line),
             data: json!({
-                "text": text,
-                "from": part.from,
-                "next": part.total,
+                "text": so_far.text,
+                "from": so_far.from,
+                "next": total,
                 "at_end": true,
                 "complete": false,
                 "job": call_data(name, call),
@@ -319,10 +340,31 @@ pub(super) fn with_line(output: &str, line: &str) -> String {
     }
 }
 
-fn last_lines(text: &str, lines: u64) -> String {
-    let lines = usize::try_from(lines).unwrap_or(usize::MAX);
-    let all: Vec<&str> = text.split_inclusive('\n').collect();
-    all[all.len().saturating_sub(lines)..].concat()
+/// Leaves of a part what a window holds, the rest for the next part.
+fn keep_within(part: &mut JobOutput, window: Window) {
+    let mut keep = part.bytes.len();
+    let ends = part.bytes.iter().enumerate();
+    let mut ends = ends.filter(|(_, byte)| **byte == b'\n');
+    if let Some((end, _)) = ends.nth(window.lines.saturating_sub(1)) {
+        keep = end + 1;
+    }
+    // What is no text takes more room than it is long.
+    while keep > 1 && clean(&part.bytes[..keep]).len() > window.bytes {
+        keep /= 2;
+    }
+    // A part ends with a line, if one ends in it.
+    let goes_on = keep < part.bytes.len() || !part.at_end;
+    if let Some(end) = part.bytes[..keep].iter().rposition(|byte| *byte == b'\n')
+        && goes_on
+    {
+        keep = end + 1;
+    }
+    if keep < part.bytes.len() {
+        part.bytes.truncate(keep);
+        part.next = part.from + keep as u64;
+        part.at_end = false;
+        part.complete = false;
+    }
 }
 
 /// What names a command in a list.
@@ -356,11 +398,5 @@ mod tests {
     fn a_line_of_ours_stands_below_the_output() {
         assert_eq!(with_line("", "[x]"), "[x]");
         assert_eq!(with_line("a\nb\n", "[x]"), "a\nb\n\n[x]");
-    }
-
-    #[test]
-    fn the_last_lines_are_whole() {
-        assert_eq!(last_lines("a\nb\nc", 2), "b\nc");
-        assert_eq!(last_lines("a\nb\n", 9), "a\nb\n");
     }
 }

@@ -5,6 +5,7 @@ use super::tools::ReadArgs;
 use crate::kept;
 use crate::rpc::data::{FoundData, PageData};
 use agent_bash::Session;
+use agent_bash::core::Window;
 use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE, Search};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
@@ -16,8 +17,17 @@ const MATCHES: u64 = 200;
 const NAMED: usize = 80;
 
 /// A page, or the lines that match.
-pub(super) fn read(session: &Session, args: &ReadArgs) -> Result<Answer, String> {
-    let view = kept::open(session, &args.id.text()).map_err(text)?;
+pub(super) fn read(
+    session: &Session,
+    args: &ReadArgs,
+    window: Option<Window>,
+) -> Result<Answer, String> {
+    let mut view = kept::open(session, &args.id.text()).map_err(text)?;
+    let mut most = u64::MAX;
+    if let Some(window) = window {
+        view = view.pages_of(window);
+        most = window.lines as u64;
+    }
     let offset = args.offset.unwrap_or(1).max(1);
     let Some(pattern) = &args.pattern else {
         let limit = args.limit.unwrap_or(DEFAULT_LINES);
@@ -32,12 +42,18 @@ pub(super) fn read(session: &Session, args: &ReadArgs) -> Result<Answer, String>
             is_error: false,
         });
     };
+    // Each with the lines around it, and the line between two groups.
+    let around = args
+        .context
+        .min(usize::try_from(most / 4).unwrap_or(usize::MAX));
+    let matches = args.limit.unwrap_or(MATCHES);
+    let matches = matches.min(most / (2 * around as u64 + 2)).max(1);
     let search = Search {
         pattern: pattern.clone(),
-        before: args.context,
-        after: args.context,
+        before: around,
+        after: around,
         from_line: offset,
-        max_matches: usize::try_from(args.limit.unwrap_or(MATCHES)).unwrap_or(usize::MAX),
+        max_matches: usize::try_from(matches).unwrap_or(usize::MAX),
     };
     let found = FoundData::from(view.search(&search).map_err(text)?);
     let shown = if found.total_matches == 0 {

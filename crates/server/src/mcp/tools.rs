@@ -266,7 +266,7 @@ fn longest(which: Which, session: &Session) -> usize {
     let shown = match which {
         Which::Bash => output,
         // What a call would have answered, too.
-        Which::Output | Which::Kill => output.max(jobs::PART),
+        Which::Output | Which::Kill => output.max(jobs::PART.bytes),
         Which::Read => MAX_PAGE,
         Which::Input | Which::Jobs => 0,
     };

@@ -1,0 +1,190 @@
+//! What is shown of the output of a call that goes on, cleaned, cut and counted as a result's.
+
+use agent_bash::core::{
+    ArtifactEnd, ArtifactMeta, OutputConsumer as _, OutputLimits, OutputSummary, Status, StreamId,
+    Streams, Timestamp, TruncatedBy, Truncation, Window,
+};
+use agent_bash::layout;
+use agent_bash::running::Part;
+use agent_bash::sink::{CallOptions, CallOutput, CarriageReturn};
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+/// The end of what a call has printed.
+#[derive(Debug)]
+pub(super) struct SoFar {
+    /// What is shown.
+    pub(super) text: String,
+    /// Counts of all that was printed, up to now.
+    pub(super) output: OutputSummary,
+    /// The byte of the output at which what is shown begins.
+    pub(super) from: u64,
+}
+
+impl SoFar {
+    /// Of `part`, which begins at byte `asked` or, where that is no longer kept, later: as much of the end as `window` holds, and
+    /// at most `tail` lines.
+    pub(super) fn of(part: &Part, asked: u64, tail: Option<NonZeroU64>, window: Window) -> Self {
+        let options = CallOptions {
+            streams: Streams::Merged,
+            limits: OutputLimits {
+                truncation: Truncation::Tail {
+                    bytes: window.bytes,
+                },
+                max_line_chars: None,
+            },
+            head: None,
+            tail,
+            carriage_return: CarriageReturn::Overwrite,
+            share_window: true,
+        };
+        // Nothing is kept here, so there is nothing to be said of a file.
+        let (meta, end) = (nothing_kept(), not_ended());
+        let mut output = CallOutput::new(options, None, meta);
+        output.narrow(window);
+        output.chunk(StreamId::Merged, &part.bytes);
+        let report = output.finish(&end);
+        let mut output = report.summary();
+        let from = part.from + output.dropped_bytes;
+        if part.from > asked && !output.truncated {
+            output.truncated = true;
+            output.truncated_by = Some(TruncatedBy::Bytes);
+        }
+        output.total_bytes += part.from;
+        output.dropped_bytes += part.from;
+        output.total_lines += part.lines_before;
+        output.dropped_lines += part.lines_before;
+        for line in output.shown_ranges.iter_mut().flatten() {
+            *line += part.lines_before;
+        }
+        Self {
+            text: layout::output_text(&[report.first]),
+            output,
+            from,
+        }
+    }
+
+    /// `lines 4001-5000 of 5000`, where not all is shown that was asked for.
+    pub(super) fn shown(&self) -> Option<String> {
+        let [first, last] = self.output.shown_ranges.first()?;
+        let total = self.output.total_lines;
+        self.output
+            .truncated
+            .then(|| format!("lines {first}-{last} of {total}"))
+    }
+}
+
+fn nothing_kept() -> ArtifactMeta {
+    ArtifactMeta {
+        command: String::new(),
+        cwd: String::new(),
+        started_at: Timestamp(0),
+    }
+}
+
+fn not_ended() -> ArtifactEnd {
+    ArtifactEnd {
+        status: Status::Cancelled,
+        duration: Duration::ZERO,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: Window = Window {
+        bytes: 16,
+        lines: 3,
+    };
+
+    fn part(from: u64, lines_before: u64, bytes: &[u8]) -> Part {
+        Part {
+            bytes: bytes.to_vec(),
+            from,
+            total: from + bytes.len() as u64,
+            lines_before,
+            unread_from: from,
+            head: Vec::new(),
+            lines: 0,
+        }
+    }
+
+    #[test]
+    fn counts_are_those_of_the_whole() {
+        for (part, asked, text, ranges, total_lines, dropped, from) in [
+            (
+                part(0, 0, b"a\nb\n"),
+                0,
+                "a\nb\n",
+                vec![[1, 2]],
+                2,
+                (0, 0),
+                0,
+            ),
+            (part(0, 0, b""), 0, "", vec![], 0, (0, 0), 0),
+            // More lines than the window has, then more bytes.
+            (
+                part(0, 0, b"a\nb\nc\nd\n"),
+                0,
+                "b\nc\nd\n",
+                vec![[2, 4]],
+                4,
+                (2, 1),
+                2,
+            ),
+            (
+                part(0, 0, b"0123456789\nabcdefghij\n"),
+                0,
+                "abcdefghij\n",
+                vec![[2, 2]],
+                2,
+                (11, 1),
+                11,
+            ),
+            // What went before is counted, whether it was asked for or not.
+            (
+                part(100, 7, b"a\nb\n"),
+                100,
+                "a\nb\n",
+                vec![[8, 9]],
+                9,
+                (100, 7),
+                100,
+            ),
+            (
+                part(100, 7, b"a\nb\n"),
+                0,
+                "a\nb\n",
+                vec![[8, 9]],
+                9,
+                (100, 7),
+                100,
+            ),
+        ] {
+            let is_all = part.from <= asked && dropped.0 == part.from;
+            let so_far = SoFar::of(&part, asked, None, WINDOW);
+            let output = &so_far.output;
+            assert_eq!((so_far.text.as_str(), so_far.from), (text, from));
+            assert_eq!(
+                (&output.shown_ranges, output.total_lines),
+                (&ranges, total_lines)
+            );
+            assert_eq!((output.dropped_bytes, output.dropped_lines), dropped);
+            assert_eq!(output.total_bytes, part.total);
+            assert_eq!(output.truncated, !is_all);
+            assert_eq!(so_far.shown().is_some(), !is_all);
+            assert_eq!(
+                output.shown_lines + output.dropped_lines,
+                output.total_lines
+            );
+        }
+    }
+
+    #[test]
+    fn the_last_lines_are_those_asked_for() {
+        let so_far = SoFar::of(&part(10, 2, b"a\nb\nc\n"), 0, NonZeroU64::new(2), WINDOW);
+        assert_eq!(so_far.text, "b\nc\n");
+        assert_eq!(so_far.shown().as_deref(), Some("lines 4-5 of 5"));
+    }
+}
