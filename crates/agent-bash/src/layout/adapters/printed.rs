@@ -105,6 +105,7 @@ mod tests {
         Part {
             bytes: bytes.to_vec(),
             from,
+            lines_before: 0,
             total: from + bytes.len() as u64,
             unread_from: 0,
             head: head.to_vec(),
