@@ -202,10 +202,10 @@ fn of_an_agent_that_cuts_results_every_text_is_one_that_it_leaves_whole() -> Res
                     .any(|end| text.contains(end));
                 assert!(failed, "{profile}, {name}: {flood}");
                 let linked = text.contains("artifact://") || text.contains("Full output saved to:");
-                let links = matches!(profile, "standard" | "paged");
+                let names_it = matches!(profile, "standard" | "paged");
                 let noticed = text.contains("[A timeout of ");
                 assert!(noticed || profile != "standard", "{name}: {flood}");
-                assert!(linked || !links, "{profile}, {name}: {flood}");
+                assert!(linked || !names_it, "{profile}, {name}: {flood}");
             }
             assert!(
                 longest <= bytes && most <= lines,
