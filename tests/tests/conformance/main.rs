@@ -1,6 +1,7 @@
-//! Plays every case of `tests/conformance` on every surface; one test each.
+//! Plays every case of `tests/conformance` on every surface, and compares what models are told of adapters; one test each.
 
 mod library;
+mod told;
 
 use agent_bash::process::supervisor;
 use agent_bash_tests::conformance::{self, CliJson, CliText, Mcp, Rpc, Surface};
@@ -21,7 +22,7 @@ fn main() -> anyhow::Result<()> {
         Arc::new(Rpc),
         Arc::new(Mcp),
     ];
-    let mut trials = Vec::new();
+    let mut trials = told::trials(cases.adapters);
     for case in cases.cases {
         let case = Arc::new(case);
         for surface in surfaces.iter().filter(|surface| surface.takes(&case)) {

@@ -88,6 +88,7 @@ fn plan(given: &Given) -> Result<Plan, String> {
     let request = Request {
         timeout: given
             .millis("timeout")
+            .filter(|limit| !limit.is_zero())
             .or(is_background.then_some(BACKGROUND)),
         description: given.text("description").map(str::to_owned),
         mode: is_background.then_some(Mode::Background),

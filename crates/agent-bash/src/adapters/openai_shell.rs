@@ -45,8 +45,7 @@ fn plan(given: &Given) -> Result<Plan, String> {
         return Err("Shell call action must include at least one command.".to_owned());
     }
     let timeout = given.millis("timeout_ms");
-    let window =
-        share(given, commands.len()).map(|share| share.saturating_sub(FOR_NOTES).max(1) as usize);
+    let window = share(given, commands.len()).map(window);
     let wanted = |command: &str| Wanted {
         window,
         longest: timeout.is_some_and(|limit| limit.is_zero()),
@@ -56,6 +55,14 @@ fn plan(given: &Given) -> Result<Plan, String> {
         })
     };
     Ok(Plan::Run(commands.into_iter().map(wanted).collect()))
+}
+
+/// Bytes of output of which its end is shown: what the notes leave, and where that is little, all of it in their place.
+fn window(share: u64) -> usize {
+    share
+        .saturating_sub(FOR_NOTES)
+        .max(share.min(FOR_NOTES))
+        .max(1) as usize
 }
 
 /// What each of so many commands may show: they share the length that was asked for.

@@ -1,0 +1,114 @@
+//! What a model is told of an adapter's tools, on each surface that tells it: `adapters/NAME.tools.json`.
+
+use agent_bash_tests::conformance::{Adapter, shake_hands};
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::{Result, ensure};
+use libtest_mimic::Trial;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a surface may take to say it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Compares what one surface says.
+type Told = fn(&Adapter) -> Result<()>;
+
+/// A test for each adapter and surface.
+pub(crate) fn trials(adapters: Vec<Adapter>) -> Vec<Trial> {
+    let surfaces: [(&str, Told); 4] = [
+        ("rpc", by_rpc),
+        ("cli", by_cli),
+        ("mcp", by_mcp),
+        ("docs", by_docs),
+    ];
+    let mut trials = Vec::new();
+    for adapter in adapters.into_iter().map(Arc::new) {
+        for (surface, told) in surfaces {
+            let adapter = Arc::clone(&adapter);
+            let name = format!("{surface} adapters/{}: what a model is told", adapter.name);
+            trials.push(Trial::test(name, move || {
+                told(&adapter).map_err(|error| format!("{error:#}").into())
+            }));
+        }
+    }
+    trials
+}
+
+fn by_rpc(adapter: &Adapter) -> Result<()> {
+    let world = World::new()?;
+    let mut server = serve(&world, &["rpc"])?;
+    server.send(&json!({"id": 1, "type": "schema", "adapter": adapter.name}))?;
+    let answer = server.next_where(PATIENCE, |line| line["id"] == 1)?;
+    same(&answer["data"]["tools"], &adapter.tools)
+}
+
+fn by_cli(adapter: &Adapter) -> Result<()> {
+    let world = World::new()?;
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["schema", "--adapter", &adapter.name]);
+    let ran = product::run(command, None)?;
+    let printed: Value = serde_json::from_str(&ran.stdout)?;
+    same(&printed["tools"], &adapter.tools)
+}
+
+/// The protocol has no types of providers: a tool that is told by one has its fields here.
+fn by_mcp(adapter: &Adapter) -> Result<()> {
+    let world = World::new()?;
+    let mut server = serve(&world, &["mcp", "--adapter", &adapter.name])?;
+    shake_hands(&mut server)?;
+    server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))?;
+    let answer = server.next_where(PATIENCE, |line| line["id"] == 1)?;
+    let listed = answer["result"]["tools"].as_array();
+    let listed = listed.map_or(&[][..], Vec::as_slice);
+    let told = adapter.tools.as_array().map_or(&[][..], Vec::as_slice);
+    ensure!(!told.is_empty(), "no tools");
+    for (index, told) in told.iter().enumerate() {
+        let tool = listed.get(index).unwrap_or(&Value::Null);
+        ensure!(tool["inputSchema"]["type"] == "object", "{answer}");
+        if told.get("input_schema").is_some() {
+            let said = json!({
+                "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"],
+            });
+            same(&said, told)?;
+        }
+    }
+    Ok(())
+}
+
+/// The page and the program name the package and the version that the golden texts are from.
+fn by_docs(adapter: &Adapter) -> Result<()> {
+    let source = &adapter.source;
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/adapters.md");
+    let page = std::fs::read_to_string(page)?;
+    let row = format!("| `{}` |", adapter.name);
+    let row = page.lines().find(|line| line.starts_with(&row));
+    let named = format!("`{}` {}", source.package, source.version);
+    ensure!(
+        row.is_some_and(|row| row.contains(&named)),
+        "docs/adapters.md does not say {named}: {row:?}"
+    );
+    let said = agent_bash::adapters::by_name(&adapter.name)?.source;
+    let named = format!("{} {}", source.package, source.version);
+    ensure!(said.contains(&named), "{said:?} does not say {named}");
+    Ok(())
+}
+
+fn serve(world: &World, words: &[&str]) -> Result<Conversation> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(words);
+    Conversation::start(command)
+}
+
+fn same(said: &Value, told: &Value) -> Result<()> {
+    ensure!(
+        said == told,
+        "said {}\nnot {}",
+        serde_json::to_string_pretty(said)?,
+        serde_json::to_string_pretty(told)?
+    );
+    Ok(())
+}
