@@ -1,5 +1,5 @@
 //! `agent-bash mcp`, line by line: what a well-meant client library does not do, and what is left when one of the two goes
-//! away. The official Python SDK talks to it in `clients.rs`.
+//! away. The official Python SDK talks to it in `clients`.
 
 mod adapter;
 mod agents;

@@ -1,5 +1,5 @@
-//! Clients that are not ours: the official MCP SDKs and plain scripts, and the clients of docs/rpc.md and docs/mcp.md word
-//! for word.
+//! Clients that are not ours: the official MCP SDKs and plain scripts, the clients of docs/rpc.md and docs/mcp.md word for word,
+//! and the SDKs whose shell tools the adapters answer as.
 //!
 //! Python clients run in a virtual environment, TypeScript ones below a directory of node packages; both are made once, below
 //! `target/`, from `PyPI` and npm. Where that cannot be (no package index can be reached), their tests are ignored and the
@@ -7,6 +7,8 @@
 //!
 //! The long job takes 6 s with a handle after 2; `AGENT_BASH_TEST_LONG_JOB=90` takes as long as that, with the handle after
 //! 50 s that clients get.
+
+mod adapters;
 
 use agent_bash_tests::packages::{self, install, made_once};
 use agent_bash_tests::product;
@@ -18,7 +20,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The SDK for Python, and what holds messages against schemas.
+/// The SDK for Python, and what holds messages against schemas. Those of adapters come to them.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
 /// What runs TypeScript, and the SDK for it.
@@ -27,29 +29,23 @@ const NODE: [&str; 2] = ["tsx@4", "@modelcontextprotocol/sdk@1"];
 /// What a slow machine may take to end what is left.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-fn main() {
-    let (python, node) = (Arc::new(python()), Arc::new(node()));
+fn main() -> Result<()> {
+    let tools = Arc::new(Tools::make()?);
     let mut trials = Vec::new();
     let on_ci = environment("CI").is_some();
-    for missing in [python.as_ref().as_ref().err(), node.as_ref().as_ref().err()] {
-        if let Some(error) = missing.filter(|_| !on_ci) {
-            say(&format!(
-                "not tested here: clients that need what cannot be made: {error:#}"
-            ));
-        }
+    for missing in tools.missing().into_iter().filter(|_| !on_ci) {
+        say(&format!(
+            "not tested here: clients that need what cannot be made: {missing:#}"
+        ));
     }
     let mut add = |name: &str, here: bool, test: fn(&Tools) -> Result<()>| {
-        let (python, node) = (Arc::clone(&python), Arc::clone(&node));
+        let tools = Arc::clone(&tools);
         let trial = Trial::test(name, move || {
-            let tools = Tools {
-                python: python.as_ref().as_ref(),
-                node: node.as_ref().as_ref(),
-            };
             test(&tools).map_err(|error| Failed::from(format!("{error:#}")))
         });
         trials.push(trial.with_ignored_flag(!here && !on_ci));
     };
-    let (has_python, has_node) = (python.is_ok(), node.is_ok());
+    let (has_python, has_node) = (tools.python.is_ok(), tools.node.is_ok());
     add("the official MCP SDK for Python", has_python, mcp_sdk);
     add(
         "the official MCP SDK for TypeScript",
@@ -112,27 +108,70 @@ fn main() {
             ],
         )
     });
+    add(
+        "the Anthropic SDK for Python takes what adapters answer",
+        has_python,
+        adapters::anthropic,
+    );
+    add(
+        "the OpenAI Agents SDK for Python takes what adapters answer",
+        has_python,
+        adapters::openai,
+    );
+    add(
+        "what adapters take and answer has the types of the Claude Agent SDK",
+        tools.types.is_ok(),
+        adapters::claude,
+    );
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
 /// The interpreters with what clients need, or why they are not there.
-struct Tools<'a> {
-    python: Result<&'a PathBuf, &'a anyhow::Error>,
-    node: Result<&'a PathBuf, &'a anyhow::Error>,
+struct Tools {
+    /// A Python.
+    python: Result<PathBuf>,
+    /// A directory of node packages.
+    node: Result<PathBuf>,
+    /// One for the compiler of TypeScript and the types that adapters are held against.
+    types: Result<PathBuf>,
 }
 
-impl Tools<'_> {
+impl Tools {
+    fn make() -> Result<Self> {
+        let (python, types) = adapters::packages()?;
+        let python: Vec<&str> = python.iter().map(String::as_str).chain(PYTHON).collect();
+        let types: Vec<&str> = types.iter().map(String::as_str).collect();
+        // Of the SDK the types alone are wanted, not the program that comes with it.
+        let alone = ["--omit=optional", "--legacy-peer-deps"];
+        Ok(Self {
+            python: self::python(&python),
+            node: node(&NODE, &[]),
+            types: node(&types, &alone),
+        })
+    }
+
+    fn missing(&self) -> Vec<&anyhow::Error> {
+        [&self.python, &self.node, &self.types]
+            .into_iter()
+            .filter_map(|made| made.as_ref().err())
+            .collect()
+    }
+
     fn python(&self) -> Result<&Path> {
-        made(self.python)
+        made(&self.python)
     }
 
     fn node(&self) -> Result<&Path> {
-        made(self.node)
+        made(&self.node)
+    }
+
+    fn types(&self) -> Result<&Path> {
+        made(&self.types)
     }
 }
 
-fn made<'a>(path: Result<&'a PathBuf, &anyhow::Error>) -> Result<&'a Path> {
-    path.map(PathBuf::as_path)
+fn made(path: &Result<PathBuf>) -> Result<&Path> {
+    path.as_deref()
         .map_err(|error| anyhow!("what the client needs cannot be made: {error:#}"))
 }
 
@@ -151,9 +190,9 @@ fn kept(name: &str, packages: &[&str]) -> PathBuf {
     packages::kept(Path::new(env!("CARGO_TARGET_TMPDIR")), name, packages)
 }
 
-/// The Python of a virtual environment that has the SDK.
-fn python() -> Result<PathBuf> {
-    let directory = kept("python", &PYTHON);
+/// The Python of a virtual environment that has `packages`.
+fn python(packages: &[&str]) -> Result<PathBuf> {
+    let directory = kept("python", packages);
     made_once(&directory, |directory| {
         install("python3", &["-m", "venv", "."], directory)?;
         let pip = [
@@ -164,15 +203,17 @@ fn python() -> Result<PathBuf> {
             "--retries=1",
             "--disable-pip-version-check",
         ];
-        install("bin/python", &[&pip[..], &PYTHON].concat(), directory)
+        install("bin/python", &[&pip[..], packages].concat(), directory)
     })?;
     Ok(directory.join("bin/python"))
 }
 
-/// A directory of node packages.
-fn node() -> Result<PathBuf> {
-    let directory = kept("node", &NODE);
-    made_once(&directory, |directory| packages::npm(directory, &[], &NODE))?;
+/// A directory that has the node `packages`.
+fn node(packages: &[&str], options: &[&str]) -> Result<PathBuf> {
+    let directory = kept("node", packages);
+    made_once(&directory, |directory| {
+        packages::npm(directory, options, packages)
+    })?;
     Ok(directory)
 }
 
@@ -197,7 +238,7 @@ fn ran_well(world: World, command: Command) -> Result<String> {
     Ok(ran.stdout)
 }
 
-fn mcp_sdk(tools: &Tools<'_>) -> Result<()> {
+fn mcp_sdk(tools: &Tools) -> Result<()> {
     let world = world()?;
     let mut command = world.command(tools.python()?);
     command
@@ -220,7 +261,7 @@ fn environment(name: &str) -> Option<std::ffi::OsString> {
     std::env::var_os(name)
 }
 
-fn plain_rpc(tools: &Tools<'_>) -> Result<()> {
+fn plain_rpc(tools: &Tools) -> Result<()> {
     let world = world()?;
     let mut command = world.command(tools.python()?);
     command
@@ -231,7 +272,7 @@ fn plain_rpc(tools: &Tools<'_>) -> Result<()> {
     Ok(())
 }
 
-fn mcp_sdk_typescript(tools: &Tools<'_>) -> Result<()> {
+fn mcp_sdk_typescript(tools: &Tools) -> Result<()> {
     let world = world()?;
     let script = std::fs::read_to_string(root()?.join("tests/clients/mcp_sdk.ts"))?;
     let mut command = typescript(&world, tools, "mcp-sdk", &script)?;
@@ -242,7 +283,7 @@ fn mcp_sdk_typescript(tools: &Tools<'_>) -> Result<()> {
 }
 
 /// What runs a script in TypeScript.
-fn typescript(world: &World, tools: &Tools<'_>, name: &str, script: &str) -> Result<Command> {
+fn typescript(world: &World, tools: &Tools, name: &str, script: &str) -> Result<Command> {
     // Beside the packages that it names, where node looks for them.
     let packages = tools.node()?;
     let file = packages.join(format!("{name}.ts"));
@@ -254,7 +295,7 @@ fn typescript(world: &World, tools: &Tools<'_>, name: &str, script: &str) -> Res
 }
 
 /// Runs the one block of that language in a page, and looks for what it should print.
-fn documented(page: &str, language: &str, tools: &Tools<'_>, want: &[&str]) -> Result<()> {
+fn documented(page: &str, language: &str, tools: &Tools, want: &[&str]) -> Result<()> {
     let text = std::fs::read_to_string(root()?.join(page))?;
     let begin = format!("```{language}\n");
     let mut blocks = text

@@ -1,0 +1,187 @@
+//! Adapters against the SDKs that their shapes are from: what those say of an answer, not what we believe of it.
+
+use super::{PATIENCE, Tools, ran_well, root, world};
+use agent_bash_tests::conformance::{self, Adapter};
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// What the Agents SDK is written with: its types of items.
+const OPENAI: &str = "openai==3.54.0";
+
+/// The last compiler that is JavaScript and nothing else.
+const TYPESCRIPT: &str = "typescript@5.9.3";
+
+/// What a call may take.
+const CALL: Duration = Duration::from_secs(60);
+
+/// The packages for Python and for TypeScript, of the versions that the golden texts name as their source.
+pub(crate) fn packages() -> Result<(Vec<String>, Vec<String>)> {
+    let adapters = conformance::load(&root()?.join("tests/conformance"))?.adapters;
+    let named = |registry: &str, joint: &str| -> Vec<String> {
+        let of = |adapter: &&Adapter| adapter.source.registry == registry;
+        let mut named: Vec<_> = adapters
+            .iter()
+            .filter(of)
+            .map(|Adapter { source, .. }| format!("{}{joint}{}", source.package, source.version))
+            .collect();
+        named.dedup();
+        named
+    };
+    let mut python = named("pypi", "==");
+    python.push(OPENAI.to_owned());
+    // The programs among the sources have no types.
+    let mut types = named("npm", "@");
+    types.retain(|package| package.starts_with("@anthropic-ai/claude-agent-sdk@"));
+    types.push(TYPESCRIPT.to_owned());
+    Ok((python, types))
+}
+
+/// Its own tool and ours get the same calls.
+pub(crate) fn anthropic(tools: &Tools) -> Result<()> {
+    by_script(tools, "anthropic")
+}
+
+/// Its runner makes the calls of a stand-in model by our tool.
+pub(crate) fn openai(tools: &Tools) -> Result<()> {
+    by_script(tools, "openai")
+}
+
+fn by_script(tools: &Tools, part: &str) -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(tools.python()?);
+    command
+        .arg(root()?.join("tests/clients/adapters.py"))
+        .arg(part);
+    let said = ran_well(world, command)?;
+    ensure!(said == "ok\n", "{said}");
+    Ok(())
+}
+
+/// Our answers as values of its types, by its compiler; and answers that are a little off, which it must not take.
+pub(crate) fn claude(tools: &Tools) -> Result<()> {
+    let world = world()?;
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("rpc");
+    let mut server = Conversation::start(command)?;
+    let mut script = String::from(
+        "import type { BashInput, BashOutput, TaskStopInput, TaskStopOutput } from \"@anthropic-ai/claude-agent-sdk/sdk-tools\";\n",
+    );
+    let mut add = |name: &str, kind: &str, value: &Value| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(script, "export const {name}: {kind} = {value};");
+    };
+    let declared = ask(
+        &mut server,
+        json!({"type": "schema", "adapter": "claude-code"}),
+    )?;
+    for (index, name) in ["Bash", "TaskStop"].into_iter().enumerate() {
+        let tool = &declared["tools"][index];
+        ensure!(tool["name"] == name, "{declared}");
+        // No field of ours that it does not know, none of its own left out.
+        let input = example(&tool["input_schema"])?;
+        add(
+            &format!("input{index}"),
+            &format!("Required<{name}Input>"),
+            &input,
+        );
+    }
+    let mut call = |tool: &str, input: Value| -> Result<Value> {
+        let message =
+            json!({"type": "adapter_call", "adapter": "claude-code", "tool": tool, "input": input});
+        let answer = ask(&mut server, message)?;
+        let structured = answer["structured"].clone();
+        ensure!(structured.is_object(), "nothing for programs: {answer}");
+        Ok(structured)
+    };
+    let mut answers = Vec::new();
+    for input in [
+        json!({"command": "echo out; echo err >&2", "description": "Say it"}),
+        json!({"command": "exit 3"}),
+        json!({"command": "echo part; sleep 60", "timeout": 1000}),
+        json!({"command": "seq 50000"}),
+        json!({"command": "git push --force"}),
+        json!({"command": "cd nowhere-at-all"}),
+        json!({"command": "sleep 300", "run_in_background": true}),
+    ] {
+        answers.push(call("Bash", input)?);
+    }
+    let stopped = call(
+        "TaskStop",
+        json!({"task_id": answers[6]["backgroundTaskId"]}),
+    )?;
+    for (index, answer) in answers.iter().enumerate() {
+        add(&format!("output{index}"), "BashOutput", answer);
+    }
+    add("stopped", "TaskStopOutput", &stopped);
+    server.end()?;
+
+    let said = compile(&world, tools, &script)?;
+    ensure!(said.is_empty(), "{said}\n{script}");
+    // The control: off by one name, one type, one field.
+    for (from, to, want) in [
+        (
+            "\"interrupted\":",
+            "\"wasInterrupted\":",
+            "'\"wasInterrupted\"'",
+        ),
+        ("\"stderr\":\"\"", "\"stderr\":null", "Type 'null'"),
+        ("\"task_type\":", "\"kind\":", "'\"kind\"'"),
+        (
+            "\"run_in_background\":",
+            "\"background\":",
+            "'\"background\"'",
+        ),
+    ] {
+        let off = script.replacen(from, to, 1);
+        ensure!(off != script, "no {from} in {script}");
+        let said = compile(&world, tools, &off)?;
+        ensure!(said.contains(want), "{to} is taken: {said}");
+    }
+    let left = world.end(PATIENCE);
+    ensure!(left.is_empty(), "left behind:\n{left}");
+    Ok(())
+}
+
+fn ask(server: &mut Conversation, mut message: Value) -> Result<Value> {
+    let id = server.new_id();
+    message["id"] = id.into();
+    server.send(&message)?;
+    let response = server.next_where(CALL, |line| line["id"] == id)?;
+    ensure!(response["success"] == true, "{response}");
+    Ok(response["data"].clone())
+}
+
+/// A value with every field of a schema.
+fn example(schema: &Value) -> Result<Value> {
+    let properties = schema["properties"].as_object();
+    let properties = properties.with_context(|| format!("no properties: {schema}"))?;
+    let fields = properties.iter().map(|(name, field)| {
+        let value = match field["type"].as_str() {
+            Some("string") => json!(""),
+            Some("boolean") => json!(true),
+            Some("integer" | "number") => json!(1),
+            other => anyhow::bail!("`{name}` has the type {other:?}"),
+        };
+        Ok((name.clone(), value))
+    });
+    Ok(fields.collect::<Result<Map<_, _>>>()?.into())
+}
+
+/// What the compiler says of a script; nothing where it takes it.
+fn compile(world: &World, tools: &Tools, script: &str) -> Result<String> {
+    // Beside the packages that it names, where the compiler looks for them.
+    let packages = tools.types()?;
+    let file = packages.join("answers.ts");
+    std::fs::write(&file, script)?;
+    let mut command = world.command("node");
+    command
+        .arg(packages.join("node_modules/typescript/bin/tsc"))
+        .args(["--strict", "--noEmit", "--module", "nodenext"])
+        .arg(file);
+    Ok(product::run(command, None)?.stdout)
+}
