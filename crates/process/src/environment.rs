@@ -4,6 +4,7 @@
 pub use crate::secrets::SecretFilter;
 pub use crate::unattended::{Attendance, Setting, UNATTENDED, UnattendedDefault};
 
+use crate::git_settings;
 use agent_bash_core::Environment;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -95,6 +96,9 @@ impl BaseEnvironment {
                 continue;
             }
             variables.insert(name, value);
+        }
+        if removed.iter().any(|name| name.starts_with("GIT_CONFIG_")) {
+            git_settings::settle(&mut variables);
         }
         for default in UNATTENDED {
             match policy

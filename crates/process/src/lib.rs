@@ -11,6 +11,7 @@
 
 mod clock;
 pub mod environment;
+mod git_settings;
 mod identity;
 mod inherited;
 mod leftovers;

@@ -37,12 +37,15 @@ impl SecretFilter {
             return false;
         }
         self.drop.iter().any(|pattern| matches(pattern, &text))
-            || (self.by_name && name_is_secret(&text))
+            || (self.by_name
+                && name_is_secret(&text)
+                && !is_switch_or_number(&text, value.as_bytes()))
             || (self.by_value && value_is_secret(value.as_bytes()))
     }
 }
 
-/// Stay: their names have a word of the list, and they hold a path, a terminal or a person's name.
+/// Stay: their names have a word of the list, and they hold a path, a terminal or a person's name; or they are needed
+/// as they are, a password in them or not: no download gets through a proxy without.
 const KEEP: &[&str] = &[
     "SSH_AUTH_SOCK",
     "SSH_ASKPASS",
@@ -55,6 +58,15 @@ const KEEP: &[&str] = &[
     "GIT_AUTHOR_*",
     "GIT_COMMITTER_*",
     "SSL_CERT_*",
+    "GIT_CONFIG_KEY_*",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "FTP_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "ftp_proxy",
     "PWD",
     "OLDPWD",
 ];
@@ -85,6 +97,11 @@ const DROP: &[&str] = &[
     "KUBECONFIG_DATA",
     "VAULT_UNSEAL",
     "*_AUTHTOKEN",
+    "BW_SESSION",
+    "CONNECTION_STRING",
+    "CONNECTIONSTRING",
+    "DSN",
+    "*_WEBHOOK",
     "*_CONNECTION_STRING",
     "*_DSN",
     "*_WEBHOOK_URL",
@@ -93,6 +110,7 @@ const DROP: &[&str] = &[
 /// A name with one of these words, as a whole word, is a secret's.
 const WORDS: &[&str] = &[
     "token",
+    "tokens",
     "secret",
     "secrets",
     "password",
@@ -100,6 +118,7 @@ const WORDS: &[&str] = &[
     "passwd",
     "pwd",
     "pass",
+    "pw",
     "passphrase",
     "passcode",
     "pat",
@@ -121,8 +140,44 @@ const WORDS: &[&str] = &[
     "otp",
 ];
 
+/// A word that ends like this is one of them, grown together with what stands in front.
+const ENDINGS: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pass",
+    "secret",
+    "token",
+    "apikey",
+    "secretkey",
+    "privatekey",
+    "accesskey",
+    "credentials",
+];
+
+/// Words that end like that and are none.
+const NO_SECRETS: &[&str] = &[
+    "askpass",
+    "bypass",
+    "compass",
+    "encompass",
+    "multipass",
+    "overpass",
+    "trespass",
+    "underpass",
+];
+
 /// A name that ends in one of these words is a secret's.
-const LAST_WORDS: &[&str] = &["key", "keys"];
+const LAST_WORDS: &[&str] = &["key", "keys", "auth"];
+
+/// A name that ends in one of these words says where something is, not what it is.
+const PLACES: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
+
+/// With one of these words a name speaks of how many or how long, if its value is a number.
+const QUANTITIES: &[&str] = &[
+    "max", "min", "num", "count", "limit", "total", "budget", "per", "length", "size", "ttl",
+    "expiry", "expires", "timeout", "window",
+];
 
 /// A name with these words in a row, anywhere, is a secret's.
 const PAIRS: &[(&str, &str)] = &[
@@ -142,12 +197,38 @@ const PAIRS: &[(&str, &str)] = &[
 fn name_is_secret(name: &str) -> bool {
     let words = words(name);
     let is = |word: &String, list: &[&str]| list.contains(&word.as_str());
-    words.iter().any(|word| is(word, WORDS))
-        || words.last().is_some_and(|word| is(word, LAST_WORDS))
+    let ends = |list: &[&str]| words.last().is_some_and(|word| is(word, list));
+    if ends(PLACES) || words.ends_with(&["public".to_owned(), "key".to_owned()]) {
+        return false;
+    }
+    let grown_together = |word: &String| {
+        ENDINGS.iter().any(|ending| word.ends_with(ending)) && !is(word, NO_SECRETS)
+    };
+    words
+        .iter()
+        .any(|word| is(word, WORDS) || grown_together(word))
+        || ends(LAST_WORDS)
         || words
             .windows(2)
             .any(|pair| PAIRS.iter().any(|(a, b)| pair[0] == *a && pair[1] == *b))
 }
+
+/// Whether it only says yes or no, or how many: `DISABLE_AUTH=1`, `MAX_TOKENS=4096`.
+fn is_switch_or_number(name: &str, value: &[u8]) -> bool {
+    let words = words(name);
+    let quantity = words.iter().any(|word| QUANTITIES.contains(&word.as_str()));
+    let switch = words.last().is_some_and(|word| word == "auth");
+    let number = !value.is_empty() && value.iter().all(u8::is_ascii_digit);
+    (quantity && (number || value.len() < 2))
+        || switch
+            && (number && value.len() < 2
+                || SWITCHES.contains(&value.to_ascii_lowercase().as_slice()))
+}
+
+/// What says yes or no.
+const SWITCHES: &[&[u8]] = &[
+    b"", b"true", b"false", b"yes", b"no", b"on", b"off", b"none",
+];
 
 /// The words of a name, in lower case: split at everything that is not alphanumeric and where a capital follows a small
 /// letter; a number at a word's end does not belong to it.
@@ -230,11 +311,60 @@ const TOKEN_PREFIXES: &[&str] = &[
 const TOKEN_LENGTH: usize = 20;
 
 fn value_is_secret(value: &[u8]) -> bool {
-    has_pem_block(value) || is_token(value) || has_url_with_password(value)
+    has_private_key(value)
+        || is_token(value)
+        || has_url_with_password(value)
+        || has_assigned_password(value)
+        || SECRET_PARTS
+            .iter()
+            .any(|part| find(&value.to_ascii_lowercase(), part).is_some())
 }
 
-fn has_pem_block(value: &[u8]) -> bool {
-    find(value, b"-----BEGIN ").is_some()
+/// Certificates and public keys are written in the same way.
+fn has_private_key(value: &[u8]) -> bool {
+    find(value, b"-----BEGIN ").is_some() && find(value, b"PRIVATE KEY").is_some()
+}
+
+/// Parts, in lower case, of a value that is a secret wherever they stand: a header, and addresses that are the secret.
+const SECRET_PARTS: &[&[u8]] = &[
+    b"authorization: ",
+    b"://hooks.slack.com/services/",
+    b"discord.com/api/webhooks/",
+    b"discordapp.com/api/webhooks/",
+];
+
+/// Fields of connection strings and of addresses that hold a secret, in lower case.
+const FIELDS: &[&[u8]] = &[
+    b"password=",
+    b"passwd=",
+    b"pwd=",
+    b"accountkey=",
+    b"sharedaccesskey=",
+    b"sharedaccesssignature=",
+    b"secret=",
+    b"access_token=",
+    b"api_key=",
+    b"apikey=",
+];
+
+/// `…;Password=y`, `…?user=a&password=b`
+fn has_assigned_password(value: &[u8]) -> bool {
+    let value = value.to_ascii_lowercase();
+    FIELDS.iter().any(|field| {
+        let mut from = 0;
+        while let Some(at) = find(&value[from..], field) {
+            let at = from + at;
+            from = at + field.len();
+            let starts = at > 0 && matches!(value[at - 1], b';' | b'&' | b'?' | b' ' | b',');
+            let filled = value
+                .get(from)
+                .is_some_and(|byte| !byte.is_ascii_whitespace() && !b";&,$%<{".contains(byte));
+            if starts && filled {
+                return true;
+            }
+        }
+        false
+    })
 }
 
 fn is_token(value: &[u8]) -> bool {
@@ -332,6 +462,20 @@ mod tests {
             "token",
             "X_BEARER",
             "CREDS",
+            "DBPASSWORD",
+            "MYAPIKEY",
+            "GITHUBTOKEN",
+            "ROOT_PW",
+            "LDAP_BIND_PW",
+            "TOKENS",
+            "BASIC_AUTH",
+            "NPM_CONFIG__AUTH",
+            "COMPOSER_AUTH",
+            "BW_SESSION",
+            "DISCORD_WEBHOOK",
+            "CONNECTION_STRING",
+            "PGPASS",
+            "AWSSECRETKEY",
         ] {
             assert!(is_secret(name, "x"), "{name} must go");
         }
@@ -359,6 +503,15 @@ mod tests {
             "COMPASS",
             "MONKEY",
             "MAX_TOKENS",
+            "AWS_WEB_IDENTITY_TOKEN_FILE",
+            "AWS_SHARED_CREDENTIALS_FILE",
+            "DB_PASSWORD_FILE",
+            "PUBLIC_KEY",
+            "SSH_PUBLIC_KEY",
+            "COLORTERM",
+            "GIT_CONFIG_KEY_0",
+            "GIT_CONFIG_COUNT",
+            "SYSTEMD_ASKPASS",
             "PATTERN",
             "KEYMAP",
             "XDG_RUNTIME_DIR",
@@ -383,6 +536,11 @@ mod tests {
             "AKIAIOSFODNN7EXAMPLE",
             "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abc",
             "Bearer abcdefghijklmnopqrst",
+            "Server=db;Uid=x;Password=y",
+            "jdbc:postgresql://db/x?user=a&password=b",
+            "AUTHORIZATION: basic s3cr3t",
+            "https://discord.com/api/webhooks/1/x",
+            "DefaultEndpointsProtocol=https;AccountName=x;AccountKey=y==",
         ] {
             assert!(is_secret("INNOCENT", value), "{value} must go");
         }
@@ -397,6 +555,11 @@ mod tests {
             "http://[::1]:80/",
             "hf_/home/models/of/mine",
             "a://b",
+            "-----BEGIN PUBLIC KEY-----\nabc",
+            "-----BEGIN CERTIFICATE-----\nabc",
+            "?password=",
+            "prompt for password= here",
+            "--password=$PASS",
             "://",
             "://:@",
         ] {
@@ -409,6 +572,26 @@ mod tests {
             ),
             "keep wins"
         );
+    }
+
+    #[test]
+    fn numbers_and_switches_stay_and_so_do_proxies() {
+        for (name, value, expect) in [
+            ("MAX_TOKENS", "4096", false),
+            ("OPENAI_MAX_TOKENS", "4096", false),
+            ("TOKEN_TTL", "3600", false),
+            ("MAX_TOKENS", "s3cr3t", true),
+            ("DISABLE_AUTH", "1", false),
+            ("USE_AUTH", "true", false),
+            ("BASIC_AUTH", "user:x", true),
+            ("HTTPS_PROXY", "http://u:p@proxy:3128", false),
+            ("https_proxy", "http://u:p@proxy:3128", false),
+            ("PIP_INDEX_URL", "https://u:p@index/simple", true),
+            ("GIT_CONFIG_VALUE_0", "AUTHORIZATION: basic x", true),
+            ("GIT_CONFIG_VALUE_0", "*", false),
+        ] {
+            assert_eq!(is_secret(name, value), expect, "{name}={value}");
+        }
     }
 
     #[test]

@@ -1,0 +1,65 @@
+//! `GIT_CONFIG_COUNT`, `GIT_CONFIG_KEY_n`, `GIT_CONFIG_VALUE_n`: settings of git in the environment.
+//!
+//! Git dies if one of them is missing, so where a value is a secret the setting goes as a whole and the others move up.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// Leaves out the settings that are not complete, and counts again.
+pub(crate) fn settle(variables: &mut BTreeMap<OsString, OsString>) {
+    let count = variables
+        .get(OsStr::new("GIT_CONFIG_COUNT"))
+        .and_then(|count| count.to_str()?.parse::<usize>().ok());
+    // More than that nobody sets.
+    let Some(count) = count.filter(|count| *count <= 1000) else {
+        return;
+    };
+    let mut kept = 0;
+    for number in 0..count {
+        let key = variables.remove(OsStr::new(&format!("GIT_CONFIG_KEY_{number}")));
+        let value = variables.remove(OsStr::new(&format!("GIT_CONFIG_VALUE_{number}")));
+        if let (Some(key), Some(value)) = (key, value) {
+            variables.insert(format!("GIT_CONFIG_KEY_{kept}").into(), key);
+            variables.insert(format!("GIT_CONFIG_VALUE_{kept}").into(), value);
+            kept += 1;
+        }
+    }
+    variables.insert("GIT_CONFIG_COUNT".into(), kept.to_string().into());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_counted_again() {
+        let pairs = |pairs: &[(&str, &str)]| -> BTreeMap<OsString, OsString> {
+            pairs
+                .iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect()
+        };
+        let mut variables = pairs(&[
+            ("GIT_CONFIG_COUNT", "3"),
+            ("GIT_CONFIG_KEY_0", "http.extraheader"),
+            ("GIT_CONFIG_KEY_1", "safe.directory"),
+            ("GIT_CONFIG_VALUE_1", "*"),
+            ("GIT_CONFIG_KEY_2", "a.b"),
+            ("GIT_CONFIG_VALUE_2", "c"),
+            ("HOME", "/x"),
+        ]);
+        settle(&mut variables);
+        let expect = pairs(&[
+            ("GIT_CONFIG_COUNT", "2"),
+            ("GIT_CONFIG_KEY_0", "safe.directory"),
+            ("GIT_CONFIG_VALUE_0", "*"),
+            ("GIT_CONFIG_KEY_1", "a.b"),
+            ("GIT_CONFIG_VALUE_1", "c"),
+            ("HOME", "/x"),
+        ]);
+        assert_eq!(variables, expect);
+        let mut none = pairs(&[("GIT_CONFIG_COUNT", "many")]);
+        settle(&mut none);
+        assert_eq!(none, pairs(&[("GIT_CONFIG_COUNT", "many")]));
+    }
+}
