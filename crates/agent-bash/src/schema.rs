@@ -10,6 +10,7 @@ mod standard;
 mod workspace;
 
 use agent_bash_core::{Profile, TextLayout};
+use agent_bash_policy::{SafeLevel, SafeMode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::Path;
@@ -24,6 +25,24 @@ pub struct ToolSchema {
     pub description: String,
     /// JSON Schema of the call's fields.
     pub input_schema: Value,
+}
+
+impl ToolSchema {
+    /// The same tool where safe mode is on: what may run is said in its description.
+    #[must_use]
+    pub fn under(mut self, mode: Option<&SafeMode>) -> Self {
+        let Some(mode) = mode else { return self };
+        let reads = match mode.level {
+            SafeLevel::ReadOnly => ", and only to read",
+            SafeLevel::Listed => "",
+        };
+        self.description.push_str(&format!(
+            "\n\nSafe mode is on: only commands that begin with one of these may run{reads}, alone or in pipelines, without \
+             variables, substitutions or files written: {}. All else is refused.",
+            mode.allowed.join(", ")
+        ));
+        self
+    }
 }
 
 /// The tool under `profile`, in the working directory `cwd`.
@@ -65,6 +84,26 @@ mod tests {
 
     fn bash(profile: &Profile) -> ToolSchema {
         tool(profile, Path::new("/src/project"))
+    }
+
+    #[test]
+    fn safe_mode_says_what_may_run() {
+        let plain = bash(profiles::ALL[0]);
+        assert_eq!(plain.clone().under(None), plain);
+        let safe = plain.clone().under(Some(&SafeMode::default())).description;
+        for part in ["Safe mode is on", "only to read", "git, grep, rg"] {
+            assert!(safe.contains(part), "{part}: {safe}");
+        }
+        let listed = SafeMode {
+            level: SafeLevel::Listed,
+            ..SafeMode::default()
+        };
+        assert!(
+            !plain
+                .under(Some(&listed))
+                .description
+                .contains("only to read")
+        );
     }
 
     #[test]

@@ -233,6 +233,7 @@ impl BashTool {
     /// What a model is told about it.
     pub fn schema(&self) -> ToolSchema {
         schema::tool(&self.wiring.profile, &self.wiring.host.cwd)
+            .under(self.wiring.safe_mode.as_ref())
     }
 
     /// The profile it was made of.

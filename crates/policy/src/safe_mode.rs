@@ -290,7 +290,7 @@ fn harmless_target(redirection: &Redirection, context: &Context) -> bool {
         return false;
     };
     match redirection.operator {
-        ">" | ">>" | "&>" => target == "/dev/null",
+        ">" | ">>" | "&>" | "&>>" => target == "/dev/null",
         ">&" => target == "/dev/null" || is_descriptor(target),
         "<&" => is_descriptor(target),
         "<" => {
@@ -347,7 +347,13 @@ fn command(ran: &Ran, context: &Context, mode: &SafeMode) -> Option<Refusal> {
     let Some(entry) = entry else {
         return refuse(
             "not_listed",
-            format!("use one of: {}", mode.allowed.join(", ")),
+            format!(
+                "`{}` is not on the list of what may run: {}",
+                ran.words
+                    .first()
+                    .map_or_else(String::new, |field| field.value.to_string()),
+                mode.allowed.join(", ")
+            ),
         );
     };
     if mode.level == SafeLevel::ReadOnly
@@ -372,7 +378,11 @@ fn command(ran: &Ran, context: &Context, mode: &SafeMode) -> Option<Refusal> {
         Ok(()) => None,
         Err(word) => refuse(
             "option",
-            format!("`{word}` is not among what is known to be harmless here"),
+            format!(
+                "`{word}` is not among what is known to be harmless with `{}`; the list of what may run: {}",
+                entry.join(" "),
+                mode.allowed.join(", ")
+            ),
         ),
     }
 }

@@ -17,7 +17,9 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
         profile: args.profile,
         ..Chosen::default()
     })?;
-    let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()));
+    let policy = loaded.settings.policy()?;
+    let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()))
+        .under(policy.safe_mode.as_ref());
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;
     Ok(0)

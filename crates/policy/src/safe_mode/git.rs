@@ -12,13 +12,16 @@ const GLOBALS: &str = "\
     --no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs \
     --noglob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch";
 
+/// Global options that say which repository is meant; a path follows, or is attached.
+const PLACES: &str = "-C --git-dir --work-tree --namespace --bare";
+
 /// The level `read_only`.
 pub(super) fn read_only(ran: &Ran) -> Result<(), String> {
     let git = Git::read(&ran.words);
     if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
         return Ok(());
     }
-    globals(&git)?;
+    globals(&git, "")?;
     let name = git.subcommand().ok_or_else(|| "git".to_owned())?;
     let reading = READING
         .iter()
@@ -116,15 +119,17 @@ fn config(operands: &Operands<'_>) -> Result<(), String> {
     }
 }
 
-fn globals(git: &Git<'_>) -> Result<(), String> {
+fn globals(git: &Git<'_>, places: &str) -> Result<(), String> {
     if let Some((name, _)) = git.config.first() {
         return Err(format!("-c {name}"));
     }
     let refused = git.globals.iter().find(|field| {
-        !field
-            .value
-            .literal()
-            .is_some_and(|text| listed_in(GLOBALS, text))
+        !field.value.literal().is_some_and(|text| {
+            let name = text.split('=').next().unwrap_or(text);
+            let names_place =
+                !places.is_empty() && (listed_in(places, name) || !text.starts_with('-'));
+            listed_in(GLOBALS, text) || names_place
+        })
     });
     match refused {
         Some(field) => Err(field.value.to_string()),
@@ -135,7 +140,7 @@ fn globals(git: &Git<'_>) -> Result<(), String> {
 /// Subcommands with which git runs a program of the caller's choosing.
 const RUNNERS: &str = "\
     difftool mergetool filter-branch credential credential-cache credential-store daemon \
-    instaweb hook shell send-email imap-send web--browse help gui citool remote-ext \
+    instaweb hook shell send-email imap-send web--browse gui citool remote-ext \
     remote-fd";
 
 /// Beginnings of options that run a program or write a file, in any subcommand; git takes every
@@ -143,7 +148,7 @@ const RUNNERS: &str = "\
 const REFUSED: &str = "\
     --upload-pack --receive-pack --exec --output --output-directory --open-files-in-pager \
     --ext-diff --textconv --show-signature --tool --extcmd --config --index-output \
-    --object-dir --export-marks";
+    --object-dir --export-marks --web --info";
 
 /// The level `listed`: any git command, but nothing that runs another program or writes a file of
 /// the caller's choosing.
@@ -152,7 +157,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
     if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
         return Ok(());
     }
-    globals(&git)?;
+    globals(&git, PLACES)?;
     let name = git.subcommand().ok_or_else(|| "git".to_owned())?;
     // What git does not know itself is an alias, and an alias may run anything.
     if listed_in(RUNNERS, name) || !listed_in(KNOWN, name) {
@@ -196,6 +201,8 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
             && match name {
                 "grep" => text.contains('O'),
                 "archive" | "format-patch" | "index-pack" => text.starts_with("-o"),
+                // A browser, or another viewer.
+                "help" => text.contains(['w', 'i']),
                 "rebase" | "difftool" => text.starts_with("-x"),
                 "clone" => text.starts_with("-u") || text.starts_with("-c"),
                 _ => false,
@@ -214,7 +221,7 @@ const KNOWN: &str = "\
     add am annotate apply archive bisect blame branch bundle cat-file check-attr \
     check-ignore check-mailmap check-ref-format checkout cherry cherry-pick clean clone \
     commit commit-graph commit-tree config count-objects describe diff diff-files diff-index \
-    diff-tree fetch for-each-ref format-patch fsck gc grep hash-object index-pack init log \
+    diff-tree fetch for-each-ref format-patch fsck gc grep hash-object help index-pack init log \
     ls-files ls-remote ls-tree maintenance merge merge-base merge-file merge-tree mv \
     name-rev notes pack-objects pack-refs patch-id prune pull push range-diff read-tree \
     rebase reflog remote repack replace rerere reset restore rev-list rev-parse revert rm \
