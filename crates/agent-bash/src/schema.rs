@@ -36,11 +36,12 @@ impl ToolSchema {
             SafeLevel::ReadOnly => ", and only to read",
             SafeLevel::Listed => "",
         };
-        self.description.push_str(&format!(
-            "\n\nSafe mode is on: only commands that begin with one of these may run{reads}, alone or in pipelines, without \
+        let safe = format!(
+            "Safe mode is on: only commands that begin with one of these may run{reads}, alone or in pipelines, without \
              variables, substitutions or files written: {}. All else is refused.",
             mode.allowed.join(", ")
-        ));
+        );
+        self.description = format!("{}\n\n{safe}", self.description);
         self
     }
 }
