@@ -129,6 +129,7 @@ pub(crate) const CRATES: &[Crate] = &[
         third_party: &[
             "async-trait",
             "jsonc-parser",
+            "rustix",
             "serde",
             "serde_json",
             "sha2",

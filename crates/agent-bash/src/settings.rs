@@ -8,12 +8,16 @@
 //! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
 //! | command line | [`Loaded::set`] |
 //!
+//! Only regular files of at most 1 MB are read, and a project's file found in a directory above (or in one where anybody may
+//! put files) counts only if it is the user's or root's and nobody else may write it. Others are in [`Loaded::ignored`].
+//!
 //! A project's file may only tighten: it comes with a checkout, so it may not switch off a rule, raise a limit, or
 //! name a shell, a prefix or an environment. What may be set is the table in `keys`; a key that is not in it is an
 //! error that names the nearest one. Nothing here acts on a setting: [`Settings::configure`] hands them to the tool.
 
 mod keys;
 mod layers;
+mod source;
 
 pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 

@@ -1,8 +1,10 @@
-//! Writing to our own stdout and stderr. A reader that went away is not an error: `agent-bash run … | head -1`.
+//! Writing to our own stdout and stderr, all of it through here. A reader that went away is not an error: `agent-bash run … |
+//! head -1`. A terminal gets clean text: what others have written (commands, outputs, files) is not for it to obey.
 
 use agent_bash::core::{Cancel, Flow, OutputConsumer, StreamId};
+use agent_bash::sink::TerminalText;
 use anyhow::Context;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
 /// Writes a text and flushes. On a terminal a last line gets its end.
 ///
@@ -10,33 +12,61 @@ use std::io::{self, IsTerminal, Write};
 /// Stdout takes no more (a full disk), for another reason than a reader that went away.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    let end = if out.is_terminal() && !text.is_empty() && !text.ends_with('\n') {
-        "\n"
+    let written = if out.is_terminal() {
+        let mut clean = TerminalText::of(text.as_bytes());
+        if clean.last().is_some_and(|last| *last != b'\n') {
+            clean.push(b'\n');
+        }
+        out.write_all(&clean)
     } else {
-        ""
+        out.write_all(text.as_bytes())
     };
-    let written = out
-        .write_all(text.as_bytes())
-        .and_then(|()| out.write_all(end.as_bytes()))
-        .and_then(|()| out.flush());
+    let written = written.and_then(|()| out.flush());
     but_for_lost_readers(written).context("cannot write the result to stdout")
-}
-
-/// Writes bytes as they are. False if nobody reads them any more.
-///
-/// # Errors
-/// As [`print()`].
-pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<bool> {
-    let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        written => written.context("cannot write to stdout").map(|()| true),
-    }
 }
 
 /// Writes a line to stderr, for a person; nobody to read it is no error.
 pub(crate) fn say(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let mut err = io::stderr().lock();
+    let _ = if err.is_terminal() {
+        let mut clean = TerminalText::of(line.as_bytes());
+        clean.push(b'\n');
+        err.write_all(&clean)
+    } else {
+        writeln!(err, "{line}")
+    };
+}
+
+/// A stream of bytes, written as it comes and as it is; clean where it goes to a terminal.
+#[derive(Debug)]
+pub(crate) struct Passed<W> {
+    to: W,
+    clean: Option<TerminalText>,
+}
+
+impl<W: Write + IsTerminal> Passed<W> {
+    pub(crate) fn new(to: W) -> Self {
+        let clean = to.is_terminal().then(TerminalText::default);
+        Self { to, clean }
+    }
+
+    /// Writes the next part of it, and flushes.
+    pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let clean = self.clean.as_mut().map(|clean| clean.push(bytes));
+        self.to.write_all(clean.as_deref().unwrap_or(bytes))?;
+        self.to.flush()
+    }
+}
+
+/// Writes the next part of a stream to stdout. False if nobody reads it any more.
+///
+/// # Errors
+/// As [`print()`].
+pub(crate) fn pass(out: &mut Passed<Stdout>, bytes: &[u8]) -> anyhow::Result<bool> {
+    match out.write(bytes) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        written => written.context("cannot write to stdout").map(|()| true),
+    }
 }
 
 fn but_for_lost_readers(result: io::Result<()>) -> io::Result<()> {
@@ -46,24 +76,37 @@ fn but_for_lost_readers(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Live output, as raw as it comes: stdout and the merged stream to stdout, stderr to stderr; or all of it to stderr.
+/// Live output: stdout and the merged stream to stdout, stderr to stderr; or all of it to stderr.
 #[derive(Debug)]
 pub(crate) struct Live {
+    out: Passed<Stdout>,
+    err: Passed<Stderr>,
     /// Stdout is kept for the JSON result.
-    pub(crate) all_to_stderr: bool,
+    all_to_stderr: bool,
     /// Given when nobody reads any more, as SIGPIPE would end a program.
     pub(crate) cancel: Cancel,
     /// Nobody reads any more.
     pub(crate) lost_reader: bool,
 }
 
+impl Live {
+    pub(crate) fn new(all_to_stderr: bool, cancel: Cancel) -> Self {
+        Self {
+            out: Passed::new(io::stdout()),
+            err: Passed::new(io::stderr()),
+            all_to_stderr,
+            cancel,
+            lost_reader: false,
+        }
+    }
+}
+
 impl OutputConsumer for Live {
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow {
         let written = if self.all_to_stderr || stream == StreamId::Stderr {
-            io::stderr().lock().write_all(bytes)
+            self.err.write(bytes)
         } else {
-            let mut out = io::stdout().lock();
-            out.write_all(bytes).and_then(|()| out.flush())
+            self.out.write(bytes)
         };
         if written.is_err() {
             self.lost_reader = true;

@@ -1,6 +1,8 @@
 //! [`AuditFile`]: a record of calls, one line of JSON each.
 
 use agent_bash_core::{AuditEntry, AuditLog};
+use rustix::fs::OFlags;
+use std::fmt;
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -20,6 +22,12 @@ impl AuditFile {
     }
 }
 
+impl AuditFile {
+    fn unusable(&self, reason: &dyn fmt::Display) -> io::Error {
+        io::Error::other(format!("{}: {reason}", self.path.display()))
+    }
+}
+
 impl AuditLog for AuditFile {
     fn record(&self, entry: &AuditEntry) -> io::Result<()> {
         let mut line = serde_json::to_vec(entry)?;
@@ -30,11 +38,18 @@ impl AuditLog for AuditFile {
                 .mode(0o700)
                 .create(directory)?;
         }
+        // A FIFO would wait for a reader.
+        let nonblock = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
         let mut file = OpenOptions::new()
             .append(true)
             .create(true)
             .mode(0o600)
-            .open(&self.path)?;
+            .custom_flags(nonblock.cast_signed())
+            .open(&self.path)
+            .map_err(|error| self.unusable(&error))?;
+        if !file.metadata()?.is_file() {
+            return Err(self.unusable(&"it is no regular file"));
+        }
         // In one piece: lines of other processes stand before or after it.
         file.write_all(&line)
     }
@@ -44,14 +59,11 @@ impl AuditLog for AuditFile {
 mod tests {
     use super::*;
     use agent_bash_core::{AuditVerdict, Caller, ProfileName, Status, Timestamp};
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
     use std::os::unix::fs::PermissionsExt;
 
-    #[test]
-    fn a_line_is_added_for_each_call() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("logs/audit.jsonl");
-        let log = AuditFile::new(&path);
-        let entry = AuditEntry {
+    fn entry() -> AuditEntry {
+        AuditEntry {
             time: Timestamp(0),
             profile: ProfileName::Standard,
             by: Caller::Model,
@@ -62,7 +74,33 @@ mod tests {
             rule: None,
             status: Status::Exited { code: 0 },
             duration_ms: 1.5,
-        };
+        }
+    }
+
+    /// With a reader and without one.
+    #[test]
+    fn only_a_regular_file_is_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fifo");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let log = AuditFile::new(&path);
+        let alone = log.record(&entry()).unwrap_err().to_string();
+        assert!(alone.contains("fifo"), "{alone}");
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        let reader = rustix::fs::open(&path, flags, Mode::empty()).unwrap();
+        let read = log.record(&entry()).unwrap_err().to_string();
+        assert!(read.contains("no regular file"), "{read}");
+        drop(reader);
+        let device = AuditFile::new("/dev/full").record(&entry());
+        assert!(device.unwrap_err().to_string().contains("no regular file"));
+    }
+
+    #[test]
+    fn a_line_is_added_for_each_call() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("logs/audit.jsonl");
+        let log = AuditFile::new(&path);
+        let entry = entry();
         log.record(&entry).unwrap();
         std::fs::rename(&path, dir.path().join("rotated")).unwrap();
         log.record(&entry).unwrap();

@@ -7,7 +7,7 @@
 //! | whole outputs on disk | [`ArtifactDir`], [`open_artifact`] |
 //! | reading those: pages, tails, searches | [`FileView`] |
 //! | a record of calls | [`AuditFile`] |
-//! | watching a command while it runs | [`LiveUpdates`], [`TailBuffer`] |
+//! | watching a command while it runs | [`LiveUpdates`], [`TailBuffer`], [`TerminalText`] |
 //!
 //! What a stream passes through, each in a file of its own: `sanitise` (with `escape`, `visible`, `scan`) cleans,
 //! `lines` applies line limits and counts, `window` keeps both ends, `cut` is the truncation policies, `spill` takes
@@ -41,6 +41,7 @@ mod sink;
 mod spill;
 mod sweep;
 mod tail_buffer;
+mod terminal_text;
 mod view;
 mod visible;
 mod window;
@@ -57,6 +58,7 @@ pub use session_claim::SessionClaim;
 pub use sidecar::Lifetime;
 pub use sink::{OutputSink, SinkOptions};
 pub use tail_buffer::TailBuffer;
+pub use terminal_text::TerminalText;
 pub use view::{DEFAULT_LINES, FileView, MAX_PAGE, Next, Page};
 
 #[cfg(doctest)]

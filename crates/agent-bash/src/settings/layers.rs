@@ -2,6 +2,7 @@
 
 use super::Settings;
 use super::keys::{Form, KEYS, Key};
+use super::source::{self, Found};
 use crate::HostContext;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -101,6 +102,7 @@ pub struct Loaded {
     /// The values.
     pub settings: Settings,
     origins: BTreeMap<&'static str, Origin>,
+    ignored: Vec<(PathBuf, &'static str)>,
 }
 
 /// Reads all layers but the command line.
@@ -111,17 +113,26 @@ pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
     let mut loaded = Loaded {
         settings: Settings::default(),
         origins: BTreeMap::new(),
+        ignored: Vec::new(),
     };
     if let Some(path) = user_file(host)
-        && let Some(table) = read(&path)?
+        && let Found::Text(text) = source::own(&path).map_err(unreadable(&path))?
     {
-        loaded.take(&table, &Origin::User(path))?;
+        loaded.take(&parse(&path, &text)?, &Origin::User(path))?;
     }
     for dir in host.cwd.ancestors() {
         let path = dir.join(PROJECT_FILE);
-        if let Some(table) = read(&path)? {
-            loaded.take(&table, &Origin::Project(path))?;
-            break;
+        let above = dir != host.cwd;
+        match source::project(dir, PROJECT_FILE, above).map_err(unreadable(&path))? {
+            Found::Nothing => {}
+            Found::Ignored(reason) => {
+                tracing::warn!(path = %path.display(), reason, "a project's settings are ignored");
+                loaded.ignored.push((path, reason));
+            }
+            Found::Text(text) => {
+                loaded.take(&parse(&path, &text)?, &Origin::Project(path))?;
+                break;
+            }
         }
     }
     for key in KEYS.iter().filter(|key| key.form != Form::FileOnly) {
@@ -146,6 +157,13 @@ impl Loaded {
         let key = known(key, &origin)?;
         let value = value_of(key, text, &origin)?;
         self.put(key, &value, &origin)
+    }
+
+    /// Files that were found and do not count, each with the reason.
+    pub fn ignored(&self) -> impl Iterator<Item = (&Path, &'static str)> {
+        self.ignored
+            .iter()
+            .map(|(path, reason)| (path.as_path(), *reason))
     }
 
     /// Every key with its value, as TOML (`None`: not set), and where it came from.
@@ -238,29 +256,19 @@ fn user_file(host: &HostContext) -> Option<PathBuf> {
     Some(dir.join("agent-bash").join("config.toml"))
 }
 
-fn read(path: &Path) -> Result<Option<Table>, SettingsError> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(source) => {
-            let path = path.to_path_buf();
-            return Err(SettingsError::Unreadable { path, source });
-        }
-    };
-    let table = text
-        .parse()
+fn unreadable(path: &Path) -> impl Fn(io::Error) -> SettingsError {
+    move |source| SettingsError::Unreadable {
+        path: path.to_path_buf(),
+        source,
+    }
+}
+
+fn parse(path: &Path, text: &str) -> Result<Table, SettingsError> {
+    text.parse()
         .map_err(|error: toml::de::Error| SettingsError::NotToml {
             path: path.to_path_buf(),
             message: error.to_string(),
-        })?;
-    Ok(Some(table))
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+        })
 }
 
 fn is_section(name: &str) -> bool {

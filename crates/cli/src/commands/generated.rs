@@ -12,7 +12,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     let name = command.get_name().to_owned();
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, name, &mut text);
-    output::print_bytes(&text)?;
+    output::print(&String::from_utf8_lossy(&text))?;
     Ok(0)
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     };
     let mut text = Vec::new();
     clap_mangen::Man::new(page).render(&mut text)?;
-    output::print_bytes(&text)?;
+    output::print(&String::from_utf8_lossy(&text))?;
     Ok(0)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::args::{JobsAction, JobsArgs};
 use crate::commands::{script, session};
-use crate::output;
+use crate::output::{self, Passed};
 use crate::signals::CalledOff;
 use crate::start::Start;
 use agent_bash::core::{JobId, short_duration};
@@ -10,6 +10,7 @@ use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, Waited};
 use agent_bash::process::supervisor::JobEnding;
 use anyhow::{Context, bail};
 use std::fmt::Write as _;
+use std::io;
 use std::time::Duration;
 
 /// As `timeout(1)`.
@@ -146,9 +147,10 @@ async fn print_output(
         None => from(0),
     };
     let mut over = !follow;
+    let mut out = Passed::new(io::stdout());
     loop {
         let part = jobs.output(id, range)?;
-        if !output::print_bytes(&part.bytes)? {
+        if !output::pass(&mut out, &part.bytes)? {
             return Ok(0);
         }
         range = from(part.next);

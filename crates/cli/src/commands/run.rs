@@ -77,11 +77,7 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
         return Ok((result, code));
     }
     let session = session::open(&settings, start, &args.state, Lifetime::Day)?;
-    let mut watched = Live {
-        all_to_stderr: args.json,
-        cancel: called_off.cancel().clone(),
-        lost_reader: false,
-    };
+    let mut watched = Live::new(args.json, called_off.cancel().clone());
     let mut progress = None;
     let live: Option<&mut dyn OutputConsumer> = if args.stream {
         Some(&mut watched)

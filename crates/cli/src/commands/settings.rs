@@ -29,6 +29,9 @@ pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8>
             let _ = writeln!(text, "{key} = {}  # {origin}", shortened(&value));
         }
     }
+    for (path, reason) in loaded.ignored() {
+        output::say(&format!("ignored: {}: {reason}", path.display()));
+    }
     output::print(&text)?;
     if loaded.settings.interceptor_names_no_tools() {
         output::say(&format!("agent-bash: {NAMES_NO_TOOLS}"));

@@ -1,0 +1,219 @@
+//! Which files count as settings, and reading them: regular files of a bounded size, whatever stands in their place.
+//!
+//! A project's file that was found in a directory above governs whoever works below it. So it counts only if it is the user's
+//! (or root's) and nobody else may write it; in a directory where anybody may put files, `/tmp` for one, that holds for the
+//! directory itself, too.
+
+use rustix::fs::{Mode, OFlags};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+/// The longest file of settings.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// Who else may write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Anybody may write.
+const ANYBODY_WRITES: u32 = 0o002;
+
+/// What was found in a file's place.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Nothing, as far as this user can see.
+    Nothing,
+    /// A file that does not count, and why.
+    Ignored(&'static str),
+    /// Its text.
+    Text(String),
+}
+
+/// Reads the user's own file.
+pub(super) fn own(path: &Path) -> io::Result<Found> {
+    match fs::metadata(path) {
+        Err(error) if is_out_of_reach(&error) => Ok(Found::Nothing),
+        Err(error) => Err(error),
+        Ok(_) => read(path).map(Found::Text),
+    }
+}
+
+/// Reads the file of a project in `directory`, or of one that this is a part of: then it is found `above`.
+pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<Found> {
+    let path = directory.join(name);
+    let link = match fs::symlink_metadata(&path) {
+        Err(error) if is_out_of_reach(&error) => return Ok(Found::Nothing),
+        found => found?,
+    };
+    let anybody_s = || {
+        let open = |found: Metadata| found.mode() & ANYBODY_WRITES != 0;
+        fs::metadata(directory).is_ok_and(open)
+    };
+    if above || anybody_s() {
+        // Of a link that leads nowhere nobody is the owner.
+        let reason = distrust(&link).or_else(|| distrust(&fs::metadata(&path).ok()?));
+        if let Some(reason) = reason {
+            return Ok(Found::Ignored(reason));
+        }
+    }
+    match fs::metadata(&path) {
+        Err(error) if is_out_of_reach(&error) => Ok(Found::Nothing),
+        Err(error) => Err(error),
+        Ok(_) => read(&path).map(Found::Text),
+    }
+}
+
+/// Why somebody else may have a say in it.
+fn distrust(found: &Metadata) -> Option<&'static str> {
+    let own = rustix::process::geteuid().as_raw();
+    if found.uid() != own && found.uid() != 0 {
+        return Some("it belongs to another user");
+    }
+    // The mode of a link says nothing.
+    (!found.is_symlink() && found.mode() & OTHERS_WRITE != 0)
+        .then_some("others may write it (chmod go-w)")
+}
+
+/// Opening a FIFO would wait for its other end, so nothing is waited for.
+fn read(path: &Path) -> io::Result<String> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
+    let found = file.metadata()?;
+    if !found.is_file() {
+        let reason = format!("it is {}, and no regular file", kind(&found));
+        return Err(io::Error::other(reason));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other("it is longer than 1 MB"));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8"))
+}
+
+fn kind(found: &Metadata) -> &'static str {
+    let kind = found.file_type();
+    if kind.is_dir() {
+        "a directory"
+    } else if kind.is_fifo() {
+        "a FIFO"
+    } else if kind.is_socket() {
+        "a socket"
+    } else {
+        "a device"
+    }
+}
+
+/// It is not there, or in a directory that this user may not search: a home that is another user's, say.
+fn is_out_of_reach(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::PermissionDenied
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_process::make_fifo;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use std::path::PathBuf;
+
+    type Make<'a> = &'a dyn Fn(&Path);
+
+    const NAME: &str = "settings.toml";
+
+    fn directory(mode: u32) -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        fs::set_permissions(dir.path(), PermissionsExt::from_mode(mode)).unwrap();
+        let path = dir.path().join(NAME);
+        (dir, path)
+    }
+
+    fn file(path: &Path, mode: u32) {
+        fs::write(path, "text").unwrap();
+        fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn only_regular_files_of_a_bounded_size_are_read() {
+        let long = |path: &Path| {
+            let file = File::create(path).unwrap();
+            file.set_len(1 << 40).unwrap();
+        };
+        let cases: [(Make<'_>, &str); 6] = [
+            (&|path| symlink("/dev/zero", path).unwrap(), "a device"),
+            (&|path| make_fifo(path).unwrap(), "a FIFO"),
+            (&|path| fs::create_dir(path).unwrap(), "a directory"),
+            (&long, "longer than 1 MB"),
+            (&|path| fs::write(path, [0xff]).unwrap(), "not UTF-8"),
+            (&|path| symlink(path, path).unwrap(), "symbolic links"),
+        ];
+        for (make, wanted) in cases {
+            let (dir, path) = directory(0o700);
+            make(&path);
+            for found in [own(&path), project(dir.path(), NAME, false)] {
+                let error = found.unwrap_err().to_string();
+                assert!(error.contains(wanted), "{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_others_may_write_does_not_govern_those_below() {
+        for (directory_mode, mode, above, counts) in [
+            (0o755, 0o644, true, true),
+            (0o755, 0o664, true, false),
+            (0o755, 0o646, true, false),
+            (0o1777, 0o644, true, true),
+            (0o755, 0o664, false, true),
+            (0o1777, 0o664, false, false),
+            (0o1777, 0o644, false, true),
+        ] {
+            let (dir, path) = directory(directory_mode);
+            file(&path, mode);
+            let found = project(dir.path(), NAME, above).unwrap();
+            let counted = matches!(&found, Found::Text(text) if text == "text");
+            assert_eq!(
+                counted, counts,
+                "{directory_mode:o} {mode:o} {above}: {found:?}"
+            );
+        }
+    }
+
+    /// Only root can give a file away.
+    #[test]
+    fn what_another_user_has_made_does_not_govern_those_below() {
+        if !rustix::process::geteuid().is_root() {
+            return;
+        }
+        let (dir, path) = directory(0o1777);
+        file(&path, 0o644);
+        chown(&path, Some(65534), None).unwrap();
+        for above in [true, false] {
+            let found = project(dir.path(), NAME, above).unwrap();
+            assert!(matches!(found, Found::Ignored(_)), "{found:?}");
+        }
+        // Nor a link of his to a file of the user's.
+        let (other, link) = directory(0o1777);
+        chown(&path, Some(0), None).unwrap();
+        symlink(&path, &link).unwrap();
+        std::os::unix::fs::lchown(&link, Some(65534), None).unwrap();
+        let found = project(other.path(), NAME, true).unwrap();
+        assert!(matches!(found, Found::Ignored(_)), "{found:?}");
+    }
+
+    #[test]
+    fn what_is_not_there_is_nothing() {
+        let (dir, path) = directory(0o700);
+        for found in [
+            own(&path),
+            own(&path.join("below")),
+            project(dir.path(), NAME, true),
+            project(&path, NAME, false),
+        ] {
+            assert!(matches!(found, Ok(Found::Nothing)), "{found:?}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What a person's terminal is given of what others have written: text, and nothing that it obeys. `script` plays the terminal.
+
+use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::world::World;
+use anyhow::ensure;
+use std::os::unix::fs::symlink;
+
+/// Writes the clipboard; sets the title; both once more by C1 controls.
+const HOSTILE: &str =
+    "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}]0;title\u{1b}\\\u{9d}52;c;ZXZpbA==\u{9c}\u{9b}31m";
+
+fn on_terminal(world: &World, words: &str) -> anyhow::Result<Ran> {
+    let mut command = world.command("script");
+    let program = product::agent_bash()?;
+    command.args([
+        "-qec",
+        &format!("{} {words}", program.display()),
+        "/dev/null",
+    ]);
+    product::run(command, None)
+}
+
+fn is_harmless(text: &str) -> bool {
+    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    !text.contains(obeyed)
+}
+
+#[test]
+fn no_command_passes_on_what_a_terminal_obeys() -> anyhow::Result<()> {
+    let world = World::new()?;
+    std::fs::write(world.cwd().join("hostile"), format!("shown {HOSTILE}\n"))?;
+    let mut command = world.command(product::agent_bash()?);
+    let script = format!("cat hostile; seq 30000; cat hostile; exit 3 # {HOSTILE} shown");
+    command.args(["run", "--mode", "background", &script]);
+    product::run(command, None)?;
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["jobs", "wait", "1"]);
+    product::run(command, None)?;
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["run", &script]);
+    ensure!(product::run(command, None)?.code == 3);
+    for (words, shown) in [
+        ("jobs list", "shown"),
+        ("jobs show 1", "shown"),
+        ("jobs output 1", "shown"),
+        ("jobs output 1 --follow", "shown"),
+        ("jobs output 1 --tail 20", "shown"),
+        ("artifact list", "seq"),
+        ("artifact show 0", "shown"),
+        ("artifact show 0 --tail 1", "shown"),
+        ("artifact grep shown 0", "shown"),
+        ("run 'cat hostile'", "shown"),
+        ("run --stream 'cat hostile'", "shown"),
+        ("run --stream 'cat hostile >&2'", "shown"),
+        ("run --json 'cat hostile'", "shown"),
+        ("run --json --stream 'cat hostile'", "shown"),
+        ("check \"$(cat hostile)\"", "allowed"),
+        ("explain \"$(cat hostile)\"", "shown"),
+        ("run --cwd \"$(cat hostile)\" true", "shown"),
+        ("artifact show \"$(cat hostile)\"", "shown"),
+    ] {
+        let ran = on_terminal(&world, words)?;
+        ensure!(ran.stdout.contains(shown), "{words}: {:?}", ran.stdout);
+        ensure!(is_harmless(&ran.stdout), "{words}: {:?}", ran.stdout);
+    }
+    std::fs::write(
+        world.cwd().join(".agent-bash.toml"),
+        format!("\"{HOSTILE}\" = 1"),
+    )?;
+    for words in ["run true", "settings"] {
+        let ran = on_terminal(&world, words)?;
+        ensure!(
+            ran.stdout.contains(".agent-bash.toml: "),
+            "{words}: {ran:?}"
+        );
+        ensure!(is_harmless(&ran.stdout), "{words}: {:?}", ran.stdout);
+    }
+    Ok(())
+}
+
+/// Elsewhere a stream is what it is. The control.
+#[test]
+fn a_pipe_gets_every_byte() -> anyhow::Result<()> {
+    let world = World::new()?;
+    std::fs::write(world.cwd().join("hostile"), HOSTILE)?;
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["run", "--stream", "cat hostile"]);
+    let ran = product::run(command, None)?;
+    ensure!(ran.stdout == HOSTILE, "{ran:?}");
+    Ok(())
+}
+
+/// What stands where settings are looked for is a file, or it is named.
+#[test]
+fn settings_that_are_no_file_are_an_error() -> anyhow::Result<()> {
+    let world = World::new()?;
+    symlink("/dev/zero", world.cwd().join(".agent-bash.toml"))?;
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["run", "true"]);
+    let ran = product::run(command, None)?;
+    ensure!(ran.code == 2, "{ran:?}");
+    ensure!(ran.stderr.contains("no regular file"), "{ran:?}");
+    Ok(())
+}
