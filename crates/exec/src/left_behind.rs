@@ -54,7 +54,7 @@ impl LeftBehind<'_> {
             for survivor in survivors {
                 survivor.job.clone_from(&job);
             }
-        } else if self.alone || !pipes.is_empty() {
+        } else if self.alone || !pipes.is_empty() || !survivors.is_empty() {
             // Gone: it was killed in this moment. Nobody reads on for them, but they live; a session's next call finds that
             // its shell is gone, too.
             let adopted = self.supervised.adopt(&pipes, &files, self.alone, quota);

@@ -83,6 +83,28 @@ async fn what_a_call_leaves_is_ended_and_nothing_else() {
     }
 }
 
+/// Also those that let go of the output and were not started by the shell itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_left_is_named_once() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in caches(&directory) {
+        let census = Census::new();
+        for script in LEAVES {
+            let ran = say(&cache, &spec(script, SurvivorPolicy::Adopt, &census)).await;
+            let pid: u32 = ran.out.trim().parse().unwrap();
+            let named = &ran.outcome.survivors;
+            let own = named.iter().find(|one| one.pid == pid);
+            assert!(
+                own.is_some_and(|own| !own.command.is_empty()),
+                "{script}: {named:?}"
+            );
+            let next = say(&cache, &spec(":", SurvivorPolicy::Adopt, &census)).await;
+            let again = next.outcome.survivors.iter().any(|one| one.pid == pid);
+            assert!(!again, "{script}");
+        }
+    }
+}
+
 /// What goes on into a call's file goes on when a later call ends what it has left itself.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_kept_prints_on_when_others_are_ended() {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use support::census::Census;
 use support::driven_clock::{DrivenClock, LIMIT};
-use support::{SOON, cache, command, marked, options, run_with, soon};
+use support::{SOON, cache, command, marked, options, run, run_with, soon};
 
 /// Put behind a command in the background: waits until it is that command, and no longer a fork of the shell.
 const UNTIL_SLEEP: &str = "until [[ $(</proc/$!/comm) == sleep ]]; do :; done";
@@ -436,4 +436,15 @@ async fn survivors_outlive_the_host() {
     assert_eq!(census.supervisors().len(), 1);
     left.end();
     census.assert_empty_soon("the host").await;
+}
+
+/// However many there are.
+#[tokio::test(flavor = "multi_thread")]
+async fn all_of_many_are_named() {
+    let census = Census::new();
+    let script = "for i in {1..250}; do sleep 1000 >/dev/null 2>&1 & done";
+    let ran = run(&marked(script, &census)).await.unwrap();
+    let named = &ran.outcome.survivors;
+    assert_eq!(named.len(), 250);
+    assert!(named.iter().all(|one| !one.command.is_empty()));
 }

@@ -1,13 +1,18 @@
-//! Reading `/proc`: who descends from whom, and who they are. Linux only; elsewhere every list is empty.
+//! Reading `/proc`: who descends from whom, and who they are; and what of that can be known where it does not tell. Linux only;
+//! elsewhere every list is empty.
 //!
 //! A pid that is read here may be gone, or be somebody else's, a moment later. Whoever signals must make sure by
 //! itself: see [`crate::supervisor`].
 
+use crate::platform::open_handle;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitId, WaitIdOptions, getpgid, getpid, getsid, waitid};
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// What `/proc/<pid>/stat` says of a process.
@@ -28,9 +33,34 @@ pub struct ProcessInfo {
 }
 
 impl ProcessInfo {
-    /// `None` if there is no such process.
+    /// `None` if there is no such process, or `/proc` does not show it.
     pub fn read(pid: i32) -> Option<Self> {
         Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// A child of `parent`, also one that `/proc` does not show: it has become another user (`hidepid`), or there is no `/proc`.
+    /// `None` if there is no such process. What cannot be known is 0.
+    pub(crate) fn of_child(pid: i32, parent: i32) -> Option<Self> {
+        if let Some(shown) = Self::read(pid) {
+            return Some(shown);
+        }
+        let number = Pid::from_raw(pid)?;
+        let handle = open_handle(number).ok()?;
+        let mut end = [PollFd::new(&handle, PollFlags::IN)];
+        let at_once = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let has_ended = poll(&mut end, Some(&at_once)).is_ok_and(|count| count > 0);
+        let raw = |found: Result<Pid, Errno>| found.map_or(0, Pid::as_raw_pid);
+        Some(Self {
+            pid,
+            parent,
+            group: raw(getpgid(Some(number))),
+            session: raw(getsid(Some(number))),
+            start_time: 0,
+            zombie: has_ended,
+        })
     }
 
     /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may hold anything, parentheses too, so fields
@@ -42,7 +72,8 @@ impl ProcessInfo {
         let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
         Some(Self {
             pid,
-            zombie: matches!(*fields.first()?, "Z" | "X" | "x"),
+            // One whose main thread has ended, and another lives, has that state, too.
+            zombie: matches!(*fields.first()?, "Z" | "X" | "x") && number(17)? <= 1,
             parent: number(1)?,
             group: number(2)?,
             session: number(3)?,
@@ -51,10 +82,13 @@ impl ProcessInfo {
     }
 }
 
-/// Direct children of `pid`, zombies included. Empty if there is no such process.
+/// Direct children of `pid`, zombies included. Empty if there is no such process. Without `/proc` only our own can be found.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
+        if pid == getpid().as_raw_pid() {
+            found = awaited();
+        }
         return found;
     };
     for thread in threads.flatten() {
@@ -68,16 +102,62 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
     found
 }
 
+/// The direct children of one process, to be looked at again and again.
+#[derive(Debug)]
+pub struct Children {
+    /// Of its main thread; `None` where the system does not tell.
+    list: Option<File>,
+}
+
+impl Children {
+    /// Those of this process.
+    pub fn of(pid: u32) -> Self {
+        let list = File::open(format!("/proc/{pid}/task/{pid}/children")).ok();
+        Self { list }
+    }
+
+    /// Whether it has these, in this order, and no others; false where that cannot be told. For a process of one thread.
+    pub fn are_just(&self, pids: &[i32]) -> bool {
+        let mut text = [0; 256];
+        let list = self.list.as_ref();
+        let Some(Ok(length)) = list.map(|list| list.read_at(&mut text, 0)) else {
+            return false;
+        };
+        let found = std::str::from_utf8(&text[..length]).unwrap_or_default();
+        let found = found.split_ascii_whitespace().map(str::parse::<i32>);
+        found.eq(pids.iter().copied().map(Ok))
+    }
+}
+
+/// Our own children, found without `/proc`: whoever we could wait for. They are younger than we are, and so their numbers are
+/// higher, unless those began anew.
+fn awaited() -> Vec<i32> {
+    /// How many numbers are tried: some 20 ms.
+    const NUMBERS: i32 = 100_000;
+    let own = getpid().as_raw_pid();
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    let is_ours = |pid: &i32| {
+        Pid::from_raw(*pid).is_some_and(|pid| waitid(WaitId::Pid(pid), options).is_ok())
+    };
+    (own + 1..=own.saturating_add(NUMBERS))
+        .filter(is_ours)
+        .collect()
+}
+
 /// How many descendants are looked at, at the most; a fork bomb has no last one.
 const MAX_DESCENDANTS: usize = 10_000;
 
-/// All descendants of `pid`, nearest first, `pid` itself not among them.
-pub(crate) fn descendants(pid: i32) -> Vec<i32> {
-    let mut found = children(pid);
+/// All descendants of `pid`, nearest first, `pid` itself not among them; zombies, too.
+pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
+    let children_of = |parent: i32| {
+        let children = children(parent).into_iter();
+        children.filter_map(move |child| ProcessInfo::of_child(child, parent))
+    };
+    let mut found: Vec<ProcessInfo> = children_of(pid).collect();
     let mut next = 0;
     while next < found.len() && found.len() < MAX_DESCENDANTS {
-        let more = children(found[next]);
-        found.extend(more);
+        let parent = found[next].pid;
+        found.extend(children_of(parent));
         next += 1;
     }
     found
@@ -103,16 +183,29 @@ pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
     found
 }
 
-/// The arguments of a process; empty for a kernel thread, a zombie, or none.
+/// The arguments of a process; empty for a kernel thread, a zombie, none, and one that is just becoming another program.
 pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
-    let Ok(line) = fs::read(format!("/proc/{pid}/cmdline")) else {
-        return Vec::new();
-    };
+    let path = format!("/proc/{pid}");
+    let mut line = fs::read(format!("{path}/cmdline")).unwrap_or_default();
+    if line.is_empty() {
+        // Its main thread has ended, perhaps: the others have them, too.
+        let threads = fs::read_dir(format!("{path}/task")).into_iter().flatten();
+        let of_thread = |thread: fs::DirEntry| fs::read(thread.path().join("cmdline")).ok();
+        let mut lines = threads.flatten().filter_map(of_thread);
+        line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    }
     let line = line.strip_suffix(b"\0").unwrap_or(&line);
     if line.is_empty() {
         return Vec::new();
     }
     line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
+}
+
+/// The name of a process that it has whatever its arguments are; `None` where `/proc` does not show it.
+pub(crate) fn name(pid: i32) -> Option<Vec<u8>> {
+    let mut name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+    name.pop_if(|last| *last == b'\n');
+    Some(name)
 }
 
 /// The directory in which a process stands, by its real name; that of one that was removed ends in ` (deleted)`. `None` where we
@@ -192,6 +285,34 @@ mod tests {
         let info = ProcessInfo::parse(7, stat).unwrap();
         assert_eq!((info.parent, info.group, info.session), (3, 4, 5));
         assert_eq!((info.start_time, info.zombie), (4242, false));
+    }
+
+    #[test]
+    fn who_has_a_living_thread_has_not_ended() {
+        for (state, threads, zombie) in [("S", 1, false), ("Z", 1, true), ("Z", 2, false)] {
+            let stat =
+                format!("7 (a) {state} 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 42 0");
+            let info = ProcessInfo::parse(7, stat.as_bytes()).unwrap();
+            assert_eq!(info.zombie, zombie, "{stat}");
+        }
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a child of this test's own")]
+    fn a_child_is_known_without_being_shown() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("100")
+            .spawn()
+            .unwrap();
+        let own = std::process::id().cast_signed();
+        let pid = child.id().cast_signed();
+        assert!(awaited().contains(&pid));
+        let shown = ProcessInfo::of_child(pid, own).unwrap();
+        assert_eq!((shown.parent, shown.zombie), (own, false));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!awaited().contains(&pid));
+        assert_eq!(ProcessInfo::of_child(pid, own), None);
     }
 
     #[test]

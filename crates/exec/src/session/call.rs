@@ -1,7 +1,7 @@
 //! One call of a session: handshake, output, report, and what becomes of the shell.
 
 use super::Remembered;
-use super::live::{Asked, LiveShell, gone, read_status, until_ended};
+use super::live::{Asked, LiveShell, gone, read_status, until_gone};
 use super::place::Place;
 use super::record::{NO_DIRECTORY, Record, Report, read_report};
 use crate::cache::ShellCacheOptions;
@@ -44,6 +44,8 @@ pub(super) struct SessionCall<'a> {
     stands_in: Option<Place>,
     /// The shell had run nothing before.
     was_fresh: bool,
+    /// Who withstood SIGKILL.
+    stuck: Vec<Survivor>,
     pub(super) started_at: Timestamp,
     pub(super) started: Duration,
 }
@@ -152,6 +154,7 @@ impl<'a> SessionCall<'a> {
             cancel: cancel.clone(),
             stands_in,
             was_fresh: shell.fresh,
+            stuck: Vec::new(),
             started_at,
             started,
             shell,
@@ -228,9 +231,11 @@ impl<'a> SessionCall<'a> {
                             return self.end(end);
                         }
                     }
-                    Ok((Event::Empty | Event::Stuck { .. }, _)) | Err(Gone) => {
+                    Ok((Event::Stuck { survivors }, _)) => {
+                        self.stuck = survivors;
                         return self.end(end);
                     }
+                    Ok((Event::Empty, _)) | Err(Gone) => return self.end(end),
                     Ok(_) => {}
                 },
                 _ = watchdog::fired(&mut self.watchdog), if give_up.is_none() => {
@@ -296,7 +301,7 @@ impl<'a> SessionCall<'a> {
     async fn until_gone(&mut self) {
         let limit = self.options.clock.sleep(self.spec.grace + AFTER_GRACE);
         tokio::select! {
-            _ = until_ended(&mut self.shell.supervised) => {}
+            withstand = until_gone(&mut self.shell.supervised) => self.stuck = withstand,
             () = limit => {}
         }
     }
@@ -328,8 +333,7 @@ impl<'a> SessionCall<'a> {
         duration: Duration,
         out: &mut dyn OutputConsumer,
     ) -> After {
-        let survivors = self.survivors(&report, out).await;
-        self.shell.background = report.background;
+        let survivors = self.survivors(out).await;
         self.shell.last = report.code;
         self.shell.will_say_exports();
         self.keep_fifos();
@@ -369,12 +373,13 @@ impl<'a> SessionCall<'a> {
 
     /// The shell is gone.
     fn ended(
-        self,
+        mut self,
         end: Option<ShellEnd>,
         reason: Option<Reason>,
         duration: Duration,
-        survivors: Vec<Survivor>,
+        mut survivors: Vec<Survivor>,
     ) -> After {
+        survivors.append(&mut self.stuck);
         let (ending, why) = match (reason, end) {
             (Some(Reason::Cancel), _) => {
                 (Ending::Cancelled, "the command was cancelled".to_owned())

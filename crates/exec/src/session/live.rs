@@ -6,9 +6,9 @@ use super::record::{self, COMMIT, QUESTION};
 use crate::cache::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use crate::start;
-use agent_bash_core::{Clock, NotStarted, RunSpec};
+use agent_bash_core::{Clock, NotStarted, RunSpec, Survivor};
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellStart, Supervised};
-use agent_bash_process::{make_fifo, shrink_pipe, signal_name};
+use agent_bash_process::{Children, make_fifo, shrink_pipe, signal_name};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
@@ -48,8 +48,8 @@ pub(super) struct LiveShell {
     pub(super) fresh: bool,
     /// What it has loaded.
     pub(super) snapshot: Option<Arc<Snapshot>>,
-    /// `$!` after the last call.
-    pub(super) background: Vec<u8>,
+    /// Whom the supervisor and the shell have.
+    children: [Children; 2],
     /// `$?` after the last call.
     pub(super) last: i32,
     fifos: u64,
@@ -110,6 +110,7 @@ impl LiveShell {
             .map_err(|error| failed(&error))?;
         // So small that a single byte makes it full: when it has room again the byte was read.
         shrink_pipe(&fds.control);
+        let supervisor = supervised.pid();
         tracing::debug!(
             pid = fds.pid,
             restored = remembered.is_some(),
@@ -128,7 +129,7 @@ impl LiveShell {
             spare: VecDeque::new(),
             fresh: true,
             snapshot,
-            background: Vec::new(),
+            children: [supervisor, fds.pid].map(Children::of),
             last: 0,
             fifos: 0,
         })
@@ -162,6 +163,14 @@ impl LiveShell {
         self.record.write_all_at(record, 0)?;
         self.record.rewind()?;
         self.control.write_all(COMMIT)
+    }
+
+    /// Whether nobody lives beside it or below it, as far as that can be told by a short look. Whoever leaves it becomes the
+    /// supervisor's child.
+    pub(super) fn is_alone(&self) -> bool {
+        let [beside, below] = &self.children;
+        let own = i32::try_from(self.pid).unwrap_or_default();
+        beside.are_just(&[own]) && below.are_just(&[])
     }
 
     /// Whether it has taken the record: it reads it from the place that it shares with us.
@@ -282,6 +291,19 @@ pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd>
             Ok((Event::Ended { end, .. }, _)) => return Some(end),
             Ok(_) => {}
             Err(Gone) => return None,
+        }
+    }
+}
+
+/// Waits until nobody of a tree that is being ended is left. Returns who withstands. Cancel safe.
+pub(super) async fn until_gone(supervised: &mut Supervised) -> Vec<Survivor> {
+    loop {
+        match supervised.event().await {
+            Ok((Event::Stuck { survivors }, _)) => return survivors,
+            Ok((Event::Empty | Event::Ended { empty: true, .. }, _)) | Err(Gone) => {
+                return Vec::new();
+            }
+            Ok(_) => {}
         }
     }
 }

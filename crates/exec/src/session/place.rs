@@ -27,15 +27,15 @@ impl Place {
         Self { name, real }
     }
 
-    /// As it is shown.
+    /// As it is shown: what is known rather than what was said.
     pub(super) fn shown(&self) -> PathBuf {
-        let real = self.real.as_deref().unwrap_or_default();
-        let name = if self.name.is_empty() {
-            real
-        } else {
-            &self.name
+        let real = self.real.as_ref().unwrap_or(&self.name);
+        // Without what the system adds, where that is no part of the name.
+        let shown = match real.strip_suffix(REMOVED) {
+            Some(name) if *name == *self.name => name,
+            _ => real,
         };
-        OsStr::from_bytes(name).into()
+        OsStr::from_bytes(shown).into()
     }
 
     /// A list of commands that enters it, or fails and leaves the shell where it is. By the shell's own name only if that

@@ -150,7 +150,7 @@ impl Record<'_> {
             }
         }
         add(format!(" </dev/null {CONTROL}<&-; ").as_bytes());
-        // `$?` was that of the script; `$!` tells whether it left something in the background. Each command of ours is
+        // `$?` was that of the script. Each command of ours is
         // redirected by itself: what a trap or a trace of the script's prints before it is not to get into what we say.
         let keeps_builtin = self.script.contains("builtin");
         if keeps_builtin {
@@ -162,8 +162,7 @@ impl Record<'_> {
         } else {
             br#""$?""#
         });
-        // Of where it stands PWD is only what a script says.
-        add(br#" "${!-}" "${DIRSTACK:-${PWD-}}""#);
+        add(br#" "${PWD-}""#);
         if self.stages {
             add(br#" "${__ab[@]}""#);
         }
@@ -226,8 +225,6 @@ impl Record<'_> {
 pub(super) struct Report {
     /// Exit status of the script, 0 to 255.
     pub(super) code: i32,
-    /// Pid of the last background command, as text; empty if there was none.
-    pub(super) background: Vec<u8>,
     /// What it calls the directory that it is in.
     pub(super) cwd: Vec<u8>,
     /// The exit status of each stage of the last pipeline, where that was asked for.
@@ -237,7 +234,7 @@ pub(super) struct Report {
 /// Reads a report; `None` while it is not whole.
 pub(super) fn read_report(said: &[u8]) -> Option<Report> {
     let mut parts = said.strip_suffix(b"\0.\0")?.split(|byte| *byte == 0);
-    let (code, background, cwd) = (parts.next()?, parts.next()?, parts.next()?);
+    let (code, cwd) = (parts.next()?, parts.next()?);
     let status = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<i32>().ok();
     // Where the stages are told the status of the script is, too: what came last before the report was to note them.
     let told: Vec<i32> = parts.map(status).collect::<Option<_>>()?;
@@ -248,7 +245,6 @@ pub(super) fn read_report(said: &[u8]) -> Option<Report> {
     let stages = stages.filter(|stages| stages.len() > 1);
     Some(Report {
         code,
-        background: background.to_vec(),
         cwd: cwd.to_vec(),
         stages: stages.map(|codes| codes.iter().map(|code| Stage { code: *code }).collect()),
     })
@@ -261,9 +257,9 @@ mod tests {
     #[test]
     fn a_report_is_whole_or_none() {
         for (whole, code, stages) in [
-            (&b"3\0\0/a\nb\0.\0"[..], 3, None),
-            (b"0\0\0/a\nb\x003\x003\0.\0", 3, None),
-            (b"0\0\0/a\nb\x000\x001\x000\0.\0", 0, Some([1, 0])),
+            (&b"3\0/a\nb\0.\0"[..], 3, None),
+            (b"0\0/a\nb\x003\x003\0.\0", 3, None),
+            (b"0\0/a\nb\x000\x001\x000\0.\0", 0, Some([1, 0])),
         ] {
             let report = read_report(whole).unwrap();
             let stages = stages.map(|codes| codes.map(|code| Stage { code }).to_vec());

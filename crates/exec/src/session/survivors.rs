@@ -3,7 +3,6 @@
 
 use super::call::SessionCall;
 use super::live::LiveShell;
-use super::record::Report;
 use crate::call::{AFTER_GRACE, SETTLE};
 use crate::left_behind::LeftBehind;
 use crate::streams::optional;
@@ -26,18 +25,10 @@ impl LiveShell {
 
 impl SessionCall<'_> {
     /// Deals with them while the shell goes on. Returns who is left.
-    pub(super) async fn survivors(
-        &mut self,
-        report: &Report,
-        out: &mut dyn OutputConsumer,
-    ) -> Vec<Survivor> {
+    pub(super) async fn survivors(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         match self.spec.survivors {
-            // Nobody is asked where nothing tells of anybody.
-            SurvivorPolicy::Adopt
-                if self.streams.ended() && report.background == self.shell.background =>
-            {
-                Vec::new()
-            }
+            // Nobody is asked where nobody is.
+            SurvivorPolicy::Adopt if self.streams.ended() && self.shell.is_alone() => Vec::new(),
             SurvivorPolicy::Adopt => self.adopt(out).await,
             SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
         }

@@ -208,6 +208,7 @@ impl Beside {
 }
 
 fn names(members: &Handles, boot: &[u8]) -> Vec<Survivor> {
-    let members: Vec<_> = members.pids().filter_map(ProcessInfo::read).collect();
+    let of = |pid| ProcessInfo::of_child(pid, 0);
+    let members: Vec<_> = members.pids().filter_map(of).collect();
     named(&members, &[], boot)
 }

@@ -19,7 +19,7 @@ pub(super) const MAX_FDS: usize = 4;
 
 /// A message is at most this long. The longest is a list of survivors, which is bounded in number and length; an order
 /// to start carries the changes of an environment.
-const MAX_MESSAGE: usize = 4 << 20;
+const MAX_MESSAGE: usize = 16 << 20;
 
 /// Length (4 bytes, little-endian) and number of descriptors (1 byte).
 const HEADER: usize = 5;

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -134,8 +134,14 @@ fn ignored_signals() -> Vec<i32> {
 
 /// A path that starts this very program, even when its file was replaced meanwhile.
 pub(super) fn this_program() -> PathBuf {
-    if cfg!(target_os = "linux") {
-        return PathBuf::from("/proc/self/exe");
+    let own = Path::new("/proc/self/exe");
+    if cfg!(target_os = "linux") && own.exists() {
+        return own.to_owned();
     }
-    std::env::current_exe().unwrap_or_default()
+    // Without `/proc` there is the name by which it was started.
+    let named = || std::env::args_os().next().map(std::path::absolute);
+    std::env::current_exe()
+        .ok()
+        .or_else(|| named()?.ok())
+        .unwrap_or_default()
 }

@@ -16,9 +16,6 @@ use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-/// How many survivors are named.
-const MAX_NAMED: usize = 100;
-
 /// Characters of a survivor's command line that are kept.
 const MAX_COMMAND: usize = 200;
 
@@ -154,7 +151,7 @@ impl Tree {
     pub(super) fn everybody(&mut self) -> Vec<ProcessInfo> {
         match self {
             Self::Below { .. } => {
-                let mut all = descendants();
+                let mut all = proc_fs::descendants(own_pid());
                 all.retain(|process| !process.zombie);
                 all
             }
@@ -178,7 +175,7 @@ impl Tree {
         let Ok(handle) = open_handle(number) else {
             return;
         };
-        let Some(now) = ProcessInfo::read(process.pid) else {
+        let Some(now) = ProcessInfo::of_child(process.pid, process.parent) else {
             return;
         };
         let is_the_same = match self {
@@ -194,22 +191,30 @@ impl Tree {
     }
 }
 
-/// Everybody below this process, zombies too.
-fn descendants() -> Vec<ProcessInfo> {
-    let all = proc_fs::descendants(own_pid());
-    all.into_iter().filter_map(ProcessInfo::read).collect()
-}
-
-/// Processes as they are named to others. `pipes` and `boot` as in [`Tree::survivors`].
+/// Processes as they are named to others, all of them. `pipes` and `boot` as in [`Tree::survivors`].
 pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
-    let named = processes.iter().take(MAX_NAMED).map(|process| Survivor {
+    let named = processes.iter().map(|process| Survivor {
         pid: process.pid.unsigned_abs(),
-        command: command_line(&proc_fs::arguments(process.pid), boot),
+        command: name_of(process.pid, boot),
         holds_output: proc_fs::holds_pipe(process.pid, pipes),
         job: None,
     });
     named.collect()
 }
+
+/// Its arguments; where it has none, as between two programs, the name that the system has for it. Never empty.
+fn name_of(pid: i32, boot: &[u8]) -> String {
+    let line = command_line(&proc_fs::arguments(pid), boot);
+    if !line.is_empty() {
+        return line;
+    }
+    let name = proc_fs::name(pid).map(|name| command_line(&[name], b""));
+    name.filter(|name| !name.is_empty())
+        .unwrap_or_else(|| UNKNOWN.to_owned())
+}
+
+/// The name of a process of which the system tells none.
+const UNKNOWN: &str = "(its name is hidden)";
 
 /// Whether nobody who is to be spared is in a process group.
 fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
@@ -260,7 +265,7 @@ fn kill_children(spared: &BTreeSet<i32>) {
     let mut groups = BTreeSet::new();
     let children = proc_fs::children(own_pid());
     for pid in children.into_iter().filter(|pid| !spared.contains(pid)) {
-        let Some(process) = ProcessInfo::read(pid) else {
+        let Some(process) = ProcessInfo::of_child(pid, own_pid()) else {
             continue;
         };
         if process.group != own_group
@@ -304,6 +309,12 @@ pub(crate) fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn everybody_has_a_name() {
+        assert_eq!(name_of(-1, b""), UNKNOWN);
+        assert!(!name_of(own_pid(), b"").is_empty());
+    }
 
     #[test]
     fn command_lines_are_bounded_and_harmless() {
