@@ -13,6 +13,7 @@
 //! [`schema`]) and the values that shape a call ([`profiles`]).
 
 pub mod adapters;
+mod apart;
 pub mod artifacts;
 pub mod hook;
 mod host;
@@ -34,6 +35,7 @@ pub use agent_bash_process as process;
 pub use agent_bash_pty as pty;
 pub use agent_bash_sink as sink;
 
+pub use apart::apart;
 pub use host::HostContext;
 pub use pipeline::Account;
 pub use refusal::{APPROVAL_RULE, Refusal, RuleRefusal};

@@ -121,12 +121,12 @@ async fn stages(
     let escalation = options.escalation.as_deref();
     approve::ask(tool, call, &request, &reading, escalation, cancel).await?;
     call.allowed = true;
-    if working_directory::is_wanted(&request) {
-        working_directory::check(&call.cwd)?;
-    }
 
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
     call.notices.extend(clamped);
+    if working_directory::is_wanted(&request) {
+        working_directory::check(tool, &call.cwd, limit, cancel).await?;
+    }
 
     let streams = artifact::streams(tool, &request);
     let own = terminal::of_call(tool, options.terminal)?;

@@ -40,7 +40,8 @@ Examples:
   agent-bash schema --profile modes             what a model is told about the tool
 
 Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after a timeout;
-125 if it was refused or could not be started; 130 if it was cancelled (Ctrl-C).
+125 if it was refused or could not be started; 130 if it was cancelled (Ctrl-C);
+70 if nobody knows how it ended, 74 if stdout does not take the result.
 2 is a mistake on this command line.
 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";

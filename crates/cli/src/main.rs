@@ -7,6 +7,7 @@ mod commands;
 mod logging;
 mod output;
 mod progress;
+mod runtime;
 mod signals;
 mod start;
 mod theme;
@@ -31,6 +32,9 @@ impl std::error::Error for Usage {}
 
 const USAGE_ERROR: u8 = 2;
 
+/// `EX_IOERR`: what was asked for was done, and stdout did not take what came of it. Not the code of what was not started.
+const UNWRITTEN: u8 = 74;
+
 /// What `timeout(1)` and `env(1)` use where it is they that failed, not the command.
 const OWN_FAILURE: u8 = 125;
 
@@ -48,6 +52,8 @@ fn main() -> ExitCode {
         output::say(&format!("agent-bash: {error:#}"));
         if error.is::<Usage>() {
             USAGE_ERROR
+        } else if error.is::<output::Unwritten>() {
+            UNWRITTEN
         } else {
             own_failure
         }

@@ -3,7 +3,7 @@
 
 use agent_bash::core::{Cancel, Flow, OutputConsumer, StreamId};
 use agent_bash::sink::TerminalText;
-use anyhow::Context;
+use std::fmt;
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
 /// Writes a text and flushes. On a terminal a last line gets its end.
@@ -22,8 +22,20 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
         out.write_all(text.as_bytes())
     };
     let written = written.and_then(|()| out.flush());
-    but_for_lost_readers(written).context("cannot write the result to stdout")
+    but_for_lost_readers(written).map_err(|error| Unwritten(error).into())
 }
+
+/// Stdout takes no more, for another reason than a reader that went away.
+#[derive(Debug)]
+pub(crate) struct Unwritten(io::Error);
+
+impl fmt::Display for Unwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot write to stdout: {}", self.0)
+    }
+}
+
+impl std::error::Error for Unwritten {}
 
 /// Writes a line to stderr, for a person; nobody to read it is no error.
 pub(crate) fn say(line: &str) {
@@ -65,7 +77,10 @@ impl<W: Write + IsTerminal> Passed<W> {
 pub(crate) fn pass(out: &mut Passed<Stdout>, bytes: &[u8]) -> anyhow::Result<bool> {
     match out.write(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        written => written.context("cannot write to stdout").map(|()| true),
+        written => written
+            .map_err(Unwritten)
+            .map(|()| true)
+            .map_err(Into::into),
     }
 }
 
@@ -87,6 +102,8 @@ pub(crate) struct Live {
     pub(crate) cancel: Cancel,
     /// Nobody reads any more.
     pub(crate) lost_reader: bool,
+    /// There is no room for what is printed, or the like.
+    pub(crate) unwritten: Option<Unwritten>,
 }
 
 impl Live {
@@ -97,6 +114,7 @@ impl Live {
             all_to_stderr,
             cancel,
             lost_reader: false,
+            unwritten: None,
         }
     }
 }
@@ -108,8 +126,11 @@ impl OutputConsumer for Live {
         } else {
             self.out.write(bytes)
         };
-        if written.is_err() {
-            self.lost_reader = true;
+        if let Err(error) = written {
+            match error.kind() {
+                io::ErrorKind::BrokenPipe => self.lost_reader = true,
+                _ => self.unwritten = Some(Unwritten(error)),
+            }
             self.cancel.cancel();
             return Flow::Stop;
         }

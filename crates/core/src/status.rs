@@ -69,8 +69,8 @@ impl Status {
     }
 
     /// The exit code of a program that ran this call for somebody: the command's own; 128 + n for a signal, 124 for a
-    /// timeout (as `timeout(1)`), 130 for a cancelled call (as a shell after SIGINT), 125 where nothing was started
-    /// or the outcome is unknown, 0 for a started background job.
+    /// timeout (as `timeout(1)`), 130 for a cancelled call (as a shell after SIGINT), 125 where nothing was started, 70
+    /// (`EX_SOFTWARE`) where it was and nobody knows how it ended, 0 for a started background job.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Exited { code } => u8::try_from(code & 0xff).unwrap_or(u8::MAX),
@@ -78,7 +78,8 @@ impl Status {
             Self::TimedOut { .. } => 124,
             Self::Cancelled => 130,
             Self::MovedToBackground { .. } => 0,
-            Self::Blocked { .. } | Self::NotStarted { .. } | Self::Lost { .. } => 125,
+            Self::Blocked { .. } | Self::NotStarted { .. } => 125,
+            Self::Lost { .. } => 70,
         }
     }
 }
@@ -149,7 +150,7 @@ mod tests {
                 Status::Lost { reason: "x".into() },
                 json!({"kind": "lost", "reason": "x"}),
                 true,
-                125,
+                70,
             ),
         ] {
             assert_eq!(serde_json::to_value(&status).unwrap(), want);

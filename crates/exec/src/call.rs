@@ -180,7 +180,7 @@ impl<'a> Call<'a> {
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;
         let clock = Arc::clone(&options.clock);
-        let watchdog = Watchdog::start(supervised.link(), clock, cancel.clone(), spec);
+        let watchdog = Watchdog::start(supervised.link(), None, clock, cancel.clone(), spec);
         Ok(Self {
             spec,
             options,

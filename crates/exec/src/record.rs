@@ -215,10 +215,13 @@ impl Record<'_> {
 }
 
 /// What sets an `OLDPWD` that is declared, as a bash that is started does: to that of the environment, if it names a directory.
+/// The shell looks: its file system may not answer.
 pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
-    let set = |path| [b"OLDPWD=", &*quoted(path), b"; "].concat();
-    let is_there = |path: &&OsStr| Path::new(path).is_dir();
-    oldpwd.filter(is_there).map(set).unwrap_or_default()
+    let set = |path| {
+        let path = quoted(path);
+        [b"[[ ! -d ", &*path, b" ]] || OLDPWD=", &*path, b"; "].concat()
+    };
+    oldpwd.map(set).unwrap_or_default()
 }
 
 /// The script file's content for a shell that is not bash: the record's work, then the script, in one text.
@@ -270,7 +273,13 @@ mod tests {
         let redirections = "\\command exec 9<&- <&8 8<&-";
         assert_eq!(
             parts(fed),
-            ["/tmp", "OLDPWD='/'; ", redirections, "", "echo hi\n"]
+            [
+                "/tmp",
+                "[[ ! -d '/' ]] || OLDPWD='/'; ",
+                redirections,
+                "",
+                "echo hi\n"
+            ]
         );
     }
 

@@ -1,10 +1,15 @@
 //! Time limit and cancellation of a call. The call watches for them by itself as long as nothing can keep it from that; a
 //! consumer can, being slow or blocking, so from the first chunk on a task of its own watches: a consumer delays the reading
 //! of output, never the ending of a command.
+//!
+//! Time may pass without us: this process is stopped, or starved. A command that has ended meanwhile has ended in time, though its
+//! limit is over when we go on; so before a command is ended it is looked whether there is word of it that nobody has read.
 
 use agent_bash_core::{Cancel, Clock, RunSpec};
 use agent_bash_process::supervisor::Link;
+use rustix::io::ioctl_fionread;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +25,9 @@ pub(crate) enum Reason {
     Cancel,
 }
 
+/// Until it is looked again whether the word was read that there is.
+const READ_AGAIN: Duration = Duration::from_millis(5);
+
 /// Watches one call. Dropping it ends the watch.
 pub(crate) struct Watchdog {
     ender: Ender,
@@ -30,6 +38,8 @@ pub(crate) struct Watchdog {
 #[derive(Debug, Clone)]
 struct Ender {
     link: Link,
+    /// Where a session's shell says that it is done.
+    status: Option<Arc<OwnedFd>>,
     grace: Duration,
     order: fn(&Link, Duration) -> io::Result<()>,
 }
@@ -50,9 +60,16 @@ enum Watch {
 impl Watchdog {
     /// Starts to watch: from now on the time limit runs. A shell that serves more than one call is stopped before it is
     /// ended: it would go on to its next command.
-    pub(crate) fn start(link: Link, clock: Arc<dyn Clock>, cancel: Cancel, spec: &RunSpec) -> Self {
+    pub(crate) fn start(
+        link: Link,
+        status: Option<OwnedFd>,
+        clock: Arc<dyn Clock>,
+        cancel: Cancel,
+        spec: &RunSpec,
+    ) -> Self {
         let ender = Ender {
             link,
+            status: status.map(Arc::new),
             grace: spec.grace,
             order: match spec.session {
                 Some(_) => Link::stop_and_terminate,
@@ -72,6 +89,7 @@ impl Watchdog {
     ) -> Self {
         let ender = Ender {
             link,
+            status: None,
             grace,
             order: Link::end_survivors,
         };
@@ -79,18 +97,24 @@ impl Watchdog {
     }
 
     fn new(ender: Ender, clock: Arc<dyn Clock>, cancel: Cancel, timeout: Option<Duration>) -> Self {
+        let word = ender.clone();
         let watch = Box::pin(async move {
+            let time = Arc::clone(&clock);
             let limit = async {
                 match timeout {
                     Some(timeout) => clock.sleep(timeout).await,
                     None => std::future::pending().await,
                 }
             };
-            tokio::select! {
+            let reason = tokio::select! {
                 biased;
                 () = cancel.cancelled() => Reason::Cancel,
                 () = limit => Reason::Timeout,
+            };
+            while word.is_there() {
+                time.sleep(READ_AGAIN).await;
             }
+            reason
         });
         Self {
             ender,
@@ -143,6 +167,12 @@ impl Watchdog {
 }
 
 impl Ender {
+    /// Whether there is word from the supervisor, or the shell, that nobody has read.
+    fn is_there(&self) -> bool {
+        let said = |status: &Arc<OwnedFd>| ioctl_fionread(status).is_ok_and(|bytes| bytes > 0);
+        self.link.has_word() || self.status.as_ref().is_some_and(said)
+    }
+
     fn end(&self) {
         if let Err(error) = (self.order)(&self.link, self.grace) {
             tracing::debug!(%error, "the supervisor could not be told to end its tree");

@@ -290,8 +290,7 @@ mod tests {
     #[test]
     fn who_has_a_living_thread_has_not_ended() {
         for (state, threads, zombie) in [("S", 1, false), ("Z", 1, true), ("Z", 2, false)] {
-            let stat =
-                format!("7 (a) {state} 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 42 0");
+            let stat = format!("7 (a) {state} 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 42 0");
             let info = ProcessInfo::parse(7, stat.as_bytes()).unwrap();
             assert_eq!(info.zombie, zombie, "{stat}");
         }

@@ -1,11 +1,14 @@
-//! Reading lines of bounded length. A line that is too long is read to its end and dropped, so that the next one is
-//! whole again.
+//! Reading lines of bounded length. A line that is too long is read to its end and dropped, but for its beginning, so that the
+//! next one is whole again.
 
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// Longest line, its end not counted (spec 6.3).
 pub const MAX_LINE: usize = 8 << 20;
+
+/// What is kept of a line that is too long.
+const BEGINNING: usize = 64 * 1024;
 
 /// Bytes read at once.
 const BUFFER: usize = 64 * 1024;
@@ -15,8 +18,8 @@ const BUFFER: usize = 64 * 1024;
 pub(crate) enum Line {
     /// A line, without its end. The last one of the input may have none.
     Whole(Vec<u8>),
-    /// It was longer than [`MAX_LINE`] and is lost.
-    TooLong,
+    /// It was longer than [`MAX_LINE`]. This is how it began; the rest is lost.
+    TooLong(Vec<u8>),
     /// There is nothing more.
     End,
 }
@@ -26,7 +29,7 @@ pub(crate) struct Lines<R> {
     input: BufReader<R>,
     /// The beginning of the line that is being read.
     line: Vec<u8>,
-    /// It is too long already.
+    /// It is too long already; of that so much is kept.
     too_long: bool,
 }
 
@@ -58,12 +61,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = end.unwrap_or(available.len());
-            if self.line.len() + part > MAX_LINE {
-                self.too_long = true;
-                self.line = Vec::new();
-            }
             if !self.too_long {
                 self.line.extend_from_slice(&available[..part]);
+            }
+            if self.line.len() > MAX_LINE {
+                self.too_long = true;
+                self.line.truncate(BEGINNING);
+                self.line.shrink_to_fit();
             }
             self.input.consume(part + usize::from(end.is_some()));
             if end.is_some() {
@@ -75,7 +79,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     fn take(&mut self) -> Line {
         let line = std::mem::take(&mut self.line);
         if std::mem::take(&mut self.too_long) {
-            Line::TooLong
+            Line::TooLong(line)
         } else {
             Line::Whole(line)
         }
@@ -116,10 +120,10 @@ mod tests {
         assert_eq!(
             read(input.as_bytes()).await,
             [
-                Line::Whole(longest.into()),
-                Line::TooLong,
+                Line::Whole(longest.clone().into()),
+                Line::TooLong(longest[..BEGINNING].into()),
                 whole("next"),
-                Line::TooLong
+                Line::TooLong(longest[..BEGINNING].into())
             ]
         );
     }

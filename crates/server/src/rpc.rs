@@ -139,14 +139,11 @@ impl Serving {
             };
             let answer = match line {
                 Line::End => return Ok(()),
-                Line::TooLong => Some(RpcResponse::failure(
-                    None,
-                    "",
-                    format!(
-                        "the line is longer than {} MiB and was not read",
-                        MAX_LINE >> 20
-                    ),
-                )),
+                Line::TooLong(beginning) => {
+                    let limit = MAX_LINE >> 20;
+                    let error = format!("the line is longer than {limit} MiB and was not read");
+                    Some(read::refusal_of(&beginning, error))
+                }
                 Line::Whole(line) => self.take(&line),
             };
             let Some(answer) = answer else { continue };

@@ -22,8 +22,8 @@ pub(crate) fn make_room(
     let now = options.clock.wall();
     let mut removed = Removed::default();
     for id in ids(dir).into_iter().filter(|id| Some(*id) != own) {
-        if let Ok(sidecar) = Sidecar::read(dir, id)
-            && sweep::is_settled(&sidecar, dir, now)
+        if let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id)
+            && sweep::is_settled(&sidecar, dead, dir, now)
         {
             removed.take(&sidecar, dir);
         }

@@ -112,6 +112,24 @@ impl Sidecar {
         Ok(sidecar)
     }
 
+    /// Reads it, and whether it is certain that nobody finishes it any more. Its process may finish it between two looks, and
+    /// end; so what counts is what stands there after its end.
+    pub(crate) fn read_settled(dir: &PrivateDir, id: ArtifactId) -> io::Result<(Self, bool)> {
+        Self::read_settled_by(dir, id, Owner::is_dead)
+    }
+
+    fn read_settled_by(
+        dir: &PrivateDir,
+        id: ArtifactId,
+        is_dead: impl Fn(&Owner) -> bool,
+    ) -> io::Result<(Self, bool)> {
+        let sidecar = Self::read(dir, id)?;
+        if !is_dead(&sidecar.owner) {
+            return Ok((sidecar, false));
+        }
+        Ok((Self::read(dir, id)?, true))
+    }
+
     pub(crate) fn write(&self, dir: &PrivateDir) -> io::Result<()> {
         dir.replace(&Self::name(self.id), &serde_json::to_vec(self)?)
     }
@@ -154,5 +172,43 @@ impl Done {
             shared,
             index,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// What is finished between the look at it and the look at its process is finished.
+    #[test]
+    fn an_owner_that_finishes_and_ends_has_finished() {
+        let root = tempfile::tempdir().unwrap();
+        let dir = PrivateDir::create(root.path(), &["artifacts"]).unwrap();
+        let meta = ArtifactMeta {
+            command: String::new(),
+            cwd: String::new(),
+            started_at: Timestamp(0),
+        };
+        let id = "7".parse().unwrap();
+        let new = Sidecar::new(id, "7.log".into(), StreamId::Merged, &meta, Lifetime::Day);
+        new.write(&dir).unwrap();
+        let end = ArtifactEnd {
+            status: Status::Cancelled,
+            duration: Duration::ZERO,
+        };
+        let finish = |_: &Owner| {
+            let done = Done::new(&end, 0, true, false, LineIndex::default());
+            let done = Some(done);
+            Sidecar {
+                done,
+                ..new.clone()
+            }
+            .write(&dir)
+            .unwrap();
+            true
+        };
+        let (read, dead) = Sidecar::read_settled_by(&dir, id, finish).unwrap();
+        assert!(dead && read.done.is_some());
     }
 }

@@ -42,12 +42,12 @@ pub(crate) fn clear(
 ) -> Cleared {
     let mut cleared = Cleared::default();
     for id in ids(dir) {
-        let Ok(sidecar) = Sidecar::read(dir, id) else {
+        let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id) else {
             continue;
         };
-        let theirs = !sidecar.owner.is_dead() && !sidecar.owner.is_me();
+        let theirs = !dead && !sidecar.owner.is_me();
         let used = match info(dir, &sidecar) {
-            None => !sidecar.owner.is_dead(),
+            None => !dead,
             Some(info) => (theirs && sidecar.lifetime == Lifetime::Session) || keep(&info),
         };
         if used {
@@ -64,9 +64,11 @@ fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
     let mut known: BTreeSet<String> = BTreeSet::from([COUNTER.to_owned()]);
     for id in ids(dir) {
         let name = Sidecar::name(id);
-        match Sidecar::read(dir, id) {
-            Ok(sidecar) if is_past(&sidecar, dir, now) => removed.take(&sidecar, dir),
-            Ok(sidecar) => known.extend([name, sidecar.file]),
+        match Sidecar::read_settled(dir, id) {
+            Ok((sidecar, dead)) if is_past(&sidecar, dead, dir, now) => {
+                removed.take(&sidecar, dir);
+            }
+            Ok((sidecar, _)) => known.extend([name, sidecar.file]),
             // Unreadable: it goes by its age, like any stray file.
             Err(_) => {}
         }
@@ -84,21 +86,21 @@ fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
     }
 }
 
-/// Whether an artifact may go at the next start.
-fn is_past(sidecar: &Sidecar, dir: &PrivateDir, now: Timestamp) -> bool {
+/// Whether an artifact may go at the next start. `dead`: so is whoever made it.
+fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
     match (&sidecar.done, sidecar.lifetime) {
         // Never finished, and nobody left to do it.
-        (None, _) => sidecar.owner.is_dead(),
-        (Some(done), Lifetime::Session) if !done.shared => sidecar.owner.is_dead(),
+        (None, _) => dead,
+        (Some(done), Lifetime::Session) if !done.shared => dead,
         (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY),
         (Some(_), Lifetime::Kept) => false,
     }
 }
 
 /// Whether nobody writes an artifact any more, so that it may go where room is needed.
-pub(crate) fn is_settled(sidecar: &Sidecar, dir: &PrivateDir, now: Timestamp) -> bool {
+pub(crate) fn is_settled(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
     match &sidecar.done {
-        None => sidecar.owner.is_dead(),
+        None => dead,
         Some(done) => !done.shared || is_older(dir, &sidecar.file, now, DAY),
     }
 }

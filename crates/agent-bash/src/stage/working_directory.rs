@@ -1,9 +1,12 @@
 //! Where a call runs: the path it asks for made absolute, and whether that is a directory. Looks, and changes nothing.
 
-use crate::HostContext;
-use agent_bash_core::{Mode, Request};
+use crate::refusal::Refusal;
+use crate::tool::Wiring;
+use crate::{HostContext, apart};
+use agent_bash_core::{Cancel, Mode, Request};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
 /// The working directory is none; its texts are fixed by spec 1.5.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,8 +64,35 @@ pub(crate) fn is_wanted(request: &Request) -> bool {
     request.session.is_none() || request.cwd.is_some() || request.mode == Some(Mode::Background)
 }
 
-/// Refuses what is no directory.
-pub(crate) fn check(path: &Path) -> Result<(), DirectoryError> {
+/// Refuses what is no directory, or does not say so within the call's time: a file system may not answer.
+pub(crate) async fn check(
+    tool: &Wiring,
+    path: &Path,
+    limit: Duration,
+    cancel: &Cancel,
+) -> Result<(), Refusal> {
+    let looked_at = path.to_path_buf();
+    let look = apart(move || look(&looked_at));
+    let found = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(Refusal::Cancelled),
+        found = look => found,
+        () = tool.clock.sleep(limit.min(PATIENCE)) => {
+            return Err(DirectoryError::Unreadable {
+                path: path.to_path_buf(),
+                reason: "its file system does not answer".to_owned(),
+            }
+            .into());
+        }
+    };
+    // Without a thread to look from the shell finds out.
+    found.unwrap_or(Ok(())).map_err(Refusal::from)
+}
+
+/// The longest wait for a file system.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+fn look(path: &Path) -> Result<(), DirectoryError> {
     let path_buf = || path.to_path_buf();
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
@@ -112,18 +142,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("file");
         std::fs::write(&file, "").unwrap();
-        assert_eq!(check(dir.path()), Ok(()));
+        assert_eq!(look(dir.path()), Ok(()));
         let missing = dir.path().join("missing");
         assert_eq!(
-            check(&missing).unwrap_err().to_string(),
+            look(&missing).unwrap_err().to_string(),
             format!("Working directory does not exist: {}", missing.display())
         );
         assert_eq!(
-            check(&file).unwrap_err().to_string(),
+            look(&file).unwrap_err().to_string(),
             format!("Working directory is not a directory: {}", file.display())
         );
         assert_eq!(
-            check(&file.join("below")),
+            look(&file.join("below")),
             Err(DirectoryError::Missing(file.join("below")))
         );
     }

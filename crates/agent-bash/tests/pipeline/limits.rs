@@ -5,10 +5,8 @@ use agent_bash::core::{Cancel, Ending, StreamId, ToolResult};
 use agent_bash::profiles;
 use proptest::prelude::*;
 use serde_json::json;
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
+use tokio::runtime::Builder;
 
 /// As a program with a small buffer writes it.
 const CHUNK: usize = 1000;
@@ -20,12 +18,8 @@ fn modes(output: &[u8], ending: Ending) -> ToolResult {
     let executor = Scripted::new(chunks.collect(), Ok(outcome(ending)));
     let tool = tool(&profiles::MODES, &executor);
     let cancel = Cancel::new();
-    let call = pin!(tool.execute(json!("x"), &cancel));
-    // Nothing in here waits, so there is no need of a runtime.
-    match call.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(result) => result,
-        Poll::Pending => unreachable!("it waits"),
-    }
+    let runtime = Builder::new_current_thread().build().unwrap();
+    runtime.block_on(tool.execute(json!("x"), &cancel))
 }
 
 /// Output of any length around the limit: a pattern, repeated.

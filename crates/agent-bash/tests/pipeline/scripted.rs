@@ -154,7 +154,9 @@ impl Clock for Stopped {
         Timestamp(1000)
     }
 
-    async fn sleep(&self, _: Duration) {}
+    async fn sleep(&self, _: Duration) {
+        std::future::pending::<()>().await;
+    }
 }
 
 pub(crate) fn builder(profile: &Profile, executor: &Arc<Scripted>, cwd: &Path) -> BashToolBuilder {

@@ -3,6 +3,7 @@
 use crate::commands::session;
 use crate::commands::settings::NAMES_NO_TOOLS;
 use crate::output;
+use crate::runtime;
 use crate::start::{Chosen, Start};
 use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
 use agent_bash::policy::Interceptor;
@@ -12,7 +13,6 @@ use agent_bash::pty::{PtyExecutor, PtyOptions};
 use agent_bash::settings::{self, Settings};
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashTool, BashToolBuilder};
-use anyhow::Context;
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
@@ -59,11 +59,7 @@ impl Grade {
 
 /// Prints a line for each thing. Exit code 1 if one does not work.
 pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime::start(Some(2))?;
     let findings = runtime.block_on(examine(start))?;
     if let Some(state) = start.host.state_dir() {
         // What was left behind on purpose had an entry as a job there. It may never have been made.

@@ -5,6 +5,7 @@ use crate::args::{RunArgs, SafeLevelArg, StdinArg};
 use crate::commands::{on_terminal, script, session};
 use crate::output::{self, Live};
 use crate::progress::Progress;
+use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
 use agent_bash::core::{
@@ -28,11 +29,7 @@ const WORKERS: usize = 2;
 /// Runs the call, prints its result, and gives the exit code of spec 6.2.
 pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let input = input(args)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORKERS)
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime::start(Some(WORKERS))?;
     let (result, code) = runtime.block_on(call(args, input, start))?;
     // Whatever still waits in there (a blocked write to a reader that does not read) is not waited for.
     runtime.shutdown_background();
@@ -96,6 +93,9 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
     let tool = session.tool();
     let result = tool.execute_with(input, options, called_off.cancel()).await;
     drop(progress);
+    if let Some(unwritten) = watched.unwritten {
+        return Err(unwritten.into());
+    }
     let code = match (&result.status, called_off.exit_code()) {
         (Status::Cancelled, Some(code)) => code,
         (Status::Cancelled, None) if watched.lost_reader => BROKEN_PIPE,

@@ -1,6 +1,7 @@
 //! What `rpc` and `mcp` have in common: a session for this directory, and an end by signal.
 
 use crate::args::ServingArgs;
+use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use agent_bash::Session;
@@ -26,10 +27,7 @@ where
     let settings = start.settings(&args.chosen())?.settings;
     // Held as long as it serves.
     let (name, _claim) = session_name_for(args.state.as_deref(), protocol, start);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime::start(None)?;
     let served = runtime.block_on(async {
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
         let options = SessionOptions::many_calls(name, Supervisor::this_program(&start.token));

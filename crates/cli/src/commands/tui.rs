@@ -3,6 +3,7 @@
 use crate::Usage;
 use crate::args::TuiArgs;
 use crate::commands::serving::session_name_for;
+use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use crate::theme::theme;
@@ -23,10 +24,7 @@ pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
         let usage = "tui needs a terminal; `agent-bash run` works without one";
         return Err(Usage(usage.to_owned()).into());
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime::start(None)?;
     let code = runtime.block_on(interface(args, start))?;
     runtime.shutdown_background();
     Ok(code)

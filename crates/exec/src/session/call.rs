@@ -143,7 +143,13 @@ impl<'a> SessionCall<'a> {
         shell.said.clear();
         shell.write(&text).map_err(failed)?;
         let clock = Arc::clone(&options.clock);
-        let watchdog = Watchdog::start(shell.supervised.link(), clock, cancel.clone(), spec);
+        let watchdog = Watchdog::start(
+            shell.supervised.link(),
+            rustix::io::dup(&shell.status).ok(),
+            clock,
+            cancel.clone(),
+            spec,
+        );
         Ok(Self {
             spec,
             options,

@@ -411,6 +411,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// Whether the supervisor has said something that was not listened to yet.
+    pub fn has_word(&self) -> bool {
+        rustix::io::ioctl_fionread(&*self.socket).is_ok_and(|bytes| bytes > 0)
+    }
+
     /// Ends the whole tree: SIGTERM, SIGCONT, `grace`, SIGKILL.
     ///
     /// # Errors

@@ -217,8 +217,7 @@ impl Server {
                 let session = Arc::clone(&self.session);
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(beside);
-                let read =
-                    tokio::task::spawn_blocking(move || reading::read(&session, &args, window));
+                let read = agent_bash::apart(move || reading::read(&session, &args, window));
                 read.await.map_err(|error| error.to_string())?
             }
         }
@@ -296,7 +295,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let session = Arc::clone(&self.session);
-        let resources = tokio::task::spawn_blocking(move || reading::resources(&session)).await;
+        let resources = agent_bash::apart(move || reading::resources(&session)).await;
         let resources = resources.map_err(|error| internal(&error))?;
         Ok(ListResourcesResult::with_all_items(resources))
     }
@@ -316,7 +315,7 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let (session, uri) = (Arc::clone(&self.session), request.uri.clone());
-        let text = tokio::task::spawn_blocking(move || reading::resource(&session, &uri)).await;
+        let text = agent_bash::apart(move || reading::resource(&session, &uri)).await;
         match text.map_err(|error| internal(&error))? {
             Ok(text) => {
                 let contents = vec![ResourceContents::text(text, request.uri)];
@@ -409,6 +408,6 @@ fn arguments_of<T: DeserializeOwned>(arguments: Value) -> Result<T, String> {
     serde_json::from_value(arguments).map_err(|error| error.to_string())
 }
 
-fn internal(error: &tokio::task::JoinError) -> ErrorData {
+fn internal(error: &std::io::Error) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }

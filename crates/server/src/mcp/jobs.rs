@@ -90,7 +90,7 @@ impl JobTools {
             },
         };
         let jobs = Arc::clone(jobs);
-        let part = tokio::task::spawn_blocking(move || jobs.output(&id, range));
+        let part = agent_bash::apart(move || jobs.output(&id, range));
         let mut part = part.await.map_err(text)?.map_err(text)?;
         if args.tail.is_none() {
             keep_within(&mut part, window);

@@ -11,7 +11,7 @@ use super::updates;
 use crate::kept;
 use crate::live::{self, Watcher};
 use agent_bash::adapters::{self, Adapted};
-use agent_bash::core::{Cancel, JobId, SessionName, parse_duration};
+use agent_bash::core::{Cancel, JobId, SessionName, Status, parse_duration};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE, Search};
@@ -204,7 +204,13 @@ impl Asking {
                 live::during(work, &live, &mut ToClient(self)).await
             }
         };
-        data(BashData::from(ran.map_err(text)?))
+        let message = ran.map_err(text)?;
+        match message.status {
+            // No output and no exit code would be those of a command that ran.
+            Status::NotStarted { reason } => Err(format!("not started: {reason}")),
+            Status::Lost { reason } => Err(format!("nobody knows how it ended: {reason}")),
+            _ => data(BashData::from(message)),
+        }
     }
 
     /// The calls about what is kept.
@@ -363,10 +369,9 @@ fn text(error: impl std::fmt::Display) -> String {
 async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => Err(format!("not served: {error}")),
-    }
+    agent_bash::apart(work)
+        .await
+        .unwrap_or_else(|error| Err(format!("not served: {error}")))
 }
 
 /// Seconds, or a text such as `90s`.

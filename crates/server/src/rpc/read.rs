@@ -2,8 +2,10 @@
 
 use super::Response;
 use super::message::{RpcCall, RpcId, RpcResponse};
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
+use std::fmt;
 
 /// A request that was understood.
 #[derive(Debug)]
@@ -21,7 +23,10 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
     };
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
-        Err(error) => return refusal(None, "", format!("the line is not JSON: {error}")),
+        Err(error) => {
+            let error = format!("the line is not JSON: {error}");
+            return Err(Box::new(refusal_of(line, error)));
+        }
     };
     let Value::Object(mut fields) = value else {
         let error = "a request is an object: {\"id\": 1, \"type\": \"ping\"}";
@@ -49,6 +54,42 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
             call,
         }),
         Err(error) => refusal(id, &written, misfit(fields, &error.to_string())),
+    }
+}
+
+/// The refusal of a line that is no JSON as a whole: half a surrogate pair in a text, or an end that is missing. Whatever could be
+/// read of id and type up to there is in it.
+pub(super) fn refusal_of(line: &[u8], error: String) -> Response {
+    let mut head = Head::default();
+    let mut json = serde_json::Deserializer::from_slice(line);
+    // What comes behind is what is wrong.
+    let _ = json.deserialize_map(&mut head);
+    RpcResponse::failure(head.id, &head.kind.unwrap_or_default(), error)
+}
+
+/// By what a request is known.
+#[derive(Default)]
+struct Head {
+    id: Option<RpcId>,
+    kind: Option<String>,
+}
+
+impl<'de> Visitor<'de> for &mut Head {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
+        while let Some(name) = fields.next_key::<String>()? {
+            match &*name {
+                "id" => self.id = fields.next_value()?,
+                "type" => self.kind = fields.next_value()?,
+                _ => drop(fields.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -85,6 +126,19 @@ mod tests {
         for (line, id, command, error) in [
             ("{", None, "", "not JSON"),
             ("\u{0}", None, "", "not JSON"),
+            (
+                "{\"id\": 7, \"type\": \"ping\"",
+                Some(json!(7)),
+                "ping",
+                "not JSON",
+            ),
+            (
+                "{\"type\": \"bash\", \"command\": \"\\ud83d\", \"id\": \"x\"}",
+                Some(json!("x")),
+                "bash",
+                "not JSON",
+            ),
+            ("{\"id\": [], \"type\": ", None, "", "not JSON"),
             ("\"ping\"", None, "", "a request is an object"),
             ("[1]", None, "", "a request is an object"),
             ("{\"id\": 7}", Some(json!(7)), "", "`type` is missing"),

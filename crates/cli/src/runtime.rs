@@ -1,0 +1,40 @@
+//! The runtime of a command: with all of its threads, or an error that says what is missing. (tokio panics where a thread cannot
+//! be started, and what it has started by then waits for ever.)
+
+use anyhow::Context;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use tokio::runtime::{Builder, Runtime};
+
+/// Starts it with so many workers; `None` is one for each processor.
+///
+/// # Errors
+/// The user's processes are as many as they may be, or the system has no room.
+pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
+    let workers =
+        workers.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
+    // One more, for what may wait.
+    can_start(workers + 1).context(
+        "no thread can be started, so nothing was run; the user's processes are probably as many as they may be (`ulimit -u`)",
+    )?;
+    Builder::new_multi_thread()
+        .worker_threads(workers)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")
+}
+
+/// Has so many threads at once, for a moment.
+fn can_start(threads: usize) -> io::Result<()> {
+    let gate = Mutex::new(());
+    let pass = || drop(gate.lock().unwrap_or_else(PoisonError::into_inner));
+    thread::scope(|scope| {
+        let closed = gate.lock().unwrap_or_else(PoisonError::into_inner);
+        let started = (0..threads)
+            .try_for_each(|_| thread::Builder::new().spawn_scoped(scope, pass).map(drop));
+        drop(closed);
+        started
+    })
+}

@@ -1,0 +1,60 @@
+//! Exit code 125 means that nothing was started. What ran and could not be told of has others.
+
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::ensure;
+use std::fs::File;
+use std::process::Stdio;
+
+/// What the arguments are, whether stdout is full, the code, and a part of what stderr says.
+const CASES: &[(&[&str], bool, i32, &str)] = &[
+    (
+        &["echo hi; touch ran; exit 3"],
+        true,
+        74,
+        "cannot write to stdout",
+    ),
+    (
+        &["--json", "echo hi; touch ran; exit 3"],
+        true,
+        74,
+        "cannot write to stdout",
+    ),
+    (
+        &["--stream", "touch ran; echo 1; sleep 0.3; echo 2; exit 5"],
+        true,
+        74,
+        "cannot write to stdout",
+    ),
+    (&["touch ran; kill -9 $PPID; sleep 5"], false, 70, ""),
+    (&["touch ran; exit 3"], false, 3, ""),
+];
+
+#[test]
+fn what_ran_does_not_end_as_what_was_not_started() -> anyhow::Result<()> {
+    for (words, full, code, said) in CASES {
+        let world = World::new()?;
+        let mut command = world.command(product::agent_bash()?);
+        command.arg("run").args(*words).stdin(Stdio::null());
+        let stdout = if *full { "/dev/full" } else { "/dev/null" };
+        let stdout = File::options().write(true).open(stdout)?;
+        let ended = command.stdout(stdout).output()?;
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        ensure!(ended.status.code() == Some(*code), "{words:?}: {ended:?}");
+        ensure!(stderr.contains(said), "{words:?}: {stderr}");
+        ensure!(world.cwd().join("ran").exists(), "{words:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_was_not_started_ends_so() -> anyhow::Result<()> {
+    let world = World::new()?;
+    for words in [&["--cwd", "missing", "true"][..], &["git add -A"]] {
+        let mut command = world.command(product::agent_bash()?);
+        command.arg("run").args(words);
+        let ran = product::run(command, None)?;
+        ensure!(ran.code == 125, "{words:?}: {ran:?}");
+    }
+    Ok(())
+}
