@@ -61,8 +61,14 @@ impl TextSink for Clean {
         self.0.push(b'\n');
     }
 
-    fn restart_line(&mut self) {
+    fn restart_line(&mut self, _: u64) {
         self.0.push(b'\r');
+    }
+
+    /// A terminal goes back by itself, further than to what is at hand here.
+    fn take_back(&mut self, chars: usize) -> String {
+        self.0.extend(std::iter::repeat_n(b'\x08', chars));
+        String::new()
     }
 }
 
