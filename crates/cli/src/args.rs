@@ -18,7 +18,7 @@ pub(crate) use about::{DoctorArgs, EnvArgs, SchemaArgs, SettingsArgs};
 pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use clean::CleanArgs;
-pub(crate) use generated::{CompletionsArgs, ManArgs};
+pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
 pub(crate) use hook::HookArgs;
 pub(crate) use jobs::{JobsAction, JobsArgs};
 pub(crate) use mcp::McpArgs;

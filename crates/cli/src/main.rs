@@ -10,7 +10,9 @@ mod progress;
 mod runtime;
 mod signals;
 mod start;
+mod table;
 mod theme;
+mod words;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -42,7 +44,15 @@ fn main() -> ExitCode {
     // First of all, before any thread: in a supervisor's process this call does not return.
     let token = agent_bash::process::supervisor::init();
     agent_bash::process::hide_memory();
-    let cli = Cli::parse();
+    let words = words::joined(std::env::args_os());
+    let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| {
+        // Help and version are such errors, too.
+        let _ = error.print();
+        if let Some(advice) = words::advice(error.kind(), &words) {
+            output::say(&format!("\n{advice}"));
+        }
+        std::process::exit(error.exit_code())
+    });
     let own_failure = match cli.command {
         // Agents let a command run whose hook fails in any other way.
         Command::Hook(_) => agent_bash::hook::BLOCKED,

@@ -410,7 +410,7 @@ fn a_job_goes_on_without_us_and_can_be_read_awaited_and_ended() {
     );
     assert_eq!(run(&["jobs", "kill", "2"]).stdout, "ended by SIGTERM\n");
     let list = run(&["jobs", "list"]).stdout;
-    assert!(list.contains("ended by SIGTERM  echo up"), "{list}");
+    assert!(list.contains("ended by SIGTERM    echo up"), "{list}");
     assert_eq!(run(&["jobs", "show", "9"]).code, Some(1));
 
     let died = start("echo no; exit 3");

@@ -30,7 +30,8 @@ pub(crate) struct EnvArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Settings are read from ~/.config/agent-bash/config.toml, then .agent-bash.toml in the working directory or
-above it (a project's file may only tighten), then AGENT_BASH_… variables, then options.
+above it (a project's file may only tighten), then AGENT_BASH_… variables, then options. A server reads them
+when it starts, and not again.
 
   agent-bash settings --default > ~/.config/agent-bash/config.toml
   AGENT_BASH_SAFE_MODE_LEVEL=read_only agent-bash settings")]

@@ -1,7 +1,7 @@
 //! `agent-bash artifact`.
 
 use super::DEFAULT_SESSION;
-use super::values::session_name;
+use super::values::{lines, session_name};
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 
@@ -38,17 +38,19 @@ pub(crate) enum ArtifactAction {
             long,
             value_name = "LINE",
             default_value = "1",
+            value_parser = lines,
+            allow_negative_numbers = true,
             conflicts_with = "tail"
         )]
         offset: NonZeroU64,
         /// How many lines; 2000 if left out. A page has at most 250 KB.
-        #[arg(long, value_name = "N", conflicts_with = "tail")]
+        #[arg(long, value_name = "N", conflicts_with = "tail", value_parser = lines, allow_negative_numbers = true)]
         limit: Option<NonZeroU64>,
         /// From this byte of the file on instead, where a page ended inside a line.
         #[arg(long, value_name = "OFFSET", conflicts_with_all = ["offset", "limit", "tail"])]
         byte: Option<u64>,
         /// The last N lines instead.
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
         tail: Option<NonZeroU64>,
     },
     /// Print the lines of one that match a regular expression. Exit code 1 if none does.
@@ -61,7 +63,7 @@ pub(crate) enum ArtifactAction {
         #[arg(long, short = 'C', value_name = "N", default_value_t = 0)]
         context: usize,
         /// Search from this line on.
-        #[arg(long, value_name = "LINE", default_value = "1")]
+        #[arg(long, value_name = "LINE", default_value = "1", value_parser = lines, allow_negative_numbers = true)]
         offset: NonZeroU64,
         /// Show at most so many matches.
         #[arg(long, value_name = "N", default_value_t = 200)]

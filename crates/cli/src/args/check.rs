@@ -65,8 +65,8 @@ pub(crate) struct Questions {
     #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
 
-    /// Ask whether safe mode would let it run: `listed` or `read_only`.
-    #[arg(long, value_name = "LEVEL")]
+    /// Ask whether safe mode would let it run: `read_only` (the default) or `listed`.
+    #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
     /// Ask whether one of these tools does it better; those of the settings where the interceptor is to block.

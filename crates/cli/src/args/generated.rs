@@ -1,6 +1,6 @@
 //! `agent-bash completions` and `man`: what is generated from the definition of the command line.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
@@ -19,13 +19,37 @@ pub(crate) struct CompletionsArgs {
 #[command(after_help = "\
   agent-bash man | man -l -
   agent-bash man jobs | man -l -
+  agent-bash man --guide mcp | less
   agent-bash man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
     /// The command whose page is wanted, such as `jobs`; the page of the program if left out.
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
     pub(crate) command: Option<String>,
 
+    /// Print a guide, as Markdown: what a command's help has no room for.
+    #[arg(long, value_name = "GUIDE", conflicts_with_all = ["command", "out"])]
+    pub(crate) guide: Option<GuideArg>,
+
     /// Write the page of every command into this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// A guide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GuideArg {
+    /// The command line: what goes together.
+    Cli,
+    /// Request, result, texts, exit codes.
+    Contract,
+    /// Hooks of agents: what to paste, per agent.
+    Hooks,
+    /// The server for agents: clients, tools, long calls.
+    Mcp,
+    /// JSON lines for programs: all messages.
+    Rpc,
+    /// The safety rules, with what they refuse and what they spare.
+    Rules,
+    /// The interface for people: screens and keys.
+    Tui,
 }

@@ -1,7 +1,7 @@
 //! `agent-bash jobs`.
 
 use super::DEFAULT_SESSION;
-use super::values::{duration, session_name};
+use super::values::{duration, lines, session_name};
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) enum JobsAction {
         /// Its number.
         id: String,
         /// Only the last N lines.
-        #[arg(long, value_name = "N")]
+        #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
         tail: Option<NonZeroU64>,
         /// Go on printing what comes, until the job ends.
         #[arg(long, short = 'f')]

@@ -13,7 +13,7 @@ For an MCP client, which starts it:
   {\"mcpServers\": {\"agent-bash\": {\"command\": \"agent-bash\", \"args\": [\"mcp\"]}}}
 
 The end of stdin and SIGTERM end it: running commands are cancelled, background jobs live on.
-More clients and all tools: docs/mcp.md.")]
+More clients and all tools: agent-bash man --guide mcp.")]
 pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) serving: ServingArgs,

@@ -13,7 +13,7 @@ One JSON object a line: requests on stdin, responses and updates on stdout. Requ
   {\"id\": 3, \"type\": \"ping\"}
 
 The end of stdin and SIGTERM end it: running commands are cancelled, background jobs live on.
-All messages: docs/rpc.md.")]
+All messages: agent-bash man --guide rpc.")]
 pub(crate) struct RpcArgs {
     #[command(flatten)]
     pub(crate) serving: ServingArgs,

@@ -2,7 +2,7 @@
 
 use super::DEFAULT_SESSION;
 use super::values::{
-    ModeArg, ProfileArg, SafeLevelArg, StdinArg, assignment, duration, session_name,
+    ModeArg, ProfileArg, SafeLevelArg, StdinArg, assignment, duration, lines, session_name,
 };
 use clap::Args;
 use std::num::NonZeroU64;
@@ -51,11 +51,11 @@ pub(crate) struct RunArgs {
     pub(crate) cwd: Option<PathBuf>,
 
     /// Keep only the first N lines of stdout.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
     pub(crate) head: Option<NonZeroU64>,
 
     /// Keep only the last N lines of stdout; after --head, if both are given.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
     pub(crate) tail: Option<NonZeroU64>,
 
     /// Set a variable for the command; may be repeated.

@@ -4,6 +4,7 @@ use agent_bash::adapters::{self, Adapter, UnknownAdapter};
 use agent_bash::core::{Mode, ProfileName, parse_duration};
 use agent_bash::policy::SafeLevel;
 use clap::ValueEnum;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// A level of safe mode.
@@ -81,6 +82,12 @@ pub(crate) enum StdinArg {
     Inherit,
     /// What is written later.
     Pipe,
+}
+
+/// A number of lines, or a line's own.
+pub(super) fn lines(text: &str) -> Result<NonZeroU64, String> {
+    text.parse()
+        .map_err(|_| "write a whole number, 1 or more".to_owned())
 }
 
 pub(super) fn duration(text: &str) -> Result<Duration, String> {

@@ -4,6 +4,10 @@ use crate::args::{ArtifactAction, ArtifactArgs, DEFAULT_SESSION};
 use crate::commands::session;
 use crate::output;
 use crate::start::Start;
+use crate::table::{ago, table};
+use agent_bash::core::{Clock, Timestamp};
+use agent_bash::layout::size_text;
+use agent_bash::process::SystemClock;
 use agent_bash::sink::{
     ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE, Next, Search, open_artifact,
 };
@@ -123,19 +127,20 @@ impl Kept {
 }
 
 fn list(kept: &Kept, json: bool) -> anyhow::Result<u8> {
-    let mut text = String::new();
-    for info in kept.0.iter().flat_map(ArtifactDir::list) {
-        text.push_str(&if json {
-            serde_json::to_string(&as_json(&info))?
-        } else {
-            line(&info.artifact.uri, &info)
-        });
-        text.push('\n');
+    let kept: Vec<ArtifactInfo> = kept.0.iter().flat_map(ArtifactDir::list).collect();
+    if json {
+        let lines = kept.iter().map(|info| format!("{}\n", as_json(info)));
+        output::print(&lines.collect::<String>())?;
+        return Ok(0);
     }
-    if text.is_empty() && !json {
+    if kept.is_empty() {
         output::say("nothing is kept");
+        return Ok(0);
     }
-    output::print(&text)?;
+    let now = SystemClock::new().wall();
+    let rows: Vec<[String; 5]> = kept.iter().map(|info| row(info, now)).collect();
+    let headings = ["OUTPUT", "STARTED", "LINES", "SIZE", "COMMAND"];
+    output::print(&table(headings, &rows))?;
     Ok(0)
 }
 
@@ -151,7 +156,7 @@ fn as_json(info: &ArtifactInfo) -> serde_json::Value {
 }
 
 /// Name, when, length, and the first line of the command.
-fn line(name: &str, info: &ArtifactInfo) -> String {
+fn row(info: &ArtifactInfo, now: Timestamp) -> [String; 5] {
     const SHOWN: usize = 60;
     let first = info.command.lines().next().unwrap_or_default();
     let mut command: String = first.chars().take(SHOWN).collect();
@@ -164,8 +169,11 @@ fn line(name: &str, info: &ArtifactInfo) -> String {
     } else {
         format!(" (truncated at {}MB)", artifact.bytes >> 20)
     };
-    format!(
-        "{name}  {}  {} lines  {} bytes{cap}  {command}",
-        info.started_at, artifact.lines, artifact.bytes
-    )
+    [
+        artifact.uri.clone(),
+        ago(info.started_at, now),
+        artifact.lines.to_string(),
+        size_text(artifact.bytes) + &cap,
+        command,
+    ]
 }

@@ -76,7 +76,10 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
 }
 
 async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
-    let settings = start.settings(&Chosen::default())?.settings;
+    let loaded = start.settings(&Chosen::default());
+    let broken = loaded.as_ref().err().map(|error| format!("{error:#}"));
+    // With the defaults it can still be said what else works.
+    let settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
     let interceptor = interceptor(&settings);
     // Its artifact goes when this is done.
     let session = session::open(&settings, start, SESSION, Lifetime::Session)?;
@@ -94,6 +97,11 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         None => "no state directory: set HOME or AGENT_BASH_STATE_DIR".to_owned(),
     };
     Ok(vec![
+        Finding {
+            grade: Grade::of(broken.is_none()),
+            what: "settings",
+            detail: broken.unwrap_or_else(|| "can be read".to_owned()),
+        },
         shell(&tool),
         Finding {
             grade: Grade::of(canary.status == Status::Exited { code: 0 }),
@@ -176,13 +184,12 @@ fn failed_artifact(result: &ToolResult) -> Option<&str> {
 
 /// Room for temporary files, as `df` sees it.
 async fn space(tool: &BashTool) -> Finding {
-    let script =
-        "df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6}'";
+    let script = "set -o pipefail; df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6}'";
     let result = run(tool, script).await;
     Finding {
         grade: Grade::of(result.status == Status::Exited { code: 0 }),
         what: "space",
-        detail: result.text,
+        detail: result.text.lines().next().unwrap_or_default().to_owned(),
     }
 }
 

@@ -1,10 +1,11 @@
 //! `agent-bash completions` and `man`, made from the definition of the command line.
 
 use crate::Usage;
-use crate::args::{Cli, CompletionsArgs, ManArgs};
+use crate::args::{Cli, CompletionsArgs, GuideArg, ManArgs};
 use crate::output;
 use anyhow::Context;
 use clap::{Command, CommandFactory};
+use clap_complete::Shell;
 
 /// Prints the script that completes our words in a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
@@ -12,12 +13,25 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     let name = command.get_name().to_owned();
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut command, name, &mut text);
-    output::print(&String::from_utf8_lossy(&text))?;
+    let mut text = String::from_utf8(text).context("the script is not UTF-8")?;
+    if args.shell == Shell::Bash {
+        // clap_complete names the commands of a program with a hyphen in its name in two ways, so that none is found.
+        text = text.replace("agent__subcmd__bash", "agent__bash");
+        text.push_str(BASH_IDS);
+    }
+    output::print(&text)?;
     Ok(0)
 }
 
+/// Completes the numbers of jobs and artifacts, too: those that the program lists.
+const BASH_IDS: &str = include_str!("completion_of_ids.bash");
+
 /// Prints a manual page, or writes all of them.
 pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
+    if let Some(guide) = args.guide {
+        output::print(text_of(guide))?;
+        return Ok(0);
+    }
     // As `generate_to` does.
     let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
@@ -36,6 +50,19 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     clap_mangen::Man::new(page).render(&mut text)?;
     output::print(&String::from_utf8_lossy(&text))?;
     Ok(0)
+}
+
+/// The pages of the documentation, for whoever has the program alone.
+fn text_of(guide: GuideArg) -> &'static str {
+    match guide {
+        GuideArg::Cli => include_str!("../../../../docs/cli.md"),
+        GuideArg::Contract => include_str!("../../../../docs/contract.md"),
+        GuideArg::Hooks => include_str!("../../../../docs/hooks.md"),
+        GuideArg::Mcp => include_str!("../../../../docs/mcp.md"),
+        GuideArg::Rpc => include_str!("../../../../docs/rpc.md"),
+        GuideArg::Rules => include_str!("../../../../docs/rules.md"),
+        GuideArg::Tui => include_str!("../../../../docs/tui.md"),
+    }
 }
 
 /// The command by that name. Its page calls it `agent-bash-jobs`.

@@ -5,8 +5,10 @@ use crate::commands::{script, session};
 use crate::output::{self, Passed};
 use crate::signals::CalledOff;
 use crate::start::Start;
-use agent_bash::core::{JobId, short_duration};
+use crate::table::{ago, table};
+use agent_bash::core::{Clock, JobId, short_duration};
 use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, Waited};
+use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::JobEnding;
 use anyhow::{Context, bail};
 use std::fmt::Write as _;
@@ -103,26 +105,34 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
 }
 
 fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
-    let mut text = String::new();
-    for job in jobs.list()? {
-        if json {
-            let _ = writeln!(text, "{}", serde_json::to_string(&job)?);
-        } else {
-            let first = job.command.lines().next().unwrap_or_default();
-            let _ = writeln!(
-                text,
-                "{}  pid {}  {}  {}  {first}",
-                job.id,
-                job.pid,
-                job.started_at,
-                state(&job)
-            );
+    let jobs = jobs.list()?;
+    if json {
+        let mut text = String::new();
+        for job in &jobs {
+            let _ = writeln!(text, "{}", serde_json::to_string(job)?);
         }
+        output::print(&text)?;
+        return Ok(0);
     }
-    if text.is_empty() && !json {
+    if jobs.is_empty() {
         output::say("there are no jobs");
+        return Ok(0);
     }
-    output::print(&text)?;
+    let now = SystemClock::new().wall();
+    let rows: Vec<[String; 5]> = jobs
+        .iter()
+        .map(|job| {
+            [
+                job.id.to_string(),
+                job.pid.to_string(),
+                ago(job.started_at, now),
+                state(job),
+                job.command.lines().next().unwrap_or_default().to_owned(),
+            ]
+        })
+        .collect();
+    let headings = ["JOB", "PID", "STARTED", "STATE", "COMMAND"];
+    output::print(&table(headings, &rows))?;
     Ok(0)
 }
 

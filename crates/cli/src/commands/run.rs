@@ -1,7 +1,7 @@
 //! `agent-bash run`: one call through the pipeline.
 
 use crate::Usage;
-use crate::args::{RunArgs, SafeLevelArg, StdinArg};
+use crate::args::{RunArgs, StdinArg};
 use crate::commands::{on_terminal, script, session};
 use crate::output::{self, Live};
 use crate::progress::Progress;
@@ -16,7 +16,6 @@ use agent_bash::process::SystemClock;
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashToolBuilder, CallOptions, Input};
 use anyhow::Context;
-use clap::ValueEnum;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -43,10 +42,9 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
 
 async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(ToolResult, u8)> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
-    let (safe_mode, _) = level_and_words(args);
     let chosen = Chosen {
         profile: args.profile,
-        safe_mode,
+        safe_mode: args.safe_mode,
         tools: args.tools.as_deref(),
     };
     let mut settings = start.settings(&chosen)?.settings;
@@ -135,21 +133,8 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
             Some(StdinArg::Pipe) => StdinMode::Pipe,
             Some(StdinArg::Inherit) | None => StdinMode::Null,
         },
-        ..Request::new(script::script(level_and_words(args).1)?)
+        ..Request::new(script::script(&args.script)?)
     }))
-}
-
-/// The level of safe mode and the words of the script. The level is optional and so has its own `=`; who writes it
-/// apart, as for `check`, means the same: no command is called so.
-fn level_and_words(args: &RunArgs) -> (Option<SafeLevelArg>, &[String]) {
-    if args.safe_mode.is_some()
-        && let [first, rest @ ..] = &args.script[..]
-        && !rest.is_empty()
-        && let Ok(level) = SafeLevelArg::from_str(first, false)
-    {
-        return (Some(level), rest);
-    }
-    (args.safe_mode, &args.script)
 }
 
 fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
@@ -188,34 +173,5 @@ fn ending(status: &Status) -> Option<String> {
             job, pid, output, ..
         } => Some(format!("job {job} (pid {pid}), output: {output}")),
         Status::Exited { .. } | Status::Blocked { .. } | Status::NotStarted { .. } => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::args::{Cli, Command};
-    use clap::Parser;
-
-    #[test]
-    fn the_level_of_safe_mode_may_stand_apart() {
-        for (words, level, script) in [
-            (&["--safe-mode", "ls"][..], Some("read_only"), "ls"),
-            (&["--safe-mode", "listed", "ls"], Some("listed"), "ls"),
-            (&["--safe-mode=listed", "ls"], Some("listed"), "ls"),
-            (&["--safe-mode", "listed"], Some("read_only"), "listed"),
-            (&["listed"], None, "listed"),
-        ] {
-            let cli = Cli::try_parse_from(["agent-bash", "run"].iter().chain(words));
-            let Ok(Cli {
-                command: Command::Run(args),
-            }) = cli
-            else {
-                panic!("{words:?}: {cli:?}");
-            };
-            let (found, rest) = level_and_words(&args);
-            assert_eq!(found.map(SafeLevelArg::name), level, "{words:?}");
-            assert_eq!(rest, [script], "{words:?}");
-        }
     }
 }

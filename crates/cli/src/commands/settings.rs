@@ -3,7 +3,9 @@
 use crate::args::SettingsArgs;
 use crate::output;
 use crate::start::{Chosen, Start};
-use agent_bash::settings::default_file;
+use agent_bash::core::{ShellChoice, short_duration};
+use agent_bash::process::resolve_shell;
+use agent_bash::settings::{Origin, Settings, default_file};
 use std::fmt::Write as _;
 
 /// Prints the settings, or a file to start from.
@@ -25,7 +27,15 @@ pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8>
         let _ = writeln!(text, "{}", serde_json::Value::from(all));
     } else {
         for (key, value, origin) in loaded.provenance() {
-            let value = value.unwrap_or_else(|| "(not set)".to_owned());
+            let (value, origin) = match (value, in_force(key, &loaded.settings, start)) {
+                (_, Some(value)) if *origin != Origin::Default => (value, origin.to_string()),
+                (_, Some(value)) => (
+                    value,
+                    format!("profile {}", loaded.settings.profile.as_str()),
+                ),
+                (Some(value), None) => (value, origin.to_string()),
+                (None, None) => ("(not set)".to_owned(), origin.to_string()),
+            };
             let _ = writeln!(text, "{key} = {}  # {origin}", shortened(&value));
         }
     }
@@ -42,6 +52,26 @@ pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8>
 /// What is wrong with an interceptor that has nothing to propose, and what to do.
 pub(crate) const NAMES_NO_TOOLS: &str = "interceptor.mode is on and names no tools, so nothing is intercepted: \
      name the model's other tools with the setting interceptor.tools, with --tools, or with `tools` of an RPC call";
+
+/// The value in force of a key that the profile decides where nobody else does, or that it bounds.
+fn in_force(key: &str, settings: &Settings, start: &Start) -> Option<String> {
+    let profile = settings.profile();
+    let quoted = |text: &str| format!("\"{text}\"");
+    match key {
+        "timeout.default" => Some(quoted(&short_duration(profile.timeouts.default))),
+        "timeout.max" => Some(quoted(&short_duration(profile.timeouts.max))),
+        "shell.path" => {
+            // Safe mode is always bash's.
+            let (named, choice) = match settings.safe_mode {
+                Some(_) => (None, ShellChoice::Bash),
+                None => (settings.shell.as_deref(), profile.shell),
+            };
+            let shell = resolve_shell(named, choice, &start.host.env).ok()?;
+            Some(quoted(&shell.path.display().to_string()))
+        }
+        _ => None,
+    }
+}
 
 /// One line of a table; the whole of a long value is in `--json`.
 fn shortened(value: &str) -> String {

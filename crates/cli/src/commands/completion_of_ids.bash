@@ -1,0 +1,23 @@
+
+# The numbers of jobs and artifacts are asked of the program.
+_agent__bash_with_ids() {
+    _agent__bash "$@"
+    [[ $2 == -* || $3 == --* ]] && return
+    local kind= state=() at
+    case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
+        'jobs show' | 'jobs output' | 'jobs input' | 'jobs wait' | 'jobs kill') kind=jobs ;;
+        'artifact show' | 'artifact grep') kind=artifact ;;
+        *) return ;;
+    esac
+    (( COMP_CWORD > 2 )) || return
+    for (( at = 3; at < COMP_CWORD; at++ )); do
+        [[ ${COMP_WORDS[at]} == --state ]] && state=(--state "${COMP_WORDS[at + 1]}")
+    done
+    local id ids=
+    while read -r id _; do
+        id=${id#artifact://}
+        [[ $id == [0-9]* ]] && ids+=" $id"
+    done < <("$1" "$kind" list "${state[@]}" 2> /dev/null)
+    COMPREPLY=( $(compgen -W "$ids" -- "$2") )
+}
+complete -o bashdefault -o default -F _agent__bash_with_ids agent-bash

@@ -1,0 +1,83 @@
+//! The words of the command line before clap reads them, and what is said beside its errors.
+
+use crate::args::SafeLevelArg;
+use clap::ValueEnum;
+use clap::error::ErrorKind;
+use std::ffi::{OsStr, OsString};
+
+/// Behind it nothing is an option.
+const END_OF_OPTIONS: &str = "--";
+
+/// The level of safe mode is optional, so clap takes it behind a `=` alone; written apart, it means the same, with every
+/// command: no command of a person's is called so.
+pub(crate) fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
+    let mut joined: Vec<OsString> = Vec::new();
+    let mut options = true;
+    for word in words {
+        options &= word != END_OF_OPTIONS;
+        let level = word.to_str().filter(|word| is_level(word));
+        match (level, joined.last_mut()) {
+            (Some(level), Some(last)) if options && last == "--safe-mode" => {
+                last.push("=");
+                last.push(level);
+            }
+            _ => joined.push(word),
+        }
+    }
+    joined
+}
+
+fn is_level(word: &str) -> bool {
+    SafeLevelArg::from_str(word, false).is_ok()
+}
+
+/// How to run words that have options of their own, where that is what clap stumbled over: `agent-bash run ls -la`.
+pub(crate) fn advice(kind: ErrorKind, words: &[OsString]) -> Option<String> {
+    let [_, run, script @ ..] = words else {
+        return None;
+    };
+    let is_command = |first: &OsString| !first.to_string_lossy().starts_with('-');
+    if kind != ErrorKind::UnknownArgument
+        || run != OsStr::new("run")
+        || !script.first().is_some_and(is_command)
+    {
+        return None;
+    }
+    let script: Vec<_> = script.iter().map(|word| word.to_string_lossy()).collect();
+    let script = shlex::try_join(script.iter().map(AsRef::as_ref)).ok()?;
+    Some(format!(
+        "To run these words as a command, put `--` before them:\n\n  agent-bash run -- {script}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<OsString> {
+        text.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn the_level_of_safe_mode_may_stand_apart() {
+        for (given, want) in [
+            ("x run --safe-mode listed ls", "x run --safe-mode=listed ls"),
+            ("x rpc --safe-mode read-only", "x rpc --safe-mode=read-only"),
+            ("x run --safe-mode ls", "x run --safe-mode ls"),
+            ("x run -- --safe-mode listed", "x run -- --safe-mode listed"),
+            ("x run listed", "x run listed"),
+        ] {
+            assert_eq!(joined(words(given)), words(want));
+        }
+    }
+
+    #[test]
+    fn words_with_options_are_said_how_to_run() {
+        let unknown = ErrorKind::UnknownArgument;
+        let said = advice(unknown, &words("x run ls -la")).unwrap();
+        assert!(said.ends_with("agent-bash run -- ls -la"), "{said}");
+        for other in ["x run --no-such ls", "x check ls -la", "x"] {
+            assert_eq!(advice(unknown, &words(other)), None, "{other}");
+        }
+    }
+}
