@@ -98,7 +98,9 @@ pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
     let cut = |one: &&SinkReport| one.summary.truncated || one.summary.binary;
     let cut = printed.iter().filter(cut);
     let artifacts = cut.filter_map(|one| one.artifact.as_ref());
-    let paths: Vec<&str> = artifacts.map(|artifact| artifact.path.as_str()).collect();
+    let paths: Vec<String> = artifacts
+        .map(|artifact| format!("{}{}", artifact.path, cap(artifact)))
+        .collect();
     (!paths.is_empty()).then(|| format!("[Full output: {}]", paths.join(", ")))
 }
 
