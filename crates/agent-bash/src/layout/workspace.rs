@@ -2,8 +2,8 @@
 //! file with all of it, and what lives on or could not be kept; the other notices stay in the data.
 
 use super::wording::{
-    SizeStyle, background_line, binary_line, files_line, is_binary, plain, shell_code, size,
-    vital_lines,
+    SizeStyle, background_line, binary_line, files_line, is_binary, line_count, plain, shell_code,
+    size, vital_lines,
 };
 use super::{End, Facts};
 use crate::refusal::Refusal;
@@ -116,7 +116,7 @@ fn joined(facts: &Facts<'_>) -> (String, Option<String>) {
             Some(TruncatedBy::Bytes) => return (text, by_size()),
             Some(TruncatedBy::Lines) => {
                 let shown: u64 = printed.shown.pieces().map(Piece::line_count).sum();
-                return (text, Some(format!("{shown} lines")));
+                return (text, Some(line_count(shown)));
             }
             _ => {}
         }
