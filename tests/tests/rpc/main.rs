@@ -299,7 +299,7 @@ fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
         "{{\"id\":1,\"type\":\"ping\",\"x\":\"{}\"}}",
         "x".repeat(8 << 20)
     );
-    let bad: [(&[u8], Value, &str, &str); 6] = [
+    let bad: [(&[u8], Value, &str, &str); 7] = [
         (b"{", Value::Null, "", "not JSON"),
         (b"\xff\xfe", Value::Null, "", "not JSON"),
         (b"[]", Value::Null, "", "an object"),
@@ -315,7 +315,13 @@ fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
             "cancel",
             "missing field `target`",
         ),
-        (too_long.as_bytes(), Value::Null, "", "longer than 8 MiB"),
+        (
+            b"{\"id\":6,\"type\":\"bash\",\"command\":\"\\ud83d\"}",
+            json!(6),
+            "bash",
+            "not JSON",
+        ),
+        (too_long.as_bytes(), json!(1), "ping", "longer than 8 MiB"),
     ];
     for (line, id, command, error) in bad {
         server.send_bytes(line)?;
