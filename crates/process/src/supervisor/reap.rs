@@ -8,6 +8,7 @@ use std::os::fd::BorrowedFd;
 use std::process::Child;
 use std::sync::Arc;
 use tokio::net::UnixStream;
+use tokio::sync::oneshot;
 
 /// Ends whoever is left of the session that `leader` led, which was not reaped, and whoever can still write to these
 /// pipes. Returns how many there were.
@@ -137,6 +138,13 @@ pub(super) async fn reap(ending: Option<Ending>, socket: Arc<UnixStream>) {
         }
         tokio::task::yield_now().await;
     }
-    // A thread waits for it, if there can be one.
-    drop(ending);
+    let (tell, told) = oneshot::channel();
+    let wait = move || {
+        ending.reap();
+        // Who waited may have gone.
+        let _ = tell.send(());
+    };
+    // Without a thread nobody waits.
+    let _ = std::thread::Builder::new().spawn(wait);
+    let _ = told.await;
 }
