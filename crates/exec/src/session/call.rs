@@ -145,7 +145,8 @@ impl<'a> SessionCall<'a> {
         let clock = Arc::clone(&options.clock);
         let watchdog = Watchdog::start(
             shell.supervised.link(),
-            rustix::io::dup(&shell.status).ok(),
+            // Close-on-exec: what the host starts meanwhile must not hold it.
+            rustix::io::fcntl_dupfd_cloexec(&shell.status, 0).ok(),
             clock,
             cancel.clone(),
             spec,
