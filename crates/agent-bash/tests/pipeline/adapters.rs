@@ -21,12 +21,12 @@ use tokio::sync::Semaphore;
 /// What a slow machine may take.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Time in which nothing is ever late.
+/// Whoever waits by it has waited long enough.
 #[derive(Debug)]
-struct Patient;
+struct Impatient;
 
 #[async_trait]
-impl Clock for Patient {
+impl Clock for Impatient {
     fn now(&self) -> Duration {
         Duration::ZERO
     }
@@ -35,9 +35,7 @@ impl Clock for Patient {
         Timestamp(1000)
     }
 
-    async fn sleep(&self, _: Duration) {
-        std::future::pending::<()>().await;
-    }
+    async fn sleep(&self, _: Duration) {}
 }
 
 /// Prints one part at once and the other when it may; then ends.
@@ -124,7 +122,7 @@ fn session_of(answer: &Answer) -> Option<u64> {
 #[tokio::test]
 async fn a_call_is_answered_before_its_end_and_goes_on() {
     let executor = InTwoParts::new(b"start\n", b"end\n");
-    let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| builder);
+    let client = Client::new(executor.clone(), Arc::new(Impatient), |builder| builder);
     let begun = client.call("codex", "exec_command", json!({ "cmd": "x" }));
     let begun = begun.await;
     let session = session_of(&begun).expect("a session to go on with");
@@ -165,7 +163,7 @@ async fn a_call_is_answered_before_its_end_and_goes_on() {
 async fn a_tool_that_does_not_yield_waits_for_the_end() {
     // The same command and the same clock: it is the adapter that makes the difference.
     let executor = InTwoParts::new(b"start\n", b"end\n");
-    let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| builder);
+    let client = Client::new(executor.clone(), Arc::new(Impatient), |builder| builder);
     let call = client.call("gemini", "run_shell_command", json!({ "command": "x" }));
     let release = async {
         drop(executor.printed.acquire().await.unwrap());
@@ -180,7 +178,7 @@ async fn a_tool_that_does_not_yield_waits_for_the_end() {
 async fn who_calls_off_a_call_ends_it_and_who_calls_off_a_wait_does_not() {
     let codex = adapters::by_name("codex").unwrap();
     let executor = InTwoParts::new(b"part", b"");
-    let client = Client::new(executor.clone(), Arc::new(Patient), |builder| builder);
+    let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| builder);
     let cancel = Cancel::new();
     let input = json!({ "cmd": "x" });
     let call = client.adapted.call(codex, "exec_command", &input, &cancel);
@@ -200,7 +198,7 @@ async fn who_calls_off_a_call_ends_it_and_who_calls_off_a_wait_does_not() {
     assert_eq!(answer.result.unwrap().status, Status::Cancelled);
 
     let executor = InTwoParts::new(b"part", b"");
-    let client = Client::new(executor, Arc::new(Stopped), |builder| builder);
+    let client = Client::new(executor, Arc::new(Impatient), |builder| builder);
     let begun = client.call("codex", "exec_command", input).await;
     let session = session_of(&begun).unwrap();
     let called_off = Cancel::new();
@@ -228,7 +226,7 @@ async fn what_a_wait_did_not_show_is_kept_and_linked_at_the_end() {
     // Far less than the window of the call: it is the small budget of one wait that hides something.
     for (budget, is_linked) in [(1, true), (1000, false)] {
         let executor = InTwoParts::new(b"0123456789", b"!");
-        let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| {
+        let client = Client::new(executor.clone(), Arc::new(Impatient), |builder| {
             builder.artifacts(Arc::new(Memory::default()))
         });
         let begun = client
@@ -303,7 +301,7 @@ async fn to_leave_a_sandbox_is_for_the_approver_and_is_refused_where_it_does_not
     ] {
         let executor = Scripted::exits(0, b"");
         // Everything else is allowed.
-        let client = Client::new(executor.clone(), Arc::new(Patient), |builder| builder);
+        let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| builder);
         let answer = client.call(adapter, tool, input.clone()).await;
         assert!(
             answer.is_error && answer.content.contains("escalated permissions"),
@@ -314,7 +312,7 @@ async fn to_leave_a_sandbox_is_for_the_approver_and_is_refused_where_it_does_not
 
         let approver = Arc::new(Generous::default());
         let asked = approver.clone();
-        let client = Client::new(executor.clone(), Arc::new(Patient), |builder| {
+        let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| {
             builder.approver(asked)
         });
         let answer = client.call(adapter, tool, input).await;
@@ -404,7 +402,7 @@ async fn each_adapter_asks_for_what_its_tool_means() {
         ),
     ] {
         let executor = Scripted::exits(0, b"");
-        let client = Client::new(executor.clone(), Arc::new(Patient), |builder| builder);
+        let client = Client::new(executor.clone(), Arc::new(Stopped), |builder| builder);
         let answer = client.call(adapter, tool, input.clone()).await;
         assert!(answer.result.is_some(), "{adapter}: {}", answer.content);
         let spec = executor.last();
