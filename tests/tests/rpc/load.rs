@@ -94,11 +94,11 @@ fn a_client_that_dies_takes_its_commands_along() -> Result<()> {
     }
     let ended = poll::until(SOON, || child.try_wait().ok().flatten());
     assert!(ended.is_some(), "it goes on without a client");
-    assert!(
-        procfs::processes()
-            .iter()
-            .all(|process| !process.environment_has(&world.mark()))
-    );
+    // A supervisor that was just being started ahead of a call finds its host gone in its own time: it is looked for below.
+    let is_command = |process: &procfs::Process| {
+        process.environment_has(&world.mark()) && process.command != "agent-bash-supervisor"
+    };
+    assert!(!procfs::processes().iter().any(is_command));
     world.assert_nothing_left(SOON);
     Ok(())
 }
