@@ -115,9 +115,15 @@ impl Census {
             while matches!(rustix::process::wait(WaitOptions::NOHANG), Ok(Some(_))) {}
         }
         let me = std::process::id();
+        let own = procfs::process(me).map(|process| process.command);
+        // A child of ours that is not its program yet has all that we have: the files that another test has open.
+        let is_started = |process: &Process| {
+            let command = Some(&process.command);
+            process.parent != me || (command != own.as_ref() && !process.command.starts_with('['))
+        };
         let processes = procfs::processes_since(self.since)
             .into_iter()
-            .filter(|process| process.pid != me && process.is_alive())
+            .filter(|process| process.pid != me && process.is_alive() && is_started(process))
             .filter(|process| {
                 (self.orphans && process.parent == me)
                     || self.marks.iter().any(|mark| process.environment_has(mark))

@@ -4,6 +4,7 @@
 use agent_bash_tests::census::Census;
 use agent_bash_tests::poll;
 use agent_bash_tests::world::World;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Long enough for a process to show up.
@@ -87,4 +88,27 @@ fn an_open_descriptor_is_found() {
     assert!(is_ours(&census.end(NOW)));
     drop(file);
     assert!(!is_ours(&census.end(NOW)));
+}
+
+#[test]
+fn a_program_that_another_thread_is_starting_is_nobodys() {
+    let world = World::new().unwrap();
+    // Until it is its program, what another test starts has this, too.
+    let _open = std::fs::File::create(world.cwd().join("open")).unwrap();
+    let neighbours = World::new().unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                world.sweep();
+            }
+        });
+        let killed = (0..500).filter(|_| {
+            let status = neighbours.command("true").status();
+            !status.is_ok_and(|status| status.success())
+        });
+        let killed = killed.count();
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(killed, 0, "programs were ended while they were started");
+    });
 }
