@@ -8,6 +8,7 @@ use crate::platform::open_handle;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, getpgid, getpid, getsid, waitid};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::fd::BorrowedFd;
@@ -147,20 +148,31 @@ fn awaited() -> Vec<i32> {
 /// How many descendants are looked at, at the most; a fork bomb has no last one.
 const MAX_DESCENDANTS: usize = 10_000;
 
-/// All descendants of `pid`, nearest first, `pid` itself not among them; zombies, too.
+/// All descendants of `pid`, which is their subreaper, nearest first, `pid` itself not among them; zombies, too.
 pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     let children_of = |parent: i32| {
         let children = children(parent).into_iter();
         children.filter_map(move |child| ProcessInfo::of_child(child, parent))
     };
-    let mut found: Vec<ProcessInfo> = children_of(pid).collect();
+    let mut found: Vec<ProcessInfo> = Vec::new();
     let mut next = 0;
-    while next < found.len() && found.len() < MAX_DESCENDANTS {
-        let parent = found[next].pid;
-        found.extend(children_of(parent));
-        next += 1;
+    loop {
+        // Whoever's parent has ended during the walk was met below neither of the two, and is below `pid` now.
+        let known: BTreeSet<i32> = found.iter().map(|process| process.pid).collect();
+        let new = children_of(pid).filter(|process| !known.contains(&process.pid));
+        found.extend(new);
+        if next == found.len() {
+            return found;
+        }
+        while next < found.len() && found.len() < MAX_DESCENDANTS {
+            let parent = found[next].pid;
+            found.extend(children_of(parent));
+            next += 1;
+        }
+        if found.len() >= MAX_DESCENDANTS {
+            return found;
+        }
     }
-    found
 }
 
 /// Everybody, found by a scan.

@@ -126,7 +126,7 @@ impl Beside {
                 break;
             }
         }
-        self.members.keep(living);
+        self.members.forget_ended();
     }
 
     /// One more.

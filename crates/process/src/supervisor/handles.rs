@@ -8,6 +8,12 @@ use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+/// For a look without a wait.
+const AT_ONCE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
+
 /// Some processes, by pid.
 #[derive(Debug, Default)]
 pub(super) struct Handles {
@@ -50,14 +56,16 @@ impl Handles {
         true
     }
 
-    /// Forgets whoever is not among these, and is gone therefore.
-    pub(super) fn keep(&mut self, living: &[ProcessInfo]) {
-        self.all.retain(|pid, handle| {
-            let is_it = |process: &ProcessInfo| {
-                process.pid == *pid && process.start_time == handle.start_time && !process.zombie
-            };
-            living.iter().any(is_it)
-        });
+    /// Forgets whoever has ended. That is known by their handles alone: a list of who lives may lack somebody whose parent ends
+    /// while it is read.
+    pub(super) fn forget_ended(&mut self) {
+        let mut fds = self.polled();
+        if !poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|count| count > 0) {
+            return;
+        }
+        let ended: Vec<bool> = fds.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let mut ended = ended.into_iter();
+        self.all.retain(|_, _| !ended.next().unwrap_or_default());
     }
 
     /// Forgets all.
@@ -80,15 +88,16 @@ impl Handles {
 
     /// Whether one of them has ended and was not forgotten.
     pub(super) fn somebody_has_ended(&self) -> bool {
+        let mut fds = self.polled();
+        !fds.is_empty() && poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|count| count > 0)
+    }
+
+    /// In the order of the pids.
+    fn polled(&self) -> Vec<PollFd<'_>> {
         let handles = self.all.values();
-        let mut fds: Vec<_> = handles
+        handles
             .map(|handle| PollFd::new(&handle.fd, PollFlags::IN))
-            .collect();
-        let at_once = Timespec {
-            tv_sec: 0,
-            tv_nsec: 0,
-        };
-        !fds.is_empty() && poll(&mut fds, Some(&at_once)).is_ok_and(|count| count > 0)
+            .collect()
     }
 
     /// Sends each of them these signals, one after another.
@@ -98,5 +107,31 @@ impl Handles {
                 let _ = signal_handle(&handle.fd, *signal);
             }
         }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+    use crate::supervisor::beside::Beside;
+    use std::process::Command;
+
+    #[test]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a process that is nobody's child but the test's"
+    )]
+    fn who_is_missing_in_a_list_is_not_forgotten() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let process = ProcessInfo::read(child.id().cast_signed()).unwrap();
+        let mut beside = Beside::of_session(std::slice::from_ref(&process));
+        // As it is read while its parent ends.
+        beside.look(&[]);
+        assert_eq!(beside.pids().collect::<Vec<_>>(), [process.pid]);
+        child.kill().unwrap();
+        // Until it is reaped the number is its own.
+        child.wait().unwrap();
+        beside.look(&[]);
+        assert_eq!(beside.pids().count(), 0);
     }
 }

@@ -134,7 +134,7 @@ impl Marked {
             .into_iter()
             .filter(|process| found.contains(&process.pid))
             .collect();
-        self.known.keep(&members);
+        self.known.forget_ended();
         for process in &members {
             self.known.add(process);
         }
