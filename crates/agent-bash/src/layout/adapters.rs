@@ -8,10 +8,10 @@ pub(crate) mod gemini;
 pub(crate) mod openai_shell;
 mod printed;
 
-use super::standard;
+use super::{standard, wording};
 use crate::Account;
-use crate::adapters::Ran;
-use agent_bash_core::{NoticeKind, Status};
+use crate::adapters::{Done, Ran, Shown};
+use agent_bash_core::{NoticeKind, Status, StreamId};
 use agent_bash_sink::SinkReport;
 
 /// What is shown of the output, stdout before stderr.
@@ -40,7 +40,7 @@ fn with_lines(output: &str, lines: &[String]) -> String {
         return output.to_owned();
     }
     let mut text = output.to_owned();
-    super::wording::blank_line(&mut text);
+    wording::blank_line(&mut text);
     text.push_str(&lines.join("\n"));
     text
 }
@@ -53,13 +53,34 @@ fn sentence(account: &Account) -> Option<String> {
     match &account.result.status {
         Status::TimedOut { after_ms } => Some(format!(
             "Command timed out after {}",
-            super::wording::seconds_text(*after_ms)
+            wording::seconds_text(*after_ms)
         )),
         Status::Cancelled => Some("Command cancelled".to_owned()),
         Status::Signaled { signal, .. } => Some(format!("Command terminated by {signal}")),
         Status::Lost { reason } => Some(format!("Command failed: {reason}")),
         _ => None,
     }
+}
+
+/// What is shown of one of the streams.
+fn stream_text(account: &Account, stream: StreamId) -> String {
+    let mut printed = account.printed.iter();
+    let printed = printed.find(|printed| printed.stream == stream);
+    printed.map(wording::shown_text).unwrap_or_default()
+}
+
+/// Of a call that has one command: what `write` makes of it, unless it was refused.
+fn of_one(ran: &[Ran], write: impl FnOnce(&Account) -> Shown) -> Shown {
+    match only(ran) {
+        None => Shown::text(""),
+        Some(account) if account.refusal.is_some() => Shown::error(&account.result.text),
+        Some(account) => write(account),
+    }
+}
+
+/// Of a call in which nothing was run: why, in our own words.
+fn not_run(done: &Done<'_>) -> Shown {
+    done.error().map_or_else(|| done.unexpected(), Shown::error)
 }
 
 /// The command of a call that has one.

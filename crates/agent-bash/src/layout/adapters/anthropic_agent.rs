@@ -1,7 +1,7 @@
 //! As the SDK's own tool answers: a command that failed is an error with its output alone, a cut output has a first line that
 //! says so.
 
-use super::{notes, only, output, sentence, with_lines};
+use super::{not_run, notes, of_one, output, sentence, with_lines};
 use crate::Account;
 use crate::adapters::{Done, Given, Shown};
 use agent_bash_core::Status;
@@ -9,18 +9,13 @@ use agent_bash_core::Status;
 pub(crate) fn write(_: &Given, done: &Done<'_>) -> Shown {
     match done {
         Done::Restarted => Shown::text("bash session restarted"),
-        Done::Ran(ran) => only(ran).map_or_else(|| Shown::text(""), ran_once),
+        Done::Ran(ran) => of_one(ran, ran_once),
         Done::Misread(error) => Shown::error(format!("bash: {error}")),
-        other => other
-            .error()
-            .map_or_else(|| other.unexpected(), Shown::error),
+        other => not_run(other),
     }
 }
 
 fn ran_once(account: &Account) -> Shown {
-    if account.refusal.is_some() {
-        return Shown::error(&account.result.text);
-    }
     let output = output(account);
     let output = output.trim_end_matches('\n');
     let cut = if account.result.output.truncated {

@@ -2,10 +2,9 @@
 //!
 //! A field that has nothing to say is left out: none of them may be `null`.
 
-use super::only;
+use super::{not_run, only, stream_text};
 use crate::Account;
 use crate::adapters::{Done, Given, Shown};
-use crate::layout::wording::shown_text;
 use agent_bash_core::{Status, StreamId};
 use serde_json::json;
 
@@ -23,19 +22,12 @@ pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
 }
 
 fn ran_once(given: &Given, account: &Account) -> Shown {
-    let of = |stream: StreamId| {
-        let printed = account
-            .printed
-            .iter()
-            .find(|printed| printed.stream == stream);
-        printed.map(shown_text).unwrap_or_default()
-    };
     let result = &account.result;
     let refused = account.refusal.as_ref().map(|_| result.text.clone());
     let interrupted = matches!(result.status, Status::TimedOut { .. } | Status::Cancelled);
     let mut data = json!({
-        "stdout": of(StreamId::Stdout),
-        "stderr": refused.unwrap_or_else(|| of(StreamId::Stderr)),
+        "stdout": stream_text(account, StreamId::Stdout),
+        "stderr": refused.unwrap_or_else(|| stream_text(account, StreamId::Stderr)),
         "interrupted": interrupted,
     });
     match &result.status {
@@ -87,8 +79,6 @@ pub(crate) fn write_stop(_: &Given, done: &Done<'_>) -> Shown {
                 ..Shown::text(message.clone())
             }
         }
-        other => other
-            .error()
-            .map_or_else(|| other.unexpected(), Shown::error),
+        other => not_run(other),
     }
 }

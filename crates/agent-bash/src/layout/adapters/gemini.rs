@@ -1,7 +1,7 @@
 //! Labelled lines, in the order of gemini-cli, marked as what nobody vouches for.
 
 use super::printed::{Ends, Printed};
-use super::{notes_but_survivors, output, with_lines};
+use super::{not_run, notes_but_survivors, output, with_lines};
 use crate::adapters::gemini::{FIRST_SHOWN, SHOWN};
 use crate::adapters::{Done, FieldError, Given, Ran, Shown};
 use crate::layout::wording::thousands;
@@ -19,9 +19,7 @@ pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
         Done::Misread(FieldError::Misfit { field, json, .. }) => {
             Shown::error(format!("params/{field} must be {json}"))
         }
-        other => other
-            .error()
-            .map_or_else(|| other.unexpected(), Shown::error),
+        other => not_run(other),
     }
 }
 

@@ -3,11 +3,10 @@
 //! An outcome without an exit code is read as success by the SDK, so there always is one; what no command has said (that it
 //! was refused, or why there is no more) stands in `stderr`.
 
-use super::{notes, sentence, with_lines};
+use super::{notes, sentence, stream_text, with_lines};
 use crate::Account;
 use crate::adapters::openai_shell::share;
 use crate::adapters::{Done, Given, Shown};
-use crate::layout::wording::shown_text;
 use agent_bash_core::{Status, StreamId};
 use serde_json::{Value, json};
 
@@ -66,14 +65,8 @@ pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
 }
 
 fn entry(account: &Account, room: Option<u64>) -> Entry {
-    let of = |stream: StreamId| {
-        let printed = account
-            .printed
-            .iter()
-            .find(|printed| printed.stream == stream);
-        printed.map(shown_text).unwrap_or_default()
-    };
-    let (mut stdout, mut stderr) = (of(StreamId::Stdout), of(StreamId::Stderr));
+    let mut stdout = stream_text(account, StreamId::Stdout);
+    let mut stderr = stream_text(account, StreamId::Stderr);
     let timed_out = matches!(account.result.status, Status::TimedOut { .. });
     // The outcome says it.
     let sentence = sentence(account).filter(|_| !timed_out);
