@@ -54,11 +54,6 @@ pub fn write(layout: TextLayout, facts: &Facts<'_>) -> String {
     }
 }
 
-/// A size for people: `128 KB`, `1.5 MB`; 1 KB is 1024 bytes.
-pub fn size_text(bytes: u64) -> String {
-    wording::size(bytes, wording::SizeStyle::Spaced)
-}
-
 /// Bytes as they were printed, cleaned as a result's output is.
 pub fn clean(bytes: &[u8]) -> String {
     let mut buffer = TailBuffer::new(bytes.len(), CarriageReturn::Overwrite);

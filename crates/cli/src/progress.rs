@@ -3,7 +3,7 @@
 
 use agent_bash::HostContext;
 use agent_bash::core::{Clock, Flow, OutputConsumer, StreamId, short_duration};
-use agent_bash::layout::size_text;
+use agent_bash::sink::{SizeStyle, size_text};
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -100,8 +100,8 @@ fn line(elapsed: Duration, bytes: u64, lines: u64) -> String {
     let elapsed = short_duration(Duration::from_secs(elapsed.as_secs()));
     let printed = match (bytes, lines) {
         (0, _) => "nothing printed yet".to_owned(),
-        (_, 0 | 1) => format!("{}, 1 line", size_text(bytes)),
-        _ => format!("{}, {lines} lines", size_text(bytes)),
+        (_, 0 | 1) => format!("{}, 1 line", size_text(bytes, SizeStyle::Spaced)),
+        _ => format!("{}, {lines} lines", size_text(bytes, SizeStyle::Spaced)),
     };
     format!("[{elapsed}: {printed}]")
 }

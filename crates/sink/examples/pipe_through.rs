@@ -8,7 +8,7 @@ use agent_bash_core::{
 };
 use agent_bash_sink::{
     ArtifactDir, ArtifactDirOptions, ArtifactLimits, CarriageReturn, Lifetime, Naming, OutputSink,
-    Shown, SinkOptions,
+    Shown, SinkOptions, SizeStyle, binary_text,
 };
 use std::io::{self, Read, Write};
 use std::num::NonZeroU64;
@@ -78,8 +78,9 @@ fn main() -> io::Result<()> {
     for piece in report.shown.pieces() {
         stdout.write_all(piece.marked().as_bytes())?;
     }
-    if let Shown::Binary { description } = &report.shown {
-        writeln!(stdout, "{description}")?;
+    if report.shown == Shown::Binary {
+        let mark = binary_text(report.summary.total_bytes, SizeStyle::Tight);
+        writeln!(stdout, "{mark}")?;
     }
     eprintln!("{}", serde_json::to_string_pretty(&report.summary)?);
     for line in report

@@ -1,6 +1,6 @@
 //! [`CallOutput`]: the streams of one call, one sink merged or two apart, as an executor's consumer.
 
-use crate::report::{Shown, SinkReport};
+use crate::report::SinkReport;
 use crate::sanitise::CarriageReturn;
 use crate::sink::{OutputSink, SinkOptions};
 use agent_bash_core::{
@@ -237,13 +237,5 @@ impl CallReport {
     /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         self.reports().all(|report| report.shown.is_empty())
-    }
-
-    /// The binary stream's description, if there is one.
-    pub fn binary_description(&self) -> Option<&str> {
-        self.reports().find_map(|report| match &report.shown {
-            Shown::Binary { description } => Some(description.as_str()),
-            _ => None,
-        })
     }
 }

@@ -352,7 +352,7 @@ fn shown_raw(text: &Text, shown: &Shown, raw: u64) -> u64 {
         _ => window.raw_before(at).unwrap_or(0),
     };
     let spans = match shown {
-        Shown::Binary { .. } => [(0, 0), (0, 0)],
+        Shown::Binary => [(0, 0), (0, 0)],
         Shown::Whole(_) if total == 0 => return raw,
         Shown::Whole(_) => [(0, total), (0, 0)],
         Shown::Head(piece) => [(0, piece.text.len() as u64), (0, 0)],

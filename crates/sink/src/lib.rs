@@ -12,7 +12,7 @@
 //! What a stream passes through, each in a file of its own: `sanitise` (with `escape`, `visible`, `scan`) cleans,
 //! `lines` applies line limits and counts, `window` keeps both ends, `cut` is the truncation policies, `spill` takes
 //! the raw bytes to disk. No text *around* an output is written here: the headings and notices of a result are
-//! `agent-bash`'s, made from the report.
+//! `agent-bash`'s, made from the report; `wording` has the words that others use, too.
 //!
 //! This crate starts no process and knows no terminal.
 
@@ -45,6 +45,7 @@ mod terminal_text;
 mod view;
 mod visible;
 mod window;
+mod wording;
 
 pub use artifact_dir::{ArtifactDir, ArtifactInfo, Cleared, LookupError, Removed, open_artifact};
 pub use artifact_options::{ArtifactDirOptions, ArtifactLimits, Naming, SessionNameError};
@@ -60,6 +61,7 @@ pub use sink::{OutputSink, SinkOptions};
 pub use tail_buffer::TailBuffer;
 pub use terminal_text::TerminalText;
 pub use view::{DEFAULT_LINES, FileView, MAX_PAGE, Next, Page};
+pub use wording::{SizeStyle, binary_text, size_text, truncated_note};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -42,10 +42,7 @@ pub enum Shown {
         tail: Piece,
     },
     /// Nothing: it is no text.
-    Binary {
-        /// One line that says so.
-        description: String,
-    },
+    Binary,
 }
 
 /// A piece of clean text: valid UTF-8 without control characters other than TAB and LF.
@@ -85,7 +82,7 @@ impl Shown {
         let (first, second) = match self {
             Self::Whole(piece) | Self::Head(piece) | Self::Tail(piece) => (Some(piece), None),
             Self::Ends { head, tail } => (Some(head), Some(tail)),
-            Self::Binary { .. } => (None, None),
+            Self::Binary => (None, None),
         };
         first.into_iter().chain(second)
     }
@@ -93,7 +90,7 @@ impl Shown {
     /// Whether there is nothing to show.
     pub fn is_empty(&self) -> bool {
         match self {
-            Self::Binary { .. } => false,
+            Self::Binary => false,
             _ => self.pieces().all(|piece| piece.text.is_empty()),
         }
     }

@@ -22,6 +22,9 @@ fn is_seen(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace())
 }
 
+/// So many bytes that are no text are no accident.
+const NOISE: u64 = 64;
+
 /// What a lone CR does; CRLF is a line's end always.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CarriageReturn {
@@ -49,6 +52,8 @@ pub(crate) trait TextSink {
     fn take_back(&mut self, chars: usize) -> String;
     /// A character that was taken back was written over by another.
     fn written_over(&mut self) {}
+    /// A sequence that sets colours: it stands in no text.
+    fn colours(&mut self, _sequence: &[u8]) {}
 }
 
 /// The decoder and cleaner of one stream.
@@ -118,9 +123,12 @@ impl Sanitiser {
         }
     }
 
-    /// Bytes that are in no text: undecodable ones, and controls that no program prints for a reader.
-    pub(crate) fn not_text(&self) -> u64 {
-        self.not_text
+    /// Whether what was taken is mostly no text (bytes that cannot be decoded, controls that no program prints for a reader):
+    /// more than half of it; or a third, where there is enough of it to tell. In noise about half the bytes decode by chance, in
+    /// text of another encoding hardly any do.
+    pub(crate) fn is_noise(&self) -> bool {
+        let (not_text, raw) = (self.not_text, self.raw);
+        not_text > raw / 2 || (not_text >= NOISE && not_text > raw / 3)
     }
 
     /// Takes a chunk.
@@ -167,6 +175,9 @@ impl Sanitiser {
         match bytes[0] {
             ESC => {
                 if let Some((len, effect)) = Escape::simple(bytes) {
+                    if bytes[len - 1] == b'm' {
+                        out.colours(&bytes[..len]);
+                    }
                     self.apply(effect, self.raw + len as u64 - 1, out);
                     return len;
                 }

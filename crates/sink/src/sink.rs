@@ -16,9 +16,6 @@ use std::fs::File;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// So many bytes that are no text are no accident.
-const NOISE: u64 = 64;
-
 /// What a sink is to do with its stream. Every field is a decision of the caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinkOptions {
@@ -119,7 +116,7 @@ impl OutputSink {
         self.sanitiser.finish(&mut self.lines);
         let raw = self.sanitiser.raw();
         let text = self.lines.finish(raw);
-        let (shown, summary) = if is_noise(self.sanitiser.not_text(), raw) {
+        let (shown, summary) = if self.sanitiser.is_noise() {
             binary(&text, policy, raw)
         } else {
             let tail = self.options.tail.map(NonZeroU64::get);
@@ -148,16 +145,7 @@ impl OutputSink {
     }
 }
 
-/// Whether a stream of `raw` bytes is mostly no text: more than half of it; or a third, where there is
-/// enough of it to tell. In noise about half the bytes decode by chance, in text of another encoding hardly any do.
-fn is_noise(not_text: u64, raw: u64) -> bool {
-    not_text > raw / 2 || (not_text >= NOISE && not_text > raw / 3)
-}
-
 fn binary(text: &Text, policy: Truncation, raw: u64) -> (Shown, OutputSummary) {
-    let shown = Shown::Binary {
-        description: format!("[Binary output: {raw} bytes, not shown]"),
-    };
     let summary = OutputSummary {
         total_bytes: raw,
         total_lines: text.total_lines,
@@ -168,7 +156,7 @@ fn binary(text: &Text, policy: Truncation, raw: u64) -> (Shown, OutputSummary) {
         binary: true,
         ..OutputSummary::default()
     };
-    (shown, summary)
+    (Shown::Binary, summary)
 }
 
 fn summarise(text: &Text, cut: Cut, raw: u64) -> (Shown, OutputSummary) {

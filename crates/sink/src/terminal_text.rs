@@ -3,20 +3,42 @@
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 
+/// Longest sequence of colours that is waited for.
+const LONGEST: usize = 64;
+
 /// Cleans a stream chunk by chunk. Text, TAB, LF and CR come through; half a character waits for the rest of it.
 pub struct TerminalText {
     sanitiser: Sanitiser,
+    /// Colours come through, too.
+    coloured: bool,
+    /// The beginning of a control sequence whose rest has not come yet.
+    begun: Vec<u8>,
 }
 
 impl Default for TerminalText {
     fn default() -> Self {
         Self {
             sanitiser: Sanitiser::new(CarriageReturn::Overwrite),
+            coloured: false,
+            begun: Vec::new(),
         }
     }
 }
 
 impl TerminalText {
+    /// One that leaves the sequences that set colours (SGR), for a view that draws them.
+    pub fn coloured() -> Self {
+        Self {
+            coloured: true,
+            ..Self::default()
+        }
+    }
+
+    /// Whether what has come so far is mostly no text, so that a result would say so instead of showing it.
+    pub fn is_binary(&self) -> bool {
+        self.sanitiser.is_noise()
+    }
+
     /// What of a text may be shown.
     pub fn of(text: &[u8]) -> Vec<u8> {
         let mut stream = Self::default();
@@ -27,16 +49,44 @@ impl TerminalText {
 
     /// What may be shown of the next chunk.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
-        let mut clean = Clean(Vec::with_capacity(chunk.len()));
-        self.sanitiser.push(chunk, &mut clean);
-        clean.0
+        let mut clean = Clean {
+            text: Vec::with_capacity(chunk.len()),
+            coloured: self.coloured,
+        };
+        if self.coloured {
+            // Only a sequence that is there whole is seen to be one of colours.
+            let mut whole = std::mem::take(&mut self.begun);
+            whole.extend_from_slice(chunk);
+            self.begun = whole.split_off(whole.len() - begun_len(&whole));
+            self.sanitiser.push(&whole, &mut clean);
+        } else {
+            self.sanitiser.push(chunk, &mut clean);
+        }
+        clean.text
     }
 
     /// What was held back until now: the stream has ended.
     pub fn finish(&mut self) -> Vec<u8> {
-        let mut clean = Clean(Vec::new());
+        let mut clean = Clean {
+            text: Vec::new(),
+            coloured: self.coloured,
+        };
+        let begun = std::mem::take(&mut self.begun);
+        self.sanitiser.push(&begun, &mut clean);
         self.sanitiser.finish(&mut clean);
-        clean.0
+        clean.text
+    }
+}
+
+/// How many bytes at the end may be the beginning of a control sequence.
+fn begun_len(bytes: &[u8]) -> usize {
+    let last = &bytes[bytes.len().saturating_sub(LONGEST)..];
+    match memchr::memrchr(b'\x1b', last).map(|at| &last[at..]) {
+        Some([_]) => 1,
+        Some(begun @ [_, b'[', rest @ ..]) if rest.iter().all(|b| (0x20..0x40).contains(b)) => {
+            begun.len()
+        }
+        _ => 0,
     }
 }
 
@@ -46,28 +96,37 @@ impl std::fmt::Debug for TerminalText {
     }
 }
 
-struct Clean(Vec<u8>);
+struct Clean {
+    text: Vec<u8>,
+    coloured: bool,
+}
 
 impl TextSink for Clean {
     fn text(&mut self, text: &[u8], _: u64) {
-        self.0.extend_from_slice(text);
+        self.text.extend_from_slice(text);
     }
 
     fn stand_in(&mut self, text: &str, _: u64, _: u64) {
-        self.0.extend_from_slice(text.as_bytes());
+        self.text.extend_from_slice(text.as_bytes());
     }
 
     fn line_end(&mut self, _: u64) {
-        self.0.push(b'\n');
+        self.text.push(b'\n');
     }
 
     fn restart_line(&mut self, _: u64) {
-        self.0.push(b'\r');
+        self.text.push(b'\r');
+    }
+
+    fn colours(&mut self, sequence: &[u8]) {
+        if self.coloured {
+            self.text.extend_from_slice(sequence);
+        }
     }
 
     /// A terminal goes back by itself, further than to what is at hand here.
     fn take_back(&mut self, chars: usize) -> String {
-        self.0.extend(std::iter::repeat_n(b'\x08', chars));
+        self.text.extend(std::iter::repeat_n(b'\x08', chars));
         String::new()
     }
 }
@@ -95,6 +154,34 @@ mod tests {
                 clean.extend(stream.finish());
                 assert_eq!(clean, wanted, "{raw:?} {at}");
             }
+        }
+    }
+
+    #[test]
+    fn colours_come_through_where_they_are_wanted_and_nothing_else_does() {
+        let raw = b"\x1b[1;31mred\x1b[0m\x1b[2J\x1b[5;5H\x1b]0;title\x1b\\\0\x1bPopen\nlast\x1b[4";
+        let wanted = "\x1b[1;31mred\x1b[0m\u{2400}\nlast".as_bytes();
+        for at in 0..raw.len() {
+            let mut stream = TerminalText::coloured();
+            let mut clean = stream.push(&raw[..at]);
+            clean.extend(stream.push(&raw[at..]));
+            clean.extend(stream.finish());
+            assert_eq!(clean, wanted, "{at}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_known_while_it_comes() {
+        let noise: Vec<u8> = (0..=255).collect();
+        for (raw, is_binary) in [
+            (&noise[..], true),
+            (b"a\0b\0c\0", false),
+            (b"plain", false),
+            (b"", false),
+        ] {
+            let mut stream = TerminalText::coloured();
+            stream.push(raw);
+            assert_eq!(stream.is_binary(), is_binary, "{raw:?}");
         }
     }
 }

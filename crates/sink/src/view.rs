@@ -8,6 +8,7 @@ use crate::lines::Lines;
 use crate::report::Piece;
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use crate::scan;
+use crate::wording::truncated_at;
 use agent_bash_core::{Truncation, Window};
 use std::fs::File;
 use std::io;
@@ -94,8 +95,8 @@ impl Page {
 
 /// What is said where a file ends before its output did.
 pub(crate) fn capped_sentence(bytes: u64) -> String {
-    let megabytes = bytes >> 20;
-    format!("What was kept ends here (truncated at {megabytes}MB); the output went on.")
+    let truncated = truncated_at(bytes);
+    format!("What was kept ends here ({truncated}); the output went on.")
 }
 
 impl FileView {

@@ -233,9 +233,7 @@ fn every_way_of_being_cut() {
         let one = |by, id| vec![cut(profile, first, by, id)];
         let binary = |id| {
             let mut report = cut(profile, first, Bytes, id);
-            report.shown = Shown::Binary {
-                description: "binary".into(),
-            };
+            report.shown = Shown::Binary;
             report.summary.binary = true;
             report.summary.total_bytes = 12_595;
             vec![report]

@@ -2,13 +2,12 @@
 //! After it the file with all of it, and what lives on or could not be kept; the other notices stay in the data.
 
 use super::wording::{
-    SizeStyle, binary_line, end_line, files_line, is_binary, plain, shell_code, size, size_over,
-    vital_lines,
+    binary_line, end_line, files_line, is_binary, plain, shell_code, size_over, vital_lines,
 };
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{OutputLimits, Status, Truncation, short_duration};
-use agent_bash_sink::{Shown, SinkReport};
+use agent_bash_sink::{Shown, SinkReport, SizeStyle, size_text};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -76,7 +75,7 @@ fn body(text: &mut String, printed: &SinkReport, limits: OutputLimits) {
                 text,
                 "[output truncated in middle: got {}, max is {}]\n{}\n\n[snip]\n\n{}",
                 size_over(printed.summary.total_bytes, max as u64, SizeStyle::Spaced),
-                size(max as u64, SizeStyle::Spaced),
+                size_text(max as u64, SizeStyle::Spaced),
                 head.text,
                 tail.text
             );

@@ -2,13 +2,13 @@
 //! a file to page through. What lives on or could not be kept is said; the other notices stay in the data.
 
 use super::wording::{
-    SizeStyle, background_line, binary_line, blank_line, cap, end_line, is_binary, line_count,
-    marked, seconds_text, shell_code, vital_lines,
+    background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,
+    seconds_text, shell_code, vital_lines,
 };
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{Status, StreamId, TruncatedBy};
-use agent_bash_sink::{Shown, SinkReport};
+use agent_bash_sink::{Shown, SinkReport, SizeStyle, truncated_note};
 use std::fmt::Write as _;
 
 pub(super) fn write(facts: &Facts<'_>) -> String {
@@ -87,7 +87,7 @@ fn stream(text: &mut String, printed: &SinkReport) {
         Shown::Ends { head, tail } => [Some(("First", head)), Some(("Last", tail))],
         Shown::Head(head) => [Some(("First", head)), None],
         Shown::Whole(tail) | Shown::Tail(tail) => [None, Some(("Last", tail))],
-        Shown::Binary { .. } => [None, None],
+        Shown::Binary => [None, None],
     };
     for (which, piece) in previews.into_iter().flatten() {
         blank_line(text);
@@ -103,6 +103,6 @@ fn stream(text: &mut String, printed: &SinkReport) {
 /// Where all of it is.
 fn saved_line(printed: &SinkReport) -> Option<String> {
     let artifact = printed.artifact.as_ref()?;
-    let cap = cap(artifact);
+    let cap = truncated_note(artifact);
     Some(format!("Full output saved to: {}{cap}", artifact.path))
 }

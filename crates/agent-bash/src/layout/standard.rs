@@ -1,16 +1,14 @@
 //! Seed 000's text: annotation line, output or `(no output)`, blank line, truncation notice, other notice lines, blank
 //! line, exit line.
 
-use super::wording::{
-    SizeStyle, background_line, blank_line, cap, end_line, seconds_text, shown_text, size,
-};
+use super::wording::{background_line, blank_line, end_line, seconds_text, shown_text};
 use super::{End, Facts};
 use crate::refusal::Refusal;
 use agent_bash_core::{
     ArtifactRef, Notice, NoticeKind, OutputLimits, OutputSummary, Status, StreamId, TruncatedBy,
     Truncation,
 };
-use agent_bash_sink::SinkReport;
+use agent_bash_sink::{SinkReport, SizeStyle, size_text, truncated_note};
 
 pub(super) const NOTHING: &str = "(no output)";
 
@@ -136,7 +134,8 @@ pub(super) fn truncation_notice(
     if as_asked || (!summary.truncated && !summary.binary) {
         return None;
     }
-    let full = artifact.map(|artifact| format!("Full: {}{}", artifact.uri, cap(artifact)));
+    let full =
+        artifact.map(|artifact| format!("Full: {}{}", artifact.uri, truncated_note(artifact)));
     if summary.binary {
         return full.map(|full| format!("[{full}]"));
     }
@@ -172,7 +171,7 @@ fn limit_text(by: Option<TruncatedBy>, limits: OutputLimits) -> String {
     };
     match (by, limits.truncation, limits.max_line_chars) {
         (Some(TruncatedBy::Bytes), _, _) => {
-            format!(" ({} limit)", size(bytes as u64, SizeStyle::Tight))
+            format!(" ({} limit)", size_text(bytes as u64, SizeStyle::Tight))
         }
         (Some(TruncatedBy::Lines), Truncation::HeadTail { max_lines, .. }, _) => {
             format!(" ({max_lines} line limit)")

@@ -1,52 +1,10 @@
 //! Numbers as the texts write them, and joints between parts of a text.
 
-use agent_bash_core::{ArtifactRef, Notice, NoticeKind, Status};
-use agent_bash_sink::{Piece, Shown, SinkReport};
+use agent_bash_core::{Notice, NoticeKind, Status};
+use agent_bash_sink::{
+    Piece, Shown, SinkReport, SizeStyle, binary_text, size_text, truncated_note,
+};
 use std::time::Duration;
-
-/// How a size is written; 1 KB is 1024 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SizeStyle {
-    /// `50.0KB`: one decimal always, no space.
-    Tight,
-    /// `128 KB`, `1.5 MB`: a decimal only where it says something.
-    Spaced,
-    /// `100KB`: as `Spaced`, without the space.
-    Short,
-}
-
-/// A size in the largest unit that is not below one.
-pub(super) fn size(bytes: u64, style: SizeStyle) -> String {
-    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
-    let space = match style {
-        SizeStyle::Tight | SizeStyle::Short => "",
-        SizeStyle::Spaced => " ",
-    };
-    if bytes < 1024 {
-        return format!("{bytes}{space}B");
-    }
-    let mut value = bytes as f64 / 1024.0;
-    let mut unit = 0;
-    // 1023.95 would be shown as 1024.0.
-    while value >= 1023.95 && unit + 1 < UNITS.len() {
-        value /= 1024.0;
-        unit += 1;
-    }
-    let number = format!("{value:.1}");
-    let number = match style {
-        SizeStyle::Tight => number.as_str(),
-        SizeStyle::Spaced | SizeStyle::Short => number.strip_suffix(".0").unwrap_or(&number),
-    };
-    format!("{number}{space}{}", UNITS[unit])
-}
-
-/// What follows the name of a file that holds only the beginning of its output: ` (truncated at 100MB)`.
-pub(super) fn cap(artifact: &ArtifactRef) -> String {
-    if artifact.complete {
-        return String::new();
-    }
-    format!(" (truncated at {})", size(artifact.bytes, SizeStyle::Short))
-}
 
 /// `8,432`.
 pub(super) fn thousands(number: u64) -> String {
@@ -78,8 +36,8 @@ pub(super) fn seconds_text(after_ms: u64) -> String {
 
 /// A size that is over `max`: in bytes where it would be written as `max` is.
 pub(super) fn size_over(bytes: u64, max: u64, style: SizeStyle) -> String {
-    let written = size(bytes, style);
-    if written == size(max, style) {
+    let written = size_text(bytes, style);
+    if written == size_text(max, style) {
         format!("{bytes} bytes")
     } else {
         written
@@ -99,7 +57,7 @@ pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
     let cut = printed.iter().filter(cut);
     let artifacts = cut.filter_map(|one| one.artifact.as_ref());
     let paths: Vec<String> = artifacts
-        .map(|artifact| format!("{}{}", artifact.path, cap(artifact)))
+        .map(|artifact| format!("{}{}", artifact.path, truncated_note(artifact)))
         .collect();
     (!paths.is_empty()).then(|| format!("[Full output: {}]", paths.join(", ")))
 }
@@ -121,10 +79,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
 
 /// What stands for a stream that is not text.
 pub(super) fn binary_line(printed: &SinkReport, style: SizeStyle) -> String {
-    format!(
-        "[Binary output: {}, not shown]",
-        size(printed.summary.total_bytes, style)
-    )
+    binary_text(printed.summary.total_bytes, style)
 }
 
 /// What is shown of a stream that is text, with a mark where a line was cut inside.
@@ -149,7 +104,7 @@ pub(super) fn shown_text(printed: &SinkReport) -> String {
 
 /// Whether a stream is reported instead of being shown.
 pub(super) fn is_binary(printed: &SinkReport) -> bool {
-    matches!(printed.shown, Shown::Binary { .. })
+    matches!(printed.shown, Shown::Binary)
 }
 
 /// The text of a call that goes on without its caller, in every profile but `modes`.
@@ -191,25 +146,6 @@ pub(super) fn blank_line(text: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_are_written_as_each_profile_does() {
-        for (bytes, tight, spaced) in [
-            (0, "0B", "0 B"),
-            (1023, "1023B", "1023 B"),
-            (1024, "1.0KB", "1 KB"),
-            (50 * 1024, "50.0KB", "50 KB"),
-            (128 * 1024, "128.0KB", "128 KB"),
-            (128 * 1024 + 1, "128.0KB", "128 KB"),
-            (1_572_864, "1.5MB", "1.5 MB"),
-            (1024 * 1024 - 1, "1.0MB", "1 MB"),
-            (3 * 1024 * 1024 * 1024, "3.0GB", "3 GB"),
-            (u64::MAX, "16777216.0TB", "16777216 TB"),
-        ] {
-            assert_eq!(size(bytes, SizeStyle::Tight), tight);
-            assert_eq!(size(bytes, SizeStyle::Spaced), spaced);
-        }
-    }
 
     #[test]
     fn thousands_are_separated() {

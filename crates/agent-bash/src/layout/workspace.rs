@@ -2,8 +2,7 @@
 //! file with all of it, and what lives on or could not be kept; the other notices stay in the data.
 
 use super::wording::{
-    SizeStyle, background_line, binary_line, files_line, is_binary, line_count, plain, shell_code,
-    size, vital_lines,
+    background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
 };
 use super::{End, Facts};
 use crate::refusal::Refusal;
@@ -11,7 +10,7 @@ use crate::stage::working_directory::DirectoryError;
 use agent_bash_core::{
     OutputLimits, RequestError, Status, TruncatedBy, Truncation, short_duration,
 };
-use agent_bash_sink::Piece;
+use agent_bash_sink::{Piece, SizeStyle, size_text};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -92,7 +91,7 @@ fn byte_limit(limits: OutputLimits) -> usize {
 /// cut whole.
 fn joined(facts: &Facts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
-    let by_size = || Some(size(limit as u64, SizeStyle::Short));
+    let by_size = || Some(size_text(limit as u64, SizeStyle::Short));
     let mut text = String::new();
     for printed in facts
         .printed

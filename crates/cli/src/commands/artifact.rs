@@ -6,10 +6,10 @@ use crate::output;
 use crate::start::Start;
 use crate::table::{ago, table};
 use agent_bash::core::{Clock, Timestamp};
-use agent_bash::layout::size_text;
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{
-    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE, Next, Search, open_artifact,
+    ArtifactDir, ArtifactInfo, FileView, LookupError, MAX_PAGE, Next, Search, SizeStyle,
+    open_artifact, size_text, truncated_note,
 };
 use std::path::Path;
 
@@ -164,16 +164,11 @@ fn row(info: &ArtifactInfo, now: Timestamp) -> [String; 5] {
         command.push('…');
     }
     let artifact = &info.artifact;
-    let cap = if artifact.complete {
-        String::new()
-    } else {
-        format!(" (truncated at {}MB)", artifact.bytes >> 20)
-    };
     [
         artifact.uri.clone(),
         ago(info.started_at, now),
         artifact.lines.to_string(),
-        size_text(artifact.bytes) + &cap,
+        size_text(artifact.bytes, SizeStyle::Spaced) + &truncated_note(artifact),
         command,
     ]
 }

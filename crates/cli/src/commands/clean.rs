@@ -6,9 +6,8 @@ use crate::output;
 use crate::start::Start;
 use agent_bash::core::Clock;
 use agent_bash::exec::{Job, JobState, Jobs, JobsOptions, sweep_sessions, sweep_snapshots};
-use agent_bash::layout::size_text;
 use agent_bash::process::SystemClock;
-use agent_bash::sink::ArtifactDir;
+use agent_bash::sink::{ArtifactDir, SizeStyle, size_text};
 use anyhow::Context;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -134,7 +133,7 @@ impl Account {
             format!(
                 "removed {}, {}\n",
                 removed.join(", "),
-                size_text(self.bytes)
+                size_text(self.bytes, SizeStyle::Spaced)
             )
         };
         // Writing to a String cannot fail.

@@ -231,7 +231,7 @@ fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
         Shown::Whole(piece) | Shown::Head(piece) => end(piece.text.len()),
         Shown::Tail(piece) => tail(piece),
         Shown::Ends { head, tail: last } => before(head.text.len()) + tail(last),
-        Shown::Binary { .. } => 0,
+        Shown::Binary => 0,
     };
     (bytes.len() - shown) as u64
 }
