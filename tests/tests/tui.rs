@@ -132,6 +132,33 @@ fn what_runs_is_cancelled_and_the_interface_stays() -> Result<()> {
 }
 
 #[test]
+fn binary_output_is_a_mark_while_it_comes_and_after() -> Result<()> {
+    const MARK: &str = "[Binary output: 4.9KB, not shown]";
+    in_the_interface("", |tmux, world| {
+        let noise: Vec<u8> = (0..5000u32).map(|n| 128 + (n % 128) as u8).collect();
+        std::fs::write(world.cwd().join("noise"), noise)?;
+        for own in ["", "!"] {
+            tmux.enters(&format!("{own}cat noise; sleep 300"))?;
+            let screen = tmux.shows(MARK)?;
+            ensure!(screen.contains("esc to cancel"), "{screen}");
+            ensure!(!screen.contains('\u{fffd}'), "{screen}");
+            tmux.press(&["Escape"])?;
+            tmux.shows("cancelled")?;
+            tmux.press(&["C-o"])?;
+            let screen = tmux.shows("artifact://")?;
+            ensure!(screen.contains(MARK), "{screen}");
+            ensure!(!screen.contains('\u{fffd}'), "{screen}");
+            tmux.press(&["C-l"])?;
+            tmux.hides(MARK)?;
+        }
+        // Text with NULs in it is text.
+        tmux.enters("printf 'one\\0two\\n'; cat noise | head -c 3")?;
+        tmux.shows("│ one␀two\n│ \u{fffd}")?;
+        Ok(())
+    })
+}
+
+#[test]
 fn long_outputs_are_expanded_and_paged() -> Result<()> {
     in_the_interface("", |tmux, _| {
         tmux.enters("seq 100")?;

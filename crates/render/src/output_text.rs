@@ -38,6 +38,8 @@ impl OutputLimits {
 pub struct OutputText {
     parser: Parser,
     lines: Lines,
+    /// What is shown in place of them.
+    stand_in: Option<Box<OutputText>>,
 }
 
 /// What the parser writes into.
@@ -78,6 +80,7 @@ impl OutputText {
                 style: Style::new(),
                 returned: false,
             },
+            stand_in: None,
         }
     }
 
@@ -91,6 +94,20 @@ impl OutputText {
     /// Takes in what a command printed.
     pub fn push(&mut self, bytes: &[u8]) {
         self.parser.advance(&mut self.lines, bytes);
+    }
+
+    /// Shows a text in place of what is kept, such as a mark that it is no text; with `None` what is kept is shown.
+    pub fn show_instead(&mut self, text: Option<&str>) {
+        let limits = self.lines.limits;
+        self.stand_in = text.map(|text| Box::new(Self::of(limits, text)));
+    }
+
+    /// The lines that are shown.
+    fn seen(&self) -> &Lines {
+        match &self.stand_in {
+            Some(text) => &text.lines,
+            None => &self.lines,
+        }
     }
 
     /// So many lines came too fast to be taken in; what comes next begins a line.
@@ -107,17 +124,17 @@ impl OutputText {
 
     /// Whether nothing was printed.
     pub fn is_empty(&self) -> bool {
-        self.lines.dropped == 0 && self.shown().next().is_none()
+        self.seen().dropped == 0 && self.shown().next().is_none()
     }
 
     /// Lines, those that are no longer kept included.
     pub fn total_lines(&self) -> u64 {
-        self.lines.dropped + self.shown().count() as u64
+        self.seen().dropped + self.shown().count() as u64
     }
 
     /// Lines that are no longer kept.
     pub fn dropped_lines(&self) -> u64 {
-        self.lines.dropped
+        self.seen().dropped
     }
 
     /// The last rows, at most `most`, of the last `lines` lines.
@@ -129,11 +146,11 @@ impl OutputText {
         let mut left = most;
         while first > 0 && left > 0 && kept - first < lines {
             first -= 1;
-            let count = self.lines.kept[first].row_count(width);
+            let count = self.seen().kept[first].row_count(width);
             hidden_of_first = count.saturating_sub(left);
             left -= count - hidden_of_first;
         }
-        for (at, line) in self.lines.kept.iter().enumerate().take(kept).skip(first) {
+        for (at, line) in self.seen().kept.iter().enumerate().take(kept).skip(first) {
             let skip = if at == first { hidden_of_first } else { 0 };
             line.draw_rows(width, skip, theme, &mut rows);
         }
@@ -146,7 +163,7 @@ impl OutputText {
             .sum();
         OutputRows {
             rows,
-            earlier: self.lines.dropped + (before + hidden_of_first) as u64,
+            earlier: self.seen().dropped + (before + hidden_of_first) as u64,
             later: 0,
         }
     }
@@ -155,7 +172,7 @@ impl OutputText {
     pub fn window(&self, width: usize, skip: usize, most: usize, theme: &Theme) -> OutputRows {
         let kept = self.shown().count();
         let (mut at, mut rows, mut later) = (0, Vec::new(), 0);
-        for line in self.lines.kept.iter().take(kept) {
+        for line in self.seen().kept.iter().take(kept) {
             let count = line.row_count(width);
             if at + count > skip && rows.len() < most {
                 line.draw_rows(width, skip.saturating_sub(at), theme, &mut rows);
@@ -169,7 +186,7 @@ impl OutputText {
         }
         OutputRows {
             rows,
-            earlier: self.lines.dropped + skip.min(at) as u64,
+            earlier: self.seen().dropped + skip.min(at) as u64,
             later,
         }
     }
@@ -181,9 +198,9 @@ impl OutputText {
 
     /// Without the open line, if nothing is on it.
     fn shown(&self) -> impl Iterator<Item = &StyledLine> {
-        let open_is_empty = self.lines.kept.back().is_some_and(StyledLine::is_empty);
-        let count = self.lines.kept.len() - usize::from(open_is_empty);
-        self.lines.kept.iter().take(count)
+        let open_is_empty = self.seen().kept.back().is_some_and(StyledLine::is_empty);
+        let count = self.seen().kept.len() - usize::from(open_is_empty);
+        self.seen().kept.iter().take(count)
     }
 }
 

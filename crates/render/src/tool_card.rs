@@ -95,22 +95,29 @@ impl ToolCard {
         }
     }
 
-    /// The call has ended. What was printed live stays, with its colours; the result's text is shown where nothing was, or
-    /// where the call asked for a part of it only.
+    /// The call has ended. What was printed live stays, with its colours; the result's text is shown where nothing was, where
+    /// the call asked for a part of it only, and where it was no text.
     pub fn finish(&mut self, result: &ToolResult) {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = Duration::from_secs_f64((result.duration_ms / 1000.0).max(0.0));
         self.remarks = remarks(result);
+        self.output.show_instead(None);
         let was_refused = matches!(
             result.status,
             Status::Blocked { .. } | Status::NotStarted { .. } | Status::MovedToBackground { .. }
         );
         let is_a_part = result.output.truncated_by == Some(TruncatedBy::HeadTail);
         let printed_unseen = self.output.is_empty() && result.output.total_bytes > 0;
-        if was_refused || is_a_part || printed_unseen {
+        let is_binary = result.output.binary;
+        if was_refused || is_a_part || printed_unseen || is_binary {
             // The card shows the command already.
             let text = result.text.split("\n\nOriginal command: ").next();
             self.output = OutputText::of(OutputLimits::CARD, text.unwrap_or_default());
+        }
+        if is_binary {
+            // The text has the others.
+            self.remarks
+                .retain(|remark| matches!(remark, Remark::UseTool(_)));
         }
     }
 

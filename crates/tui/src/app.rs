@@ -323,7 +323,7 @@ impl App {
             let Card::Tool(card) = &entry.card else {
                 return None;
             };
-            let is_needed = entry.expanded && card.page.is_none();
+            let is_needed = entry.expanded && card.page.is_none() && !entry.is_binary;
             entry.artifact.filter(|_| is_needed)
         });
         // The last page: what was seen stays in view.

@@ -59,6 +59,7 @@ impl CallEnd {
         match (self, &mut entry.card) {
             (Self::Tool(result), Card::Tool(card)) => {
                 card.finish(&result);
+                entry.is_binary = result.output.binary;
                 entry.artifact = result.artifacts.first().map(|artifact| artifact.id);
             }
             (Self::Bang(message), Card::Bang(card)) => {
@@ -68,6 +69,9 @@ impl CallEnd {
                     _ if message.cancelled => BangState::Cancelled,
                     _ => BangState::Exited(message.exit_code),
                 };
+                entry.is_binary = message.summary.binary;
+                let mark = entry.is_binary.then_some(message.output.as_str());
+                card.output.show_instead(mark);
                 card.kept = message.truncated.then(|| KeptOutput {
                     uri: message
                         .artifact

@@ -11,7 +11,7 @@ use crate::terminals::Terminals;
 use crate::{TuiError, TuiOptions, draw};
 use agent_bash::Session;
 use agent_bash::core::{Cancel, Clock, JobId};
-use agent_bash::exec::{Jobs, OutputRange};
+use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::pty::PtyStatus;
 use agent_bash_render::{Overlay, SPINNER_STEP};
 use crossterm::event::Event;
@@ -273,12 +273,12 @@ impl EventLoop {
 }
 
 /// The end of what a job has printed.
-fn tail(jobs: &Jobs, id: &JobId) -> Option<Vec<u8>> {
+fn tail(jobs: &Jobs, id: &JobId) -> Option<JobOutput> {
     let range = OutputRange::Tail {
         lines: 1000,
         max_bytes: JOB_TAIL,
     };
-    jobs.output(id, range).ok().map(|output| output.bytes)
+    jobs.output(id, range).ok()
 }
 
 /// Where calls run, and where the person's own commands do if that is elsewhere; with `~` for the home directory.

@@ -22,6 +22,8 @@ pub(crate) struct Waiting {
     pub(crate) bytes: Vec<u8>,
     /// Lines before them that came too fast.
     pub(crate) skipped: u64,
+    /// Bytes that came, those of skipped lines included.
+    pub(crate) came: u64,
 }
 
 impl Feed {
@@ -60,6 +62,7 @@ impl OutputConsumer for Feed {
 impl Waiting {
     fn add(&mut self, chunk: &[u8]) {
         self.bytes.extend_from_slice(chunk);
+        self.came += chunk.len() as u64;
         if self.bytes.len() <= MOST {
             return;
         }
@@ -86,6 +89,7 @@ mod tests {
         let waiting = feed.take();
         assert!(waiting.bytes.len() <= MOST);
         assert_eq!(waiting.skipped + waiting.bytes.len() as u64 / 2, 1_000_000);
+        assert_eq!(waiting.came, 2_000_000);
         assert_eq!(feed.take(), Waiting::default());
     }
 }

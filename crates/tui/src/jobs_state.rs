@@ -1,8 +1,9 @@
 //! The jobs panel while it is up: what is selected, and what that prints.
 
 use agent_bash::core::{JobId, Timestamp};
-use agent_bash::exec::{Job, JobState};
+use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::process::supervisor::JobEnding;
+use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::Frame;
@@ -55,9 +56,14 @@ impl JobsState {
     }
 
     /// The last of what a job has printed.
-    pub(crate) fn printed(&mut self, JobId(id): JobId, bytes: &[u8]) {
+    pub(crate) fn printed(&mut self, JobId(id): JobId, end: &JobOutput) {
         let mut output = OutputText::new(OutputLimits::CARD);
-        output.push(bytes);
+        let mut clean = TerminalText::coloured();
+        output.push(&clean.push(&end.bytes));
+        output.push(&clean.finish());
+        if clean.is_binary() {
+            output.show_instead(Some(&binary_text(end.next, SizeStyle::Tight)));
+        }
         self.output = Some((id, output));
     }
 

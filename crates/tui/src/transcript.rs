@@ -2,7 +2,8 @@
 
 use crate::feed::Feed;
 use agent_bash::core::ArtifactId;
-use agent_bash_render::{BangCard, Remark, Theme, ToolCard};
+use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
+use agent_bash_render::{BangCard, OutputText, Remark, Theme, ToolCard};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -27,6 +28,12 @@ pub(crate) struct Entry {
     started: Duration,
     /// Its output, while it runs.
     feed: Option<Feed>,
+    /// Makes of it what may be shown.
+    clean: TerminalText,
+    /// Bytes of it so far.
+    printed: u64,
+    /// It was no text, and the card says so.
+    pub(crate) is_binary: bool,
     /// Its full output.
     pub(crate) artifact: Option<ArtifactId>,
     /// Its height at a width, while nothing changes.
@@ -76,6 +83,9 @@ impl Transcript {
             expanded: false,
             started: now,
             feed: None,
+            clean: TerminalText::coloured(),
+            printed: 0,
+            is_binary: false,
             artifact: None,
             height: None,
         });
@@ -240,6 +250,17 @@ impl Transcript {
     }
 }
 
+impl Card {
+    /// What its command prints.
+    fn output(&mut self) -> Option<&mut OutputText> {
+        match self {
+            Self::Tool(card) => Some(&mut card.output),
+            Self::Bang(card) => Some(&mut card.output),
+            Self::Note(_) => None,
+        }
+    }
+}
+
 impl Entry {
     /// Takes in what came, and the time.
     fn refresh(&mut self, now: Duration) {
@@ -259,15 +280,23 @@ impl Entry {
     fn take_in(&mut self) {
         let Some(feed) = &self.feed else { return };
         let waiting = feed.take();
-        let output = match &mut self.card {
-            Card::Tool(card) => &mut card.output,
-            Card::Bang(card) => &mut card.output,
-            Card::Note(_) => return,
+        let Some(output) = self.card.output() else {
+            return;
         };
+        if waiting.came == 0 {
+            return;
+        }
         if waiting.skipped > 0 {
             output.skip(waiting.skipped);
+            self.clean = TerminalText::coloured();
         }
-        output.push(&waiting.bytes);
+        output.push(&self.clean.push(&waiting.bytes));
+        self.printed += waiting.came;
+        let mark = self
+            .clean
+            .is_binary()
+            .then(|| binary_text(self.printed, SizeStyle::Tight));
+        output.show_instead(mark.as_deref());
     }
 
     /// Says how long it may take.
@@ -280,6 +309,9 @@ impl Entry {
     /// It has ended: nothing more comes.
     pub(crate) fn ended(&mut self) {
         self.feed = None;
+        if let Some(output) = self.card.output() {
+            output.push(&self.clean.finish());
+        }
     }
 
     /// What it was, for a title.
@@ -296,7 +328,7 @@ impl Entry {
         match &self.card {
             Card::Tool(card) => {
                 let is_cut = |remark: &Remark| matches!(remark, Remark::Truncated { .. });
-                card.remarks.iter().any(is_cut)
+                self.is_binary || card.remarks.iter().any(is_cut)
             }
             Card::Bang(card) => card.kept.is_some(),
             Card::Note(_) => false,
@@ -354,8 +386,10 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash::core::{OutputConsumer, StreamId};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
+    use std::sync::Arc;
 
     fn note(text: &str) -> Card {
         Card::Note(
@@ -405,6 +439,36 @@ mod tests {
         assert_eq!(shown(&mut transcript, 9, 4), ["a", "", "b", "c"]);
         transcript.go_to_bottom();
         assert_eq!(shown(&mut transcript, 9, 4), ["d", "", "e", ""]);
+    }
+
+    #[test]
+    fn what_is_no_text_is_not_shown_while_it_comes() {
+        let feed = Feed::new(Arc::default());
+        let mut transcript = Transcript::default();
+        let card = Card::Bang(Box::new(BangCard::new("cat x", false)));
+        let id = transcript.start(card, feed.clone(), Duration::ZERO);
+        let mut screen_after = |bytes: &[u8]| {
+            feed.clone().chunk(StreamId::Merged, bytes);
+            shown(&mut transcript, 40, 7)[2..4]
+                .join("|")
+                .trim()
+                .to_owned()
+        };
+        // NULs between texts, and a string that is never closed.
+        assert_eq!(
+            screen_after(b"a\0b\x1bPq\n"),
+            "a␀b| ⠋ Running… (esc to cancel)"
+        );
+        let noise: Vec<u8> = (128..=255).collect();
+        assert_eq!(
+            screen_after(&noise),
+            "[Binary output: 135B, not shown]| ⠋ Running… (esc to cancel)"
+        );
+        // It was the beginning of a text.
+        let text = [b"\n", &[b'x'; 500][..], b"\nend\n"].concat();
+        assert!(screen_after(&text).ends_with("x| end"));
+        transcript.change(id, Entry::ended);
+        assert!(shown(&mut transcript, 40, 20).contains(&" end".to_owned()));
     }
 
     #[test]

@@ -96,6 +96,22 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         total_lines: 5000,
     });
 
+    const NOISE: &[u8] = b"\xff\x01\xc3\x28\n\xfe";
+    let mark = "[Binary output: 34.8KB, not shown]";
+    let mut binary_live = ToolCard::new("cat /bin/true");
+    binary_live.output.push(NOISE);
+    binary_live.output.show_instead(Some(mark));
+    let mut binary = ToolCard::new("cat /bin/true");
+    binary.output.push(NOISE);
+    let text = format!("{mark}\n\n[Full: artifact://3]");
+    let mut of_binary = result(ok.clone(), &text);
+    of_binary.output = OutputSummary {
+        binary: true,
+        ..of_truncated.output.clone()
+    };
+    of_binary.artifacts.clone_from(&of_truncated.artifacts);
+    binary.finish(&of_binary);
+
     let mut survivors = printed("npm run dev & sleep 1", "ready\n", ok.clone());
     let mut of_survivors = result(ok.clone(), "");
     of_survivors.survivors = vec![Survivor {
@@ -156,6 +172,8 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
             true,
         ),
         ("paged", paged, true),
+        ("binary_live", binary_live, false),
+        ("binary", binary, true),
         ("truncated", truncated, false),
         (
             "failed",
@@ -228,7 +246,13 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
     truncated.kept = Some(KeptOutput {
         uri: Some("artifact://7".to_owned()),
     });
+    let mut binary = card("cat x", false, "\u{1}\u{fffd}", ok());
+    binary
+        .output
+        .show_instead(Some("[Binary output: 4.9KB, not shown]"));
+    binary.kept.clone_from(&truncated.kept);
     vec![
+        ("bang_binary", binary, true),
         (
             "bang_running",
             card("make", false, "\x1b[36mone\x1b[0m\ntwo", BangState::Running),

@@ -6,7 +6,7 @@ use crate::console::Console;
 use crate::pager_state::{Loaded, PagerState};
 use crate::transcript::{Card, EntryId};
 use agent_bash::core::{JobId, Timestamp};
-use agent_bash::exec::{Job, JobState};
+use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::pty::PtySession;
 use agent_bash::sink::FileView;
 use agent_bash_render::OutputPage;
@@ -22,7 +22,7 @@ pub(crate) enum News {
     Jobs {
         jobs: Vec<Job>,
         now: Timestamp,
-        printed: Option<(JobId, Vec<u8>)>,
+        printed: Option<(JobId, JobOutput)>,
     },
     JobKilled(Result<String, String>),
     /// The text, its title, what it is of.
@@ -65,8 +65,8 @@ impl App {
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
                     state.list(&jobs, now);
-                    if let Some((id, bytes)) = printed {
-                        state.printed(id, &bytes);
+                    if let Some((id, end)) = printed {
+                        state.printed(id, &end);
                     }
                     if state.selected_id() != before {
                         self.effects.push(Effect::ListJobs);
