@@ -251,7 +251,8 @@ impl EventLoop {
         let (tell, now) = (self.tell.clone(), self.clock.wall());
         self.tasks.spawn_blocking(move || {
             let listed = jobs.list().unwrap_or_default();
-            let printed = selected.and_then(|id| Some((id.clone(), tail(&jobs, &id)?)));
+            let printed = selected.and_then(|id| tail(&jobs, &id));
+            let printed = printed.map(Box::new);
             let _ = tell.send(News::Jobs {
                 jobs: listed,
                 now,

@@ -56,7 +56,7 @@ impl JobsState {
     }
 
     /// The last of what a job has printed.
-    pub(crate) fn printed(&mut self, JobId(id): JobId, end: &JobOutput) {
+    pub(crate) fn printed(&mut self, end: &JobOutput) {
         let mut output = OutputText::new(OutputLimits::CARD);
         let mut clean = TerminalText::coloured();
         output.push(&clean.push(&end.bytes));
@@ -64,7 +64,7 @@ impl JobsState {
         if clean.is_binary() {
             output.show_instead(Some(&binary_text(end.next, SizeStyle::Tight)));
         }
-        self.output = Some((id, output));
+        self.output = Some((end.job.id.to_string(), output));
     }
 
     /// Whether something moves by itself.

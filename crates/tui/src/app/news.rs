@@ -5,7 +5,7 @@ use crate::calls::CallEnd;
 use crate::console::Console;
 use crate::pager_state::{Loaded, PagerState};
 use crate::transcript::{Card, EntryId};
-use agent_bash::core::{JobId, Timestamp};
+use agent_bash::core::Timestamp;
 use agent_bash::exec::{Job, JobOutput, JobState};
 use agent_bash::pty::PtySession;
 use agent_bash::sink::FileView;
@@ -22,7 +22,8 @@ pub(crate) enum News {
     Jobs {
         jobs: Vec<Job>,
         now: Timestamp,
-        printed: Option<(JobId, JobOutput)>,
+        /// The end of what the selected one has printed.
+        printed: Option<Box<JobOutput>>,
     },
     JobKilled(Result<String, String>),
     /// The text, its title, what it is of.
@@ -65,8 +66,8 @@ impl App {
                 if let Some(state) = &mut self.jobs {
                     let before = state.selected_id();
                     state.list(&jobs, now);
-                    if let Some((id, end)) = printed {
-                        state.printed(id, &end);
+                    if let Some(end) = printed {
+                        state.printed(&end);
                     }
                     if state.selected_id() != before {
                         self.effects.push(Effect::ListJobs);
