@@ -111,6 +111,8 @@ fn bash_completes_every_word() {
         ("agent-bash jobs output ", "1"),
         ("agent-bash artifact show ", "0"),
         ("agent-bash artifact show --ta", "--tail"),
+        ("agent-bash artifact show --tail 5 ", "0"),
+        ("agent-bash schema --adapter co", "codex"),
     ] {
         let offered = completed(&home, words);
         assert!(
@@ -118,7 +120,8 @@ fn bash_completes_every_word() {
             "{words:?}: {offered:?}"
         );
     }
-    // The control: nothing that is not there.
+    // The control: nothing that is not there, and nothing twice.
+    assert!(!completed(&home, "agent-bash jobs kill 1 ").contains(&"1".to_owned()));
     assert!(!completed(&home, "agent-bash jobs output ").contains(&"7".to_owned()));
     home.run(&["jobs", "kill", "1"]);
 }
@@ -180,6 +183,10 @@ fn settings_show_what_is_in_force() {
         "timeout.default = \"10s\"  # $AGENT_BASH_TIMEOUT_DEFAULT",
         "what is in force, not what was asked for"
     );
+    let json = home.run_with(&["settings", "--json"], &[modes]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["timeout.default"]["value"], "\"30s\"", "as data, too");
+    assert_eq!(json["timeout.default"]["origin"], "profile modes");
     let shell = value(&[modes], "shell.path");
     assert!(
         shell.contains("/bash\"") && !shell.contains("not set"),

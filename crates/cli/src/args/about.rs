@@ -12,7 +12,7 @@ pub(crate) struct SchemaArgs {
     pub(crate) profile: Option<ProfileArg>,
 
     /// The tools of an adapter instead, as their provider's interface takes them.
-    #[arg(long, value_name = "NAME", value_parser = adapter, conflicts_with_all = ["profile", "cwd"])]
+    #[arg(long, value_name = "NAME", value_parser = adapter(), conflicts_with_all = ["profile", "cwd"])]
     pub(crate) adapter: Option<&'static Adapter>,
 
     /// The working directory that the description names.
@@ -29,9 +29,9 @@ pub(crate) struct EnvArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Settings are read from ~/.config/agent-bash/config.toml, then .agent-bash.toml in the working directory or
-above it (a project's file may only tighten), then AGENT_BASH_… variables, then options. A server reads them
-when it starts, and not again.
+Settings are read from ~/.config/agent-bash/config.toml, then .agent-bash.toml in the working
+directory or above it (a project's file may only tighten), then AGENT_BASH_… variables, then
+options. A server and the interface read them when they start, and not again.
 
   agent-bash settings --default > ~/.config/agent-bash/config.toml
   AGENT_BASH_SAFE_MODE_LEVEL=read_only agent-bash settings")]

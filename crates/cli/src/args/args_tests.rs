@@ -19,6 +19,26 @@ fn the_definition_is_sound() {
     Cli::command().debug_assert();
 }
 
+/// Help is laid out for so many columns; a longer line that is broken by hand would be broken twice.
+#[test]
+fn what_follows_the_options_fits_its_lines() {
+    const COLUMNS: usize = 100;
+    let mut program = Cli::command();
+    program.build();
+    let mut commands = vec![program];
+    while let Some(command) = commands.pop() {
+        if let Some(help) = command.get_after_help() {
+            let help = help.to_string();
+            let name = command.get_name();
+            assert!(!help.starts_with(' '), "{name}: it would be taken off");
+            for line in help.lines() {
+                assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
+            }
+        }
+        commands.extend(command.get_subcommands().cloned());
+    }
+}
+
 #[test]
 fn options_may_stand_before_and_after_the_script() {
     for words in [

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Where shells look for it:
   agent-bash completions bash > ~/.local/share/bash-completion/completions/agent-bash
   agent-bash completions zsh > ~/.zfunc/_agent-bash
   agent-bash completions fish > ~/.config/fish/completions/agent-bash.fish")]
@@ -17,6 +18,7 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
+Examples:
   agent-bash man | man -l -
   agent-bash man jobs | man -l -
   agent-bash man --guide mcp | less

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A job is started by `agent-bash run --mode background 'SCRIPT'`; it goes on when this program has ended.
-Jobs that have ended are kept for 24 hours.
+A job is started by `agent-bash run --mode background 'SCRIPT'`; it goes on when this program has
+ended. Jobs that have ended are kept for 24 hours.
 
   agent-bash jobs output 3 --tail 20
-  agent-bash jobs output 3 --follow              until it ends; Ctrl-C ends the watching, not the job
+  agent-bash jobs output 3 --follow     until it ends; Ctrl-C ends the watching, not the job
   agent-bash jobs wait 3 --timeout 2m && echo done
   agent-bash run --mode background --stdin=pipe 'python3 -i'
   agent-bash jobs input 4 'print(6 * 7)'

@@ -19,6 +19,6 @@ pub(crate) struct McpArgs {
     pub(crate) serving: ServingArgs,
 
     /// Offer the tools of an adapter, which its models know by heart, in place of our own.
-    #[arg(long, value_name = "NAME", value_parser = adapter)]
+    #[arg(long, value_name = "NAME", value_parser = adapter())]
     pub(crate) adapter: Option<&'static Adapter>,
 }

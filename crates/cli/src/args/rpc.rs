@@ -6,7 +6,8 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-One JSON object a line: requests on stdin, responses and updates on stdout. Requests run beside each other.
+One JSON object a line: requests on stdin, responses and updates on stdout. Requests run beside
+each other.
 
   {\"id\": 1, \"type\": \"tool_call\", \"request\": {\"command\": \"make\"}, \"stream\": true}
   {\"id\": 2, \"type\": \"cancel\", \"target\": 1}

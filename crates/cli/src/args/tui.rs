@@ -5,12 +5,14 @@ use clap::{Args, ValueEnum};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A line runs as a tool call, as a model's would: through all checks, with a time limit, in a shell of its own.
-!command runs in a shell of yours, which stays where it is; !!command likewise, and no model gets to see it.
+A line runs as a tool call, as a model's would: through all checks, with a time limit, in a shell
+of its own. !command runs in a shell of yours, which stays where it is; !!command likewise, and no
+model gets to see it.
 Press ? for the keys. Esc cancels what runs, ctrl+d on an empty line quits.
 
 With --pty (or ctrl+t) commands run on a terminal of their own: editors and pagers work.
-Colours: NO_COLOR turns them off; --theme says what the background is, where it is taken for another.")]
+Colours: NO_COLOR turns them off; --theme says what the background is, where it is taken for
+another.")]
 pub(crate) struct TuiArgs {
     /// Run commands on a terminal of their own from the start; ctrl+t changes it.
     #[arg(long)]

@@ -1,9 +1,10 @@
 //! Values that several commands take.
 
-use agent_bash::adapters::{self, Adapter, UnknownAdapter};
+use agent_bash::adapters::{self, Adapter};
 use agent_bash::core::{Mode, ProfileName, parse_duration};
 use agent_bash::policy::SafeLevel;
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -114,6 +115,6 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
 }
 
 /// An adapter by its name.
-pub(crate) fn adapter(name: &str) -> Result<&'static Adapter, UnknownAdapter> {
-    adapters::by_name(name)
+pub(super) fn adapter() -> impl TypedValueParser<Value = &'static Adapter> {
+    PossibleValuesParser::new(adapters::names()).try_map(|name| adapters::by_name(&name))
 }

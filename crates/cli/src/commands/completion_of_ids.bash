@@ -13,9 +13,11 @@ _agent__bash_with_ids() {
     for (( at = 3; at < COMP_CWORD; at++ )); do
         [[ ${COMP_WORDS[at]} == --state ]] && state=(--state "${COMP_WORDS[at + 1]}")
     done
-    local id ids=
+    local id ids= words=" ${COMP_WORDS[*]:3:COMP_CWORD-3} "
     while read -r id _; do
         id=${id#artifact://}
+        # One is enough.
+        [[ $words == *" $id "* ]] && return
         [[ $id == [0-9]* ]] && ids+=" $id"
     done < <("$1" "$kind" list "${state[@]}" 2> /dev/null)
     COMPREPLY=( $(compgen -W "$ids" -- "$2") )

@@ -6,6 +6,9 @@ use crate::output;
 use anyhow::Context;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;
+use clap_mangen::Man;
+use std::io;
+use std::path::Path;
 
 /// Prints the script that completes our words in a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
@@ -32,13 +35,13 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
         output::print(text_of(guide))?;
         return Ok(0);
     }
-    // As `generate_to` does.
+    // It has no options of its own that a page could show.
     let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
     if let Some(directory) = &args.out {
         std::fs::create_dir_all(directory)
             .with_context(|| format!("cannot make {}", directory.display()))?;
-        return clap_mangen::generate_to(Cli::command(), directory)
+        return write_pages(program, directory)
             .with_context(|| format!("cannot write into {}", directory.display()))
             .map(|()| 0);
     }
@@ -47,7 +50,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
         Some(name) => page_of(&program, name)?,
     };
     let mut text = Vec::new();
-    clap_mangen::Man::new(page).render(&mut text)?;
+    manual(page).render(&mut text)?;
     output::print(&String::from_utf8_lossy(&text))?;
     Ok(0)
 }
@@ -63,6 +66,19 @@ fn text_of(guide: GuideArg) -> &'static str {
         GuideArg::Rules => include_str!("../../../../docs/rules.md"),
         GuideArg::Tui => include_str!("../../../../docs/tui.md"),
     }
+}
+
+/// The page of a command, and those of its own commands.
+fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
+    for own in command.get_subcommands() {
+        write_pages(own.clone(), directory)?;
+    }
+    manual(command).generate_to(directory).map(drop)
+}
+
+/// A page that names the program's version: only the program has one.
+fn manual(command: Command) -> Man {
+    Man::new(command).source(concat!("agent-bash ", env!("CARGO_PKG_VERSION")))
 }
 
 /// The command by that name. Its page calls it `agent-bash-jobs`.

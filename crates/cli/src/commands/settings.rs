@@ -15,27 +15,28 @@ pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8>
         return Ok(0);
     }
     let loaded = start.settings(&Chosen::default())?;
+    let all = loaded.provenance().map(|(key, value, origin)| {
+        match (value, in_force(key, &loaded.settings, start)) {
+            (_, Some(value)) if *origin == Origin::Default => {
+                let profile = format!("profile {}", loaded.settings.profile.as_str());
+                (key, Some(value), profile)
+            }
+            (_, Some(value)) => (key, Some(value), origin.to_string()),
+            (value, None) => (key, value, origin.to_string()),
+        }
+    });
     let mut text = String::new();
     if args.json {
-        let all: serde_json::Map<String, serde_json::Value> = loaded
-            .provenance()
+        let all: serde_json::Map<String, serde_json::Value> = all
             .map(|(key, value, origin)| {
-                let entry = serde_json::json!({ "value": value, "origin": origin.to_string() });
+                let entry = serde_json::json!({ "value": value, "origin": origin });
                 (key.to_owned(), entry)
             })
             .collect();
         let _ = writeln!(text, "{}", serde_json::Value::from(all));
     } else {
-        for (key, value, origin) in loaded.provenance() {
-            let (value, origin) = match (value, in_force(key, &loaded.settings, start)) {
-                (_, Some(value)) if *origin != Origin::Default => (value, origin.to_string()),
-                (_, Some(value)) => (
-                    value,
-                    format!("profile {}", loaded.settings.profile.as_str()),
-                ),
-                (Some(value), None) => (value, origin.to_string()),
-                (None, None) => ("(not set)".to_owned(), origin.to_string()),
-            };
+        for (key, value, origin) in all {
+            let value = value.unwrap_or_else(|| "(not set)".to_owned());
             let _ = writeln!(text, "{key} = {}  # {origin}", shortened(&value));
         }
     }
