@@ -57,6 +57,9 @@ impl Grade {
     }
 }
 
+/// A further line of what is said of a thing.
+const INDENT: &str = "\n                     ";
+
 /// Prints a line for each thing. Exit code 1 if one does not work.
 pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
@@ -68,7 +71,9 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
     let mut text = String::new();
     for finding in &findings {
         let mark = finding.grade.mark();
-        let _ = writeln!(text, "{mark:<9}{:<12}{}", finding.what, finding.detail);
+        // An error that shows where it is in a file has several lines.
+        let detail = finding.detail.trim_end().replace('\n', INDENT);
+        let _ = writeln!(text, "{mark:<9}{:<12}{detail}", finding.what);
     }
     output::print(&text)?;
     let fails = |finding: &Finding| finding.grade == Grade::Problem;

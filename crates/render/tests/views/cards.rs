@@ -96,13 +96,13 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         total_lines: 5000,
     });
 
-    const NOISE: &[u8] = b"\xff\x01\xc3\x28\n\xfe";
+    let noise = b"\xff\x01\xc3\x28\n\xfe";
     let mark = "[Binary output: 34.8KB, not shown]";
     let mut binary_live = ToolCard::new("cat /bin/true");
-    binary_live.output.push(NOISE);
+    binary_live.output.push(noise);
     binary_live.output.show_instead(Some(mark));
     let mut binary = ToolCard::new("cat /bin/true");
-    binary.output.push(NOISE);
+    binary.output.push(noise);
     let text = format!("{mark}\n\n[Full: artifact://3]");
     let mut of_binary = result(ok.clone(), &text);
     of_binary.output = OutputSummary {
