@@ -1,5 +1,6 @@
 //! Work that may wait for long (a file system that does not answer, a big file) is done beside the tasks that others wait for.
 
+use crate::panics::caught;
 use std::io;
 use std::thread;
 use tokio::sync::oneshot;
@@ -13,13 +14,12 @@ pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
     thread::Builder::new()
         .name("agent-bash-apart".to_owned())
         // Who waited may have gone.
-        .spawn(move || drop(tell.send(work())))
+        .spawn(move || drop(tell.send(caught(work))))
         .map_err(|error| {
             let reason = format!("no thread can be started ({error}); the user's processes are probably as many as they may be");
             io::Error::new(error.kind(), reason)
         })?;
-    told.await
-        .map_err(|_| io::Error::other("it failed in a way that it should not; please report it"))
+    Ok(told.await.map_err(io::Error::other)??)
 }
 
 #[cfg(test)]

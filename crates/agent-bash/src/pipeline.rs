@@ -2,6 +2,7 @@
 //! that refuses ends the call, and nothing has been started.
 //! What a call asks of parts that are missing is refused by `stage::offer`, not ignored.
 
+use crate::panics::{Panicked, caught, caught_in};
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::last_pipeline;
@@ -11,7 +12,9 @@ use crate::stage::{
     safety, shape, terminal, timeout, working_directory,
 };
 use crate::tool::{CallOptions, Wiring};
-use agent_bash_core::{Caller, Cancel, Mode, Notice, Outcome, OutputLimits, ToolResult, Window};
+use agent_bash_core::{
+    Caller, Cancel, Mode, NotStarted, Notice, Outcome, OutputLimits, ToolResult, Window,
+};
 use agent_bash_exec::Job;
 use agent_bash_sink::{CallOutput, SinkReport};
 use std::path::PathBuf;
@@ -28,6 +31,8 @@ pub(crate) struct Call {
     pub(crate) notices: Vec<Notice>,
     /// It passed all checks.
     pub(crate) allowed: bool,
+    /// From here on something of it may run.
+    pub(crate) started: bool,
     /// What its reader takes of a text.
     pub(crate) window: Option<Window>,
 }
@@ -38,6 +43,8 @@ pub(crate) enum Ended {
     Ran(Box<Ran>),
     /// It goes on without its caller.
     Detached(Job),
+    /// Nobody knows how it did.
+    Lost(Panicked),
 }
 
 /// A call that was started and has ended.
@@ -78,11 +85,21 @@ pub(crate) async fn call(
         tools: options.tools.clone(),
         notices: Vec::new(),
         allowed: false,
+        started: false,
         window: options.window,
     };
-    let ended = stages(tool, input, options, cancel, &mut call).await;
+    let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(panicked) if call.started => Ok(Ended::Lost(panicked)),
+        Err(panicked) => Err(NotStarted::new(panicked.to_string()).into()),
+    };
     let (command, allowed) = (call.command.clone(), call.allowed);
-    let mut account = shape::account(tool, call, ended);
+    let (cwd, started) = (call.cwd.clone(), call.started);
+    let mut account = match caught(|| shape::account(tool, call, ended)) {
+        Ok(account) => account,
+        Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
+    };
     let result = &mut account.result;
     let recorded = Recorded {
         by: Caller::Model,
@@ -109,6 +126,14 @@ async fn stages(
     call.command.clone_from(&request.command);
     call.notices = parsed.notices;
     call.cwd = working_directory::resolve(&tool.host, request.cwd.as_deref());
+
+    let place = match (&request.session, request.mode) {
+        // A job has a shell of its own.
+        (Some(name), mode) if mode != Some(Mode::Background) => Some(tool.queues.join(name)),
+        _ => None,
+    };
+    // Calls that came later take their places before this one goes on.
+    tokio::task::yield_now().await;
 
     offer::check(tool, &request)?;
 
@@ -147,6 +172,11 @@ async fn stages(
         terminal,
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
+    let _turn = match place {
+        Some(place) => Some(place.turn(cancel).await),
+        None => None,
+    };
+    call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         return background::start(&**jobs, &spec, request.stdin, output, cancel).await;
     }

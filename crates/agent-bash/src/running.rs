@@ -6,6 +6,7 @@
 
 mod recent;
 
+use crate::in_order::begin;
 use crate::pipeline::Account;
 use crate::stage::parse_input::Input;
 use crate::{BashTool, CallOptions, Keep};
@@ -133,7 +134,7 @@ impl Running {
         }
     }
 
-    /// Starts a call in a task of its own.
+    /// Starts a call in a task of its own. Of a persistent shell it is the next, whenever that task runs.
     ///
     /// # Errors
     /// As many run as may; nothing was started.
@@ -171,7 +172,7 @@ impl Running {
             live,
         };
         let tool = tool.clone();
-        tokio::spawn(async move {
+        let work = begin(async move {
             let cancel = feed.call.cancel.clone();
             let options = CallOptions {
                 keep: Some(feed.call.keep.clone()),
@@ -188,6 +189,7 @@ impl Running {
             let _ = sender.send(Some(Arc::new(account)));
             drop(room);
         });
+        tokio::spawn(work);
         Ok(call)
     }
 

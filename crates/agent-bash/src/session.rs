@@ -28,6 +28,7 @@ pub use bang::{BangOptions, USER_SHELL};
 pub use message::{Bang, BangMessage, parse_bang};
 pub use open::{OpenError, SessionOptions, jobs_of_session};
 
+use crate::panics::{Panicked, caught_in};
 use crate::{BashTool, HostContext};
 use agent_bash_core::{Cancel, RequestError, SessionName};
 use agent_bash_exec::{Jobs, ShellCache, ShellInfo};
@@ -79,6 +80,9 @@ pub enum BangError {
     /// It is no command.
     #[error(transparent)]
     Command(#[from] RequestError),
+    /// A fault of ours.
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
 }
 
 impl Session {
@@ -138,6 +142,7 @@ impl Session {
 
     /// Forgets a persistent shell: the next call that names it gets a new one. Returns whether there was one.
     pub fn reset_shell(&self, name: &SessionName) -> bool {
+        self.tool.wiring.queues.forget(name);
         let shells = self.parts.shells.as_ref();
         shells.is_some_and(|shells| shells.reset_named_shell(name))
     }
@@ -159,7 +164,8 @@ impl Session {
     ) -> Result<BangMessage, BangError> {
         let cancel = cancel.child();
         let _turn = self.take_turn(&cancel)?;
-        let message = bang::run(&self.tool.wiring, command, options, &cancel).await?;
+        let ran = caught_in(bang::run(&self.tool.wiring, command, options, &cancel));
+        let message = ran.await??;
         let mut record = lock(&self.record);
         if record.in_turn {
             record.held.push(message.clone());

@@ -2,6 +2,7 @@
 //! many tasks at once.
 
 use crate::HostContext;
+use crate::in_order::Queues;
 use crate::pipeline::{self, Account};
 use crate::schema::{self, ToolSchema};
 use crate::stage::approve::{AllowAll, Approver};
@@ -56,6 +57,8 @@ pub(crate) struct Wiring {
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
     pub(crate) audit: Option<Audit>,
     pub(crate) terminal: Option<Terminal>,
+    /// Who is about to use which persistent shell.
+    pub(crate) queues: Arc<Queues>,
 }
 
 /// Rules about commands for which the model has a better tool, and what follows from a match.
@@ -459,6 +462,7 @@ impl BashToolBuilder {
                 jobs: self.jobs,
                 audit: self.audit,
                 terminal,
+                queues: Arc::default(),
             }),
         }
     }

@@ -28,7 +28,7 @@ pub use clock::SystemClock;
 pub use identity::ProcessIdentity;
 pub use inherited::Inherited;
 pub use leftovers::Leftovers;
-pub use platform::{make_fifo, shrink_pipe, unnamed_file};
+pub use platform::{is_known_directory, make_fifo, shrink_pipe, unnamed_file};
 pub use proc_fs::{Children, ProcessInfo, directory_of, holds_open, processes_of_session};
 pub use quote::quoted;
 pub use shell::resolve_shell;

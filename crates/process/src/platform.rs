@@ -16,10 +16,16 @@ pub fn make_fifo(path: &Path) -> io::Result<()> {
     Ok(nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?)
 }
 
+/// Whether the system knows at once, without asking any file system, that there is a directory. False says nothing: it may have to
+/// be looked for, which may take as long as its file system likes.
+pub fn is_known_directory(path: &Path) -> bool {
+    system::is_known_directory(path)
+}
+
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Pid, Signal};
-    use rustix::fs::{MemfdFlags, memfd_create};
+    use super::{AsFd, Errno, OwnedFd, Path, Pid, Signal};
+    use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, ResolveFlags, memfd_create, openat2};
     use rustix::net::{RecvFlags, SendFlags};
     use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
@@ -46,11 +52,17 @@ mod system {
     pub(crate) fn shrink_pipe(pipe: impl AsFd) {
         let _ = fcntl_setpipe_size(pipe, 1);
     }
+
+    pub(crate) fn is_known_directory(path: &Path) -> bool {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // Fails where the kernel is older, too.
+        openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).is_ok()
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Pid, Signal};
+    use super::{AsFd, Errno, OwnedFd, Path, Pid, Signal};
     use rustix::fs::{Mode, OFlags, open, unlink};
     use rustix::io::{FdFlags, fcntl_setfd};
     use rustix::net::{RecvFlags, SendFlags};

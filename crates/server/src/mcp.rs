@@ -11,6 +11,7 @@ mod jobs;
 mod log;
 mod message;
 mod reading;
+mod served;
 mod so_far;
 mod tools;
 mod transport;
@@ -22,6 +23,7 @@ use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
 use handler::Server;
+use served::Served;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,7 +76,7 @@ where
     let server = Server::new(session, Arc::clone(&calls), Arc::clone(&clock), options);
     let running = tokio::select! {
         biased;
-        running = rmcp::serve_server(server, transport) => running,
+        running = rmcp::serve_server(Served(server), transport) => running,
         () = stop.cancelled() => return Ok(()),
     };
     let running = match running {

@@ -21,6 +21,8 @@ use crate::line::{Line, Lines};
 use agent_bash::Session;
 use agent_bash::adapters::Adapted;
 use agent_bash::core::{Cancel, Clock};
+use agent_bash::in_order::Tickets;
+use agent_bash::panics::caught_in;
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
 use in_flight::{InFlight, Kind};
@@ -74,6 +76,7 @@ where
         outbox,
         tools: None,
         in_flight: InFlight::default(),
+        tickets: Tickets::default(),
         tasks: JoinSet::new(),
     };
     let read = serving.read_all(input, stop).await;
@@ -117,6 +120,8 @@ struct Serving {
     /// The model's other tools, once `hello` has named them.
     tools: Option<Vec<String>>,
     in_flight: InFlight,
+    /// Requests begin in the order in which they are read.
+    tickets: Tickets,
     tasks: JoinSet<()>,
 }
 
@@ -179,7 +184,7 @@ impl Serving {
             _ => Kind::Other,
         };
         match self.in_flight.begin(id.clone(), what, line.len()) {
-            Err(full) => Some(RpcResponse::failure(id, &kind, full)),
+            Err(refused) => Some(RpcResponse::failure(id, &kind, refused)),
             Ok(flight) => {
                 let asking = dispatch::Asking {
                     id: id.clone(),
@@ -189,8 +194,11 @@ impl Serving {
                     outbox: self.outbox.clone(),
                     cancel: flight.cancel.clone(),
                 };
+                let ticket = self.tickets.draw();
                 self.tasks.spawn(async move {
-                    let answer = asking.answer(call).await;
+                    let answer = ticket.serve(caught_in(asking.answer(call))).await;
+                    let answer = answer.unwrap_or_else(|panicked| Err(panicked.to_string()));
+                    flight.free_id();
                     asking.outbox.send(&response(id, &kind, answer)).await;
                     drop(flight);
                 });

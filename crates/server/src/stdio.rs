@@ -4,6 +4,8 @@
 //! sockets what those on Node do; both are waited for with all else. The flags of the open file, which others may share,
 //! stay as they are.
 
+mod thread;
+
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, fstat, openat};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -11,7 +13,8 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Stdin, Stdout};
+use thread::{Reader, Writer};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
@@ -21,35 +24,52 @@ const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
 const NO_SIGNAL: SendFlags = SendFlags::empty();
 
-/// Stdin and stdout. What is neither a pipe nor a socket (a terminal, a file) is read and written on a thread.
+/// Stdin and stdout. What can be neither opened anew nor told not to wait (a terminal, a file, a pipe that another user has made)
+/// is read and written on a thread of its own.
+///
+/// # Errors
+/// Such a thread cannot be started.
 ///
 /// # Panics
 /// Outside of a tokio runtime with I/O enabled.
-pub fn stdio() -> (
+pub fn stdio() -> io::Result<(
     impl AsyncRead + Send + Unpin + 'static,
     impl AsyncWrite + Send + Unpin + 'static,
-) {
-    let input = input(io::stdin().as_fd());
-    let output = output(io::stdout().as_fd());
+)> {
+    let input = Input::of(io::stdin().as_fd())?;
+    let output = Output::of(io::stdout().as_fd())?;
     tracing::debug!(?input, ?output, "what the client gave us");
-    (
-        input.unwrap_or_else(|_| Input::Thread(tokio::io::stdin())),
-        output.unwrap_or_else(|_| Output::Thread(tokio::io::stdout())),
-    )
+    Ok((input, output))
 }
 
 #[derive(Debug)]
 enum Input {
     Pipe(pipe::Receiver),
     Socket(Socket),
-    Thread(Stdin),
+    Thread(Reader),
 }
 
 #[derive(Debug)]
 enum Output {
     Pipe(pipe::Sender),
     Socket(Socket),
-    Thread(Stdout),
+    Thread(Writer),
+}
+
+impl Input {
+    fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        input(fd).or_else(|_| Ok(Self::Thread(Reader::start(own(fd)?)?)))
+    }
+}
+
+impl Output {
+    fn of(fd: BorrowedFd<'_>) -> io::Result<Self> {
+        output(fd).or_else(|_| Ok(Self::Thread(Writer::start(own(fd)?)?)))
+    }
+}
+
+fn own(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    Ok(fcntl_dupfd_cloexec(fd, 0)?)
 }
 
 fn input(fd: BorrowedFd<'_>) -> io::Result<Input> {
@@ -91,11 +111,11 @@ struct Socket(UnixStream);
 
 impl Socket {
     fn new(fd: BorrowedFd<'_>) -> io::Result<Self> {
-        let own = fcntl_dupfd_cloexec(fd, 0)?;
+        let socket = own(fd)?;
         let flags = fcntl_getfl(fd)?;
         // Only for so long: tokio insists on the flag when it takes a socket, and no longer.
         fcntl_setfl(fd, flags | OFlags::NONBLOCK)?;
-        let taken = UnixStream::from_std(own.into());
+        let taken = UnixStream::from_std(socket.into());
         fcntl_setfl(fd, flags)?;
         Ok(Self(taken?))
     }

@@ -5,6 +5,7 @@ mod adapter;
 mod agents;
 mod ends;
 mod messages;
+mod order;
 
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::conversation::Conversation;

@@ -5,6 +5,7 @@
 mod adapters;
 mod kept;
 mod load;
+mod order;
 
 use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::world::World;
@@ -57,8 +58,9 @@ fn answers_have_id_and_command_and_bash_the_upstreams_shape() -> Result<()> {
     assert_eq!(
         server.next(SOON)?,
         json!({"id": "a", "type": "response", "command": "bash", "success": true, "data": {
-            "output": "x\ny", "exitCode": 3, "cancelled": false, "truncated": false,
-            "totalLines": 2, "totalBytes": 3, "outputLines": 2, "outputBytes": 3}})
+            "output": "x\ny", "exit_code": 3, "cancelled": false, "truncated": false,
+            "total_lines": 2, "total_bytes": 3, "output_lines": 2, "output_bytes": 3,
+            "exitCode": 3, "totalLines": 2, "totalBytes": 3, "outputLines": 2, "outputBytes": 3}})
     );
     let cut = data(&mut server, json!({"type": "bash", "command": "seq 30000"}))?;
     assert_eq!(
@@ -66,6 +68,7 @@ fn answers_have_id_and_command_and_bash_the_upstreams_shape() -> Result<()> {
         (&json!(true), &json!(30000))
     );
     assert!(cut["outputBytes"].as_u64() < cut["totalBytes"].as_u64());
+    assert_eq!(cut["artifact_id"], cut["artifactId"]);
     let whole = data(
         &mut server,
         json!({"type": "artifact.show", "artifact": cut["artifactId"], "limit": 1}),
@@ -167,7 +170,9 @@ fn one_bash_at_a_time_and_abort_ends_it_and_always_succeeds() -> Result<()> {
     assert_eq!(first, aborted);
     assert_eq!((&then["id"], &then["success"]), (&json!("a"), &json!(true)));
     assert_eq!(then["data"]["cancelled"], true);
-    assert!(then["data"].get("exitCode").is_none(), "{then}");
+    for name in ["exit_code", "exitCode"] {
+        assert!(then["data"].get(name).is_none(), "{then}");
+    }
     assert!(
         then["data"]["output"]
             .as_str()

@@ -2,7 +2,7 @@
 
 use super::{Adapter, Chunk, Done, Given, Plan, Ran, Shown, Tool, Wanted, Written};
 use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
-use crate::{Account, Session};
+use crate::{Account, Session, apart};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation};
 use agent_bash_exec::{JobError, JobState, Killed, OutputRange};
 use agent_bash_pty::PtyOptions;
@@ -241,7 +241,7 @@ impl Adapted {
             tracing::debug!(%error, %job, "a job that was started is not found");
         }
         let (jobs, job) = (Arc::clone(jobs), job.clone());
-        let read = tokio::task::spawn_blocking(move || {
+        let read = apart(move || {
             let range = OutputRange::From {
                 offset: 0,
                 max_bytes: FIRST,

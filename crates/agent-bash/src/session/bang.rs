@@ -71,6 +71,7 @@ pub(super) async fn run(
         tools: None,
         notices: parsed.notices,
         allowed: false,
+        started: false,
         window: None,
     };
     let mut output = output(tool, &call);

@@ -1,5 +1,6 @@
 //! Writes a call that is over into the host's audit log, if it has one.
 
+use crate::panics::caught;
 use crate::tool::Wiring;
 use agent_bash_core::{
     AuditEntry, AuditLog, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp,
@@ -47,9 +48,12 @@ pub(crate) fn record(tool: &Wiring, call: &Recorded<'_>) -> Option<Notice> {
         status: call.status.clone(),
         duration_ms: call.duration_ms,
     };
-    let error = audit.log.record(&entry).err()?;
-    tracing::warn!(%error, "a call could not be written into the audit log");
-    let reason = error.to_string();
+    let reason = match caught(|| audit.log.record(&entry)) {
+        Ok(Ok(())) => return None,
+        Ok(Err(error)) => error.to_string(),
+        Err(panicked) => panicked.to_string(),
+    };
+    tracing::warn!(reason, "a call could not be written into the audit log");
     Some(NoticeKind::AuditFailed { reason }.into())
 }
 

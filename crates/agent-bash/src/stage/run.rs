@@ -1,12 +1,13 @@
 //! Hands the script to the executor, with every decision made.
 
+use crate::panics::caught_in;
 use crate::pipeline::Call;
 use crate::stage::safe_mode;
 use crate::stage::terminal::Terminal;
 use crate::tool::Wiring;
 use agent_bash_core::{
-    Cancel, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StdinSource, StreamId,
-    Streams,
+    Cancel, Ending, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StdinSource,
+    StreamId, Streams,
 };
 use agent_bash_policy::HardenedEnvironment;
 use agent_bash_sink::CallOutput;
@@ -69,7 +70,8 @@ pub(crate) fn spec(
     })
 }
 
-/// Runs the script to its end.
+/// Runs the script to its end. Where the executor or somebody who watches panics, what was printed by then is kept, and nobody
+/// knows how the script ended.
 pub(crate) async fn run(
     tool: &Wiring,
     decisions: &Decisions<'_>,
@@ -83,7 +85,24 @@ pub(crate) async fn run(
         Some(terminal) => &terminal.executor,
         None => &tool.executor,
     };
-    executor.run(spec, &mut tee, cancel).await
+    let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
+    match caught_in(executor.run(spec, &mut tee, cancel)).await {
+        Ok(ran) => ran,
+        Err(panicked) => Ok(Outcome {
+            ending: Ending::Lost {
+                reason: panicked.to_string(),
+            },
+            started_at,
+            duration: tool.clock.now().saturating_sub(begun),
+            stages: None,
+            initial_cwd: None,
+            final_cwd: None,
+            survivors: Vec::new(),
+            closed_early: false,
+            shell_signal: None,
+            notices: Vec::new(),
+        }),
+    }
 }
 
 /// Everything is kept, and shown live for as long as somebody watches.

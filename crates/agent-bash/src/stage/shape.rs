@@ -1,6 +1,7 @@
 //! From what happened to the result: status, counts, notices, and the text that is made from them.
 
 use crate::layout::{self, End, Facts};
+use crate::panics::Panicked;
 use crate::pipeline::{Account, Call, Ended, Ran};
 use crate::refusal::Refusal;
 use crate::stage::benign;
@@ -25,6 +26,7 @@ pub(crate) fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) 
     let (result, refusal) = match ended {
         Ok(Ended::Ran(ran)) => return finished(tool, call, *ran),
         Ok(Ended::Detached(job)) => (detached(tool, call, job), None),
+        Ok(Ended::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
     };
     Account {
@@ -48,6 +50,31 @@ fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
         rule,
         suggested_tool,
         ..without_output(tool, call, End::Refused(refusal), status.clone())
+    }
+}
+
+fn lost(tool: &Wiring, call: Call, panicked: &Panicked) -> ToolResult {
+    let status = status_after(panicked, true);
+    without_output(tool, call, End::Ran(&status), status.clone())
+}
+
+fn status_after(panicked: &Panicked, started: bool) -> Status {
+    let reason = panicked.to_string();
+    if started {
+        Status::Lost { reason }
+    } else {
+        Status::NotStarted { reason }
+    }
+}
+
+/// The account of a call whose own could not be made.
+pub(crate) fn unshaped(tool: &Wiring, cwd: &Path, started: bool, panicked: &Panicked) -> Account {
+    let status = status_after(panicked, started);
+    Account {
+        result: bare(tool, cwd, panicked.to_string(), status),
+        printed: Vec::new(),
+        limits: tool.profile.output,
+        refusal: None,
     }
 }
 
@@ -75,8 +102,17 @@ fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> To
         notices: &call.notices,
         limits: tool.profile.output,
     };
+    let text = layout::write(tool.profile.layout, &facts);
     ToolResult {
-        text: layout::write(tool.profile.layout, &facts),
+        notices: call.notices,
+        ..bare(tool, &call.cwd, text, status)
+    }
+}
+
+/// A result without anything but its text and its status.
+fn bare(tool: &Wiring, cwd: &Path, text: String, status: Status) -> ToolResult {
+    ToolResult {
+        text,
         is_error: status.is_error(),
         status,
         output: OutputSummary {
@@ -84,10 +120,10 @@ fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> To
             ..OutputSummary::default()
         },
         duration_ms: 0.0,
-        cwd: shown(&call.cwd),
+        cwd: shown(cwd),
         stages: Vec::new(),
         survivors: Vec::new(),
-        notices: call.notices,
+        notices: Vec::new(),
         artifacts: Vec::new(),
         suggested_tool: None,
         rule: None,

@@ -10,6 +10,7 @@
 mod adapters;
 mod background;
 mod limits;
+mod panics;
 mod reading;
 mod refusals;
 mod scripted;

@@ -160,6 +160,15 @@ impl Clock for Stopped {
 }
 
 pub(crate) fn builder(profile: &Profile, executor: &Arc<Scripted>, cwd: &Path) -> BashToolBuilder {
+    builder_with(profile, executor.clone(), cwd)
+}
+
+/// As [`builder`], with another executor.
+pub(crate) fn builder_with(
+    profile: &Profile,
+    executor: Arc<dyn Executor>,
+    cwd: &Path,
+) -> BashToolBuilder {
     let host = HostContext {
         cwd: cwd.to_path_buf(),
         home: Some("/home/nobody".into()),
@@ -170,7 +179,6 @@ pub(crate) fn builder(profile: &Profile, executor: &Arc<Scripted>, cwd: &Path) -
         ),
         tools: None,
     };
-    let executor: Arc<dyn Executor> = executor.clone();
     BashTool::builder(profile.clone(), host, executor, Arc::new(Stopped))
 }
 

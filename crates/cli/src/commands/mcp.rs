@@ -14,7 +14,7 @@ pub(crate) fn mcp(args: &McpArgs, start: &Start) -> anyhow::Result<u8> {
         start,
         "mcp",
         move |session, settings, called_off| async move {
-            let (input, output) = stdio();
+            let (input, output) = stdio().context("stdin and stdout cannot be used")?;
             let options = mcp::Options {
                 handle_after: settings.mcp_handle_after,
                 structured: settings.mcp_structured,

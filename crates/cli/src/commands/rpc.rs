@@ -13,7 +13,7 @@ pub(crate) fn rpc(args: &RpcArgs, start: &Start) -> anyhow::Result<u8> {
         start,
         "rpc",
         |session, _, called_off| async move {
-            let (input, output) = stdio();
+            let (input, output) = stdio().context("stdin and stdout cannot be used")?;
             rpc::serve(input, output, session, called_off.cancel())
                 .await
                 .context("cannot read stdin")

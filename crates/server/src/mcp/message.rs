@@ -41,6 +41,12 @@ pub(super) fn too_long(longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
     )
 }
 
+/// The answer to a request whose id is that of one in flight.
+pub(super) fn taken(id: RequestId) -> Box<TxJsonRpcMessage<RoleServer>> {
+    let error = format!("a request with the id {id} is in flight; give each an id of its own");
+    refusal(ErrorData::invalid_request(error, None), Some(id))
+}
+
 fn unreadable(line: &[u8], error: &serde_json::Error) -> Read {
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,

@@ -2,11 +2,14 @@
 //! the id that it has, takes what comes before the handshake, and reads no further than its client takes answers.
 
 use super::message::{self, Read};
+use super::served;
 use crate::line::{Line, Lines, MAX_LINE};
 use agent_bash::core::Cancel;
+use agent_bash::in_order::Tickets;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientNotification, ClientRequest, GetMeta as _, JsonRpcMessage, JsonRpcRequest, RequestId,
+    ClientNotification, ClientRequest, GetExtensions as _, GetMeta as _, JsonRpcMessage,
+    JsonRpcRequest, RequestId,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -30,6 +33,7 @@ pub(super) struct Bounded<R, W> {
     /// Room for the next request.
     reserved: Option<OwnedSemaphorePermit>,
     unanswered: Unanswered,
+    tickets: Tickets,
     /// A conversation has begun.
     begun: bool,
     /// Given when there is nothing more to read.
@@ -57,6 +61,7 @@ where
             room: Arc::new(Semaphore::new(UNANSWERED)),
             reserved: None,
             unanswered: Unanswered::default(),
+            tickets: Tickets::default(),
             begun: false,
             ended,
         }
@@ -79,19 +84,35 @@ where
                 }
             };
             match line {
-                Read::Message(message) if self.is_expected(&message) => return Some(*message),
-                Read::Message(_) | Read::Nothing => {}
-                Read::Refused(answer) => {
-                    // Beside the reading, whose future may be dropped. It takes the room of a request.
-                    let (sending, room) = (self.write(*answer), self.reserved.take());
-                    tokio::spawn(async move {
-                        // Without a client there is nobody to tell.
-                        let _ = sending.await;
-                        drop(room);
-                    });
-                }
+                Read::Message(message) => match self.taken_id(&message) {
+                    Some(id) => self.refuse(message::taken(id)),
+                    None if self.is_expected(&message) => return Some(*message),
+                    None => {}
+                },
+                Read::Nothing => {}
+                Read::Refused(answer) => self.refuse(answer),
             }
         }
+    }
+
+    /// Answers what `rmcp` does not get to see.
+    fn refuse(&mut self, answer: Box<TxJsonRpcMessage<RoleServer>>) {
+        // Beside the reading, whose future may be dropped. It takes the room of a request.
+        let (sending, room) = (self.write(*answer), self.reserved.take());
+        tokio::spawn(async move {
+            // Without a client there is nobody to tell.
+            let _ = sending.await;
+            drop(room);
+        });
+    }
+
+    /// The id of a request, where an earlier one has it that is not answered yet. Of two such `rmcp` would answer one.
+    fn taken_id(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
+        let JsonRpcMessage::Request(JsonRpcRequest { id, .. }) = message else {
+            return None;
+        };
+        let is_taken = self.unanswered.requests().contains_key(id);
+        is_taken.then(|| id.clone())
     }
 
     /// Whether a message is for `rmcp`, which gives up where the first is not a request.
@@ -137,23 +158,23 @@ where
             JsonRpcMessage::Error(error) => error.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        let unanswered = self.unanswered.clone();
+        // Whoever reads the answer may use its id again; its room is taken until it is written.
+        let room = answered.and_then(|id| self.unanswered.requests().remove(&id));
         let sending = self.write(message);
         async move {
             let sent = sending.await;
-            if let Some(id) = answered {
-                unanswered.requests().remove(&id);
-            }
+            drop(room);
             sent
         }
     }
 
     /// Dropping the future loses nothing.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
-        let message = self.next().await;
-        match &message {
+        let mut message = self.next().await;
+        match &mut message {
             None => self.ended.cancel(),
             Some(JsonRpcMessage::Request(request)) => {
+                served::attach(&mut self.tickets, request.request.extensions_mut());
                 if let Some(room) = self.reserved.take() {
                     self.unanswered.requests().insert(request.id.clone(), room);
                 }

@@ -9,7 +9,6 @@ use serde_json::Value;
 
 /// Of `bash`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
 pub struct BashData {
     /// What is shown of the output.
     pub output: String,
@@ -29,6 +28,29 @@ pub struct BashData {
     /// Bytes shown.
     pub output_bytes: u64,
     /// The artifact with all of it, where something is not shown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<String>,
+    /// The same by the names that clients of such a protocol have used before.
+    #[serde(flatten)]
+    pub by_old_names: OldBashData,
+}
+
+/// What [`BashData`] says, by the names that it had first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OldBashData {
+    /// `exit_code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// `total_lines`.
+    pub total_lines: u64,
+    /// `total_bytes`.
+    pub total_bytes: u64,
+    /// `output_lines`.
+    pub output_lines: u64,
+    /// `output_bytes`.
+    pub output_bytes: u64,
+    /// `artifact_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
 }

@@ -49,7 +49,8 @@ pub(super) struct Flight {
 }
 
 impl InFlight {
-    /// Puts a request on the table; `Err` says that there is no room.
+    /// Puts a request on the table; `Err` says that there is no room, or that its id is another's: nobody could tell their answers
+    /// apart.
     pub(super) fn begin(
         &self,
         id: Option<RpcId>,
@@ -57,6 +58,17 @@ impl InFlight {
         bytes: usize,
     ) -> Result<Flight, String> {
         let mut table = self.table();
+        if let Some(id) = &id
+            && table
+                .requests
+                .values()
+                .any(|entry| entry.id.as_ref() == Some(id))
+        {
+            return Err(format!(
+                "a request with the id {} is in flight; give each an id of its own",
+                serde_json::json!(id)
+            ));
+        }
         if table.requests.len() >= MAX_REQUESTS {
             return Err(format!(
                 "{MAX_REQUESTS} requests are in flight and no more may be; wait for one of them"
@@ -118,6 +130,15 @@ impl InFlight {
     }
 }
 
+impl Flight {
+    /// Its id is free: whoever reads the answer may use it again. It takes room until it is dropped.
+    pub(super) fn free_id(&self) {
+        if let Some(entry) = self.table.table().requests.get_mut(&self.key) {
+            entry.id = None;
+        }
+    }
+}
+
 impl Drop for Flight {
     fn drop(&mut self) {
         let mut table = self.table.table();
@@ -155,6 +176,17 @@ mod tests {
         assert!(table.begin(None, Kind::Other, 1).is_err());
         drop(first);
         table.begin(None, Kind::Other, 1).unwrap();
+    }
+
+    #[test]
+    fn an_id_is_free_again_when_its_request_is_answered() {
+        let table = InFlight::default();
+        let first = table.begin(Some(id("a")), Kind::Other, 1).unwrap();
+        let error = table.begin(Some(id("a")), Kind::Bash, 1).unwrap_err();
+        assert!(error.contains("the id \"a\" is in flight"), "{error}");
+        assert!(!first.cancel.is_cancelled());
+        first.free_id();
+        table.begin(Some(id("a")), Kind::Other, 1).unwrap();
     }
 
     #[test]

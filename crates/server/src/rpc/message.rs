@@ -1,8 +1,8 @@
 //! The lines of the protocol: requests in, responses and updates out. What a response has as `data` is in
 //! [`super::data`].
 //!
-//! `bash` and `abort_bash` have the shape that existing clients of such a protocol use (`camelCase` data); everything
-//! else is `snake_case`, as the rest of agent-bash.
+//! Everything is `snake_case`, as the rest of agent-bash; the data of `bash` has the `camelCase` names besides that existing clients
+//! of such a protocol use.
 
 use super::name::Name;
 use schemars::JsonSchema;

@@ -2,7 +2,7 @@
 
 use super::{
     ArtifactData, BashData, FoundData, FoundLineData, JobData, JobEndingData, JobOrigin,
-    JobOutputData, JobProgress, MessageData, PageData, ShellData,
+    JobOutputData, JobProgress, MessageData, OldBashData, PageData, ShellData,
 };
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
 use agent_bash::process::supervisor::JobEnding;
@@ -11,16 +11,30 @@ use agent_bash::sink::{ArtifactInfo, Found, Next, Page};
 
 impl From<BangMessage> for BashData {
     fn from(message: BangMessage) -> Self {
+        let output = message.annotated_output();
+        let summary = message.summary;
+        let (total_lines, total_bytes) = (summary.total_lines, summary.total_bytes);
+        let (output_lines, output_bytes) = (summary.shown_lines, summary.shown_bytes);
+        let exit_code = message.exit_code;
+        let artifact_id = message.artifact.map(|artifact| artifact.id.to_string());
         Self {
-            output: message.annotated_output(),
-            exit_code: message.exit_code,
+            output,
+            exit_code,
             cancelled: message.cancelled,
             truncated: message.truncated,
-            total_lines: message.summary.total_lines,
-            total_bytes: message.summary.total_bytes,
-            output_lines: message.summary.shown_lines,
-            output_bytes: message.summary.shown_bytes,
-            artifact_id: message.artifact.map(|artifact| artifact.id.to_string()),
+            total_lines,
+            total_bytes,
+            output_lines,
+            output_bytes,
+            artifact_id: artifact_id.clone(),
+            by_old_names: OldBashData {
+                exit_code,
+                total_lines,
+                total_bytes,
+                output_lines,
+                output_bytes,
+                artifact_id,
+            },
         }
     }
 }

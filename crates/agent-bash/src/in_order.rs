@@ -1,0 +1,181 @@
+//! The order in which requests came, kept where each is served by a task of its own: tasks run in any order.
+//!
+//! A [`Ticket`] is drawn as a request comes, and lets its work begin when all that came before have begun. To begin is to run
+//! up to the first wait; a call takes its [`Place`] in the queue of its persistent shell before that.
+
+use agent_bash_core::{Cancel, SessionName};
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, oneshot};
+
+/// Draws tickets.
+#[derive(Debug, Default)]
+pub struct Tickets {
+    last: Option<oneshot::Receiver<()>>,
+}
+
+/// The right to begin after whoever came before. Dropping it passes on the right.
+#[derive(Debug)]
+pub struct Ticket {
+    before: Option<oneshot::Receiver<()>>,
+    /// Dropped when this one has begun.
+    begun: oneshot::Sender<()>,
+}
+
+impl Tickets {
+    /// The next one.
+    pub fn draw(&mut self) -> Ticket {
+        let (begun, next) = oneshot::channel();
+        let before = self.last.replace(next);
+        Ticket { before, begun }
+    }
+}
+
+impl Ticket {
+    /// Begins `work` when it is its turn, and does it to its end.
+    pub async fn serve<T>(self, work: impl Future<Output = T> + Send) -> T {
+        if let Some(before) = self.before {
+            // Dropped is what is waited for.
+            let _ = before.await;
+        }
+        let work = begin(work);
+        drop(self.begun);
+        work.await
+    }
+}
+
+/// Work that has run up to its first wait.
+pub(crate) enum Begun<'a, T> {
+    Done(Option<T>),
+    Going(Pin<Box<dyn Future<Output = T> + Send + 'a>>),
+}
+
+/// Begins `work` now, whoever awaits it later.
+pub(crate) fn begin<'a, T>(work: impl Future<Output = T> + Send + 'a) -> Begun<'a, T> {
+    let mut work: Pin<Box<dyn Future<Output = T> + Send + 'a>> = Box::pin(work);
+    // Nobody is to be woken yet: whoever takes it polls it first.
+    match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(done) => Begun::Done(Some(done)),
+        Poll::Pending => Begun::Going(work),
+    }
+}
+
+impl<T> Unpin for Begun<'_, T> {}
+
+impl<T> Future for Begun<'_, T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        match self.get_mut() {
+            Self::Done(done) => done.take().map_or(Poll::Pending, Poll::Ready),
+            Self::Going(work) => work.as_mut().poll(context),
+        }
+    }
+}
+
+/// The queues before persistent shells: one for each name. A shell has a queue of its own for those who are about to use it;
+/// between here and there a call may have to wait for other things, and must not be overtaken.
+#[derive(Debug, Default)]
+pub(crate) struct Queues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
+
+/// A place in a queue. Dropping it leaves the queue.
+pub(crate) struct Place(Begun<'static, OwnedMutexGuard<()>>);
+
+/// The head of a queue, as long as it is held.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    _guard: Option<OwnedMutexGuard<()>>,
+}
+
+impl Queues {
+    /// The last place in the queue of that name.
+    pub(crate) fn join(&self, name: &SessionName) -> Place {
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Without anybody in it a queue is as good as none.
+        queues.retain(|_, queue| Arc::strong_count(queue) > 1);
+        let queue = Arc::clone(queues.entry(name.clone()).or_default());
+        Place(begin(queue.lock_owned()))
+    }
+
+    /// Whoever comes from now on waits for nobody who is in the queue of that name.
+    pub(crate) fn forget(&self, name: &SessionName) {
+        let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.remove(name);
+    }
+}
+
+impl Place {
+    /// Waits for its turn. A call that is called off waits no longer: nothing of it will run.
+    pub(crate) async fn turn(self, cancel: &Cancel) -> Turn {
+        let guard = tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            guard = self.0 => Some(guard),
+        };
+        Turn { _guard: guard }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Tasks on several threads, the first of which dawdles.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn work_begins_in_the_order_of_its_tickets() {
+        for _ in 0..50 {
+            let order = Arc::new(Mutex::new(Vec::new()));
+            let mut tickets = Tickets::default();
+            let drawn: Vec<Ticket> = (0..20).map(|_| tickets.draw()).collect();
+            let tasks = drawn.into_iter().enumerate().rev().map(|(at, ticket)| {
+                let order = Arc::clone(&order);
+                tokio::spawn(ticket.serve(async move {
+                    order.lock().unwrap().push(at);
+                    tokio::task::yield_now().await;
+                }))
+            });
+            for task in tasks.collect::<Vec<_>>() {
+                task.await.unwrap();
+            }
+            assert_eq!(*order.lock().unwrap(), (0..20).collect::<Vec<_>>());
+        }
+    }
+
+    #[tokio::test]
+    async fn a_ticket_that_is_not_used_or_panics_holds_up_nobody() {
+        let mut tickets = Tickets::default();
+        drop(tickets.draw());
+        let failing = tickets.draw();
+        let failed = tokio::spawn(failing.serve(async { panic!("on purpose") }));
+        assert_eq!(tickets.draw().serve(async { 7 }).await, 7);
+        assert!(failed.await.is_err());
+        // Nor does one that has begun and goes on.
+        let long = tickets.draw().serve(std::future::pending::<()>());
+        let long = tokio::spawn(long);
+        assert_eq!(tickets.draw().serve(async { 8 }).await, 8);
+        long.abort();
+    }
+
+    #[tokio::test]
+    async fn turns_come_in_the_order_of_places_but_for_those_who_leave() {
+        let (queues, name) = (Queues::default(), SessionName("a".to_owned()));
+        let never = Cancel::new();
+        let first = queues.join(&name).turn(&never).await;
+        let (second, third) = (queues.join(&name), queues.join(&name));
+        let off = Cancel::new();
+        off.cancel();
+        // Without its turn.
+        drop(second.turn(&off).await);
+        let waits = tokio::time::timeout(Duration::ZERO, queues.join(&name).turn(&never)).await;
+        assert!(waits.is_err());
+        // Another shell has another queue, and so has a new one of that name.
+        drop(queues.join(&SessionName("b".to_owned())).turn(&never).await);
+        queues.forget(&name);
+        drop(queues.join(&name).turn(&never).await);
+        drop(first);
+        drop(third.turn(&never).await);
+    }
+}

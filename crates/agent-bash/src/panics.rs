@@ -1,0 +1,84 @@
+//! A panic is a fault of ours (or of a part that a host brought), and somebody waits for an answer all the same: it ends the
+//! work in which it happened, and becomes an error that says where.
+//!
+//! What is unwound through is dropped: commands of it end, locks of it are given back.
+
+use std::any::Any;
+use std::future::poll_fn;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
+
+/// Work that did not come to its end, since it has panicked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("agent-bash failed in a way that it should not ({said}); please report it")]
+pub struct Panicked {
+    /// The panic's own words.
+    said: String,
+}
+
+impl Panicked {
+    #[expect(clippy::needless_pass_by_value, reason = "as `map_err` calls it")]
+    fn new(payload: Box<dyn Any + Send>) -> Self {
+        let said = match (payload.downcast_ref::<&str>(), payload.downcast_ref()) {
+            (Some(said), _) => (*said).to_owned(),
+            (None, Some(said)) => String::clone(said),
+            (None, None) => "without a word".to_owned(),
+        };
+        let panicked = Self { said };
+        tracing::error!("{panicked}");
+        panicked
+    }
+}
+
+impl From<Panicked> for io::Error {
+    fn from(panicked: Panicked) -> Self {
+        Self::other(panicked)
+    }
+}
+
+/// Does `work` to its end, or to its panic.
+///
+/// # Errors
+/// It has panicked.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
+    // What it was about is not looked at again, or is behind locks that take a panic into account.
+    catch_unwind(AssertUnwindSafe(work)).map_err(Panicked::new)
+}
+
+/// Awaits `work`, or its panic. Dropping the future drops the work.
+///
+/// # Errors
+/// It has panicked.
+pub fn caught_in<F: Future>(work: F) -> impl Future<Output = Result<F::Output, Panicked>> {
+    let mut work = Box::pin(work);
+    poll_fn(
+        move |context| match caught(|| work.as_mut().poll(context)) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(done)) => Poll::Ready(Ok(done)),
+            Err(panicked) => Poll::Ready(Err(panicked)),
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_error_in_its_own_words() {
+        let at = 7;
+        let said = |error: Panicked| error.to_string();
+        assert_eq!(caught(|| at), Ok(7));
+        let fixed = caught(|| panic!("fixed")).map_err(said);
+        assert!(matches!(&fixed, Err(said) if said.contains("(fixed)")));
+        let made = caught_in(async {
+            tokio::task::yield_now().await;
+            panic!("made of {at}")
+        });
+        let made: Result<(), String> = made.await.map_err(said);
+        assert!(matches!(&made, Err(said) if said.contains("(made of 7)")));
+        let mute = caught(|| std::panic::panic_any(7)).map_err(said);
+        assert!(matches!(&mute, Err(said) if said.contains("without a word")));
+    }
+}

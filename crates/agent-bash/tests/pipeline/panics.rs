@@ -1,0 +1,187 @@
+//! Parts of a host that panic: the call is answered, says what it can, and the next one is as if nothing had been.
+
+#![expect(clippy::panic, reason = "it is about panics")]
+
+use crate::scripted::{Memory, Scripted, builder_with};
+use agent_bash::core::{
+    ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactWriter,
+    AuditEntry, AuditLog, Cancel, Executor, Flow, NotStarted, NoticeKind, Outcome, OutputConsumer,
+    RunSpec, Status, StreamId,
+};
+use agent_bash::session::{BangOptions, SessionParts};
+use agent_bash::{Approval, Approver, CallOptions, Proposal, Session, profiles};
+use async_trait::async_trait;
+use serde_json::json;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Panics wherever it is asked for anything; as an executor, when it has printed something.
+#[derive(Debug)]
+struct Faulty;
+
+#[async_trait]
+impl Executor for Faulty {
+    async fn run(
+        &self,
+        _: &RunSpec,
+        out: &mut dyn OutputConsumer,
+        _: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        out.chunk(StreamId::Merged, b"printed\n");
+        tokio::task::yield_now().await;
+        panic!("an executor")
+    }
+}
+
+#[async_trait]
+impl Approver for Faulty {
+    async fn approve(&self, _: &Proposal<'_>) -> Approval {
+        panic!("an approver")
+    }
+}
+
+impl OutputConsumer for Faulty {
+    fn chunk(&mut self, _: StreamId, _: &[u8]) -> Flow {
+        panic!("a watcher")
+    }
+}
+
+impl ArtifactStore for Faulty {
+    fn create(
+        &self,
+        _: &ArtifactMeta,
+        _: StreamId,
+    ) -> Result<Box<dyn ArtifactWriter>, ArtifactError> {
+        panic!("a store")
+    }
+}
+
+/// Panics when a file is finished: the command has ended by then.
+#[derive(Debug)]
+struct FaultyInTheEnd;
+
+impl ArtifactStore for FaultyInTheEnd {
+    fn create(
+        &self,
+        _: &ArtifactMeta,
+        _: StreamId,
+    ) -> Result<Box<dyn ArtifactWriter>, ArtifactError> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl ArtifactWriter for FaultyInTheEnd {
+    fn write(&mut self, _: &[u8]) -> Result<(), ArtifactError> {
+        Ok(())
+    }
+
+    fn file(&self) -> io::Result<File> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn finish(self: Box<Self>, _: &ArtifactEnd) -> Result<ArtifactRef, ArtifactError> {
+        panic!("a writer")
+    }
+}
+
+impl AuditLog for Faulty {
+    fn record(&self, _: &AuditEntry) -> io::Result<()> {
+        panic!("a log")
+    }
+}
+
+fn reason(status: &Status) -> (&'static str, &str) {
+    match status {
+        Status::NotStarted { reason } => ("not_started", reason),
+        Status::Lost { reason } => ("lost", reason),
+        _ => ("", ""),
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_the_result_of_its_call() {
+    for (part, kind) in [
+        ("an executor", "lost"),
+        ("an approver", "not_started"),
+        ("a watcher", "lost"),
+        ("a store", "lost"),
+        ("a writer", "lost"),
+    ] {
+        let executor: Arc<dyn Executor> = match part {
+            "an executor" => Arc::new(Faulty),
+            _ => Scripted::exits(0, &b"x\n".repeat(100_000)),
+        };
+        let tool = builder_with(&profiles::STANDARD, executor, Path::new("/"));
+        let tool = match part {
+            "an approver" => tool.approver(Arc::new(Faulty)),
+            "a store" => tool.artifacts(Arc::new(Faulty)),
+            "a writer" => tool.artifacts(Arc::new(FaultyInTheEnd)),
+            _ => tool,
+        };
+        let mut watcher = Faulty;
+        let options = CallOptions {
+            live: (part == "a watcher").then_some(&mut watcher),
+            ..CallOptions::default()
+        };
+        let tool = tool.build();
+        let result = tool.execute_with(json!("x"), options, &Cancel::new()).await;
+        let (got, said) = reason(&result.status);
+        assert_eq!(got, kind, "{part}: {:?}", result.status);
+        assert!(said.contains(part) && said.contains("report it"), "{said}");
+        assert!(result.is_error && !result.text.is_empty(), "{part}");
+        if part == "an executor" {
+            assert!(result.text.contains("printed\n"), "{}", result.text);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_log_that_panics_is_a_notice() {
+    let executor = Scripted::exits(0, b"x\n");
+    let tool = builder_with(&profiles::STANDARD, executor, Path::new("/"));
+    let tool = tool.audit(Arc::new(Faulty), false).build();
+    let result = tool.execute(json!("x"), &Cancel::new()).await;
+    assert_eq!(result.status, Status::Exited { code: 0 });
+    let said = result.notices.iter().find_map(|notice| match &notice.kind {
+        NoticeKind::AuditFailed { reason } => Some(reason.as_str()),
+        _ => None,
+    });
+    assert!(said.is_some_and(|said| said.contains("a log")), "{said:?}");
+}
+
+#[tokio::test]
+async fn the_users_command_is_recorded_and_the_next_one_runs() {
+    let memory = Arc::new(Memory::default());
+    let tool = builder_with(&profiles::STANDARD, Arc::new(Faulty), Path::new("/"));
+    let tool = tool.artifacts(memory).build();
+    let session = Session::new(tool, SessionParts::default());
+    for _ in 0..2 {
+        let options = BangOptions::default();
+        let message = session.execute_bash("x", options, &Cancel::new()).await;
+        let message = message.unwrap();
+        assert_eq!(reason(&message.status).0, "lost");
+        assert_eq!(message.output, "printed\n");
+    }
+    assert_eq!(session.messages().len(), 2);
+}
+
+/// A host whose runtime has no timers, as one that brings a clock of its own may.
+#[test]
+fn a_directory_that_is_known_needs_neither_thread_nor_timer() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    // Of a kernel that cannot say what it knows, every directory is looked at on a thread.
+    if !agent_bash::process::is_known_directory(Path::new("/")) {
+        assert!(!agent_bash::process::is_known_directory(Path::new("/tmp")));
+        return;
+    }
+    let scripted = Scripted::exits(0, b"x\n");
+    let host = agent_bash::HostContext::capture("/".into());
+    let clock = Arc::new(agent_bash::process::SystemClock::new());
+    let tool = agent_bash::BashTool::builder(profiles::STANDARD, host, scripted, clock).build();
+    let result = runtime.block_on(tool.execute(json!("x"), &Cancel::new()));
+    assert_eq!(result.status, Status::Exited { code: 0 });
+}

@@ -1,0 +1,111 @@
+//! Between `rmcp`, which serves each request in a task of its own, and the server: requests begin in the order in which they were
+//! read, and one that panics is answered.
+
+use agent_bash::in_order::{Ticket, Tickets};
+use agent_bash::panics::caught_in;
+use rmcp::model::{ClientRequest, Extensions, ProtocolVersion, ServerConfig};
+use rmcp::service::{NotificationContext, RequestContext, ServiceRole};
+use rmcp::{ErrorData, RoleServer, Service};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The ticket of a request, as `rmcp` carries it.
+#[derive(Debug, Clone)]
+struct Carried(Arc<Mutex<Option<Ticket>>>);
+
+/// Gives a request that was read its ticket.
+pub(super) fn attach(tickets: &mut Tickets, extensions: &mut Extensions) {
+    extensions.insert(Carried(Arc::new(Mutex::new(Some(tickets.draw())))));
+}
+
+fn take(extensions: &Extensions) -> Option<Ticket> {
+    let Carried(ticket) = extensions.get()?;
+    ticket.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// A server, served so.
+#[derive(Debug)]
+pub(super) struct Served<S>(pub(super) S);
+
+impl<S: Service<RoleServer>> Service<RoleServer> for Served<S> {
+    async fn handle_request(
+        &self,
+        request: ClientRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<<RoleServer as ServiceRole>::Resp, ErrorData> {
+        let ticket = take(&context.extensions);
+        let work = caught_in(self.0.handle_request(request, context));
+        let answer = match ticket {
+            Some(ticket) => ticket.serve(work).await,
+            None => work.await,
+        };
+        answer.unwrap_or_else(|panicked| Err(ErrorData::internal_error(panicked.to_string(), None)))
+    }
+
+    async fn handle_notification(
+        &self,
+        notification: <RoleServer as ServiceRole>::PeerNot,
+        context: NotificationContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let work = caught_in(self.0.handle_notification(notification, context)).await;
+        work.unwrap_or_else(|panicked| Err(ErrorData::internal_error(panicked.to_string(), None)))
+    }
+
+    fn get_info(&self) -> ServerConfig {
+        self.0.get_info()
+    }
+
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        self.0.supported_protocol_versions()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rmcp::ServerHandler;
+    use rmcp::model::{ListToolsResult, PaginatedRequestParams};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
+
+    struct Faulty;
+
+    impl ServerHandler for Faulty {
+        async fn list_tools(
+            &self,
+            _: Option<PaginatedRequestParams>,
+            _: RequestContext<RoleServer>,
+        ) -> Result<ListToolsResult, ErrorData> {
+            panic!("a handler")
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_an_answer() {
+        let (ours, theirs) = duplex(1 << 20);
+        let served = tokio::spawn(async move {
+            let served = rmcp::serve_server(Served(Faulty), split(ours)).await?;
+            served.waiting().await.map_err(std::io::Error::other)?;
+            Ok::<_, Box<dyn std::error::Error + Send + Sync>>(())
+        });
+        let (answers, mut requests) = split(theirs);
+        let lines = [
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
+            "",
+        ];
+        requests
+            .write_all(lines.join("\n").as_bytes())
+            .await
+            .unwrap();
+        let mut answers = BufReader::new(answers).lines();
+        answers.next_line().await.unwrap();
+        let answer = answers.next_line().await.unwrap().unwrap();
+        assert!(
+            answer.contains(r#""id":1"#) && answer.contains("(a handler)"),
+            "{answer}"
+        );
+        drop((answers, requests));
+        served.await.unwrap().unwrap();
+    }
+}

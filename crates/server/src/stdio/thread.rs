@@ -1,0 +1,190 @@
+//! A stream that cannot be waited for (a terminal, a file, a pipe of another user's), read or written on a thread of its own.
+//!
+//! It is there from the start to the end: one that is started for each read, as the runtime's own streams do it, may not be had
+//! when it is needed, and then somebody waits for ever.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::sync::mpsc as std_mpsc;
+use std::task::{Context, Poll, ready};
+use std::thread;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc;
+
+/// Bytes read or written at once.
+const PIECE: usize = 64 * 1024;
+
+/// What a thread reads.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pieces: mpsc::Receiver<io::Result<Vec<u8>>>,
+    piece: Vec<u8>,
+    /// Of it so much was taken.
+    taken: usize,
+}
+
+/// What a thread writes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pieces: std_mpsc::SyncSender<Vec<u8>>,
+    written: mpsc::Receiver<io::Result<()>>,
+    /// A piece is on its way.
+    busy: bool,
+}
+
+impl Reader {
+    /// Starts the thread. It reads one piece ahead, and ends with the input or this program.
+    pub(super) fn start(input: OwnedFd) -> io::Result<Self> {
+        let (send, pieces) = mpsc::channel(1);
+        let mut input = File::from(input);
+        spawn("agent-bash-in", move || {
+            let mut buffer = vec![0; PIECE];
+            loop {
+                let read = match input.read(&mut buffer) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    Ok(0) => return,
+                    Ok(length) => Ok(buffer[..length].to_vec()),
+                    Err(error) => Err(error),
+                };
+                let is_last = read.is_err();
+                if send.blocking_send(read).is_err() || is_last {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self {
+            pieces,
+            piece: Vec::new(),
+            taken: 0,
+        })
+    }
+}
+
+impl Writer {
+    /// Starts the thread. It ends with the output or this.
+    pub(super) fn start(output: OwnedFd) -> io::Result<Self> {
+        let (pieces, to_write) = std_mpsc::sync_channel::<Vec<u8>>(1);
+        let (tell, written) = mpsc::channel(1);
+        let mut output = File::from(output);
+        spawn("agent-bash-out", move || {
+            while let Ok(piece) = to_write.recv() {
+                if tell.blocking_send(output.write_all(&piece)).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self {
+            pieces,
+            written,
+            busy: false,
+        })
+    }
+
+    /// Waits until nothing is on its way.
+    fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.busy {
+            let written = ready!(self.written.poll_recv(context));
+            self.busy = false;
+            return Poll::Ready(written.unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into())));
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(work).map(drop)
+}
+
+impl AsyncRead for Reader {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.taken == this.piece.len() {
+            let Some(piece) = ready!(this.pieces.poll_recv(context)) else {
+                return Poll::Ready(Ok(()));
+            };
+            this.piece = piece?;
+            this.taken = 0;
+        }
+        let rest = &this.piece[this.taken..];
+        let length = rest.len().min(buffer.remaining());
+        buffer.put_slice(&rest[..length]);
+        this.taken += length;
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Writer {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        ready!(this.poll_idle(context))?;
+        let piece = &bytes[..bytes.len().min(PIECE)];
+        let sent = this.pieces.send(piece.to_vec());
+        sent.map_err(|_| io::ErrorKind::BrokenPipe)?;
+        this.busy = true;
+        Poll::Ready(Ok(piece.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().poll_idle(context)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.get_mut().poll_idle(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// More than a pipe and a piece hold, so that both sides have to wait.
+    const LONG: usize = 1 << 20;
+
+    #[tokio::test]
+    async fn what_is_written_is_read_and_ends() {
+        let (read, write) = io::pipe().unwrap();
+        let mut from = Reader::start(read.into()).unwrap();
+        let mut to = Writer::start(write.into()).unwrap();
+        let sent: Vec<u8> = (0..LONG)
+            .map(|at| u8::try_from(at % 251).unwrap())
+            .collect();
+        let writing = tokio::spawn({
+            let sent = sent.clone();
+            async move {
+                to.write_all(&sent).await?;
+                to.flush().await
+            }
+        });
+        let mut got = Vec::new();
+        from.read_to_end(&mut got).await.unwrap();
+        writing.await.unwrap().unwrap();
+        assert!(got == sent, "{} bytes of {LONG}", got.len());
+    }
+
+    #[tokio::test]
+    async fn what_is_flushed_is_written_and_nobody_to_read_it_is_an_error() {
+        let (mut read, write) = io::pipe().unwrap();
+        let mut to = Writer::start(write.into()).unwrap();
+        to.write_all(b"said").await.unwrap();
+        to.flush().await.unwrap();
+        let mut said = [0; 4];
+        Read::read_exact(&mut read, &mut said).unwrap();
+        assert_eq!(&said, b"said");
+        drop(read);
+        to.write_all(b"more").await.unwrap();
+        let error = to.flush().await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+    }
+}

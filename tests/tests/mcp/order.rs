@@ -1,0 +1,77 @@
+//! Requests in flight: in which order they begin, and by what they are told apart.
+
+use super::{SOON, begin, call, server, text, world};
+use agent_bash_tests::conformance::shake_hands;
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::product;
+use anyhow::{Context, Result};
+use serde_json::json;
+
+/// Calls sent at once.
+const CALLS: u64 = 20;
+
+#[test]
+fn calls_of_one_session_run_in_the_order_in_which_they_were_sent() -> Result<()> {
+    let world = world()?;
+    let mut plain = server(&world, "0")?;
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["mcp", "--adapter", "anthropic-bash"]);
+    let mut adapter = Conversation::start(command)?;
+    shake_hands(&mut adapter)?;
+    let script = "echo $((++n))";
+    for (server, arguments) in [
+        (&mut plain, json!({"command": script, "session": "s"})),
+        (&mut adapter, json!({"command": script})),
+    ] {
+        let params = json!({"name": "bash", "arguments": arguments});
+        let mut ids = Vec::new();
+        for _ in 0..CALLS {
+            ids.push(begin(server, "tools/call", &params)?);
+        }
+        let mut said = Vec::new();
+        for _ in 0..CALLS {
+            let answer = server.next_where(SOON, |line| line["result"].is_object())?;
+            let id = answer["id"].as_u64().context("an id")?;
+            let number: u64 = text(&answer["result"]).trim().parse()?;
+            said.push((id, number));
+        }
+        said.sort_unstable();
+        let want: Vec<_> = ids.into_iter().zip(1..).collect();
+        assert_eq!(said, want);
+    }
+    drop((plain, adapter));
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn an_id_in_flight_is_nobody_elses() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world, "0")?;
+    for id in [json!(1000), json!("thousand")] {
+        let call = |command: &str| {
+            let params = json!({"name": "bash", "arguments": {"command": command}});
+            json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
+        };
+        let next = |server: &Conversation| server.next_where(SOON, |line| line["id"] == id);
+        server.send(&call("read -t 600 < <(sleep 0.3); echo first"))?;
+        server.send(&call("echo second"))?;
+        let refused = next(&server)?;
+        let error = refused["error"]["message"].as_str();
+        let error = error.with_context(|| refused.to_string())?;
+        assert!(error.contains("is in flight"), "{error}");
+        assert_eq!(refused["error"]["code"], -32600);
+        assert_eq!(text(&next(&server)?["result"]), "first\n");
+        for _ in 0..20 {
+            server.send(&call("echo third"))?;
+            assert_eq!(text(&next(&server)?["result"]), "third\n");
+        }
+    }
+    assert_eq!(
+        text(&call(&mut server, "bash", &json!({"command": "echo x"}))?),
+        "x\n"
+    );
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
