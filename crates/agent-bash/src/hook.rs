@@ -17,7 +17,7 @@ pub use agents::{AGENTS, Agent, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, by_nam
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
-use judge::Decision;
+use judge::{Decision, GoOn};
 
 /// The exit code that blocks a call in every agent, with what was written to stderr as the reason.
 pub const BLOCKED: u8 = 2;
@@ -65,16 +65,16 @@ pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> Answer {
         .map_err(|error| error.to_string())
         .and_then(|call| match call {
             Some(call) => judge::decide(&call, host),
-            None => Ok(Decision::Pass),
+            None => Ok(Decision::GoOn(GoOn::default())),
         });
     let output = match decision {
-        Ok(Decision::Pass) => return Answer::silent(),
-        Ok(Decision::Refuse(reason)) => (agent.refuse)(&reason),
-        Ok(Decision::Replace(input)) => (agent.replace)(&input),
+        Ok(Decision::Refuse(reason)) => Some((agent.refuse)(&reason)),
+        Ok(Decision::GoOn(with)) if with == GoOn::default() => None,
+        Ok(Decision::GoOn(with)) => (agent.go_on)(&with),
         Err(why) => return Answer::blocked(agent, &why),
     };
     Answer {
-        stdout: format!("{output}\n"),
+        stdout: output.map_or_else(String::new, |output| format!("{output}\n")),
         ..Answer::silent()
     }
 }

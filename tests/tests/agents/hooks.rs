@@ -3,7 +3,7 @@
 use crate::Check;
 use crate::agent::{Agent, Way};
 use crate::model::Ask;
-use crate::run::{end, measured, play, world};
+use crate::run::{end, hear, measured, play, world};
 use agent_bash::policy::{Context as Place, Policy};
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
@@ -77,6 +77,21 @@ pub(crate) const CHECKS: &[Check] = &[
         },
     },
     Check {
+        name: "advice reaches the model beside the output",
+        // Gemini CLI has no form for it.
+        of: |agent| agent.hook != "gemini-cli",
+        run: |agent| {
+            let with = advised(agent, "advise")?;
+            ensure!(with.contains("a line"), "it did not run: {with}");
+            ensure!(with.contains(ADVICE), "no advice in {with}");
+            // The control: nobody else says so.
+            let without = advised(agent, "off")?;
+            ensure!(without.contains("a line"), "it did not run: {without}");
+            ensure!(!without.contains(ADVICE), "{without}");
+            Ok(())
+        },
+    },
+    Check {
         name: "a hook that cannot judge blocks",
         of: |_| true,
         run: |agent| {
@@ -106,6 +121,24 @@ fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String>
     let input = json!({field: script, "description": "what it does"});
     let returned = play(agent, way, world, Ask { tool, input })?;
     Ok((agent.reads)(&returned))
+}
+
+/// What the interceptor says of `cat`.
+const ADVICE: &str = "Prefer the `read` tool";
+
+/// Under a hook whose interceptor is in this mode: all of what the model reads after `cat` has run.
+fn advised(agent: &Agent, mode: &str) -> Result<String> {
+    let world = world()?;
+    let settings = format!("[interceptor]\nmode = \"{mode}\"\ntools = [\"read\"]\n");
+    let directory = world.home().join(".config/agent-bash");
+    std::fs::create_dir_all(&directory)?;
+    std::fs::write(directory.join("config.toml"), settings)?;
+    std::fs::write(world.cwd().join("notes.txt"), "a line\n")?;
+    let (tool, field) = agent.shell;
+    let input = json!({field: "cat notes.txt", "description": "what it does"});
+    let (_, request) = hear(agent, Way::Hook, &world, Ask { tool, input })?;
+    end(world)?;
+    Ok(request.to_string())
 }
 
 struct Tried {

@@ -32,7 +32,8 @@ pub(crate) struct Model {
 /// What an agent has sent.
 #[derive(Debug, Default)]
 struct Heard {
-    returned: Option<Value>,
+    /// What the call brought back, and the whole request that brought it.
+    returned: Option<(Value, Value)>,
     /// Method and path of every request, for whoever looks for what went wrong.
     requests: Vec<String>,
 }
@@ -70,8 +71,8 @@ impl Model {
         format!("http://{}", self.address)
     }
 
-    /// What the call brought back.
-    pub(crate) fn returned(&self) -> Result<Value> {
+    /// What the call brought back, and all of what the model reads with it.
+    pub(crate) fn returned(&self) -> Result<(Value, Value)> {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.returned.clone().with_context(|| {
             format!(
@@ -94,8 +95,8 @@ fn answer(wire: &Wire, ask: &Ask, heard: &mut Heard, uri: &Uri, body: &[u8]) -> 
     } else {
         (wire.say)("done")
     };
-    if returned.is_some() {
-        heard.returned = returned;
+    if let Some(returned) = returned {
+        heard.returned = Some((returned, body));
     }
     (
         [(header::CONTENT_TYPE, "text/event-stream")],

@@ -22,6 +22,11 @@ pub(crate) fn world() -> Result<World> {
 
 /// Starts the agent, whose model asks for one call, and answers what came back to the model.
 pub(crate) fn play(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<Value> {
+    hear(agent, way, world, ask).map(|(returned, _)| returned)
+}
+
+/// The same, and the whole request with which it came back.
+pub(crate) fn hear(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<(Value, Value)> {
     let model = Model::start(agent.wire, ask)?;
     let place = Place {
         world,

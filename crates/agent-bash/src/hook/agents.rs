@@ -10,7 +10,8 @@ pub use codex::CODEX;
 pub use gemini_cli::GEMINI_CLI;
 pub use opencode::OPENCODE;
 
-use serde_json::{Map, Value};
+use super::judge::GoOn;
+use serde_json::Value;
 
 /// What an agent writes to a hook, and what it takes as an answer.
 #[derive(Debug)]
@@ -25,8 +26,9 @@ pub struct Agent {
     pub tools: &'static [ShellTool],
     /// The answer that refuses a call, for this reason.
     pub(super) refuse: fn(&str) -> Value,
-    /// The answer that lets the agent go on with this input instead, and decide as it would have.
-    pub(super) replace: fn(&Map<String, Value>) -> Value,
+    /// The answer that lets the agent go on, and decide as it would have, with what goes with the call; `None` where it has no
+    /// form for that.
+    pub(super) go_on: fn(&GoOn) -> Option<Value>,
     /// Where it looks for hooks.
     pub(super) place: Place,
     /// How they are written there.

@@ -342,6 +342,70 @@ fn safe_mode_hands_on_what_it_would_have_started() {
     }
 }
 
+/// To the letter, since agents drop what they do not know without a word.
+#[test]
+fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
+    const ADVICE: &str =
+        "Prefer the `read` tool: Use the `read` tool instead of cat/head/tail/less.";
+    let tools = ("AGENT_BASH_INTERCEPTOR_TOOLS", "read,grep");
+    let advise = ("AGENT_BASH_INTERCEPTOR_MODE", "advise");
+    let specific = |fields: Value| json!({ "hookSpecificOutput": fields });
+    let wanted = [
+        Some(specific(
+            json!({ "hookEventName": "PreToolUse", "additionalContext": ADVICE }),
+        )),
+        Some(specific(
+            json!({ "hookEventName": "PreToolUse", "additionalContext": ADVICE }),
+        )),
+        None,
+        Some(json!({ "input": null, "advice": ADVICE })),
+    ];
+    for ((agent, _, captured), wanted) in CAPTURED.into_iter().zip(wanted) {
+        let call = call(captured, "cat notes.txt");
+        let told = said(agent, &call, &host(&[tools, advise]));
+        let read = (!told.stdout.is_empty()).then(|| serde_json::from_str(&told.stdout).unwrap());
+        assert_eq!(read, wanted, "{}", agent.name);
+        // It goes on as it would have: neither granted nor blocked.
+        assert_eq!(effect(agent, &told), Effect::Nothing, "{}", agent.name);
+        // The control: without the mode, without the tool, of another command.
+        for silent in [&[tools][..], &[advise]] {
+            assert_eq!(said(agent, &call, &host(silent)), Answer::silent());
+        }
+        let other = self::call(captured, "ls");
+        assert_eq!(
+            said(agent, &other, &host(&[tools, advise])),
+            Answer::silent()
+        );
+    }
+}
+
+#[test]
+fn advice_and_another_input_go_together() {
+    let both = host(&[
+        ("AGENT_BASH_INTERCEPTOR_TOOLS", "grep"),
+        ("AGENT_BASH_INTERCEPTOR_MODE", "advise"),
+        ("AGENT_BASH_SAFE_MODE_LEVEL", "read_only"),
+    ]);
+    for (agent, _, captured) in CAPTURED {
+        let before = call(captured, "git diff HEAD; grep -n x notes.txt");
+        let mut after = before["tool_input"].clone();
+        after["command"] = "git diff --no-ext-diff --no-textconv HEAD; grep -n x notes.txt".into();
+        let said = said(agent, &before, &both);
+        assert_eq!(
+            effect(agent, &said),
+            Effect::Replaced(after),
+            "{}",
+            agent.name
+        );
+        assert_eq!(
+            said.stdout.contains("Prefer the `grep` tool"),
+            agent.name != GEMINI_CLI.name,
+            "{}",
+            said.stdout
+        );
+    }
+}
+
 #[test]
 fn words_of_a_command_reach_nobodys_terminal_as_they_are() {
     let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);

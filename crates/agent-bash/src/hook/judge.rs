@@ -3,18 +3,28 @@
 use super::call::Call;
 use crate::HostContext;
 use crate::settings::{self, Settings};
-use agent_bash_policy::{Context, Finding, SafeMode, printable, safe_run};
+use agent_bash_core::{Notice, NoticeKind};
+use agent_bash_policy::{
+    Context, Finding, InterceptMode, Interceptor, SafeMode, Verdict, printable, safe_run,
+};
 use serde_json::{Map, Value};
 
 /// What the agent is told.
 #[derive(Debug, PartialEq)]
 pub(super) enum Decision {
-    /// Nothing.
-    Pass,
     /// That the command must not run, and why.
     Refuse(String),
-    /// That the tool is to be given this instead.
-    Replace(Map<String, Value>),
+    /// Nothing, or only what goes with it.
+    GoOn(GoOn),
+}
+
+/// What goes with a command that nothing speaks against: whether it runs is as open as without us.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct GoOn {
+    /// The tool is to be given this instead.
+    pub(super) input: Option<Map<String, Value>>,
+    /// What the model should know.
+    pub(super) advice: Option<String>,
 }
 
 /// Judges the command.
@@ -39,14 +49,31 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
     if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
         return Ok(Decision::Refuse(refusal(finding)));
     }
-    Ok(match hardened(&settings, &call.script, &context) {
-        Some(script) => {
-            let mut input = call.input.clone();
-            input.insert(call.field.to_owned(), script.into());
-            Decision::Replace(input)
-        }
-        None => Decision::Pass,
-    })
+    let input = hardened(&settings, &call.script, &context).map(|script| {
+        let mut input = call.input.clone();
+        input.insert(call.field.to_owned(), script.into());
+        input
+    });
+    Ok(Decision::GoOn(GoOn {
+        input,
+        advice: advice(&settings, &call.script, &context),
+    }))
+}
+
+/// The better tool, where the interceptor is to advise, in the words that a result has for it.
+fn advice(settings: &Settings, script: &str, context: &Context) -> Option<String> {
+    if settings.interceptor != InterceptMode::Advise {
+        return None;
+    }
+    let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
+    let Verdict::Block(finding) = rules.check(script, context) else {
+        return None;
+    };
+    let advice = Notice::from(NoticeKind::Advice {
+        suggested_tool: finding.suggested_tool?,
+        message: finding.message,
+    });
+    Some(printable(&advice.text))
 }
 
 /// What the model reads: what is wrong, and what to do instead.

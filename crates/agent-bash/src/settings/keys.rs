@@ -24,8 +24,20 @@ pub(super) struct Key {
     pub(super) set: fn(&mut Settings, &Value) -> Result<(), String>,
     /// The value as it would be written; `None` where nothing is set.
     pub(super) get: fn(&Settings) -> Option<Value>,
-    /// Whether the second settings are at least as tight as the first: then a project may set the key. `None`: never.
-    pub(super) tightens: Option<fn(&Settings, &Settings) -> bool>,
+    /// What a project's file may do with it.
+    pub(super) project: Project,
+}
+
+/// What a project's file may do with a key.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Project {
+    /// Nothing: it is the user's own.
+    Never,
+    /// Set it where the second settings are at least as tight as the first.
+    Tightens(fn(&Settings, &Settings) -> bool),
+    /// Add to a list of which more is tighter: into the second settings, what the first have. So a file that lists what its
+    /// writer knew of takes nothing away that has come since.
+    Adds(fn(&Settings, &mut Settings)),
 }
 
 /// How a text from the environment becomes a value.
@@ -48,7 +60,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| from_word::<ProfileName>(v).map(|name| s.profile = name),
         get: |s| to_value(s.profile),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "survivors",
@@ -56,7 +68,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| from_word::<SurvivorPolicy>(v).map(|policy| s.survivors = policy),
         get: |s| to_value(s.survivors),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "virtual_terminal",
@@ -64,7 +76,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| on_or_off(v).map(|on| s.virtual_terminal = on),
         get: |s| on_value(s.virtual_terminal),
-        tightens: Some(|before, now| before.virtual_terminal || !now.virtual_terminal),
+        project: Project::Tightens(|before, now| before.virtual_terminal || !now.virtual_terminal),
     },
     Key {
         name: "timeout.default",
@@ -72,7 +84,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| duration(v).map(|limit| s.timeout = Some(limit)),
         get: |s| s.timeout.map(duration_value),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "timeout.max",
@@ -80,7 +92,9 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| duration(v).map(|limit| s.timeout_max = Some(limit)),
         get: |s| s.timeout_max.map(duration_value),
-        tightens: Some(|before, now| now.profile().timeouts.max <= before.profile().timeouts.max),
+        project: Project::Tightens(|before, now| {
+            now.profile().timeouts.max <= before.profile().timeouts.max
+        }),
     },
     Key {
         name: "output.max_line_chars",
@@ -88,7 +102,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Number,
         set: |s, v| count(v).map(|chars| s.max_line_chars = usize::try_from(chars).ok()),
         get: |s| number_value(s.max_line_chars.map(|chars| chars as u64)),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "shell.path",
@@ -96,7 +110,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| absolute_path(v).map(|path| s.shell = Some(path)),
         get: |s| to_value(s.shell.as_ref()?),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "shell.prefix",
@@ -104,7 +118,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| text(v).map(|prefix| s.prefix = Some(prefix.to_owned())),
         get: |s| to_value(s.prefix.as_ref()?),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "safety.groups",
@@ -117,7 +131,7 @@ pub(super) const KEYS: &[Key] = &[
                 .map_err(|error| error.to_string())
         },
         get: |s| to_value(&s.safety_groups),
-        tightens: Some(|before, now| now.safety_groups.is_superset(&before.safety_groups)),
+        project: Project::Adds(|before, now| now.safety_groups.extend(&before.safety_groups)),
     },
     Key {
         name: "safety.on",
@@ -125,7 +139,9 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::List,
         set: |s, v| rules(v).map(|rules| s.safety_on = rules),
         get: |s| to_value(&s.safety_on),
-        tightens: Some(|before, now| now.safety_on.is_superset(&before.safety_on)),
+        project: Project::Adds(|before, now| {
+            now.safety_on.extend(before.safety_on.iter().cloned())
+        }),
     },
     Key {
         name: "safety.off",
@@ -133,7 +149,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::List,
         set: |s, v| rules(v).map(|rules| s.safety_off = rules),
         get: |s| to_value(&s.safety_off),
-        tightens: Some(|before, now| now.safety_off.is_subset(&before.safety_off)),
+        project: Project::Tightens(|before, now| now.safety_off.is_subset(&before.safety_off)),
     },
     Key {
         name: "safe_mode.level",
@@ -148,7 +164,9 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         get: |s| to_value(s.safe_mode.map_or("off", SafeLevel::name)),
-        tightens: Some(|before, now| strictness(now.safe_mode) >= strictness(before.safe_mode)),
+        project: Project::Tightens(|before, now| {
+            strictness(now.safe_mode) >= strictness(before.safe_mode)
+        }),
     },
     Key {
         name: "safe_mode.allowed",
@@ -156,7 +174,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::List,
         set: |s, v| list(v).map(|allowed| s.safe_mode_allowed = allowed),
         get: |s| to_value(&s.safe_mode_allowed),
-        tightens: Some(|before, now| {
+        project: Project::Tightens(|before, now| {
             let known = |entry| before.safe_mode_allowed.contains(entry);
             now.safe_mode_allowed.iter().all(known)
         }),
@@ -167,7 +185,9 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| from_word::<InterceptMode>(v).map(|mode| s.interceptor = mode),
         get: |s| to_value(s.interceptor),
-        tightens: Some(|before, now| weight(now.interceptor) >= weight(before.interceptor)),
+        project: Project::Tightens(|before, now| {
+            weight(now.interceptor) >= weight(before.interceptor)
+        }),
     },
     Key {
         name: "interceptor.tools",
@@ -176,10 +196,14 @@ pub(super) const KEYS: &[Key] = &[
         set: |s, v| list(v).map(|tools| s.interceptor_tools = Some(tools)),
         get: |s| to_value(s.interceptor_tools.as_ref()?),
         // More tools refuse more.
-        tightens: Some(|before, now| {
-            let named = |s: &Settings| s.interceptor_tools.clone().unwrap_or_default();
-            let now = named(now);
-            named(before).iter().all(|tool| now.contains(tool))
+        project: Project::Adds(|before, now| {
+            let more = now.interceptor_tools.get_or_insert_default();
+            let others = before.interceptor_tools.iter().flatten();
+            let others: Vec<_> = others
+                .filter(|tool| !more.contains(tool))
+                .cloned()
+                .collect();
+            more.extend(others);
         }),
     },
     Key {
@@ -193,7 +217,7 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         get: |s| to_value(&s.interceptor_rules),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "environment.inherit",
@@ -215,7 +239,7 @@ pub(super) const KEYS: &[Key] = &[
                 Inherit::Nothing => "none",
             })
         },
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "environment.keep",
@@ -223,7 +247,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::List,
         set: |s, v| list(v).map(|names| s.keep = names),
         get: |s| to_value(&s.keep),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "environment.drop",
@@ -231,7 +255,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::List,
         set: |s, v| list(v).map(|names| s.drop = names),
         get: |s| to_value(&s.drop),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "environment.set",
@@ -244,7 +268,7 @@ pub(super) const KEYS: &[Key] = &[
             Ok(())
         },
         get: |s| to_value(&s.set),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "limits.cpu_s",
@@ -252,7 +276,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.cpu_s = Some(n)),
         get: |s| number_value(s.limits.cpu_s),
-        tightens: Some(|before, now| at_most(now.limits.cpu_s, before.limits.cpu_s)),
+        project: Project::Tightens(|before, now| at_most(now.limits.cpu_s, before.limits.cpu_s)),
     },
     Key {
         name: "limits.memory_mb",
@@ -260,7 +284,9 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.memory_mb = Some(n)),
         get: |s| number_value(s.limits.memory_mb),
-        tightens: Some(|before, now| at_most(now.limits.memory_mb, before.limits.memory_mb)),
+        project: Project::Tightens(|before, now| {
+            at_most(now.limits.memory_mb, before.limits.memory_mb)
+        }),
     },
     Key {
         name: "limits.processes",
@@ -268,7 +294,9 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.processes = Some(n)),
         get: |s| number_value(s.limits.processes),
-        tightens: Some(|before, now| at_most(now.limits.processes, before.limits.processes)),
+        project: Project::Tightens(|before, now| {
+            at_most(now.limits.processes, before.limits.processes)
+        }),
     },
     Key {
         name: "limits.file_mb",
@@ -276,7 +304,9 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.file_mb = Some(n)),
         get: |s| number_value(s.limits.file_mb),
-        tightens: Some(|before, now| at_most(now.limits.file_mb, before.limits.file_mb)),
+        project: Project::Tightens(|before, now| {
+            at_most(now.limits.file_mb, before.limits.file_mb)
+        }),
     },
     Key {
         name: "mcp.handle_after",
@@ -284,7 +314,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| duration(v).map(|limit| s.mcp_handle_after = limit),
         get: |s| Some(duration_value(s.mcp_handle_after)),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "mcp.structured",
@@ -292,7 +322,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| on_or_off(v).map(|on| s.mcp_structured = on),
         get: |s| on_value(s.mcp_structured),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "audit.file",
@@ -300,7 +330,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| absolute_path(v).map(|path| s.audit_file = Some(path)),
         get: |s| to_value(s.audit_file.as_ref()?),
-        tightens: None,
+        project: Project::Never,
     },
     Key {
         name: "audit.commands",
@@ -308,7 +338,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::Text,
         set: |s, v| yes_or_no(v).map(|yes| s.audit_commands = yes),
         get: |s| to_value(s.audit_commands),
-        tightens: None,
+        project: Project::Never,
     },
 ];
 

@@ -1,7 +1,7 @@
 //! Reading the layers, one over the other, and remembering where each value came from.
 
 use super::Settings;
-use super::keys::{Form, KEYS, Key};
+use super::keys::{Form, KEYS, Key, Project};
 use super::source::{self, Found};
 use crate::HostContext;
 use std::collections::BTreeMap;
@@ -203,15 +203,26 @@ impl Loaded {
             value: value.to_string(),
             expected,
         })?;
-        let tightens = key
-            .tightens
-            .is_some_and(|tightens| tightens(&self.settings, &changed));
-        if matches!(origin, Origin::Project(_)) && !tightens {
-            return Err(SettingsError::NotForProjects {
-                origin: origin.clone(),
-                key: key.name,
-                value: value.to_string(),
-            });
+        if matches!(origin, Origin::Project(_)) {
+            let may = match key.project {
+                Project::Never => false,
+                Project::Tightens(tightens) => tightens(&self.settings, &changed),
+                Project::Adds(add) => {
+                    add(&self.settings, &mut changed);
+                    true
+                }
+            };
+            if !may {
+                return Err(SettingsError::NotForProjects {
+                    origin: origin.clone(),
+                    key: key.name,
+                    value: value.to_string(),
+                });
+            }
+            if (key.get)(&changed) == (key.get)(&self.settings) {
+                // Nothing came of it: what is in force is of whoever said it before.
+                return Ok(());
+            }
         }
         self.settings = changed;
         self.origins.insert(key.name, origin.clone());

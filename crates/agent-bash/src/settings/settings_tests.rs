@@ -122,14 +122,11 @@ fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
         "[environment]\nset = { LD_PRELOAD = \"x\" }",
         "[environment]\nkeep = [\"*\"]",
         "[environment]\ninherit = \"core\"",
-        "[safety]\ngroups = [\"core\"]",
-        "[safety]\ngroups = []",
         "[safety]\noff = [\"no_force_push\"]",
         "[safe_mode]\nlevel = \"off\"",
         "[safe_mode]\nallowed = [\"git\", \"make\"]",
         "[interceptor]\nmode = \"off\"",
         "[interceptor]\nrules = []",
-        "[interceptor]\ntools = [\"grep\"]",
         "[limits]\nfile_mb = 11",
         "[timeout]\nmax = \"11m\"",
     ] {
@@ -150,6 +147,45 @@ fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
         });
         assert!(allowed.is_ok(), "{project}: {allowed:?}");
     }
+}
+
+#[test]
+fn what_a_project_lists_is_added_and_takes_nothing_away() {
+    let user = "[interceptor]\ntools = [\"read\"]\n[safety]\non = [\"no_container_data_removal\"]";
+    // As somebody wrote it who knew of two groups.
+    let project = "[interceptor]\ntools = [\"grep\", \"read\"]\n[safety]\ngroups = [\"core\", \"data_loss\"]\non = []";
+    let with = |user, project| {
+        load_layers(&Layers {
+            user,
+            project,
+            ..NONE
+        })
+        .unwrap()
+    };
+    let loaded = with(user, project);
+    let shown = |key: &str| {
+        let mut all = loaded.provenance();
+        let (_, value, origin) = all.find(|(name, ..)| *name == key).unwrap();
+        (value.unwrap(), matches!(origin, Origin::Project(_)))
+    };
+    let groups = r#"["core", "inline_code", "data_loss", "system"]"#;
+    assert_eq!(sorted(&shown("safety.groups").0), sorted(groups));
+    assert!(shown("safety.groups").1);
+    assert_eq!(sorted(&shown("interceptor.tools").0), ["grep", "read"]);
+    assert_eq!(
+        shown("safety.on"),
+        ("[\"no_container_data_removal\"]".to_owned(), false)
+    );
+    // The control: the user's own list is all that counts.
+    let own = with(project, "").settings.safety_groups;
+    assert_eq!(own.len(), 2, "{own:?}");
+}
+
+fn sorted(list: &str) -> Vec<String> {
+    let words = list.trim_matches(['[', ']']).split(", ");
+    let mut words: Vec<String> = words.map(|word| word.replace('"', "")).collect();
+    words.sort();
+    words
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! agent's own permissions as the first one would have.
 
 use super::{Agent, Form, Place, SettingsForm, ShellTool};
-use serde_json::{Map, Value, json};
+use crate::hook::judge::GoOn;
+use serde_json::{Value, json};
 
 const EVENT: &str = "PreToolUse";
 
@@ -29,7 +30,7 @@ pub const CLAUDE_CODE: Agent = Agent {
         },
     ],
     refuse,
-    replace,
+    go_on,
     place: Place {
         variable: "CLAUDE_CONFIG_DIR",
         below_variable: "",
@@ -56,6 +57,18 @@ pub(super) fn refuse(reason: &str) -> Value {
     })
 }
 
-fn replace(input: &Map<String, Value>) -> Value {
-    json!({ "hookSpecificOutput": { "hookEventName": EVENT, "updatedInput": input } })
+fn go_on(with: &GoOn) -> Option<Value> {
+    let mut specific = json!({ "hookEventName": EVENT });
+    add(&mut specific, with);
+    Some(json!({ "hookSpecificOutput": specific }))
+}
+
+/// What goes with a call, without a decision. Codex has the same fields.
+pub(super) fn add(specific: &mut Value, with: &GoOn) {
+    if let Some(input) = &with.input {
+        specific["updatedInput"] = Value::Object(input.clone());
+    }
+    if let Some(advice) = &with.advice {
+        specific["additionalContext"] = advice.as_str().into();
+    }
 }

@@ -1,9 +1,10 @@
 //! Codex: `PreToolUse`. It writes what its `exec_command` is given as a call of `Bash`, and the directory that the
 //! command runs in as that of the call.
 
-use super::claude_code::refuse;
+use super::claude_code::{add, refuse};
 use super::{Agent, Form, Place, SettingsForm, ShellTool};
-use serde_json::{Map, Value, json};
+use crate::hook::judge::GoOn;
+use serde_json::{Value, json};
 
 /// Codex.
 pub const CODEX: Agent = Agent {
@@ -17,7 +18,7 @@ pub const CODEX: Agent = Agent {
         directory: None,
     }],
     refuse,
-    replace,
+    go_on,
     place: Place {
         variable: "CODEX_HOME",
         below_variable: "",
@@ -35,12 +36,11 @@ pub const CODEX: Agent = Agent {
 
 /// Codex takes another input together with `allow` only. That skips no question there: hooks that grant what the user
 /// would be asked are others (`PermissionRequest`).
-fn replace(input: &Map<String, Value>) -> Value {
-    json!({
-        "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
-            "permissionDecision": "allow",
-            "updatedInput": input,
-        }
-    })
+fn go_on(with: &GoOn) -> Option<Value> {
+    let mut specific = json!({ "hookEventName": "PreToolUse" });
+    if with.input.is_some() {
+        specific["permissionDecision"] = "allow".into();
+    }
+    add(&mut specific, with);
+    Some(json!({ "hookSpecificOutput": specific }))
 }

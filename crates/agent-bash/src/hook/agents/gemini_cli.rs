@@ -1,7 +1,8 @@
 //! Gemini CLI: `BeforeTool`, as its documentation of hooks has it.
 
 use super::{Agent, Form, Place, SettingsForm, ShellTool};
-use serde_json::{Map, Value, json};
+use crate::hook::judge::GoOn;
+use serde_json::{Value, json};
 
 /// Gemini CLI.
 pub const GEMINI_CLI: Agent = Agent {
@@ -15,7 +16,7 @@ pub const GEMINI_CLI: Agent = Agent {
         directory: Some("dir_path"),
     }],
     refuse,
-    replace,
+    go_on,
     place: Place {
         variable: "GEMINI_CLI_HOME",
         below_variable: ".gemini",
@@ -35,6 +36,8 @@ fn refuse(reason: &str) -> Value {
     json!({ "decision": "deny", "reason": reason })
 }
 
-fn replace(input: &Map<String, Value>) -> Value {
-    json!({ "hookSpecificOutput": { "hookEventName": "BeforeTool", "tool_input": input } })
+/// Before a tool runs there is no field that its model would read; what a person is shown is not for it.
+fn go_on(with: &GoOn) -> Option<Value> {
+    let input = with.input.as_ref()?;
+    Some(json!({ "hookSpecificOutput": { "hookEventName": "BeforeTool", "tool_input": input } }))
 }

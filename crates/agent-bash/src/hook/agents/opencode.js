@@ -3,9 +3,11 @@
 import { spawnSync } from "node:child_process"
 
 const program = PROGRAM
+// What the model is told beside a command's output, by call.
+const advice = new Map()
 
 export const AgentBash = async ({ directory }) => ({
-  "tool.execute.before": async ({ tool }, output) => {
+  "tool.execute.before": async ({ tool, callID }, output) => {
     if (tool !== "bash") return
     const call = { hook_event_name: "tool.execute.before", cwd: directory, tool_name: tool, tool_input: output.args }
     const asked = spawnSync(program, ["hook", "opencode"], { input: JSON.stringify(call), encoding: "utf8", timeout: 30_000 })
@@ -15,6 +17,12 @@ export const AgentBash = async ({ directory }) => ({
     if (asked.stdout === "") return
     const answer = JSON.parse(asked.stdout)
     if (answer.refused) throw new Error(answer.refused)
-    Object.assign(output.args, answer.input)
+    if (answer.input) Object.assign(output.args, answer.input)
+    if (answer.advice) advice.set(callID, answer.advice)
+  },
+  "tool.execute.after": async ({ callID }, output) => {
+    const told = advice.get(callID)
+    if (!advice.delete(callID)) return
+    output.output = `${output.output.trimEnd()}\n\n[${told}]`
   },
 })

@@ -2,7 +2,8 @@
 //! program, and what they say to each other is ours.
 
 use super::{Agent, Form, Place, ShellTool};
-use serde_json::{Map, Value, json};
+use crate::hook::judge::GoOn;
+use serde_json::{Value, json};
 
 /// opencode.
 pub const OPENCODE: Agent = Agent {
@@ -16,7 +17,7 @@ pub const OPENCODE: Agent = Agent {
         directory: Some("workdir"),
     }],
     refuse,
-    replace,
+    go_on,
     place: Place {
         variable: "XDG_CONFIG_HOME",
         below_variable: "opencode",
@@ -32,8 +33,8 @@ fn refuse(reason: &str) -> Value {
     json!({ "refused": reason })
 }
 
-fn replace(input: &Map<String, Value>) -> Value {
-    json!({ "input": input })
+fn go_on(with: &GoOn) -> Option<Value> {
+    Some(json!({ "input": with.input, "advice": with.advice }))
 }
 
 /// The plugin. An error that it throws blocks the call, and is what the model reads.
