@@ -32,6 +32,15 @@ fn server(
     Ok(server)
 }
 
+/// A server with the tools of an adapter.
+fn adapted(world: &World, adapter: &str, client: &str) -> Result<Conversation> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["mcp", "--adapter", adapter]);
+    let mut server = Conversation::start(command)?;
+    shake_hands_as(&mut server, client)?;
+    Ok(server)
+}
+
 fn tools(server: &mut Conversation) -> Result<Vec<Value>> {
     let answer = ask(server, "tools/list", &json!({}))?;
     let tools = answer["result"]["tools"].as_array();
@@ -225,6 +234,51 @@ fn of_an_agent_that_cuts_results_every_text_is_one_that_it_leaves_whole() -> Res
                     "{profile}: nothing is cut here"
                 );
             }
+            drop(server);
+        }
+        world.assert_nothing_left(SOON);
+    }
+    Ok(())
+}
+
+#[test]
+fn what_the_tools_of_an_adapter_answer_fits_too() -> Result<()> {
+    let tools = [
+        ("anthropic-agent", "bash", "command"),
+        ("claude-code", "Bash", "command"),
+        ("codex", "exec_command", "cmd"),
+        ("gemini", "run_shell_command", "command"),
+        ("openai-shell", "shell", "commands"),
+    ];
+    for (adapter, tool, field) in tools {
+        let world = world()?;
+        let known = CUTTING.into_iter().map(Some);
+        for client in known.chain([None]) {
+            let (name, bytes, lines) = client.unwrap_or(("test", usize::MAX, usize::MAX));
+            let mut server = adapted(&world, adapter, name)?;
+            let mut longest = 0;
+            for flood in ["seq 30000", "yes '' | head -n 60000 | cat"] {
+                let flood = match field {
+                    "commands" => json!([flood, flood]),
+                    _ => json!(flood),
+                };
+                let cut = call(&mut server, tool, &json!({ field: flood }))?;
+                let text = text(&cut);
+                longest = longest.max(text.len());
+                assert!(
+                    text.len() <= bytes && text.lines().count() <= lines,
+                    "{adapter}, {name}: {}, {}",
+                    text.len(),
+                    text.lines().count()
+                );
+                let linked = ["artifact://", "/artifacts/"]
+                    .iter()
+                    .any(|link| text.contains(link));
+                assert!(linked || client.is_none(), "{adapter}, {name}: {text}");
+            }
+            // Not less than it must be; and the control: others get what the adapter shows.
+            let least = if client.is_some() { 10_000 } else { 39_000 };
+            assert!(longest > least, "{adapter}, {name}: {longest}");
             drop(server);
         }
         world.assert_nothing_left(SOON);

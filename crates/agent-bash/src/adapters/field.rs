@@ -1,5 +1,6 @@
 //! The fields of an adapter's tool: one table for what the model is told and for what is read.
 
+use agent_bash_core::Window;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -139,7 +140,10 @@ pub enum FieldError {
 
 /// The fields of one call, read: every one is known and of its type.
 #[derive(Debug, Clone, Default)]
-pub struct Given(Map<String, Value>);
+pub struct Given {
+    fields: Map<String, Value>,
+    room: Option<Window>,
+}
 
 impl Given {
     /// Reads a call. `null` counts as left out.
@@ -175,23 +179,44 @@ impl Given {
                 field: field.name,
                 expected: field.expected(),
             }),
-            None => Ok(Self(read)),
+            None => Ok(Self {
+                fields: read,
+                room: None,
+            }),
         }
+    }
+
+    /// The same call of a client that leaves no more whole of an answer than this.
+    #[must_use]
+    pub fn within(self, room: Option<Window>) -> Self {
+        Self { room, ..self }
+    }
+
+    /// What an answer may have of an output, where its tool would show `wanted`.
+    pub fn room_of(&self, wanted: usize) -> Window {
+        let wanted = Window {
+            bytes: wanted,
+            lines: usize::MAX,
+        };
+        self.room.map_or(wanted, |room| room.and(wanted))
     }
 
     /// A field of text.
     pub fn text(&self, name: &str) -> Option<&str> {
-        self.0.get(name)?.as_str()
+        self.fields.get(name)?.as_str()
     }
 
     /// A switch; off where it is left out.
     pub fn flag(&self, name: &str) -> bool {
-        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+        self.fields
+            .get(name)
+            .and_then(Value::as_bool)
+            .unwrap_or(false)
     }
 
     /// A number.
     pub fn count(&self, name: &str) -> Option<u64> {
-        self.0.get(name).and_then(whole)
+        self.fields.get(name).and_then(whole)
     }
 
     /// A number of milliseconds.
@@ -201,7 +226,7 @@ impl Given {
 
     /// An array of texts; empty where it is left out.
     pub fn texts(&self, name: &str) -> Vec<&str> {
-        let items = self.0.get(name).and_then(Value::as_array);
+        let items = self.fields.get(name).and_then(Value::as_array);
         items
             .into_iter()
             .flatten()

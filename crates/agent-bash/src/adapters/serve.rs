@@ -3,7 +3,7 @@
 use super::{Adapter, Chunk, Done, Given, Plan, Ran, Shown, Tool, Wanted, Written};
 use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
 use crate::{Account, Session, apart};
-use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation};
+use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
 use agent_bash_exec::{JobError, JobState, Killed, OutputRange};
 use agent_bash_pty::PtyOptions;
 use serde::Serialize;
@@ -21,6 +21,8 @@ pub struct Adapted {
     clock: Arc<dyn Clock>,
     /// As [`crate::CallOptions::tools`].
     tools: Option<Vec<String>>,
+    /// As [`crate::CallOptions::window`].
+    window: Option<Window>,
 }
 
 /// What a call of an adapter's tool is answered with.
@@ -52,6 +54,7 @@ impl Adapted {
             running,
             clock,
             tools: None,
+            window: None,
         }
     }
 
@@ -59,6 +62,12 @@ impl Adapted {
     #[must_use]
     pub fn beside(self, tools: Option<Vec<String>>) -> Self {
         Self { tools, ..self }
+    }
+
+    /// For a client that leaves no more whole of an answer than this, what stands around an output aside.
+    #[must_use]
+    pub fn within(self, window: Option<Window>) -> Self {
+        Self { window, ..self }
     }
 
     /// Serves one call. Never fails: what is wrong with it is an answer.
@@ -74,7 +83,7 @@ impl Adapted {
             Err(error) => return answer(Shown::error(error), None),
         };
         let given = match Given::read(tool.fields, input) {
-            Ok(given) => given,
+            Ok(given) => given.within(self.window),
             Err(error) => {
                 let given = Given::default();
                 return answer((tool.layout)(&given, &Done::Misread(&error)), None);
@@ -125,9 +134,15 @@ impl Adapted {
         cancel: &Cancel,
     ) -> Result<Vec<Ran>, String> {
         let mut all = Vec::new();
+        // They have one answer.
+        let share = commands.len().max(1);
+        let window = self.window.map(|window| Window {
+            bytes: window.bytes / share,
+            lines: window.lines / share,
+        });
         for wanted in commands {
             let linger = wanted.linger;
-            let call = self.start(adapter, wanted)?;
+            let call = self.start(adapter, wanted, window)?;
             let mut ran = self.to_its_end(&call, cancel).await?;
             let status = &ran.account.result.status;
             let is_last = matches!(status, Status::TimedOut { .. } | Status::Cancelled);
@@ -152,7 +167,7 @@ impl Adapted {
         cancel: &Cancel,
     ) -> Result<Chunk, String> {
         let begun = self.clock.now();
-        let call = self.start(adapter, wanted)?;
+        let call = self.start(adapter, wanted, self.window)?;
         let account = match call.wait(&*self.clock, Some(after), cancel).await {
             Waited::Ended(account) => Some(account.ok_or(GIVEN_UP)?),
             Waited::GoesOn => None,
@@ -254,7 +269,12 @@ impl Adapted {
         }
     }
 
-    fn start(&self, adapter: &Adapter, wanted: Wanted) -> Result<Arc<RunningCall>, String> {
+    fn start(
+        &self,
+        adapter: &Adapter,
+        wanted: Wanted,
+        window: Option<Window>,
+    ) -> Result<Arc<RunningCall>, String> {
         let tool = self.session.tool();
         let mut profile = adapter.knobs.profile(tool.profile());
         if let Some(bytes) = wanted.window {
@@ -275,6 +295,7 @@ impl Adapted {
             escalation: wanted.escalation,
             terminal,
             tools: self.tools.clone(),
+            window,
             ..StartOptions::default()
         };
         let call = self

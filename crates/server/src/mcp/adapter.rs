@@ -3,10 +3,13 @@
 use super::tools::{BESIDE, longest_shown};
 use agent_bash::Session;
 use agent_bash::adapters::{Adapted, Adapter, Answer};
-use agent_bash::core::Cancel;
+use agent_bash::core::{Cancel, Window};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
+
+/// Lines around an output in an adapter's words, where they are more than ours.
+const HEADINGS: usize = 8;
 
 /// The tools of one adapter, for one client.
 #[derive(Debug)]
@@ -47,11 +50,14 @@ impl AdapterTools {
         &self,
         tool: &str,
         input: &Value,
+        window: Option<Window>,
         cancel: &Cancel,
     ) -> Result<CallToolResult, ErrorData> {
         let tool = self.adapter.tool(tool);
         let tool = tool.map_err(|error| ErrorData::invalid_params(error, None))?;
-        let answer = self.calls.call(self.adapter, tool.name, input, cancel);
+        let window = window.map(|window| window.less(0, HEADINGS));
+        let calls = self.calls.clone().within(window);
+        let answer = calls.call(self.adapter, tool.name, input, cancel);
         let Answer {
             content,
             is_error,

@@ -263,7 +263,8 @@ impl ServerHandler for Server {
         if let Some(adapter) = &self.adapter {
             let cancel = Cancel::from(context.ct.clone());
             let input = Value::Object(request.arguments.unwrap_or_default());
-            let called = adapter.call(&request.name, &input, &cancel);
+            let window = window(&context).map(beside);
+            let called = adapter.call(&request.name, &input, window, &cancel);
             return Ok(Box::pin(called).await?.into());
         }
         let Some(which) = Which::named(&request.name) else {

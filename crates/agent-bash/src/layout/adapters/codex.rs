@@ -5,7 +5,7 @@ use super::with_lines;
 use crate::Account;
 use crate::adapters::codex::{BYTES_PER_TOKEN, budget};
 use crate::adapters::{Chunk, Done, FieldError, Given, Shown};
-use agent_bash_core::Status;
+use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -42,7 +42,8 @@ fn chunk_text(given: &Given, chunk: &Chunk) -> Shown {
     let account = chunk.account.as_deref();
     let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());
     // What is not kept anywhere is shown: it is no more than a first answer may have.
-    let cut = cut(&printed, budget(given)).filter(|_| is_kept || printed.missing > 0);
+    let cut =
+        cut(&printed, given.room_of(budget(given))).filter(|_| is_kept || printed.missing > 0);
     let mut lines = account.map(lines).unwrap_or_default();
     if cut.is_some() && account.is_none() {
         chunk.keep.set();
@@ -98,12 +99,13 @@ fn lines(account: &Account) -> Vec<String> {
 }
 
 /// The two ends of what is longer than the budget; `None` where nothing is.
-fn cut(printed: &Printed, budget: usize) -> Option<String> {
+fn cut(printed: &Printed, room: Window) -> Option<String> {
+    let head = room.half();
     let Ends {
         head,
         tail,
         removed,
-    } = printed.ends(budget / 2, budget - budget / 2)?;
+    } = printed.ends(head, room.less(head.bytes, head.lines))?;
     let (all, removed) = (tokens(printed.length()), tokens(removed));
     let lines = printed.lines;
     Some(format!(
@@ -120,6 +122,13 @@ fn tokens(bytes: usize) -> usize {
 mod tests {
     use super::*;
 
+    fn bytes(bytes: usize) -> Window {
+        Window {
+            bytes,
+            lines: usize::MAX,
+        }
+    }
+
     #[test]
     fn the_middle_is_cut_as_codex_cuts_it() {
         let seq = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
@@ -133,11 +142,11 @@ mod tests {
             (4, "1\n…5 tokens truncated…0\n"),
             (0, "…6 tokens truncated…"),
         ] {
-            let text = cut(&printed, budget).unwrap();
+            let text = cut(&printed, bytes(budget)).unwrap();
             let head =
                 "Warning: truncated output (original token count: 6)\nTotal output lines: 10\n\n";
             assert_eq!(text, format!("{head}{want}"));
         }
-        assert_eq!(cut(&printed, seq.len()), None);
+        assert_eq!(cut(&printed, bytes(seq.len())), None);
     }
 }

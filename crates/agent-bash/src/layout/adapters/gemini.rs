@@ -5,7 +5,7 @@ use super::{not_run, notes_but_survivors, output, with_lines};
 use crate::adapters::gemini::{FIRST_SHOWN, SHOWN};
 use crate::adapters::{Done, FieldError, Given, Ran, Shown};
 use crate::layout::wording::thousands;
-use agent_bash_core::Status;
+use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
 
 fn ran_once(given: &Given, ran: &Ran) -> Shown {
     let account = &*ran.account;
-    let (output, notes) = shown(ran);
+    let (output, notes) = shown(given, ran);
     let status = &account.result.status;
     match status {
         Status::MovedToBackground {
@@ -98,11 +98,18 @@ fn ran_once(given: &Given, ran: &Ran) -> Shown {
 }
 
 /// The output, and what else there is to say of it. Of a long one the first and the last are shown, and where it is whole.
-fn shown(ran: &Ran) -> (String, Vec<String>) {
+fn shown(given: &Given, ran: &Ran) -> (String, Vec<String>) {
     let account = &*ran.account;
     let kept = account.result.artifacts.first();
     let printed = Printed::of(&ran.part, false);
-    let ends = printed.ends(FIRST_SHOWN, SHOWN - FIRST_SHOWN);
+    let room = given.room_of(SHOWN);
+    // A fifth.
+    let head = Window {
+        bytes: room.bytes / (SHOWN / FIRST_SHOWN),
+        lines: room.lines / (SHOWN / FIRST_SHOWN),
+    };
+    let tail = room.less(head.bytes, head.lines);
+    let ends = printed.ends(head, tail);
     let (Some(kept), Some(ends)) = (kept, ends) else {
         return (
             output(account),
@@ -114,10 +121,7 @@ fn shown(ran: &Ran) -> (String, Vec<String>) {
         tail,
         removed,
     } = ends;
-    let (first, last) = (
-        thousands(FIRST_SHOWN as u64),
-        thousands((SHOWN - FIRST_SHOWN) as u64),
-    );
+    let [first, last] = [head, tail].map(|end: &str| thousands(end.len() as u64));
     let (removed, path) = (thousands(removed as u64), &kept.path);
     let text = format!(
         "Output too large. Showing first {first} and last {last} characters. For full output see: {path}\n{head}\n\n... \

@@ -1,6 +1,7 @@
 //! Output as it came, cleaned, with both of its ends at hand: for tools that show the first and the last of it.
 
 use crate::running::Part;
+use agent_bash_core::Window;
 use agent_bash_sink::{CarriageReturn, TailBuffer};
 
 /// The text of a part: all of it in `head`, or its two ends.
@@ -54,9 +55,10 @@ impl Printed {
         self.head.len() + self.missing + self.tail.len()
     }
 
-    /// At most so many bytes of the beginning and of the end; `None` where that is all of it.
-    pub(super) fn ends(&self, head: usize, tail: usize) -> Option<Ends<'_>> {
-        if self.length() <= head + tail {
+    /// At most so much of the beginning and of the end; `None` where that is all of it.
+    pub(super) fn ends(&self, head: Window, tail: Window) -> Option<Ends<'_>> {
+        let lines = head.lines.saturating_add(tail.lines) as u64;
+        if self.length() <= head.bytes + tail.bytes && self.lines <= lines {
             return None;
         }
         let last_of = if self.tail.is_empty() {
@@ -73,22 +75,33 @@ impl Printed {
     }
 }
 
-/// At most so many bytes from the beginning.
-fn first(text: &str, bytes: usize) -> &str {
-    let mut end = bytes.min(text.len());
+/// At most so much from the beginning.
+fn first(text: &str, most: Window) -> &str {
+    let mut end = most.bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    &text[..end]
+    let text = &text[..end];
+    let mut ends = text.match_indices('\n').map(|(at, _)| at + 1);
+    match most.lines.checked_sub(1) {
+        None => "",
+        Some(last) => &text[..ends.nth(last).unwrap_or(text.len())],
+    }
 }
 
-/// At most so many bytes from the end.
-fn last(text: &str, bytes: usize) -> &str {
-    let mut start = text.len().saturating_sub(bytes);
+/// At most so much from the end.
+fn last(text: &str, most: Window) -> &str {
+    let mut start = text.len().saturating_sub(most.bytes);
     while !text.is_char_boundary(start) {
         start += 1;
     }
-    &text[start..]
+    let text = &text[start..];
+    let lines = text.strip_suffix('\n').unwrap_or(text);
+    let mut starts = lines.rmatch_indices('\n').map(|(at, _)| at + 1);
+    match most.lines.checked_sub(1) {
+        None => "",
+        Some(last) => &text[starts.nth(last).unwrap_or(0)..],
+    }
 }
 
 fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
@@ -113,6 +126,28 @@ mod tests {
         }
     }
 
+    fn bytes(bytes: usize) -> Window {
+        Window {
+            bytes,
+            lines: usize::MAX,
+        }
+    }
+
+    #[test]
+    fn lines_are_counted_where_they_are_bounded() {
+        let printed = Printed::of(
+            &Part {
+                lines: 6,
+                ..part(b"", 0, b"1\n2\n3\n4\n5\n6\n")
+            },
+            false,
+        );
+        let lines = |lines| Window { bytes: 100, lines };
+        let ends = printed.ends(lines(1), lines(2)).unwrap();
+        assert_eq!((ends.head, ends.tail, ends.removed), ("1\n", "5\n6\n", 6));
+        assert_eq!(printed.ends(lines(3), lines(3)), None);
+    }
+
     #[test]
     fn what_is_kept_twice_is_counted_once_and_what_is_lost_is_counted_too() {
         // `abcdefgh`: the beginning reaches into the end, or does not reach it.
@@ -123,18 +158,18 @@ mod tests {
         ] {
             let printed = Printed::of(&part(head, from, tail), false);
             assert_eq!(printed.length(), 8);
-            let ends = printed.ends(2, 3).unwrap();
+            let ends = printed.ends(bytes(2), bytes(3)).unwrap();
             assert_eq!((ends.head, ends.tail, ends.removed), ("ab", "fgh", 3));
         }
         let whole = Printed::of(&part(b"abcd", 0, b"abcdefgh"), false);
-        assert_eq!(whole.ends(4, 4), None);
+        assert_eq!(whole.ends(bytes(4), bytes(4)), None);
         assert_eq!((whole.head.as_str(), whole.lines), ("abcdefgh", 1));
     }
 
     #[test]
     fn characters_are_not_cut() {
         let printed = Printed::of(&part(b"", 0, "ééééé".as_bytes()), false);
-        let ends = printed.ends(3, 3).unwrap();
+        let ends = printed.ends(bytes(3), bytes(3)).unwrap();
         assert_eq!((ends.head, ends.tail, ends.removed), ("é", "é", 6));
     }
 }
