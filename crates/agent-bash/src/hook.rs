@@ -18,6 +18,7 @@ pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
 use judge::{Decision, GoOn};
+use serde_json::Value;
 
 /// The exit code that blocks a call in every agent, with what was written to stderr as the reason.
 pub const BLOCKED: u8 = 2;
@@ -68,13 +69,16 @@ pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> Answer {
             None => Ok(Decision::GoOn(GoOn::default())),
         });
     let output = match decision {
-        Ok(Decision::Refuse(reason)) => Some((agent.refuse)(&reason)),
-        Ok(Decision::GoOn(with)) if with == GoOn::default() => None,
+        Ok(Decision::Refuse(reason)) => (agent.refuse)(&reason),
+        Ok(Decision::GoOn(with)) if with == GoOn::default() => Value::Null,
         Ok(Decision::GoOn(with)) => (agent.go_on)(&with),
         Err(why) => return Answer::blocked(agent, &why),
     };
+    if output.is_null() {
+        return Answer::silent();
+    }
     Answer {
-        stdout: output.map_or_else(String::new, |output| format!("{output}\n")),
+        stdout: format!("{output}\n"),
         ..Answer::silent()
     }
 }

@@ -26,9 +26,9 @@ pub struct Agent {
     pub tools: &'static [ShellTool],
     /// The answer that refuses a call, for this reason.
     pub(super) refuse: fn(&str) -> Value,
-    /// The answer that lets the agent go on, and decide as it would have, with what goes with the call; `None` where it has no
+    /// The answer that lets the agent go on, and decide as it would have, with what goes with the call; `null` where it has no
     /// form for that.
-    pub(super) go_on: fn(&GoOn) -> Option<Value>,
+    pub(super) go_on: fn(&GoOn) -> Value,
     /// Where it looks for hooks.
     pub(super) place: Place,
     /// How they are written there.

@@ -140,7 +140,7 @@ pub(super) const KEYS: &[Key] = &[
         set: |s, v| rules(v).map(|rules| s.safety_on = rules),
         get: |s| to_value(&s.safety_on),
         project: Project::Adds(|before, now| {
-            now.safety_on.extend(before.safety_on.iter().cloned())
+            now.safety_on.extend(before.safety_on.iter().cloned());
         }),
     },
     Key {

@@ -57,10 +57,10 @@ pub(super) fn refuse(reason: &str) -> Value {
     })
 }
 
-fn go_on(with: &GoOn) -> Option<Value> {
+fn go_on(with: &GoOn) -> Value {
     let mut specific = json!({ "hookEventName": EVENT });
     add(&mut specific, with);
-    Some(json!({ "hookSpecificOutput": specific }))
+    json!({ "hookSpecificOutput": specific })
 }
 
 /// What goes with a call, without a decision. Codex has the same fields.

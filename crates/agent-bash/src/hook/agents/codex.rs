@@ -36,11 +36,11 @@ pub const CODEX: Agent = Agent {
 
 /// Codex takes another input together with `allow` only. That skips no question there: hooks that grant what the user
 /// would be asked are others (`PermissionRequest`).
-fn go_on(with: &GoOn) -> Option<Value> {
+fn go_on(with: &GoOn) -> Value {
     let mut specific = json!({ "hookEventName": "PreToolUse" });
     if with.input.is_some() {
         specific["permissionDecision"] = "allow".into();
     }
     add(&mut specific, with);
-    Some(json!({ "hookSpecificOutput": specific }))
+    json!({ "hookSpecificOutput": specific })
 }

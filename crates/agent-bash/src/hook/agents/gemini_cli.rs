@@ -37,7 +37,9 @@ fn refuse(reason: &str) -> Value {
 }
 
 /// Before a tool runs there is no field that its model would read; what a person is shown is not for it.
-fn go_on(with: &GoOn) -> Option<Value> {
-    let input = with.input.as_ref()?;
-    Some(json!({ "hookSpecificOutput": { "hookEventName": "BeforeTool", "tool_input": input } }))
+fn go_on(with: &GoOn) -> Value {
+    let Some(input) = &with.input else {
+        return Value::Null;
+    };
+    json!({ "hookSpecificOutput": { "hookEventName": "BeforeTool", "tool_input": input } })
 }
