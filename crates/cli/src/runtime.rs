@@ -1,11 +1,13 @@
 //! The runtime of a command: with all of its threads, or an error that says what is missing. (tokio panics where a thread cannot
 //! be started, and what it has started by then waits for ever.)
 
+use agent_bash::process::supervisor;
 use anyhow::Context;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
 /// Starts it with so many workers; `None` is one for each processor.
@@ -24,6 +26,16 @@ pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
         .enable_all()
         .build()
         .context("cannot start the runtime")
+}
+
+/// How long the supervisors that end with this program may take: those who withstand SIGKILL are not waited for.
+const LAST_ONES: Duration = Duration::from_secs(1);
+
+/// Ends it, for a program that ends next: what still waits in there (the thread that reads stdin, a write to a reader who does not
+/// read) is not waited for, but every supervisor is reaped. Where process 1 does not reap they would stay zombies.
+pub(crate) fn end(runtime: Runtime) {
+    runtime.shutdown_background();
+    supervisor::all_reaped(LAST_ONES);
 }
 
 /// Has so many threads at once, for a moment.

@@ -142,7 +142,7 @@ impl ShellCache {
     async fn new_shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
         let options = &self.inner.options;
         let supervised =
-            start::supervisor(&options.supervisor, &spec.env.base, &*options.clock).await?;
+            start::supervisor(&options.supervisor, &spec.env.base, &options.clock).await?;
         let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
         let stdin = (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd());
@@ -233,7 +233,7 @@ fn spawn_refill(cache: Weak<Inner>, kind: Kind) {
         let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
             return;
         };
-        let supervised = start::supervisor(&options.supervisor, &kind.base, &*options.clock).await;
+        let supervised = start::supervisor(&options.supervisor, &kind.base, &options.clock).await;
         let shell = supervised.and_then(|supervised| order(&kind, supervised));
         if let Some(inner) = cache.upgrade() {
             inner.bring(&kind, shell);
@@ -279,7 +279,7 @@ impl Executor for ShellCache {
         let Given { snapshot, notice } = tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(call::cancelled_before(&*options.clock)),
-            given = snapshots.for_call(spec, &options.supervisor, &*options.clock) => given,
+            given = snapshots.for_call(spec, &options.supervisor, &options.clock) => given,
         };
         let kind = Kind::of(spec, snapshot);
         if let Some(name) = &spec.session {

@@ -6,7 +6,7 @@ use crate::cache::ShellCacheOptions;
 use crate::jobs::Adoption;
 use crate::streams::OutputStreams;
 use agent_bash_core::{OutputConsumer, RunSpec, Survivor, Timestamp};
-use agent_bash_process::supervisor::{Gone, Supervised};
+use agent_bash_process::supervisor::Supervised;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -58,7 +58,7 @@ impl LeftBehind<'_> {
             // Gone: it was killed in this moment. Nobody reads on for them, but they live; a session's next call finds that
             // its shell is gone, too.
             let adopted = self.supervised.adopt(&pipes, &files, self.alone, quota);
-            let _: Result<(), Gone> = adopted.await;
+            let _ = adopted.await;
         }
     }
 }

@@ -192,7 +192,7 @@ impl Snapshots {
         &self,
         spec: &RunSpec,
         supervisor: &Supervisor,
-        clock: &dyn Clock,
+        clock: &Arc<dyn Clock>,
     ) -> Given {
         let Some(options) = self.options.as_ref() else {
             return Given::default();

@@ -7,12 +7,13 @@ use agent_bash_process::supervisor::{ShellStart, StartError, Supervised, Supervi
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
+use std::sync::Arc;
 
 /// Starts a supervisor with `base` as its environment. If there can be none, a thread of this program stands in for it.
 pub(crate) async fn supervisor(
     supervisor: &Supervisor,
     base: &BTreeMap<OsString, OsString>,
-    clock: &dyn Clock,
+    clock: &Arc<dyn Clock>,
 ) -> Result<Supervised, StartError> {
     let launched = match supervisor.launch(base, clock).await {
         // Its program may just have been replaced, or the system been out of processes for a moment.

@@ -6,7 +6,8 @@
 mod support;
 
 use agent_bash_core::{
-    Cancel, Ending, Limits, NoticeKind, Outcome, RunSpec, SessionName, Streams, SurvivorPolicy,
+    Cancel, Clock, Ending, Limits, NoticeKind, Outcome, RunSpec, SessionName, Streams,
+    SurvivorPolicy,
 };
 use agent_bash_exec::{JobError, JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -277,10 +278,11 @@ async fn a_terminal_is_refused() {
         commit: String::new(),
     };
     for (supervisor, reason) in [
-        (Supervisor::fallback(), "invalid input"),
+        (Supervisor::fallback(), "a supervisor of its own"),
         (options().supervisor, "No such file"),
     ] {
-        let (env, clock) = (support::environment(), SystemClock::new());
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let env = support::environment();
         let mut supervised = supervisor.launch(&env, &clock).await.unwrap();
         let script = tempfile::tempfile().unwrap();
         let refused = supervised.start_on_terminal(start(), script.as_fd()).await;

@@ -3,9 +3,10 @@
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
-use agent_bash_core::StreamId;
+use agent_bash_core::{Clock, StreamId};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Event, ShellStart, StartError, Supervisor};
+use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // First of all: in a supervisor's process this call does not return.
@@ -13,7 +14,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let env = [("PATH".into(), "/usr/bin:/bin".into())].into();
-        let clock = SystemClock::new();
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let mut supervised = Supervisor::this_program(&token)
             .launch(&env, &clock)
             .await?;

@@ -20,45 +20,28 @@
 //! again, without end. That is what the token is for. A host that can do neither has [`Supervisor::fallback`]: the same
 //! loop in a thread, with less to go by.
 //!
-//! Parts: `entry` (becoming a supervisor), `serve` (its loop), `ladder` (ending a tree), `tree` (who is in it),
-//! `launch` and `leader` (starting a shell), `fallback` and `marked` (without a process of its own), `handles` (who is known), `limits` (what it may use), `terminal` (starting one on a terminal), `relay` (reading on for survivors and jobs), `beside` (survivors of a session's call), `job` and `job_directory` (a call that
-//! outlives its host), `protocol` and `channel` (what it says and how), `client`, `survivors`, `detach` and `reap` (the host's side), `visit`
-//! (a later host's). It runs neither tokio nor threads.
+//! Parts: `protocol` (what the two sides say), `channel` (how it travels), `job_directory` (the files of a call that outlives
+//! its host), `host` (the side that gives orders) and `server` (the side that obeys; it runs neither tokio nor threads). Of the
+//! server the host knows how to start one, and nothing else; the server knows nothing of the host.
 
-mod beside;
 mod channel;
-mod client;
-mod detach;
-mod entry;
-mod fallback;
-mod handles;
-mod job;
+mod host;
 pub mod job_directory;
-mod ladder;
-mod launch;
-mod leader;
-mod limits;
-mod marked;
 mod protocol;
-mod reap;
-mod relay;
-mod serve;
-mod survivors;
-mod terminal;
-mod tree;
-mod visit;
+mod server;
 
-pub use client::{Gone, Link, ShellFds, StartError, Supervised, Supervisor};
-pub use detach::{DetachError, JobFds};
-pub use entry::{Token, init};
+pub use host::{
+    Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, Supervised,
+    Supervisor, all_reaped,
+};
 pub use job_directory::{JobEnd, JobEnding};
 pub use protocol::{Detach, Event, ShellEnd, ShellStart, TerminalStart};
-pub(crate) use tree::command_line;
-pub use visit::{JobKilled, JobVisit};
+pub(crate) use server::command_line;
+pub use server::{Token, init};
 
 /// The name under which a supervisor runs, and by which [`init`] knows that it is one. Never contains anything of the
 /// user's command, so that `pkill -f` with a word of the command does not find it.
 const NAME: &str = "agent-bash-supervisor";
 
 /// Version of the protocol; both sides are the same binary, except where a host's file was replaced while it ran.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;

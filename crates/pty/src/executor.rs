@@ -174,9 +174,9 @@ impl PtyExecutor {
         let PtyOptions {
             supervisor, clock, ..
         } = &self.options;
-        match supervisor.launch(&spec.env.base, &**clock).await {
+        match supervisor.launch(&spec.env.base, clock).await {
             // Its program may just have been replaced, or the system been out of processes for a moment.
-            Err(StartError::NoHello) => supervisor.launch(&spec.env.base, &**clock).await,
+            Err(StartError::NoHello) => supervisor.launch(&spec.env.base, clock).await,
             other => other,
         }
     }

@@ -38,8 +38,7 @@ where
         session.close();
         served
     });
-    // The thread that reads stdin waits for as long as there is somebody who might write.
-    runtime.shutdown_background();
+    runtime::end(runtime);
     served.map(|()| 0)
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
     }
     let runtime = runtime::start(None)?;
     let code = runtime.block_on(interface(args, start))?;
-    runtime.shutdown_background();
+    runtime::end(runtime);
     Ok(code)
 }
 

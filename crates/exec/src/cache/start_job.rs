@@ -45,7 +45,7 @@ impl ShellCache {
         let given = self
             .inner
             .snapshots
-            .for_call(&spec, &options.supervisor, &*options.clock);
+            .for_call(&spec, &options.supervisor, &options.clock);
         let Given { snapshot, .. } = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(JobError::Cancelled),
@@ -104,7 +104,7 @@ impl ShellCache {
                 let base = &spec.env.base;
                 let shell = async {
                     let supervised =
-                        start::supervisor(&options.supervisor, base, &*options.clock).await?;
+                        start::supervisor(&options.supervisor, base, &options.clock).await?;
                     let stdin = Some(read.as_fd());
                     start::shell(supervised, kind, changes, stdin).await
                 };

@@ -91,7 +91,7 @@ impl LiveShell {
         let status = Receiver::from_owned_fd_unchecked(status).map_err(|error| failed(&error))?;
         let exports = fifo(&directory.exports()).map_err(|error| failed(&error))?;
         let base = &spec.env.base;
-        let mut supervised = start::supervisor(&options.supervisor, base, &*options.clock)
+        let mut supervised = start::supervisor(&options.supervisor, base, &options.clock)
             .await
             .map_err(|error| failed(&error))?;
         let start = ShellStart {

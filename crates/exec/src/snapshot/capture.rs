@@ -19,6 +19,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a configuration defines may be this long, in bytes. Every shell that waits reads all of it.
@@ -28,7 +29,7 @@ const MAX_DUMP: u64 = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) supervisor: &'a Supervisor,
-    pub(super) clock: &'a dyn Clock,
+    pub(super) clock: &'a Arc<dyn Clock>,
     pub(super) shell: &'a Shell,
     pub(super) base: &'a BTreeMap<OsString, OsString>,
     pub(super) options: &'a SnapshotOptions,

@@ -1,4 +1,6 @@
-//! What host and supervisor say to each other. JSON, since the messages are few and small; how they travel, and the
+//! What host and supervisor say to each other. Every order is answered: at once with the event that it names, or, where it says "in
+//! time", by what comes of it. An order that cannot be read ends the conversation.
+//! JSON, since the messages are few and small; how they travel, and the
 //! descriptors with them, is in `channel`.
 
 use super::job_directory::JobEnd;
@@ -14,7 +16,7 @@ pub(super) enum Order {
     /// Start a shell. With it, in this order: its stdin for the script if `inherits_stdin`.
     /// Answer: `Started`, or `StartFailed`.
     Start(ShellStart),
-    /// Start one as the last was started. Answer: as to `Start`.
+    /// Start one as the last was started, with the same descriptors. Answer: as to `Start`.
     StartAnother,
     /// Start a shell on a terminal. With it: the file its script is in. Answer: `Started` without descriptors, or
     /// `StartFailed`. The script runs at once.
@@ -38,7 +40,7 @@ pub(super) enum Order {
         grace_ms: u64,
     },
     /// Read on for the survivors; with `detach`, let go of the lifeline for their sake. With it: pairs of a pipe's read end and the file that
-    /// goes on, or only read ends where `files` is false. Answer: `Adopted`.
+    /// goes on, or only read ends where `files` is false. Answer: `Adopted`, or `AdoptFailed`.
     Adopt {
         /// Whether a file comes with each pipe.
         files: bool,
@@ -121,6 +123,11 @@ pub enum Event {
     },
     /// The survivors are the supervisor's now; the host may go. They are a job if its entry is there.
     Adopted,
+    /// Nothing was adopted.
+    AdoptFailed {
+        /// Why.
+        reason: String,
+    },
     /// The job is the supervisor's now, and its script runs; the host may go.
     Detached,
     /// There is no job, and its script does not run.
@@ -133,6 +140,49 @@ pub enum Event {
         /// How.
         end: JobEnd,
     },
+}
+
+/// From a later host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum VisitRequest {
+    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. No answer; in time `Ended`, or `Stuck`, and the socket's end when
+    /// nobody is left.
+    End {
+        /// Milliseconds between SIGTERM and SIGKILL.
+        grace_ms: u64,
+    },
+    /// Who lives? Answer: `Survivors`.
+    Survivors,
+    /// The writing end of the job's stdin. Answer: `Stdin` with it, or `NoStdin`.
+    Stdin,
+    /// Let the job's stdin end. Answer: `StdinClosed`, or `NoStdin`.
+    CloseStdin,
+}
+
+/// To a later host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum VisitAnswer {
+    /// The job has ended. Said once: when it ends, or at once where it has.
+    Ended {
+        /// How.
+        end: JobEnd,
+    },
+    /// Who lives.
+    Survivors {
+        /// Named, at most a hundred.
+        survivors: Vec<Survivor>,
+    },
+    /// Some withstand SIGKILL.
+    Stuck {
+        /// Who.
+        survivors: Vec<Survivor>,
+    },
+    /// With it comes the writing end of the job's stdin.
+    Stdin,
+    /// The job's stdin is empty, or was closed.
+    NoStdin,
+    /// It is closed.
+    StdinClosed,
 }
 
 /// Which shell to start, and how.

@@ -123,8 +123,8 @@ impl PtyRun {
         let quota = self.options.survivor_quota;
         let adopted = self.supervised.adopt(&master, &files, true, quota).await;
         match adopted {
-            // Gone: it was killed in this moment. Nobody reads on for them, but they live.
-            Ok(()) | Err(Gone) => survivors,
+            // It was killed in this moment. Nobody reads on for them, but they live.
+            Ok(()) | Err(_) => survivors,
         }
     }
 

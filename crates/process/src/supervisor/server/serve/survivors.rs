@@ -1,19 +1,21 @@
 //! Whoever a call leaves: named, adopted, ended, or watched until they have ended.
 
-use super::{Server, now};
+use super::{Host, Server, now};
 use crate::proc_fs::ProcessInfo;
-use crate::supervisor::beside::{Beside, Found};
-use crate::supervisor::job::Job;
 use crate::supervisor::protocol::Event;
-use crate::supervisor::relay::Relay;
-use crate::supervisor::tree::Tree;
+use crate::supervisor::server::beside::{Beside, Found};
+use crate::supervisor::server::job::Job;
+use crate::supervisor::server::relay::Relay;
+use crate::supervisor::server::tree::Tree;
 use agent_bash_core::Survivor;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 impl Server {
+    /// Leaves survivors to us. `fds` are pipes, and with `files` as many files after them.
     pub(super) fn adopt(
         &mut self,
         files: bool,
@@ -21,7 +23,10 @@ impl Server {
         quota: u64,
         job: Option<OsString>,
         mut fds: Vec<OwnedFd>,
-    ) {
+    ) -> io::Result<()> {
+        if files && !fds.len().is_multiple_of(2) {
+            return Err(io::Error::other("a pipe came without its file"));
+        }
         let files = if files {
             fds.split_off(fds.len() / 2)
         } else {
@@ -31,19 +36,21 @@ impl Server {
         let beside = job.as_ref().filter(|_| outlives && !detach);
         if let Some(Ok(job)) = beside.map(|directory| Job::adopt(directory)) {
             self.adopt_beside(job, fds, files, quota);
-        } else if self.relay.take(fds, files, quota).is_ok() {
-            self.adopted |= detach;
-            if !detach {
-                let left = self.nobodys();
-                self.besides.push(Beside::of_session(&left));
-            }
-            // Without the files of a job they live all the same; the host sees that there is no entry.
-            self.job = self.job.take().or_else(|| {
-                job.filter(|_| outlives && detach)
-                    .and_then(|directory| Job::adopt(&directory).ok())
-            });
-            self.tell(&Event::Adopted, &[]);
+            return Ok(());
         }
+        self.relay.take(fds, files, quota)?;
+        if detach {
+            self.host = Host::Released;
+        } else {
+            let left = self.nobodys();
+            self.besides.push(Beside::of_session(&left));
+        }
+        // Without the files of a job they live all the same; the host sees that there is no entry.
+        self.job = self.job.take().or_else(|| {
+            job.filter(|_| outlives && detach)
+                .and_then(|directory| Job::adopt(&directory).ok())
+        });
+        Ok(())
     }
 
     fn adopt_beside(&mut self, job: Job, pipes: Vec<OwnedFd>, files: Vec<OwnedFd>, quota: u64) {
@@ -52,7 +59,6 @@ impl Server {
         let _ = relay.take(pipes, files, quota);
         let left = self.nobodys();
         self.besides.push(Beside::job(job, relay, &left));
-        self.tell(&Event::Adopted, &[]);
     }
 
     /// From now on whoever lives beside the shell, and is of no call before, is ended or awaited for the host.

@@ -3,11 +3,12 @@
 //!
 //! What is *not* here: reading the job's output (`relay`), ending it (`ladder`), the later host's side (`visit`).
 
-use super::channel::{Inbox, Received, Wait, send};
-use super::job_directory::{ENTRY, JobDirectory, JobEnd, JobEnding, NEW_END, NEW_ENTRY, OUTPUT};
-use super::protocol::{Detach, ShellEnd};
-use super::visit::{Answer, Wish};
 use crate::signal_name;
+use crate::supervisor::channel::{Inbox, Received, Wait, send};
+use crate::supervisor::job_directory::{
+    ENTRY, JobDirectory, JobEnd, JobEnding, NEW_END, NEW_ENTRY, OUTPUT,
+};
+use crate::supervisor::protocol::{Detach, ShellEnd, VisitAnswer, VisitRequest};
 use agent_bash_core::{Survivor, Timestamp, short_duration};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
@@ -202,7 +203,7 @@ impl Job {
         }
         self.limit = None;
         let _ = self.directory.end(&mut self.reserved, &end);
-        let answer = Answer::Ended { end: end.clone() };
+        let answer = VisitAnswer::Ended { end: end.clone() };
         self.visitors.retain(|visitor| visitor.tell(&answer, &[]));
         self.end = Some(end);
         true
@@ -221,7 +222,7 @@ impl Job {
         }
     }
 
-    /// Lets visitors in and does what they wish. `survivors` is asked for the living.
+    /// Lets visitors in and does what they ask for. `survivors` is asked for the living.
     pub(super) fn receive(&mut self, mut survivors: impl FnMut() -> Vec<Survivor>) -> Vec<Wanted> {
         while self.visitors.len() < MAX_VISITORS {
             let Ok((socket, _)) = self.listener.accept() else {
@@ -232,7 +233,7 @@ impl Job {
                     socket,
                     inbox: Inbox::new(),
                 };
-                let end = self.end.clone().map(|end| Answer::Ended { end });
+                let end = self.end.clone().map(|end| VisitAnswer::Ended { end });
                 if end.is_none_or(|end| visitor.tell(&end, &[])) {
                     self.visitors.push(visitor);
                 }
@@ -241,25 +242,25 @@ impl Job {
         let mut wanted = Vec::new();
         let mut visitors = std::mem::take(&mut self.visitors);
         visitors.retain_mut(|visitor| {
-            let Some(wishes) = visitor.wishes() else {
+            let Some(requests) = visitor.requests() else {
                 return false;
             };
-            wishes.into_iter().all(|wish| match wish {
-                Wish::End { grace_ms } => {
+            requests.into_iter().all(|request| match request {
+                VisitRequest::End { grace_ms } => {
                     wanted.push(Wanted::End(Duration::from_millis(grace_ms)));
                     true
                 }
-                Wish::Survivors => {
+                VisitRequest::Survivors => {
                     let survivors = survivors();
-                    visitor.tell(&Answer::Survivors { survivors }, &[])
+                    visitor.tell(&VisitAnswer::Survivors { survivors }, &[])
                 }
-                Wish::Stdin => match &self.stdin {
-                    Some(stdin) => visitor.tell(&Answer::Stdin, &[stdin.as_fd()]),
-                    None => visitor.tell(&Answer::NoStdin, &[]),
+                VisitRequest::Stdin => match &self.stdin {
+                    Some(stdin) => visitor.tell(&VisitAnswer::Stdin, &[stdin.as_fd()]),
+                    None => visitor.tell(&VisitAnswer::NoStdin, &[]),
                 },
-                Wish::CloseStdin => match self.stdin.take() {
-                    Some(_) => visitor.tell(&Answer::StdinClosed, &[]),
-                    None => visitor.tell(&Answer::NoStdin, &[]),
+                VisitRequest::CloseStdin => match self.stdin.take() {
+                    Some(_) => visitor.tell(&VisitAnswer::StdinClosed, &[]),
+                    None => visitor.tell(&VisitAnswer::NoStdin, &[]),
                 },
             })
         });
@@ -269,7 +270,7 @@ impl Job {
 
     /// Tells the visitors that somebody withstands SIGKILL.
     pub(super) fn tell_stuck(&mut self, survivors: &[Survivor]) {
-        let answer = Answer::Stuck {
+        let answer = VisitAnswer::Stuck {
             survivors: survivors.to_vec(),
         };
         self.visitors.retain(|visitor| visitor.tell(&answer, &[]));
@@ -284,24 +285,24 @@ impl Drop for Job {
 
 impl Visitor {
     /// What it wants; `None` if it is gone or speaks nonsense.
-    fn wishes(&mut self) -> Option<Vec<Wish>> {
-        let mut wishes = Vec::new();
+    fn requests(&mut self) -> Option<Vec<VisitRequest>> {
+        let mut requests = Vec::new();
         loop {
             let received = self.inbox.receive(&self.socket).ok()?;
-            while let Some((wish, _)) = self.inbox.next::<Wish>().ok()? {
-                wishes.push(wish);
+            while let Some((request, _)) = self.inbox.next::<VisitRequest>().ok()? {
+                requests.push(request);
             }
             match received {
                 Received::Some => {}
                 // What it said before it left still counts: to end a job and go is a thing to do.
-                Received::Closed if wishes.is_empty() => return None,
-                Received::Nothing | Received::Closed => return Some(wishes),
+                Received::Closed if requests.is_empty() => return None,
+                Received::Nothing | Received::Closed => return Some(requests),
             }
         }
     }
 
     /// False if it cannot be told, which is as good as gone.
-    fn tell(&self, answer: &Answer, fds: &[BorrowedFd<'_>]) -> bool {
+    fn tell(&self, answer: &VisitAnswer, fds: &[BorrowedFd<'_>]) -> bool {
         send(self.socket.as_fd(), answer, fds, Wait::No).is_ok()
     }
 }

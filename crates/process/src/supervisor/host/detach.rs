@@ -1,17 +1,18 @@
 //! The host's side of turning a call into a job.
 
 use super::client::{Gone, Supervised};
-use super::job_directory::JobEnd;
-use super::protocol::{Detach, Event, Order};
+use crate::supervisor::job_directory::JobEnd;
+use crate::supervisor::protocol::{Detach, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Why a call did not become a job. Nothing of its script has run, and nothing will.
+/// Why a supervisor did not take over what was to outlive its host: a job, of whose script nothing has run then, and nothing will;
+/// or survivors.
 #[derive(Debug, thiserror::Error)]
-pub enum DetachError {
-    /// The supervisor could not take it.
+pub enum NotTaken {
+    /// It could not, for this reason of the system's.
     #[error("the job could not be taken over by its supervisor: {0}")]
     Refused(String),
-    /// The supervisor is gone.
+    /// It is gone, or does not answer.
     #[error("the supervisor ended before it had taken the job")]
     Gone,
 }
@@ -29,30 +30,26 @@ pub struct JobFds {
 
 impl Supervised {
     /// Turns the shell that waits for its script into a job, and lets it run: from then on it outlives the host. The
-    /// script is in its file, and the job's files are in its directory (see [`super::job_directory`]).
+    /// script is in its file, and the job's files are in its directory (see [`crate::supervisor::job_directory`]).
     ///
     /// # Errors
     /// It did not become one.
-    pub async fn detach(&mut self, detach: Detach, fds: JobFds) -> Result<(), DetachError> {
+    pub async fn detach(&mut self, detach: Detach, fds: JobFds) -> Result<(), NotTaken> {
         let sent: Vec<BorrowedFd<'_>> = [&fds.output, &fds.control]
             .into_iter()
             .chain(&fds.stdin)
             .map(AsFd::as_fd)
             .collect();
-        self.keeps = true;
+        self.keep();
         self.order(&Order::Detach(detach), &sent)
-            .map_err(|_| DetachError::Gone)?;
+            .map_err(|_| NotTaken::Gone)?;
         drop(fds);
-        loop {
-            match self.event().await {
-                Ok((Event::Detached, _)) => return Ok(()),
-                Ok((Event::DetachFailed { reason }, _)) => {
-                    return Err(DetachError::Refused(reason));
-                }
-                Ok(_) => {}
-                Err(Gone) => return Err(DetachError::Gone),
-            }
-        }
+        let answer = self.answer(|event, _| match event {
+            Event::Detached => Some(Ok(())),
+            Event::DetachFailed { reason } => Some(Err(NotTaken::Refused(reason))),
+            _ => None,
+        });
+        answer.await.map_err(|Gone| NotTaken::Gone)?
     }
 
     /// Waits until the job has ended that this became. Cancel safe.

@@ -5,7 +5,7 @@
 //! closed, is not found.
 
 use super::handles::{self, Handles};
-use super::tree::{Reaped, shell_end};
+use super::reaped::{Reaped, shell_end};
 use crate::proc_fs::{self, ProcessInfo};
 use rustix::process::{Pid, WaitOptions};
 use std::collections::BTreeSet;

@@ -1,10 +1,10 @@
 //! Becoming a supervisor: seen by name at the top of `main`, before threads; inherited faults shed; a session of its
 //! own; subreaper of all that follows.
 
-use super::NAME;
 use super::launch::Starter;
 use super::serve::Server;
 use super::tree::Tree;
+use crate::supervisor::NAME;
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
@@ -133,7 +133,7 @@ fn ignored_signals() -> Vec<i32> {
 }
 
 /// A path that starts this very program, even when its file was replaced meanwhile.
-pub(super) fn this_program() -> PathBuf {
+pub(in crate::supervisor) fn this_program() -> PathBuf {
     let own = Path::new("/proc/self/exe");
     if cfg!(target_os = "linux") && own.exists() {
         return own.to_owned();

@@ -15,7 +15,10 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 /// Starts the thread; `socket` is its end. It ends when the other end is closed and nobody is left.
-pub(super) fn start(env: &BTreeMap<OsString, OsString>, socket: OwnedFd) -> io::Result<()> {
+pub(in crate::supervisor) fn start(
+    env: &BTreeMap<OsString, OsString>,
+    socket: OwnedFd,
+) -> io::Result<()> {
     rustix::io::ioctl_fionbio(&socket, true)?;
     // Nobody else has this number, and this process's, while the socket is open.
     let inode = rustix::fs::fstat(&socket)?.st_ino;

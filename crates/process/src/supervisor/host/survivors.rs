@@ -1,7 +1,8 @@
 //! The host's side of what a call leaves: asking for it, leaving it to the supervisor, waiting for its end.
 
 use super::client::{Gone, Link, Supervised, in_ms};
-use super::protocol::{Event, Order};
+use super::detach::NotTaken;
+use crate::supervisor::protocol::{Event, Order};
 use agent_bash_core::Survivor;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -15,26 +16,28 @@ impl Supervised {
     /// It is gone.
     pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
         self.order(&Order::Survivors, &[]).map_err(|_| Gone)?;
-        loop {
-            if let (Event::Survivors { survivors }, _) = self.event().await? {
-                return Ok(survivors);
-            }
-        }
+        self.answer(|event, _| match event {
+            Event::Survivors { survivors } => Some(survivors),
+            _ => None,
+        })
+        .await
     }
 
     /// Hands the survivors' output over: from now on it reads their pipes. With `detach` our end no longer is theirs.
     /// `files` is as long as `pipes`, or empty: then their output is read and dropped.
     ///
     /// # Errors
-    /// It is gone, and nothing was adopted.
+    /// It is gone, or could not: nothing was adopted.
     pub async fn adopt(
         &mut self,
         pipes: &[BorrowedFd<'_>],
         files: &[BorrowedFd<'_>],
         detach: bool,
         quota: u64,
-    ) -> Result<(), Gone> {
-        self.keeps |= detach;
+    ) -> Result<(), NotTaken> {
+        if detach {
+            self.keep();
+        }
         self.leave(pipes, files, detach, quota, None).await
     }
 
@@ -42,7 +45,7 @@ impl Supervised {
     /// all the same. Without `detach` the shell goes on beside them, and they outlive it.
     ///
     /// # Errors
-    /// It is gone, and nothing was adopted.
+    /// It is gone, or could not: nothing was adopted.
     pub async fn adopt_as_job(
         &mut self,
         pipes: &[BorrowedFd<'_>],
@@ -50,8 +53,8 @@ impl Supervised {
         detach: bool,
         quota: u64,
         directory: &Path,
-    ) -> Result<(), Gone> {
-        self.keeps = true;
+    ) -> Result<(), NotTaken> {
+        self.keep();
         self.leave(pipes, files, detach, quota, Some(directory))
             .await
     }
@@ -63,7 +66,7 @@ impl Supervised {
         detach: bool,
         quota: u64,
         directory: Option<&Path>,
-    ) -> Result<(), Gone> {
+    ) -> Result<(), NotTaken> {
         let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
         let order = Order::Adopt {
             files: !files.is_empty(),
@@ -71,12 +74,13 @@ impl Supervised {
             quota,
             job: directory.map(|directory| directory.as_os_str().to_owned()),
         };
-        self.order(&order, &fds).map_err(|_| Gone)?;
-        loop {
-            if let (Event::Adopted, _) = self.event().await? {
-                return Ok(());
-            }
-        }
+        self.order(&order, &fds).map_err(|_| NotTaken::Gone)?;
+        let answer = self.answer(|event, _| match event {
+            Event::Adopted => Some(Ok(())),
+            Event::AdoptFailed { reason } => Some(Err(NotTaken::Refused(reason))),
+            _ => None,
+        });
+        answer.await.map_err(|Gone| NotTaken::Gone)?
     }
 
     /// Waits until those have ended that are watched. Returns who withstood SIGKILL. Cancel safe.

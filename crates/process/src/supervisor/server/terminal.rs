@@ -1,4 +1,4 @@
-//! A shell on a terminal, both sides of it.
+//! Starting a shell on a terminal.
 //!
 //! The supervisor leads the session already, so it is it who opens the terminal, which thereby becomes the session's, and
 //! puts the shell's process group into its foreground. The shell does not lead the session itself: when a leader ends the
@@ -7,18 +7,17 @@
 //!
 //! What is *not* here: making terminals, and reading them (`agent-bash-pty`).
 
-use super::client::{Gone, StartError, Supervised};
 use super::launch::{SCRIPT_FD, filled_in};
 use super::limits;
-use super::protocol::{Event, Order, TerminalStart};
 use crate::platform::pipe;
+use crate::supervisor::protocol::TerminalStart;
 use agent_bash_core::Survivor;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, Signal, WaitStatus};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -133,29 +132,5 @@ pub(super) fn go_on(pid: Pid, status: WaitStatus) {
     // Not reaped, so its number and its group's are its own.
     if let Ok(group) = rustix::process::getpgid(Some(pid)) {
         let _ = rustix::process::kill_process_group(group, Signal::CONT);
-    }
-}
-
-impl Supervised {
-    /// Starts a shell on a terminal, and lets it run. `script` is the file its script is in; the shell shares the place
-    /// where it is read. For a supervisor that has had no shell; it cannot have another afterwards.
-    ///
-    /// # Errors
-    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
-    pub async fn start_on_terminal(
-        &mut self,
-        start: TerminalStart,
-        script: BorrowedFd<'_>,
-    ) -> Result<(), StartError> {
-        self.order(&Order::StartOnTerminal(start), &[script])
-            .map_err(|_| StartError::Gone)?;
-        loop {
-            match self.event().await {
-                Ok((Event::Started { .. }, _)) => return Ok(()),
-                Ok((Event::StartFailed { reason }, _)) => return Err(StartError::Shell(reason)),
-                Ok(_) => {}
-                Err(Gone) => return Err(StartError::Gone),
-            }
-        }
     }
 }

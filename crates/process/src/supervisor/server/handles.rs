@@ -109,29 +109,3 @@ impl Handles {
         }
     }
 }
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-    use crate::supervisor::beside::Beside;
-    use std::process::Command;
-
-    #[test]
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a process that is nobody's child but the test's"
-    )]
-    fn who_is_missing_in_a_list_is_not_forgotten() {
-        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let process = ProcessInfo::read(child.id().cast_signed()).unwrap();
-        let mut beside = Beside::of_session(std::slice::from_ref(&process));
-        // As it is read while its parent ends.
-        beside.look(&[]);
-        assert_eq!(beside.pids().collect::<Vec<_>>(), [process.pid]);
-        child.kill().unwrap();
-        // Until it is reaped the number is its own.
-        child.wait().unwrap();
-        beside.look(&[]);
-        assert_eq!(beside.pids().count(), 0);
-    }
-}

@@ -1,60 +1,17 @@
 //! How a later host reaches the supervisor of a job: over a socket in the job's private directory. Only that supervisor
 //! listens there, and nobody does once it is gone, so no reused pid can be taken for it.
 
-use super::channel::{Inbox, Received, Wait, send};
 use super::client::Gone;
-use super::job_directory::{JobDirectory, JobEnd};
+use crate::supervisor::channel::{Inbox, Received, Wait, send};
+use crate::supervisor::job_directory::{JobDirectory, JobEnd};
+use crate::supervisor::protocol::{VisitAnswer, VisitRequest};
 use agent_bash_core::Survivor;
-use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
-
-/// From a later host.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Wish {
-    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. No answer; in time `Ended`, or `Stuck`, and the socket's end when
-    /// nobody is left.
-    End {
-        /// Milliseconds between SIGTERM and SIGKILL.
-        grace_ms: u64,
-    },
-    /// Who lives? Answer: `Survivors`.
-    Survivors,
-    /// The writing end of the job's stdin. Answer: `Stdin` with it, or `NoStdin`.
-    Stdin,
-    /// Let the job's stdin end. Answer: `StdinClosed`, or `NoStdin`.
-    CloseStdin,
-}
-
-/// To a later host.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Answer {
-    /// The job has ended. Said once: when it ends, or at once where it has.
-    Ended {
-        /// How.
-        end: JobEnd,
-    },
-    /// Who lives.
-    Survivors {
-        /// Named, at most a hundred.
-        survivors: Vec<Survivor>,
-    },
-    /// Some withstand SIGKILL.
-    Stuck {
-        /// Who.
-        survivors: Vec<Survivor>,
-    },
-    /// With it comes the writing end of the job's stdin.
-    Stdin,
-    /// The job's stdin is empty, or was closed.
-    NoStdin,
-    /// It is closed.
-    StdinClosed,
-}
 
 /// A visit to the supervisor of a job. Dropping it changes nothing.
 #[derive(Debug)]
@@ -94,7 +51,7 @@ impl JobVisit {
     /// The supervisor is gone.
     pub fn end(&self, grace: Duration) -> Result<(), Gone> {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
-        self.wish(&Wish::End { grace_ms })
+        self.ask(&VisitRequest::End { grace_ms })
     }
 
     /// Waits until the job has ended. Processes that let go of its output may live on. Cancel safe.
@@ -103,7 +60,7 @@ impl JobVisit {
     /// The supervisor is gone: what it knew is in its files, or nobody knows it.
     pub async fn ended(&mut self) -> Result<JobEnd, Gone> {
         loop {
-            if let (Answer::Ended { end }, _) = self.answer().await? {
+            if let (VisitAnswer::Ended { end }, _) = self.answer().await? {
                 return Ok(end);
             }
         }
@@ -113,7 +70,7 @@ impl JobVisit {
     pub async fn killed(&mut self) -> JobKilled {
         loop {
             match self.answer().await {
-                Ok((Answer::Stuck { survivors }, _)) => return JobKilled::Stuck(survivors),
+                Ok((VisitAnswer::Stuck { survivors }, _)) => return JobKilled::Stuck(survivors),
                 Ok(_) => {}
                 Err(Gone) => return JobKilled::AllGone,
             }
@@ -125,9 +82,9 @@ impl JobVisit {
     /// # Errors
     /// The supervisor is gone.
     pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
-        self.wish(&Wish::Survivors)?;
+        self.ask(&VisitRequest::Survivors)?;
         loop {
-            if let (Answer::Survivors { survivors }, _) = self.answer().await? {
+            if let (VisitAnswer::Survivors { survivors }, _) = self.answer().await? {
                 return Ok(survivors);
             }
         }
@@ -138,11 +95,11 @@ impl JobVisit {
     /// # Errors
     /// The supervisor is gone.
     pub async fn stdin(&mut self) -> Result<Option<OwnedFd>, Gone> {
-        self.wish(&Wish::Stdin)?;
+        self.ask(&VisitRequest::Stdin)?;
         loop {
             match self.answer().await? {
-                (Answer::Stdin, fds) => return Ok(fds.into_iter().next()),
-                (Answer::NoStdin, _) => return Ok(None),
+                (VisitAnswer::Stdin, fds) => return Ok(fds.into_iter().next()),
+                (VisitAnswer::NoStdin, _) => return Ok(None),
                 _ => {}
             }
         }
@@ -153,21 +110,21 @@ impl JobVisit {
     /// # Errors
     /// The supervisor is gone.
     pub async fn close_stdin(&mut self) -> Result<bool, Gone> {
-        self.wish(&Wish::CloseStdin)?;
+        self.ask(&VisitRequest::CloseStdin)?;
         loop {
             match self.answer().await? {
-                (Answer::StdinClosed, _) => return Ok(true),
-                (Answer::NoStdin, _) => return Ok(false),
+                (VisitAnswer::StdinClosed, _) => return Ok(true),
+                (VisitAnswer::NoStdin, _) => return Ok(false),
                 _ => {}
             }
         }
     }
 
-    fn wish(&self, wish: &Wish) -> Result<(), Gone> {
-        send(self.socket.as_fd(), wish, &[], Wait::No).map_err(|_| Gone)
+    fn ask(&self, request: &VisitRequest) -> Result<(), Gone> {
+        send(self.socket.as_fd(), request, &[], Wait::No).map_err(|_| Gone)
     }
 
-    async fn answer(&mut self) -> Result<(Answer, Vec<OwnedFd>), Gone> {
+    async fn answer(&mut self) -> Result<(VisitAnswer, Vec<OwnedFd>), Gone> {
         loop {
             match self.inbox.next() {
                 Ok(Some(message)) => return Ok(message),

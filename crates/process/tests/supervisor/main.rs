@@ -7,9 +7,11 @@
     reason = "a test that fails may stop"
 )]
 
-use agent_bash_core::{Limits, StreamId};
+mod malformed;
+
+use agent_bash_core::{Clock, Limits, StreamId, Timestamp};
 use agent_bash_process::supervisor::{
-    self, Event, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
+    self, Event, NotTaken, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };
 use agent_bash_process::{ProcessInfo, SystemClock};
 use libtest_mimic::{Arguments, Trial};
@@ -20,6 +22,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Deadline for what must happen soon; generous, since the machine may be busy.
@@ -31,7 +34,7 @@ const ENDLESS: Duration = Duration::from_secs(3600);
 type Case = fn(Supervisor) -> Pin<Box<dyn Future<Output = ()>>>;
 
 macro_rules! cases {
-    ($($name:ident),* $(,)?) => {
+    ($($name:path),* $(,)?) => {
         &[$((stringify!($name), |supervisor| Box::pin($name(supervisor)))),*]
     };
 }
@@ -47,6 +50,11 @@ const CASES: &[(&str, Case)] = cases![
     closing_leaves_no_zombie,
     orphans_are_reaped,
     a_stopped_supervisor_is_woken,
+    a_supervisor_that_does_not_answer_is_given_up,
+    all_that_were_dropped_are_waited_for,
+    malformed::an_order_that_cannot_be_obeyed_is_answered,
+    malformed::an_order_out_of_turn_does_nothing,
+    malformed::an_order_that_cannot_be_read_ends_the_conversation,
 ];
 
 fn main() -> ExitCode {
@@ -69,7 +77,8 @@ fn environment() -> BTreeMap<std::ffi::OsString, std::ffi::OsString> {
 }
 
 async fn launch(supervisor: &Supervisor) -> Result<Supervised, StartError> {
-    supervisor.launch(&environment(), &SystemClock::new()).await
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    supervisor.launch(&environment(), &clock).await
 }
 
 fn shell(script: &str) -> ShellStart {
@@ -339,4 +348,48 @@ async fn a_stopped_supervisor_is_woken(supervisor: Supervisor) {
     assert!(soon(|| !state().contains("State:\tT")).await);
     drop(supervised);
     assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
+}
+
+/// A clock by which an hour passes while the supervisor is stopped.
+#[derive(Debug)]
+struct Hasty(SystemClock);
+
+#[async_trait::async_trait]
+impl Clock for Hasty {
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn wall(&self) -> Timestamp {
+        self.0.wall()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        // A start has its second all the same.
+        self.0.sleep(duration.min(Duration::from_secs(1))).await;
+    }
+}
+
+async fn a_supervisor_that_does_not_answer_is_given_up(supervisor: Supervisor) {
+    let clock: Arc<dyn Clock> = Arc::new(Hasty(SystemClock::new()));
+    let mut supervised = supervisor.launch(&environment(), &clock).await.unwrap();
+    let _fds = start(&mut supervised, "read").await;
+    assert!(supervised.survivors().await.is_ok());
+    let pid = rustix::process::Pid::from_raw(supervised.pid().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    assert!(supervised.survivors().await.is_err());
+    let again = supervised.adopt(&[], &[], false, 0).await;
+    assert!(matches!(again, Err(NotTaken::Gone)), "{again:?}");
+}
+
+async fn all_that_were_dropped_are_waited_for(supervisor: Supervisor) {
+    let mut supervised = launch(&supervisor).await.unwrap();
+    let pid = supervised.pid();
+    let _fds = start(&mut supervised, "sleep 1000; :").await;
+    // The others of this program are reaped when their tests are over.
+    assert!(!supervisor::all_reaped(Duration::ZERO));
+    drop(supervised);
+    let reaped = tokio::task::spawn_blocking(|| supervisor::all_reaped(SOON));
+    assert!(reaped.await.unwrap());
+    assert!(!is_there(pid));
 }

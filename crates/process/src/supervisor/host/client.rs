@@ -1,11 +1,10 @@
 //! The host's side: starting a supervisor, giving it orders, hearing from it, and reaping it in the end.
 
-use super::channel::{Inbox, Received, Wait, send};
-use super::entry::this_program;
-use super::fallback;
-use super::protocol::{Event, Order, ShellStart};
-use super::reap::{Ending, reap, sweep};
-use super::{NAME, Token, VERSION};
+use super::reap::{Ending, Unreaped, reap, sweep};
+use crate::supervisor::channel::{Inbox, Received, Wait, send};
+use crate::supervisor::protocol::{Event, Order, ShellStart};
+use crate::supervisor::server::{start_fallback, this_program};
+use crate::supervisor::{NAME, Token, VERSION};
 use agent_bash_core::{Clock, StreamId};
 use rustix::net::Shutdown;
 use rustix::process::{Pid, Signal};
@@ -24,6 +23,10 @@ use tokio::net::UnixStream as TokioStream;
 
 /// How long a supervisor may take to say that it is there.
 const HELLO: Duration = Duration::from_secs(1);
+
+/// How long it may take to answer an order. It does nothing that takes long, so this is for a machine that is out of breath; one that
+/// was stopped is given up.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// How supervisors are started.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -44,7 +47,7 @@ impl Supervisor {
         Self::at(this_program())
     }
 
-    /// By starting another program, which must call [`super::init`] at the top of its `main`. For hosts whose `main` is
+    /// By starting another program, which must call [`crate::supervisor::init`] at the top of its `main`. For hosts whose `main` is
     /// not their own: plugins, tests.
     pub fn at(program: impl Into<PathBuf>) -> Self {
         Self {
@@ -54,7 +57,7 @@ impl Supervisor {
 
     /// Without any: a thread of this program does the work, and knows the processes of a call by their session, a
     /// variable in their environment (`AGENT_BASH_CALL`), their parents and their output. For hosts that cannot call
-    /// [`super::init`] and have no other program.
+    /// [`crate::supervisor::init`] and have no other program.
     ///
     /// It cannot do what needs a process of its own. If this program is killed its commands live on. Background jobs and
     /// terminals are refused, and survivors lose the reader of their output when this program ends. A process that leaves
@@ -81,7 +84,7 @@ impl Supervisor {
     pub async fn launch(
         &self,
         env: &BTreeMap<OsString, OsString>,
-        clock: &dyn Clock,
+        clock: &Arc<dyn Clock>,
     ) -> Result<Supervised, StartError> {
         let (ours, theirs) = UnixStream::pair().map_err(StartError::Spawn)?;
         ours.set_nonblocking(true).map_err(StartError::Spawn)?;
@@ -89,20 +92,23 @@ impl Supervisor {
         let (child, fallback) = match &self.how {
             How::Program(program) => (Some(spawn(program, env, theirs.into())), None),
             How::Fallback(reason) => {
-                fallback::start(env, theirs.into()).map_err(StartError::Spawn)?;
+                start_fallback(env, theirs.into()).map_err(StartError::Spawn)?;
                 (None, Some(reason.clone()))
             }
         };
         let mut supervised = Supervised {
             child: child.transpose().map_err(StartError::Spawn)?,
             fallback,
+            clock: Arc::clone(clock),
             link: Link {
                 socket: Arc::new(socket),
             },
             inbox: Inbox::new(),
             last: None,
             keeps: false,
+            unreaped: None,
         };
+        supervised.unreaped = supervised.child.as_ref().map(|_| Unreaped::new());
         let hello = tokio::select! {
             biased;
             event = supervised.event() => event,
@@ -171,12 +177,15 @@ pub struct Supervised {
     child: Option<Child>,
     /// Why it is a thread.
     fallback: Option<String>,
+    clock: Arc<dyn Clock>,
     link: Link,
     inbox: Inbox,
     /// How its last shell was started.
     last: Option<ShellStart>,
     /// It was told to keep whoever it has when its host ends.
-    pub(super) keeps: bool,
+    keeps: bool,
+    /// It is for this program to reap, before it ends.
+    unreaped: Option<Unreaped>,
 }
 
 /// A shell that waits for its script: the host's ends of what it holds.
@@ -256,8 +265,11 @@ impl Supervised {
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
     pub async fn started(&mut self) -> Result<ShellFds, StartError> {
+        let clock = Arc::clone(&self.clock);
+        let mut late = clock.sleep(ANSWER);
         loop {
-            let event = self.event().await.map_err(|Gone| StartError::Gone)?;
+            let event = self.event_until(&mut late).await;
+            let event = event.map_err(|Gone| StartError::Gone)?;
             if let Some(fds) = self.shell(event)? {
                 return Ok(fds);
             }
@@ -302,6 +314,44 @@ impl Supervised {
             Event::StartFailed { reason } => Err(StartError::Shell(reason)),
             _ => Ok(None),
         }
+    }
+
+    /// Waits for the answer to an order: the first event of which `read` makes something. Those before it are dropped.
+    ///
+    /// # Errors
+    /// It is gone, or has not answered within [`ANSWER`].
+    pub(super) async fn answer<T>(
+        &mut self,
+        read: impl Fn(Event, Vec<OwnedFd>) -> Option<T>,
+    ) -> Result<T, Gone> {
+        let clock = Arc::clone(&self.clock);
+        let mut late = clock.sleep(ANSWER);
+        loop {
+            let (event, fds) = self.event_until(&mut late).await?;
+            if let Some(answer) = read(event, fds) {
+                return Ok(answer);
+            }
+        }
+    }
+
+    async fn event_until(
+        &mut self,
+        late: &mut (impl Future<Output = ()> + Unpin),
+    ) -> Result<(Event, Vec<OwnedFd>), Gone> {
+        tokio::select! {
+            biased;
+            event = self.event() => event,
+            () = late => {
+                tracing::error!("a supervisor did not answer within {ANSWER:?}");
+                Err(Gone)
+            }
+        }
+    }
+
+    /// From now on whoever it has outlives this program, and it may, too.
+    pub(super) fn keep(&mut self) {
+        self.keeps = true;
+        self.unreaped = None;
     }
 
     /// The next thing it says. Cancel safe.
@@ -376,7 +426,7 @@ impl Supervised {
         self.wake();
         let _ = rustix::net::shutdown(&*self.link.socket, Shutdown::Write);
         let child = self.child.take()?;
-        Some(Ending::new(child, self.keeps))
+        Some(Ending::new(child, self.keeps, self.unreaped.take()))
     }
 
     /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session (while

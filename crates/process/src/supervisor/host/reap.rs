@@ -6,7 +6,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::process::Child;
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
 
@@ -49,6 +50,42 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     ended
 }
 
+/// How many supervisors of this program are to be reaped before it ends, and word of each that was.
+static UNREAPED: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct Unreaped(());
+
+impl Unreaped {
+    pub(super) fn new() -> Self {
+        *count() += 1;
+        Self(())
+    }
+}
+
+impl Drop for Unreaped {
+    fn drop(&mut self) {
+        *count() -= 1;
+        UNREAPED.1.notify_all();
+    }
+}
+
+fn count() -> MutexGuard<'static, usize> {
+    UNREAPED.0.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until every supervisor that this program has started is reaped, but those that were left to go on without it. For a program
+/// that is about to end, when everything that starts or holds a supervisor was dropped: where process 1 does not reap, as
+/// in a container whose first program is no init, who was not reaped stays a zombie. False if some were left after `limit`. Blocks
+/// the thread.
+pub fn all_reaped(limit: Duration) -> bool {
+    let waited = UNREAPED
+        .1
+        .wait_timeout_while(count(), limit, |left| *left > 0);
+    *waited.unwrap_or_else(PoisonError::into_inner).0 == 0
+}
+
 /// A supervisor to be reaped. It is in any case: whoever was to wait and is dropped, since its runtime ends, leaves that to a
 /// thread.
 #[derive(Debug)]
@@ -57,12 +94,16 @@ pub(super) struct Ending {
     child: Option<Child>,
     /// Whoever it has outlives its host, and so its own end.
     keeps: bool,
+    unreaped: Option<Unreaped>,
 }
 
 impl Ending {
-    pub(super) fn new(child: Child, keeps: bool) -> Self {
-        let child = Some(child);
-        Self { child, keeps }
+    pub(super) fn new(child: Child, keeps: bool, unreaped: Option<Unreaped>) -> Self {
+        Self {
+            child: Some(child),
+            keeps,
+            unreaped,
+        }
     }
 
     /// Reaps it if it has ended. One that ends by itself has nobody left; what one leaves that was killed is ended, since
@@ -85,6 +126,7 @@ impl Ending {
         let reaped = !matches!(child.try_wait(), Ok(None));
         if reaped {
             self.child = None;
+            self.unreaped = None;
         }
         reaped
     }
@@ -105,11 +147,11 @@ impl Drop for Ending {
         if self.try_reap() {
             return;
         }
-        let keeps = self.keeps;
+        let (keeps, unreaped) = (self.keeps, self.unreaped.take());
         // As its parts: a thread that cannot be started drops them, and that is the end of it.
         if let Some(child) = self.child.take() {
             let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
-            let _ = thread.spawn(move || Self::new(child, keeps).reap());
+            let _ = thread.spawn(move || Self::new(child, keeps, unreaped).reap());
         }
     }
 }

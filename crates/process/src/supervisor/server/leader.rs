@@ -1,7 +1,7 @@
 //! Starting a shell out of a host itself: as the leader of a session of its own, without what the host would hand to it by
 //! mistake. No fork: `posix_spawn` does it, at the same cost in a big host as in a small one.
 
-use super::protocol::ShellStart;
+use crate::supervisor::protocol::ShellStart;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use std::collections::BTreeMap;

@@ -5,12 +5,12 @@
 //! tree: if the pid was reused in between, the pidfd is that of the process that has gone, and nothing is hit.
 
 use super::marked::Marked;
-use super::protocol::ShellEnd;
+use super::reaped::{Reaped, shell_end};
 use super::terminal;
 use crate::platform::{open_handle, signal_handle};
 use crate::proc_fs::{self, ProcessInfo};
 use agent_bash_core::Survivor;
-use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+use rustix::process::{Pid, Signal, WaitOptions};
 use std::collections::BTreeSet;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -35,17 +35,6 @@ pub(super) enum Tree {
     },
     /// By marks: this is a thread of the host.
     Marked(Marked),
-}
-
-/// What a look at the tree found.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Reaped {
-    /// How the shell has ended, if it was found to have now.
-    pub(super) end: Option<ShellEnd>,
-    /// Nobody is left.
-    pub(super) empty: bool,
-    /// The shell has ended, and nobody knows how: somebody else took its status.
-    pub(super) lost: bool,
 }
 
 impl Tree {
@@ -220,14 +209,6 @@ const UNKNOWN: &str = "(its name is hidden)";
 fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
     let in_it = |pid: &i32| ProcessInfo::read(*pid).is_some_and(|process| process.group == group);
     !spared.iter().any(in_it)
-}
-
-pub(super) fn shell_end(status: WaitStatus) -> Option<ShellEnd> {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Some(ShellEnd::Exited(code)),
-        (None, Some(number)) => Some(ShellEnd::Signaled(number)),
-        (None, None) => None,
-    }
 }
 
 fn reap_children(shell: Option<i32>, on_terminal: bool) -> Reaped {

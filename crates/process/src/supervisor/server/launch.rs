@@ -1,9 +1,9 @@
 //! Starting a shell: its pipes, the file its script will be in, its own process group.
 
-use super::protocol::ShellStart;
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
 use crate::proc_fs;
+use crate::supervisor::protocol::ShellStart;
 use agent_bash_core::StreamId;
 use rustix::io::FdFlags;
 use std::collections::BTreeMap;

@@ -1,0 +1,27 @@
+//! The host's side of a shell on a terminal.
+
+use super::client::{Gone, StartError, Supervised};
+use crate::supervisor::protocol::{Event, Order, TerminalStart};
+use std::os::fd::BorrowedFd;
+
+impl Supervised {
+    /// Starts a shell on a terminal, and lets it run. `script` is the file its script is in; the shell shares the place
+    /// where it is read. For a supervisor that has had no shell; it cannot have another afterwards.
+    ///
+    /// # Errors
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    pub async fn start_on_terminal(
+        &mut self,
+        start: TerminalStart,
+        script: BorrowedFd<'_>,
+    ) -> Result<(), StartError> {
+        self.order(&Order::StartOnTerminal(start), &[script])
+            .map_err(|_| StartError::Gone)?;
+        let answer = self.answer(|event, _| match event {
+            Event::Started { .. } => Some(Ok(())),
+            Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
+            _ => None,
+        });
+        answer.await.map_err(|Gone| StartError::Gone)?
+    }
+}

@@ -1,0 +1,66 @@
+//! The shell of the current call, and what the host knows of its end.
+
+use crate::supervisor::protocol::{Event, ShellEnd};
+use crate::supervisor::server::launch::Report;
+use crate::supervisor::server::terminal::Terminal;
+
+/// The shell of the current call.
+#[derive(Debug)]
+pub(super) struct Shell {
+    pub(super) pid: i32,
+    /// Inodes of its output.
+    pub(super) pipes: Vec<u64>,
+    /// The argument by which its forks are known.
+    pub(super) boot: Vec<u8>,
+    pub(super) report: Report,
+    /// The terminal it is on, if any.
+    pub(super) terminal: Option<Terminal>,
+    pub(super) phase: Phase,
+}
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It was not reaped.
+    Running,
+    /// It has ended, which the host does not know.
+    Ended(ShellEnd),
+    /// The host knows that it has ended, and that it has left somebody.
+    Leaving(ShellEnd),
+    /// The host knows that nobody is left.
+    Over(ShellEnd),
+}
+
+impl Shell {
+    /// How it ended, once it has.
+    pub(super) fn end(&self) -> Option<ShellEnd> {
+        match self.phase {
+            Phase::Running => None,
+            Phase::Ended(end) | Phase::Leaving(end) | Phase::Over(end) => Some(end),
+        }
+    }
+
+    /// Whether nobody of its call is left, and the host knows.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.phase, Phase::Over(_))
+    }
+
+    /// What the host is to be told now; `empty`: nobody is left.
+    pub(super) fn news(&mut self, empty: bool) -> Option<Event> {
+        let (next, event) = match self.phase {
+            Phase::Ended(end) => {
+                let report = self.report.take();
+                let next = if empty {
+                    Phase::Over(end)
+                } else {
+                    Phase::Leaving(end)
+                };
+                (next, Event::Ended { end, empty, report })
+            }
+            Phase::Leaving(end) if empty => (Phase::Over(end), Event::Empty),
+            Phase::Running | Phase::Leaving(_) | Phase::Over(_) => return None,
+        };
+        self.phase = next;
+        Some(event)
+    }
+}
