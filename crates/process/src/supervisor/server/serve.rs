@@ -256,8 +256,7 @@ impl Server {
         }
         // Jobs beside the shell are not of its call.
         if !self.besides.is_empty() && self.living_shell().is_none() {
-            self.spare();
-            reaped.empty |= self.tree.members().is_empty();
+            reaped.empty |= self.members().is_empty();
         }
         reaped.empty
     }

@@ -66,6 +66,14 @@ impl Tree {
         }
     }
 
+    /// Whether it is a job of its own.
+    pub(super) fn is_spared(&self, pid: i32) -> bool {
+        match self {
+            Self::Below { spared, .. } => spared.contains(&pid),
+            Self::Marked(_) => false,
+        }
+    }
+
     /// Whether a process group may be signalled as such.
     fn is_its_own(&self, group: i32) -> bool {
         match self {
@@ -130,12 +138,6 @@ impl Tree {
         }
     }
 
-    /// Who still lives. `pipes` are the inodes of the call's output; `boot` is the argument by which a shell of ours is known
-    /// that has forked and not yet become its command, or is a subshell.
-    pub(super) fn survivors(&mut self, pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
-        named(&self.members(), pipes, boot)
-    }
-
     /// Everybody who lives, the shell too, and those who are spared.
     pub(super) fn everybody(&mut self) -> Vec<ProcessInfo> {
         match self {
@@ -148,12 +150,10 @@ impl Tree {
         }
     }
 
-    /// Everybody who lives, the shell too.
+    /// Everybody who lives, the shell too, but those who are spared.
     pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
         let mut members = self.everybody();
-        if let Self::Below { spared, .. } = self {
-            members.retain(|process| !spared.contains(&process.pid));
-        }
+        members.retain(|process| !self.is_spared(process.pid));
         members
     }
 
@@ -180,7 +180,8 @@ impl Tree {
     }
 }
 
-/// Processes as they are named to others, all of them. `pipes` and `boot` as in [`Tree::survivors`].
+/// Processes as they are named to others, all of them. `pipes` are the inodes of the call's output; `boot` is the argument by which a
+/// shell of ours is known that has forked and not yet become its command, or is a subshell.
 pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
     let named = processes.iter().map(|process| Survivor {
         pid: process.pid.unsigned_abs(),

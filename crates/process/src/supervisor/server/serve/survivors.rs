@@ -6,7 +6,7 @@ use crate::supervisor::protocol::Event;
 use crate::supervisor::server::beside::{Beside, Found};
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
-use crate::supervisor::server::tree::Tree;
+use crate::supervisor::server::tree::{Tree, named};
 use agent_bash_core::Survivor;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -78,9 +78,8 @@ impl Server {
 
     /// Who lives beside the shell and was not seen in a call before.
     fn nobodys(&mut self) -> Vec<ProcessInfo> {
-        self.spare();
+        let mut all = self.look();
         let known = self.known();
-        let mut all = self.tree.members();
         all.retain(|process| !known.contains(&process.pid));
         all
     }
@@ -91,23 +90,31 @@ impl Server {
         besides.chain(self.living_shell()).collect()
     }
 
-    /// Finds out who is beside the shell. Nobody else touches those of them that are jobs.
+    /// As [`Self::look`], where nobody else asks for the list.
     pub(super) fn spare(&mut self) {
-        if !self.besides.is_empty() {
-            let living = self.tree.everybody();
-            for beside in &mut self.besides {
-                beside.look(&living);
-            }
-            let known = self.known();
-            let watched = self.besides.iter_mut().find(|beside| beside.is_watched());
-            if let Some(watched) = watched {
-                // Nothing else runs meanwhile, so whoever is nobody's is theirs.
-                let is_nobodys = |process: &&ProcessInfo| !known.contains(&process.pid);
-                living
-                    .iter()
-                    .filter(is_nobodys)
-                    .for_each(|process| watched.take_in(process));
-            }
+        if self.besides.is_empty() {
+            self.tree.spare(BTreeSet::new());
+        } else {
+            self.look();
+        }
+    }
+
+    /// Finds out who is beside the shell, by one reading of the tree: with another one, whoever was started meanwhile would be
+    /// nobody's. Nobody else touches those of them that are jobs. Returns everybody.
+    fn look(&mut self) -> Vec<ProcessInfo> {
+        let living = self.tree.everybody();
+        for beside in &mut self.besides {
+            beside.look(&living);
+        }
+        let known = self.known();
+        let watched = self.besides.iter_mut().find(|beside| beside.is_watched());
+        if let Some(watched) = watched {
+            // Nothing else runs meanwhile, so whoever is nobody's is theirs.
+            let is_nobodys = |process: &&ProcessInfo| !known.contains(&process.pid);
+            living
+                .iter()
+                .filter(is_nobodys)
+                .for_each(|process| watched.take_in(process));
         }
         let jobs = self
             .besides
@@ -115,6 +122,14 @@ impl Server {
             .filter(|beside| beside.outlives_session());
         let spared = jobs.flat_map(Beside::pids).collect();
         self.tree.spare(spared);
+        living
+    }
+
+    /// Everybody but the jobs beside the shell.
+    pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
+        let mut living = self.look();
+        living.retain(|process| !self.tree.is_spared(process.pid));
+        living
     }
 
     pub(super) fn look_after_besides(&mut self) {
@@ -152,16 +167,14 @@ impl Server {
 
     /// Who lives below us and is no job beside the shell; the shell, too.
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
-        self.spare();
-        match &self.shell {
-            Some(shell) => {
-                let mut survivors = self.tree.survivors(&shell.pipes, &shell.boot);
-                if let Some(terminal) = &shell.terminal {
-                    terminal.mark_holders(&mut survivors);
-                }
-                survivors
-            }
-            None => Vec::new(),
+        let members = self.members();
+        let Some(shell) = &self.shell else {
+            return Vec::new();
+        };
+        let mut survivors = named(&members, &shell.pipes, &shell.boot);
+        if let Some(terminal) = &shell.terminal {
+            terminal.mark_holders(&mut survivors);
         }
+        survivors
     }
 }
