@@ -1,14 +1,14 @@
 //! What is seen by a process that adopts orphans: one without mark, place or session, and a supervisor that was not reaped. Alone in
 //! their program, and one after the other: adopting is a state of the whole process.
 
+use agent_bash_tests::census::{Census, adopt_orphans};
 use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::poll;
 use agent_bash_tests::procfs;
 use agent_bash_tests::product;
+use agent_bash_tests::world::World;
 use serde_json::json;
 use std::sync::Mutex;
-use agent_bash_tests::census::{Census, adopt_orphans};
-use agent_bash_tests::poll;
-use agent_bash_tests::world::World;
 use std::time::Duration;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -31,15 +31,23 @@ fn a_server_reaps_its_supervisors_before_it_ends() {
         let id = server.new_id();
         let call = json!({"id": id, "type": "tool_call", "request": request});
         server.send(&call).unwrap();
-        let answer = server.next_where(patience, |line| line["id"] == id).unwrap();
+        let answer = server
+            .next_where(patience, |line| line["id"] == id)
+            .unwrap();
         assert_eq!(answer["success"], true, "{answer}");
     }
     let pid = server.pid();
-    let supervisors = || procfs::processes().into_iter().filter(|one| one.parent == pid);
+    let supervisors = || {
+        procfs::processes()
+            .into_iter()
+            .filter(|one| one.parent == pid)
+    };
     assert!(supervisors().count() >= 2, "nobody was there to be reaped");
     server.end().unwrap();
     let me = std::process::id();
-    let left = procfs::processes().into_iter().filter(|one| one.parent == me);
+    let left = procfs::processes()
+        .into_iter()
+        .filter(|one| one.parent == me);
     let left: Vec<String> = left.map(|one| one.to_string()).collect();
     assert_eq!(left, Vec::<String>::new());
     world.assert_nothing_left(patience);
