@@ -1,7 +1,7 @@
 //! The runtime of a command: with all of its threads, or an error that says what is missing. (tokio panics where a thread cannot
 //! be started, and what it has started by then waits for ever.)
 
-use agent_bash::process::supervisor;
+use agent_bash::process::supervisor::Supervisor;
 use anyhow::Context;
 use std::io;
 use std::num::NonZeroUsize;
@@ -32,10 +32,10 @@ pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
 const LAST_ONES: Duration = Duration::from_secs(1);
 
 /// Ends it, for a program that ends next: what still waits in there (the thread that reads stdin, a write to a reader who does not
-/// read) is not waited for, but every supervisor is reaped. Where process 1 does not reap they would stay zombies.
-pub(crate) fn end(runtime: Runtime) {
+/// read) is not waited for, but every supervisor is reaped that was started by `supervisor`. Where process 1 does not reap they would stay zombies.
+pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
     runtime.shutdown_background();
-    supervisor::all_reaped(LAST_ONES);
+    supervisor.all_reaped(LAST_ONES);
 }
 
 /// Has so many threads at once, for a moment.

@@ -31,8 +31,7 @@ mod protocol;
 mod server;
 
 pub use host::{
-    Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, Supervised,
-    Supervisor, all_reaped,
+    Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, Supervised, Supervisor,
 };
 pub use job_directory::{JobEnd, JobEnding};
 pub use protocol::{Detach, Event, ShellEnd, ShellStart, TerminalStart};

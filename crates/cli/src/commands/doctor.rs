@@ -63,9 +63,7 @@ const INDENT: &str = "\n                     ";
 /// Prints a line for each thing. Exit code 1 if one does not work.
 pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
-    let findings = runtime.block_on(examine(start));
-    runtime::end(runtime);
-    let findings = findings?;
+    let findings = runtime.block_on(examine(start))?;
     if let Some(state) = start.host.state_dir() {
         // What was left behind on purpose had an entry as a job there. It may never have been made.
         let _ = fs::remove_dir_all(state.join(SESSION));

@@ -28,9 +28,10 @@ where
     // Held as long as it serves.
     let (name, _claim) = session_name_for(args.state.as_deref(), protocol, start);
     let runtime = runtime::start(None)?;
+    let supervisor = Supervisor::this_program(&start.token);
     let served = runtime.block_on(async {
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
-        let options = SessionOptions::many_calls(name, Supervisor::this_program(&start.token));
+        let options = SessionOptions::many_calls(name, supervisor.clone());
         let session = Arc::new(Session::open(&settings, start.host.clone(), options)?);
         // As a task: what it wakes then runs on the same thread as itself, which saves two changes of thread a message.
         let served = tokio::spawn(serve(Arc::clone(&session), settings, called_off));
@@ -38,7 +39,7 @@ where
         session.close();
         served
     });
-    runtime::end(runtime);
+    runtime::end(runtime, &supervisor);
     served.map(|()| 0)
 }
 

@@ -25,12 +25,13 @@ pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
         return Err(Usage(usage.to_owned()).into());
     }
     let runtime = runtime::start(None)?;
-    let code = runtime.block_on(interface(args, start))?;
-    runtime::end(runtime);
-    Ok(code)
+    let supervisor = Supervisor::this_program(&start.token);
+    let code = runtime.block_on(interface(args, start, supervisor.clone()));
+    runtime::end(runtime, &supervisor);
+    code
 }
 
-async fn interface(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
+async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> anyhow::Result<u8> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let serving = &args.serving;
     let mut settings = start.settings(&serving.chosen())?.settings;
@@ -39,7 +40,6 @@ async fn interface(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
     settings.virtual_terminal = true;
     let (name, _claim) = session_name_for(serving.state.as_deref(), "tui", start);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let supervisor = Supervisor::this_program(&start.token);
     let terminals = Terminals::new(PtyOptions::new(supervisor.clone(), Arc::clone(&clock)));
     let executor = terminals.executor();
     let options = SessionOptions::many_calls(name, supervisor);

@@ -12,5 +12,4 @@ mod visit;
 
 pub use client::{Gone, Link, ShellFds, StartError, Supervised, Supervisor};
 pub use detach::{JobFds, NotTaken};
-pub use reap::all_reaped;
 pub use visit::{JobKilled, JobVisit};

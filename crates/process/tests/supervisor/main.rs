@@ -386,10 +386,9 @@ async fn all_that_were_dropped_are_waited_for(supervisor: Supervisor) {
     let mut supervised = launch(&supervisor).await.unwrap();
     let pid = supervised.pid();
     let _fds = start(&mut supervised, "sleep 1000; :").await;
-    // The others of this program are reaped when their tests are over.
-    assert!(!supervisor::all_reaped(Duration::ZERO));
+    assert!(!supervisor.all_reaped(Duration::ZERO));
     drop(supervised);
-    let reaped = tokio::task::spawn_blocking(|| supervisor::all_reaped(SOON));
+    let reaped = tokio::task::spawn_blocking(move || supervisor.all_reaped(SOON));
     assert!(reaped.await.unwrap());
     assert!(!is_there(pid));
 }

@@ -1,6 +1,6 @@
 //! The host's side: starting a supervisor, giving it orders, hearing from it, and reaping it in the end.
 
-use super::reap::{Ending, Unreaped, reap, sweep};
+use super::reap::{Count, Ending, Unreaped, reap, sweep};
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use crate::supervisor::server::{start_fallback, this_program};
@@ -10,6 +10,7 @@ use rustix::net::Shutdown;
 use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -29,9 +30,26 @@ const HELLO: Duration = Duration::from_secs(1);
 const ANSWER: Duration = Duration::from_secs(10);
 
 /// How supervisors are started.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub struct Supervisor {
     how: How,
+    /// Those that this one and its clones have started.
+    unreaped: Count,
+}
+
+/// By how they are started.
+impl PartialEq for Supervisor {
+    fn eq(&self, other: &Self) -> bool {
+        self.how == other.how
+    }
+}
+
+impl Eq for Supervisor {}
+
+impl Hash for Supervisor {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.how.hash(state);
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -50,9 +68,7 @@ impl Supervisor {
     /// By starting another program, which must call [`crate::supervisor::init`] at the top of its `main`. For hosts whose `main` is
     /// not their own: plugins, tests.
     pub fn at(program: impl Into<PathBuf>) -> Self {
-        Self {
-            how: How::Program(program.into()),
-        }
+        Self::by(How::Program(program.into()))
     }
 
     /// Without any: a thread of this program does the work, and knows the processes of a call by their session, a
@@ -69,9 +85,20 @@ impl Supervisor {
 
     /// As [`Self::fallback`], with the reason that calls are to be told.
     pub fn fallback_because(reason: impl Into<String>) -> Self {
-        Self {
-            how: How::Fallback(reason.into()),
-        }
+        Self::by(How::Fallback(reason.into()))
+    }
+
+    fn by(how: How) -> Self {
+        let unreaped = Count::default();
+        Self { how, unreaped }
+    }
+
+    /// Waits until every supervisor is reaped that this one and its clones have started, but those that were left to go on
+    /// without their host. For a program that is about to end, when everything that starts or holds a supervisor was dropped:
+    /// where process 1 does not reap, as in a container whose first program is no init, who was not reaped stays a zombie. False
+    /// if some were left after `limit`. Blocks the thread.
+    pub fn all_reaped(&self, limit: Duration) -> bool {
+        self.unreaped.is_none_within(limit)
     }
 
     /// Starts one, with `env` as its whole environment, and waits for its hello.
@@ -108,7 +135,7 @@ impl Supervisor {
             keeps: false,
             unreaped: None,
         };
-        supervised.unreaped = supervised.child.as_ref().map(|_| Unreaped::new());
+        supervised.unreaped = supervised.child.as_ref().map(|_| self.unreaped.one());
         let hello = tokio::select! {
             biased;
             event = supervised.event() => event,

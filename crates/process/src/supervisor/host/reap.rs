@@ -50,40 +50,40 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     ended
 }
 
-/// How many supervisors of this program are to be reaped before it ends, and word of each that was.
-static UNREAPED: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+/// How many supervisors are to be reaped, and word of each that was. Clones count the same ones.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Count(Arc<(Mutex<usize>, Condvar)>);
 
 /// One of them.
 #[derive(Debug)]
-pub(super) struct Unreaped(());
+pub(super) struct Unreaped(Count);
 
-impl Unreaped {
-    pub(super) fn new() -> Self {
-        *count() += 1;
-        Self(())
+impl Count {
+    fn lock(&self) -> MutexGuard<'_, usize> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One more.
+    pub(super) fn one(&self) -> Unreaped {
+        *self.lock() += 1;
+        Unreaped(self.clone())
+    }
+
+    /// Waits until there are none; false if there are some after `limit`.
+    pub(super) fn is_none_within(&self, limit: Duration) -> bool {
+        let waited = self
+            .0
+            .1
+            .wait_timeout_while(self.lock(), limit, |left| *left > 0);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 == 0
     }
 }
 
 impl Drop for Unreaped {
     fn drop(&mut self) {
-        *count() -= 1;
-        UNREAPED.1.notify_all();
+        *self.0.lock() -= 1;
+        self.0.0.1.notify_all();
     }
-}
-
-fn count() -> MutexGuard<'static, usize> {
-    UNREAPED.0.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Waits until every supervisor that this program has started is reaped, but those that were left to go on without it. For a program
-/// that is about to end, when everything that starts or holds a supervisor was dropped: where process 1 does not reap, as
-/// in a container whose first program is no init, who was not reaped stays a zombie. False if some were left after `limit`. Blocks
-/// the thread.
-pub fn all_reaped(limit: Duration) -> bool {
-    let waited = UNREAPED
-        .1
-        .wait_timeout_while(count(), limit, |left| *left > 0);
-    *waited.unwrap_or_else(PoisonError::into_inner).0 == 0
 }
 
 /// A supervisor to be reaped. It is in any case: whoever was to wait and is dropped, since its runtime ends, leaves that to a
