@@ -27,6 +27,7 @@ pub mod running;
 pub mod schema;
 pub mod session;
 pub mod settings;
+mod shell;
 mod stage;
 mod tool;
 
@@ -42,6 +43,7 @@ pub use host::HostContext;
 pub use pipeline::Account;
 pub use refusal::{APPROVAL_RULE, Refusal, RuleRefusal};
 pub use session::Session;
+pub use shell::shell_in_force;
 pub use stage::approve::{AllowAll, Approval, Approver, Denied, Proposal};
 pub use stage::background::JobStarter;
 pub use stage::parse_input::Input;

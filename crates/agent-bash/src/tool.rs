@@ -5,6 +5,7 @@ use crate::HostContext;
 use crate::in_order::Queues;
 use crate::pipeline::{self, Account};
 use crate::schema::{self, ToolSchema};
+use crate::shell::shell_in_force;
 use crate::stage::approve::{AllowAll, Approver};
 use crate::stage::audit::Audit;
 use crate::stage::background::JobStarter;
@@ -12,13 +13,12 @@ use crate::stage::parse_input::Input;
 use crate::stage::terminal::Terminal;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
-    Profile, Shell, ShellChoice, StdinSource, StreamId, ToolResult, Window,
+    Profile, Shell, StdinSource, StreamId, ToolResult, Window,
 };
 use agent_bash_policy::{
-    Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
+    Context, Dialect, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
 };
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
-use agent_bash_process::resolve_shell;
 use agent_bash_sink::LiveUpdates;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -59,6 +59,14 @@ pub(crate) struct Wiring {
     pub(crate) terminal: Option<Terminal>,
     /// Who is about to use which persistent shell.
     pub(crate) queues: Arc<Queues>,
+}
+
+impl Wiring {
+    /// What the shell reads that commands are run by.
+    pub(crate) fn dialect(&self) -> Dialect {
+        let shell = self.shell.as_ref();
+        shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell.path))
+    }
 }
 
 /// Rules about commands for which the model has a better tool, and what follows from a match.
@@ -229,6 +237,7 @@ impl BashTool {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
             tools: tools.or_else(|| host.tools.clone()),
+            dialect: wiring.dialect(),
         };
         policy.decide(script, &context)
     }
@@ -432,12 +441,12 @@ impl BashToolBuilder {
     pub fn build(self) -> BashTool {
         let host_env: BTreeMap<_, _> = (*self.host.env).clone();
         let environment = BaseEnvironment::build(host_env, &self.environment);
-        let (named, choice) = match self.safe_mode {
-            // The policy reads bash, and a list is worth nothing to a shell that reads otherwise.
-            Some(_) => (None, ShellChoice::Bash),
-            None => (self.shell.as_deref(), self.profile.shell),
-        };
-        let shell = resolve_shell(named, choice, &environment.variables);
+        let shell = shell_in_force(
+            &self.profile,
+            self.shell.as_deref(),
+            self.safe_mode.is_some(),
+            &environment.variables,
+        );
         let terminal = self
             .terminal
             .filter(|_| self.virtual_terminal && self.profile.pty)

@@ -187,11 +187,16 @@ fn settings_show_what_is_in_force() {
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["timeout.default"]["value"], "\"30s\"", "as data, too");
     assert_eq!(json["timeout.default"]["origin"], "profile modes");
-    let shell = value(&[modes], "shell.path");
-    assert!(
-        shell.contains("/bash\"") && !shell.contains("not set"),
-        "{shell}"
-    );
+    let named = ("AGENT_BASH_SHELL_PATH", "/bin/sh");
+    for variables in [&[modes][..], &[modes, named]] {
+        let shell = value(variables, "shell.path");
+        assert!(
+            shell.contains("/bash\"") && !shell.contains("not set"),
+            "{shell}"
+        );
+    }
+    let shell = value(&[named], "shell.path");
+    assert!(shell.contains("/bin/sh"), "the control: {shell}");
 }
 
 #[test]

@@ -1,6 +1,26 @@
 //! What a verdict depends on besides the script.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The shell language that a script is read in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// bash's, and that of every shell which reads what bash does.
+    #[default]
+    Bash,
+    /// zsh's. What both shells read alike is judged as ever; what zsh alone has is refused where a rule could care.
+    Zsh,
+}
+
+impl Dialect {
+    /// The language of the shell at this path.
+    pub fn of_shell(path: impl AsRef<Path>) -> Self {
+        match path.as_ref().file_name() {
+            Some(name) if name == "zsh" => Dialect::Zsh,
+            _ => Dialect::Bash,
+        }
+    }
+}
 
 /// Where the script would run, for whom, and which tools the caller could use instead.
 ///
@@ -13,6 +33,8 @@ pub struct Context {
     pub home: Option<PathBuf>,
     /// The tools the caller has, for the interceptor; without a list nothing is intercepted.
     pub tools: Option<Vec<String>>,
+    /// What the shell that would run it reads.
+    pub dialect: Dialect,
 }
 
 impl Context {
@@ -22,6 +44,7 @@ impl Context {
             cwd: cwd.into(),
             home: None,
             tools: None,
+            dialect: Dialect::Bash,
         }
     }
 
@@ -36,6 +59,13 @@ impl Context {
     #[must_use]
     pub fn with_tools<T: Into<String>>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
         self.tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// The same for a shell that reads this.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
         self
     }
 }

@@ -24,7 +24,7 @@ mod safety;
 mod syntax;
 mod verdict;
 
-pub use context::Context;
+pub use context::{Context, Dialect};
 pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,

@@ -16,6 +16,7 @@ mod second_reading_tests;
 mod selection;
 mod services;
 mod system;
+mod zsh;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -64,6 +65,8 @@ struct Scene<'s> {
     base: Cow<'s, str>,
     /// Whether one of the commands makes pushes forced: found out once for all that ask, who may be thousands.
     forces_pushes: OnceCell<bool>,
+    /// Whether a rule that is asked cares for one of the commands.
+    cares: OnceCell<bool>,
 }
 
 impl<'s> Scene<'s> {
@@ -75,6 +78,7 @@ impl<'s> Scene<'s> {
             depth,
             base: context.cwd.to_string_lossy(),
             forces_pushes: OnceCell::new(),
+            cares: OnceCell::new(),
         }
     }
 
@@ -143,7 +147,8 @@ fn is_git(ran: &Ran) -> Option<bool> {
     }
 }
 
-static RULES: [&Rule; 25] = [
+static RULES: [&Rule; 26] = [
+    &zsh::RULE,
     &no_blind_git_add::RULE,
     &no_force_push::RULE,
     &no_dangerous_rm::RULE,

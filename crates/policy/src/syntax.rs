@@ -28,7 +28,7 @@ pub(crate) mod written;
 
 use std::cell::{Cell, OnceCell};
 
-use crate::Context;
+use crate::{Context, Dialect};
 use grammar::Tree;
 use mend::Edit;
 use reader::{Origin, Problem};
@@ -42,6 +42,8 @@ pub(crate) struct Parsed<'t> {
     /// Our reading, unresolved.
     pub(crate) list: ast::List,
     problem: Option<(Problem, usize)>,
+    /// Where the pipeline begins in which the problem is.
+    stopped_in: usize,
     edits: Vec<Edit>,
     tree: OnceCell<Tree>,
 }
@@ -62,14 +64,19 @@ pub(crate) struct Script<'t> {
     pub(crate) over_limit: bool,
 }
 
-/// Reads a script, and follows nothing in it.
+/// Reads a script as bash, and follows nothing in it.
 pub(crate) fn parse(text: &str) -> Parsed<'_> {
+    parse_as(Dialect::Bash, text)
+}
+
+fn parse_as(dialect: Dialect, text: &str) -> Parsed<'_> {
     let budget = Cell::new(reader::MAX_NODES);
-    let reading = reader::read(text, Origin::At(0), &budget, 0);
+    let reading = reader::read(text, Origin::At(0), dialect, &budget, 0);
     Parsed {
         text,
         list: reading.list,
         problem: reading.problem,
+        stopped_in: reading.stopped_in,
         edits: reading.edits,
         tree: OnceCell::new(),
     }
@@ -77,7 +84,7 @@ pub(crate) fn parse(text: &str) -> Parsed<'_> {
 
 /// Reads a script and follows it.
 pub(crate) fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
-    let parsed = parse(text);
+    let parsed = parse_as(context.dialect, text);
     let mut machine = Machine::new(context);
     machine.walk(&parsed.list);
     let over_limit = machine.incomplete || matches!(parsed.problem, Some((Problem::Limit, _)));
@@ -85,6 +92,9 @@ pub(crate) fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
         Some((Problem::Syntax, at)) => Some(at),
         _ => None,
     };
+    if syntax_error.is_some() && context.dialect == Dialect::Zsh {
+        machine.note_unread(text, parsed.stopped_in);
+    }
     let flat = if over_limit || syntax_error.is_some() || machine.broken_text {
         flat::commands(text, context)
     } else {

@@ -1,7 +1,8 @@
 //! Properties that hold for any script: no panic, and a verdict that does not depend on what means nothing.
 
 use agent_bash_policy::{
-    Context, Interceptor, Policy, RuleSelection, SafeMode, check_safety, explain, normalise, rules,
+    Context, Dialect, Interceptor, Policy, RuleSelection, SafeMode, check_safety, explain,
+    normalise, rules,
 };
 use proptest::prelude::*;
 
@@ -41,7 +42,8 @@ fn shellish() -> impl Strategy<Value = String> {
             "(", "{", "if", "then", "fi", "for", "in", "do", "done", "case", "esac", ";;", "[[",
             "]]", "((", "))", "x=", "a[", "]", "*", "?", "~", "!", "#", "eval", "bash", "-c",
             "xargs", "find", "-exec", "time", "coproc", "$'", "\\\n", "{a,b}", "é", "\u{0}",
-            "function", "f()",
+            "function", "f()", "zsh", "(N)", "(e:", "${(f)", "${=", "$=x", "$x[", ":h", "<1-5>",
+            "=rm", "repeat", ">!", "&!", "setopt", "always",
         ]),
         prop::sample::select(vec![" ", " ", "\n"]),
     ];
@@ -68,6 +70,8 @@ proptest! {
         for command in &explanation.commands {
             prop_assert!(command.span.start <= command.span.end && command.span.end <= script.len(), "{:?}", command);
         }
+        let zsh = context().with_dialect(Dialect::Zsh);
+        check_safety(&script, &zsh, &RuleSelection::all());
         normalise(&script, false);
     }
 

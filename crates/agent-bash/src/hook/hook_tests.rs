@@ -126,6 +126,15 @@ fn what_the_programs_wrote_passes_without_a_word() {
 }
 
 #[test]
+fn a_command_is_read_as_the_users_shell_reads_it() {
+    let (agent, _, captured) = CAPTURED[0];
+    let call = call(captured, "git push origin $branch:release");
+    let refuses = |shell| said(agent, &call, &host(&[("SHELL", shell)])) != Answer::silent();
+    assert!(refuses("/bin/zsh"));
+    assert!(!refuses("/bin/bash"));
+}
+
+#[test]
 fn a_harmless_command_is_never_allowed_in_the_users_place() {
     let scripts = [
         "git status",

@@ -5,9 +5,10 @@ use crate::HostContext;
 use crate::settings::{self, Settings};
 use agent_bash_core::{Notice, NoticeKind};
 use agent_bash_policy::{
-    Context, Finding, InterceptMode, Interceptor, SafeMode, Verdict, printable, safe_run,
+    Context, Dialect, Finding, InterceptMode, Interceptor, SafeMode, Verdict, printable, safe_run,
 };
 use serde_json::{Map, Value};
+use std::ffi::OsStr;
 
 /// What the agent is told.
 #[derive(Debug, PartialEq)]
@@ -40,10 +41,14 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
         .map_err(|error| error.to_string())?
         .settings;
     let policy = settings.policy().map_err(|error| error.to_string())?;
+    // Which shell an agent starts nobody says; most start the user's.
+    let users_shell = host.env.get(OsStr::new("SHELL"));
+    let users_shell = users_shell.map_or(Dialect::Bash, Dialect::of_shell);
     let context = Context {
         cwd: call.cwd.clone(),
         home: host.home,
         tools: host.tools.or_else(|| settings.interceptor_tools.clone()),
+        dialect: users_shell,
     };
     let verdict = policy.decide(&call.script, &context);
     if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {

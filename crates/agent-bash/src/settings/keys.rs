@@ -106,7 +106,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "shell.path",
-        doc: "The shell, an absolute path. Otherwise $SHELL if it is bash, else bash, else sh.",
+        doc: "The shell, an absolute path. Otherwise $SHELL if it is bash, else bash, else sh. Profiles modes and paged always run bash.",
         form: Form::Text,
         set: |s, v| absolute_path(v).map(|path| s.shell = Some(path)),
         get: |s| to_value(s.shell.as_ref()?),

@@ -152,3 +152,56 @@ async fn safe_mode_runs_in_bash_and_in_an_environment_that_runs_nothing_else() {
     );
     assert_eq!(spec.env.get("GIT_OPTIONAL_LOCKS"), Some(OsStr::new("0")));
 }
+
+/// A shell of this name, that nobody will start.
+fn shell_called(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join(name);
+    std::fs::write(&path, "").unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    (dir, path)
+}
+
+#[tokio::test]
+async fn modes_and_paged_run_bash_whatever_shell_the_user_has_named() {
+    let (_dir, named) = shell_called("zsh");
+    for (profile, is_named) in [
+        (&profiles::MODES, false),
+        (&profiles::PAGED, false),
+        // The control: these leave it to the user.
+        (&profiles::STANDARD, true),
+        (&profiles::WORKSPACE, true),
+    ] {
+        let executor = Scripted::exits(0, b"");
+        let tool = builder(profile, &executor, Path::new("/")).shell(named.clone());
+        tool.build().execute(json!("true"), &Cancel::new()).await;
+        let shell = executor.last().shell;
+        assert_eq!(shell.path == named, is_named, "{:?}", profile.name);
+        assert_eq!(shell.is_bash, !is_named, "{:?}", profile.name);
+    }
+}
+
+#[tokio::test]
+async fn a_command_is_read_as_the_shell_reads_it_that_will_run_it() {
+    let (_dir, zsh) = shell_called("zsh");
+    for (shell, runs) in [(Some(zsh), 0), (None, 1)] {
+        let executor = Scripted::exits(0, b"");
+        let mut tool = builder(&profiles::STANDARD, &executor, Path::new("/"));
+        if let Some(shell) = shell {
+            tool = tool.shell(shell);
+        }
+        let tool = tool.build();
+        // In bash the first character of `x`, and a bracket: nothing that anybody loses.
+        let command = "rm -f $x[1]";
+        let result = tool.execute(json!(command), &Cancel::new()).await;
+        assert_eq!(executor.runs(), runs, "{}", result.text);
+        assert_eq!(tool.check(command).refuses(), runs == 0);
+        assert_eq!(
+            result.text.contains("only zsh"),
+            runs == 0,
+            "{}",
+            result.text
+        );
+    }
+}

@@ -6,9 +6,10 @@ use crate::commands::script;
 use crate::output;
 use crate::start::{Chosen, Start};
 use agent_bash::policy::{
-    Context, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
-    explain, marked_lines,
+    Context, Dialect, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode,
+    Verdict, explain, marked_lines,
 };
+use agent_bash::shell_in_force;
 use anyhow::Context as _;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write as _};
@@ -100,6 +101,13 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
         Some(only) => only == check,
         None => by_default,
     };
+    let shell = shell_in_force(
+        &settings.profile(),
+        settings.shell.as_deref(),
+        settings.safe_mode.is_some(),
+        &start.host.env,
+    );
+    let dialect = shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path));
     let mut policy = Policy::default();
     // What is only remarked on runs; naming tools here asks about them.
     let intercepts = settings.interceptor == InterceptMode::Block || questions.tools.is_some();
@@ -123,6 +131,7 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
         cwd: start.cwd(questions.cwd.as_deref()),
         home: start.host.home.clone(),
         tools: settings.interceptor_tools,
+        dialect,
     };
     Ok((policy, context))
 }

@@ -3,9 +3,9 @@
 use crate::args::SettingsArgs;
 use crate::output;
 use crate::start::{Chosen, Start};
-use agent_bash::core::{ShellChoice, short_duration};
-use agent_bash::process::resolve_shell;
+use agent_bash::core::short_duration;
 use agent_bash::settings::{Origin, Settings, default_file};
+use agent_bash::shell_in_force;
 use std::fmt::Write as _;
 
 /// Prints the settings, or a file to start from.
@@ -62,12 +62,9 @@ fn in_force(key: &str, settings: &Settings, start: &Start) -> Option<String> {
         "timeout.default" => Some(quoted(&short_duration(profile.timeouts.default))),
         "timeout.max" => Some(quoted(&short_duration(profile.timeouts.max))),
         "shell.path" => {
-            // Safe mode is always bash's.
-            let (named, choice) = match settings.safe_mode {
-                Some(_) => (None, ShellChoice::Bash),
-                None => (settings.shell.as_deref(), profile.shell),
-            };
-            let shell = resolve_shell(named, choice, &start.host.env).ok()?;
+            let safe = settings.safe_mode.is_some();
+            let named = settings.shell.as_deref();
+            let shell = shell_in_force(&profile, named, safe, &start.host.env).ok()?;
             Some(quoted(&shell.path.display().to_string()))
         }
         _ => None,

@@ -20,7 +20,7 @@ use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
 use crate::syntax::written::Written;
-use crate::{Context, syntax};
+use crate::{Context, Dialect, syntax};
 use calls::Call;
 pub(super) use sources::runs_unread;
 pub(super) use unread::decodes;
@@ -119,6 +119,8 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
             .map_or_else(|| scene.context.cwd.clone(), Into::into),
         home: scene.context.home.clone(),
         tools: None,
+        // What other languages start is `sh`.
+        dialect: Dialect::Bash,
     };
     let script = syntax::read(text, &context);
     let inner = Scene::new(scene.context, &script.ran, scene.asked, scene.depth + 1);

@@ -166,6 +166,8 @@ pub(crate) enum Part {
     Arithmetic(Vec<Part>),
     /// `( … )` of an array assignment.
     Array(Vec<Word>),
+    /// What zsh alone has: as it is written, and the parts in it that run something.
+    Zsh { text: String, inside: Vec<Part> },
 }
 
 /// A parameter expansion.

@@ -59,7 +59,7 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
     if !TRIGGERS.iter().any(|trigger| text.contains(trigger)) {
         return out;
     }
-    let st = State::new(&context.cwd, context.home.as_deref());
+    let st = State::new(&context.cwd, context.home.as_deref(), context.dialect);
     let mut words: Vec<Field> = Vec::new();
     let mut start = None;
     let end = text.len();

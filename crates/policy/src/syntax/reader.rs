@@ -14,13 +14,14 @@ mod heredoc;
 mod parts;
 mod redirection;
 mod word;
+mod zsh;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use super::ast::{Assign, Command, Compound, Entry, Link, List, Part, Redir, Simple, Word};
 use super::mend::Edit;
-use crate::Span;
+use crate::{Dialect, Span};
 use heredoc::Pending;
 
 /// Deepest nesting (groups, substitutions, quotes inside expansions) that is read. Scripts written by
@@ -50,6 +51,8 @@ pub(crate) struct Reading {
     pub(crate) list: List,
     /// Why the reading stopped, and where (a byte of the text that was read).
     pub(crate) problem: Option<(Problem, usize)>,
+    /// Where the pipeline begins at which it stopped.
+    pub(crate) stopped_in: usize,
     /// What must be changed in the text before the grammar sees it.
     pub(crate) edits: Vec<Edit>,
 }
@@ -64,8 +67,14 @@ pub(crate) enum Origin {
 }
 
 /// Reads `text`, spending words and commands from `budget`.
-pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -> Reading {
-    let mut reader = Reader::new(text, origin, budget, depth);
+pub(crate) fn read(
+    text: &str,
+    origin: Origin,
+    dialect: Dialect,
+    budget: &Cell<u32>,
+    depth: u16,
+) -> Reading {
+    let mut reader = Reader::new(text, origin, dialect, budget, depth);
     let mut list = List::default();
     reader.list(&mut list);
     if reader.problem.is_none() && reader.pos < text.len() {
@@ -75,13 +84,19 @@ pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -
     Reading {
         list,
         problem: reader.problem,
+        stopped_in: reader.stopped_in,
         edits: reader.edits,
     }
 }
 
 /// Reads a text that bash expands like the inside of double quotes.
-pub(crate) fn read_text(text: &str, origin: Origin, budget: &Cell<u32>) -> Vec<Part> {
-    let mut reader = Reader::new(text, origin, budget, 0);
+pub(crate) fn read_text(
+    text: &str,
+    origin: Origin,
+    dialect: Dialect,
+    budget: &Cell<u32>,
+) -> Vec<Part> {
+    let mut reader = Reader::new(text, origin, dialect, budget, 0);
     reader.heredoc_parts()
 }
 
@@ -91,7 +106,11 @@ pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     pos: usize,
     origin: Origin,
+    dialect: Dialect,
     depth: u16,
+    /// The depth it began at, and where the outermost pipeline that is being read begins.
+    outermost: u16,
+    stopped_in: usize,
     budget: &'a Cell<u32>,
     pending: Vec<Pending>,
     /// How many command substitutions are open.
@@ -101,13 +120,22 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str, origin: Origin, budget: &'a Cell<u32>, depth: u16) -> Self {
+    pub(super) fn new(
+        text: &'a str,
+        origin: Origin,
+        dialect: Dialect,
+        budget: &'a Cell<u32>,
+        depth: u16,
+    ) -> Self {
         Reader {
             text,
             bytes: text.as_bytes(),
             pos: 0,
             origin,
+            dialect,
             depth,
+            outermost: depth,
+            stopped_in: 0,
             budget,
             pending: Vec::new(),
             substitutions: 0,
@@ -266,6 +294,9 @@ impl<'a> Reader<'a> {
                 return;
             }
             let before = self.pos;
+            if self.depth == self.outermost {
+                self.stopped_in = before;
+            }
             let entry = self.pipeline(link);
             let stuck = self.pos == before;
             list.entries.push(entry);
@@ -275,6 +306,7 @@ impl<'a> Reader<'a> {
                 Some(b'|') if self.take("||") => Link::Or,
                 Some(b'&') => {
                     self.pos += 1;
+                    self.skip_disown();
                     mark_background(list);
                     Link::Next
                 }
@@ -384,7 +416,7 @@ impl<'a> Reader<'a> {
                 redirs.push(redir);
             } else if let Some(assign) = self.assignment(words.is_empty()) {
                 assigns.push(assign);
-            } else if let Some(word) = self.word() {
+            } else if let Some(word) = self.command_word(words.is_empty()) {
                 if words.is_empty() && assigns.is_empty() && redirs.is_empty() {
                     let name = self.text.get(start..self.pos).unwrap_or("");
                     if let Some(function) = self.function_after(name, start) {

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use super::ast::Command;
 use super::trace::Trace;
 use super::value::{Value, Why};
+use crate::Dialect;
 
 /// The value of a variable on one path through the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +38,8 @@ const ENVIRONMENT: [&str; 9] = [
 /// The state of the shell at one point of the script.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
+    /// What the shell reads.
+    pub(crate) dialect: Dialect,
     /// Shared piece by piece: a state is copied at every turn of the script, and changed at few of them.
     /// Looked at through [`State::var`] only.
     pub(super) vars: Vars,
@@ -68,7 +71,7 @@ pub(crate) struct State {
 
 impl State {
     /// A fresh shell in `cwd`.
-    pub(crate) fn new(cwd: &Path, home: Option<&Path>) -> Self {
+    pub(crate) fn new(cwd: &Path, home: Option<&Path>, dialect: Dialect) -> Self {
         let mut vars = BTreeMap::new();
         let mut known = |name: &str, text: &str| {
             vars.insert(
@@ -86,6 +89,7 @@ impl State {
             known("HOME", &home.to_string_lossy());
         }
         State {
+            dialect,
             vars: Rc::new(vars),
             exported: Rc::new(ENVIRONMENT.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),

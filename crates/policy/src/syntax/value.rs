@@ -23,6 +23,21 @@ pub(crate) enum Why {
     Expansion,
     /// Too long or too many possibilities.
     Limit,
+    /// What only zsh can say, as it is written.
+    Zsh(String),
+}
+
+impl Why {
+    /// The reason for two neighbours. What comes from elsewhere stays that, whatever stands beside it, and so does what
+    /// only zsh reads.
+    fn beside(&mut self, other: Why) {
+        match (&mut *self, other) {
+            (Why::Fetched, _) => {}
+            (Why::Zsh(mine), Why::Zsh(others)) => mine.push_str(&others),
+            (_, other @ (Why::Fetched | Why::Zsh(_))) => *self = other,
+            _ => {}
+        }
+    }
 }
 
 impl fmt::Display for Why {
@@ -36,6 +51,7 @@ impl fmt::Display for Why {
             Why::Number => out.write_str("the result of arithmetic"),
             Why::Expansion => out.write_str("the result of an expansion"),
             Why::Limit => out.write_str("too long to follow"),
+            Why::Zsh(_) => out.write_str("what only zsh reads"),
         }
     }
 }
@@ -130,7 +146,10 @@ pub(crate) const HOLE: char = '\u{f8fe}';
 /// The same for a piece that is [`Why::Fetched`], so that it is known again in the script.
 const FETCHED_HOLE: char = '\u{f8ff}';
 
-const HOLES: [char; 2] = [HOLE, FETCHED_HOLE];
+/// The same for a piece that is [`Why::Zsh`].
+const ZSH_HOLE: char = '\u{f8fd}';
+
+const HOLES: [char; 3] = [HOLE, FETCHED_HOLE, ZSH_HOLE];
 
 /// Values are equal if they stand for the same.
 impl PartialEq for Value {
@@ -215,6 +234,7 @@ impl Value {
                 self.push_text(known.trim_end_matches(HOLES));
                 match hole {
                     Some(FETCHED_HOLE) => self.push_unknown(Why::Fetched, true),
+                    Some(ZSH_HOLE) => self.push_unknown(Why::Zsh(String::new()), true),
                     Some(_) => self.push_unknown(Why::Expansion, true),
                     None => {}
                 }
@@ -267,10 +287,7 @@ impl Value {
                 why: before,
             }) => {
                 *last |= splits;
-                // What comes from elsewhere stays that, whatever stands beside it.
-                if why == Why::Fetched {
-                    *before = why;
-                }
+                before.beside(why);
             }
             _ => self.pieces.push(Piece::Unknown { why, splits }),
         }
@@ -306,10 +323,24 @@ impl Value {
                 Piece::Unknown {
                     why: Why::Fetched, ..
                 } => out.push(FETCHED_HOLE),
+                Piece::Unknown {
+                    why: Why::Zsh(_), ..
+                } => out.push(ZSH_HOLE),
                 Piece::Unknown { .. } => out.push(HOLE),
             }
         }
         out
+    }
+
+    /// What of it only zsh can say, as it is written.
+    pub(crate) fn zsh_only(&self) -> Option<&str> {
+        self.pieces().iter().find_map(|piece| match piece {
+            Piece::Unknown {
+                why: Why::Zsh(text),
+                ..
+            } => Some(text.as_str()),
+            _ => None,
+        })
     }
 
     /// Whether any of it was downloaded or decoded.

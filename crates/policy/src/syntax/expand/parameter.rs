@@ -7,6 +7,7 @@ use super::super::run::Machine;
 use super::super::state::{Slot, State};
 use super::super::value::{Value, Why};
 use super::Expansion;
+use crate::Dialect;
 
 impl Machine<'_> {
     /// What a parameter comes to.
@@ -20,6 +21,7 @@ impl Machine<'_> {
             || param.index.as_ref().is_some_and(|index| {
                 matches!(index.as_slice(), [Part::Bare(text) | Part::Quoted(text)] if text == "@" || text == "*")
             });
+        let whole = whole || is_list_in_zsh(param, st);
         let index = match &param.index {
             Some(parts) if !whole => Some(self.single(parts, st)),
             _ => None,
@@ -121,6 +123,8 @@ impl Machine<'_> {
             Slot::Array(values) => match index {
                 None => Some(values.first().cloned().unwrap_or_default()),
                 Some(index) => match index.literal().and_then(|text| text.parse::<i64>().ok()) {
+                    // zsh counts from 1, unless it is told otherwise.
+                    Some(_) if st.dialect == Dialect::Zsh => self.choose_element(values).cloned(),
                     Some(at) if at >= 0 => {
                         Some(values.get(at as usize).cloned().unwrap_or_default())
                     }
@@ -229,6 +233,16 @@ impl Machine<'_> {
     }
 }
 
+/// Whether a name alone stands for all elements of an array.
+fn is_list_in_zsh(param: &Param, st: &State) -> bool {
+    st.dialect == Dialect::Zsh
+        && param.index.is_none()
+        && !param.indirect
+        && st
+            .var(&param.name)
+            .is_some_and(|slots| slots.iter().any(|slot| matches!(slot, Slot::Array(_))))
+}
+
 fn is_at(param: &Param) -> bool {
     param.name == "@"
         || matches!(param.index.as_deref(), Some([Part::Bare(text) | Part::Quoted(text)]) if text == "@")
@@ -269,7 +283,7 @@ fn substring(text: &str, bounds: &str) -> Value {
 fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
     let Some(text) = value.literal() else {
         // What is cut off an unknown text leaves an unknown text.
-        return if operator.is_empty() {
+        return if operator.is_empty() || value.zsh_only().is_some() {
             value.clone()
         } else {
             Value::unknown(Why::Expansion)

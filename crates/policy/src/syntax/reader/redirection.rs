@@ -9,6 +9,9 @@ impl Reader<'_> {
     /// A redirection, if one begins here.
     pub(super) fn redirection(&mut self) -> Option<Redir> {
         let start = self.pos;
+        if self.at_numeric_glob() {
+            return None;
+        }
         let fd = self.redirection_fd();
         let Some((op, len, strip)) = self.redirection_operator() else {
             self.pos = start;
@@ -80,6 +83,9 @@ impl Reader<'_> {
     }
 
     fn redirection_operator(&self) -> Option<(RedirOp, usize, bool)> {
+        if let Some((op, len)) = self.zsh_redirection() {
+            return Some((op, len, false));
+        }
         // Longest first; the flag says whether leading tabs are taken off a heredoc's body.
         const OPERATORS: [(&str, RedirOp, bool); 13] = [
             ("<<<", RedirOp::HereString, false),

@@ -12,6 +12,9 @@ impl Reader<'_> {
         loop {
             self.skip_continuations();
             let Some(byte) = self.byte(0) else { break };
+            if self.zsh_in_word(&mut parts) {
+                continue;
+            }
             match byte {
                 b'<' | b'>' if self.byte(1) == Some(b'(') => {
                     self.pos += 2;
@@ -24,7 +27,7 @@ impl Reader<'_> {
                 b' ' | b'\t' | b'\n' | b'|' | b'&' | b';' | b')' | b'<' | b'>' => break,
                 b'(' => {
                     if parts.ends_with_extglob() {
-                        self.extglob(&mut parts);
+                        self.balanced(&mut parts);
                     } else if parts.is_array_assignment() {
                         self.pos += 1;
                         let words = self.deeper(Self::array);
@@ -159,7 +162,7 @@ impl Reader<'_> {
             Origin::At(base) => Origin::At(base + start),
             made @ Origin::Made(_) => made,
         };
-        let mut reader = Reader::new(text, origin, self.budget, self.depth);
+        let mut reader = Reader::new(text, origin, self.dialect, self.budget, self.depth);
         let parts = reader.deeper(Self::heredoc_parts);
         let problem = reader.problem;
         if let Some((problem, _)) = problem {
@@ -168,8 +171,8 @@ impl Reader<'_> {
         parts
     }
 
-    /// `?( … )` and its like, with everything in it kept as one bare pattern.
-    fn extglob(&mut self, parts: &mut Parts) {
+    /// The `( … )` of `?( … )` and its like, with everything in it kept as one bare pattern.
+    pub(super) fn balanced(&mut self, parts: &mut Parts) {
         let mut open = 0_usize;
         loop {
             match self.byte(0) {

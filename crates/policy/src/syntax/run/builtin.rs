@@ -7,6 +7,7 @@ use super::super::state::{Slot, State};
 use super::super::value::{Value, Why};
 use super::simple::Call;
 use super::{Machine, absolute};
+use crate::Dialect;
 
 /// Builtins whose arguments are assignments.
 pub(super) fn declares(name: &str) -> bool {
@@ -109,6 +110,8 @@ impl Machine<'_> {
         });
         let to = match operands.first() {
             None => st.home().map(Rc::from),
+            // `cd old new` of zsh: the present path with a part of it changed.
+            Some(_) if st.dialect == Dialect::Zsh && operands.len() > 1 => None,
             Some(value) if value.literal() == Some("-") => st.previous.clone(),
             Some(value) => value
                 .literal()

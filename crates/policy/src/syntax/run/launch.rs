@@ -15,6 +15,7 @@ use super::absolute;
 use super::builtin::lexical;
 use super::simple::{Call, quote};
 use super::wrapper::{self, Rest, is_assignment};
+use crate::Dialect;
 
 pub(crate) use shell::Invocation;
 
@@ -81,6 +82,12 @@ impl Machine<'_> {
         }
         if shell_name(name) {
             return self.shell(name, call, st);
+        }
+        // The builtins of zsh's module `zsh/files`.
+        if let Some(name) = name.strip_prefix("zf_") {
+            let mut words = call.words.to_vec();
+            words[0].value = Value::text(name);
+            return self.start(&call.with_words(words), "zsh/files", st);
         }
         match name {
             "xargs" | "gxargs" => return self.xargs(call, st),
@@ -235,6 +242,7 @@ impl Machine<'_> {
     /// A shell: startup file, `-c`, script file or standard input.
     fn shell(&mut self, name: &str, call: &Call, st: &State) -> Value {
         let st = &mut st.for_a_program();
+        st.dialect = Dialect::of_shell(name);
         for (variable, value) in &call.env {
             if matches!(variable.as_str(), "BASH_ENV" | "ENV")
                 && let Some(text) = Self::file(value, st)
@@ -253,6 +261,9 @@ impl Machine<'_> {
         }
         let invocation = Invocation::read(&call.words);
         let at = invocation.operands;
+        if st.dialect == Dialect::Zsh {
+            self.note_options(call, at);
+        }
         if let Some(file) = invocation.startup.and_then(|at| call.words.get(at))
             && let Some(text) = Self::file(&file.value, st)
         {

@@ -159,6 +159,7 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
     }
     // Every field by name: a new one makes a difference, too, until it is said that it does not.
     let State {
+        dialect,
         vars: _,
         trace: _,
         exported,
@@ -175,7 +176,8 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
         files,
         ended,
     } = one;
-    *ended == other.ended
+    *dialect == other.dialect
+        && *ended == other.ended
         && *cwd == other.cwd
         && *otherwise == other.otherwise
         && *exits_on_error == other.exits_on_error

@@ -13,6 +13,7 @@ use super::fetch;
 use super::filtered;
 use super::simple::Call;
 use super::{Machine, absolute};
+use crate::Dialect;
 
 /// A directory nobody else has, as `mktemp -d` makes it.
 pub(super) const FRESH: &str = "/tmp/fresh/mktemp";
@@ -33,7 +34,7 @@ impl Machine<'_> {
         }
         let values = call.values(1);
         match name {
-            "echo" => echo(&values),
+            "echo" => echo(&values, st.dialect == Dialect::Zsh),
             "printf" => self.printf(&values, st),
             "pwd" => st
                 .cwd
@@ -162,8 +163,9 @@ fn is_option(value: &Value) -> bool {
         .is_some_and(|text| text.len() > 1 && text.starts_with('-'))
 }
 
-fn echo(values: &[Value]) -> Value {
-    let (mut newline, mut escaped) = (true, false);
+/// `escaped`: whether it takes backslashes for escapes without being told.
+fn echo(values: &[Value], mut escaped: bool) -> Value {
+    let mut newline = true;
     let mut from = 0;
     for value in values {
         let Some(flags) = value.literal().and_then(|text| text.strip_prefix('-')) else {

@@ -6,8 +6,8 @@ use super::super::ast::{Assign, Part, Redir, Simple, Word};
 use super::super::expand::plain;
 use super::super::pattern;
 use super::super::state::{Slot, State};
-use super::super::value::{Piece, Value};
-use crate::Span;
+use super::super::value::{Piece, Value, Why};
+use crate::{Dialect, Span};
 
 use super::{Field, Input, Machine, Ran, Redirected, Redirection, builtin};
 
@@ -213,7 +213,7 @@ impl Machine<'_> {
                     words[0].value = Value::text(name);
                     self.program(name, &call.with_words(words), st)
                 }
-                None => Value::unknown(super::Why::Output),
+                None => Value::unknown(Why::Output),
             };
         };
         let word = word.to_owned();
@@ -232,7 +232,7 @@ impl Machine<'_> {
                 .count();
             if again >= MAX_RECURSION {
                 self.recursions += 1;
-                return Value::unknown(super::Why::Output);
+                return Value::unknown(Why::Output);
             }
             return self.function(&word, &body, call, st);
         }
@@ -386,6 +386,10 @@ impl Machine<'_> {
     pub(super) fn run_by_the_shell(&mut self, name: &str, value: &Value, st: &State) {
         match name {
             "PROMPT_COMMAND" => {
+                self.script(value, &mut st.clone());
+            }
+            // Functions and aliases as elements of an array.
+            "functions" | "aliases" | "galiases" | "saliases" if st.dialect == Dialect::Zsh => {
                 self.script(value, &mut st.clone());
             }
             "PS0" | "PS1" | "PS4" => {

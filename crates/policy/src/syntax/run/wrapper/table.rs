@@ -60,6 +60,17 @@ pub(super) static WRAPPERS: &[Wrapper] = &[
         long_text: &["split-string"],
         ..PLAIN
     },
+    // zsh's `repeat 3 command`, and its builtins and functions that run their arguments.
+    Wrapper {
+        names: &["repeat", "sched"],
+        operands: 1,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["zargs", "zpty"],
+        rest: Rest::Search,
+        ..PLAIN
+    },
     Wrapper {
         names: &["command"],
         quits: "vV",
@@ -83,6 +94,7 @@ pub(super) static WRAPPERS: &[Wrapper] = &[
             "chronic",
             "noglob",
             "nocorrect",
+            "-",
             "torsocks",
             "torify",
             "fakeroot",

@@ -1,0 +1,160 @@
+//! `no_unread_zsh`: what zsh reads and bash does not, around a command that another rule cares for.
+
+use super::{Group, Hit, Rule, Scene, rules};
+use crate::syntax::run::Ran;
+use crate::syntax::written::Written;
+
+pub(super) static RULE: Rule = Rule {
+    id: "no_unread_zsh",
+    group: Group::Core,
+    summary: "Where zsh runs it: syntax that only zsh has (glob qualifiers, `=command`, `${(flags)x}`, `$x[1]`, `$x:h`, short loops, options that change how it reads) around a command that one of the other rules looks at.",
+    message: "permission denied: this is syntax that only zsh has, and it cannot be read here, so nobody can say what this command would do. Write it as bash reads it, too",
+    suggestion: "name the files, quote what is meant as it stands, write loops with `do` and `done` and `${x}` for `$x`; or run it with `bash -c`",
+    fires: &[
+        "zsh -c 'rm -rf *(N)'",
+        "zsh -c 'rm ${=x}'",
+        "zsh -c 'x=(/ a); rm -r $x[1]'",
+        "zsh -c 'for f (*) rm -rf $f'",
+        "zsh -c 'repeat 2 { git push -f }'",
+        "zsh -c '{ rm -rf / } always { print }'",
+        "zsh -c 'rm -rf <1-9>'",
+        "zsh -c 'git add ${(f)list}'",
+        "zsh -c 'f=(*(/)); rm -rf $f'",
+        "zsh -c '$commands[rm] -rf ~'",
+        "zsh -o extendedglob -c 'rm -rf ^keep'",
+        "zsh -c 'setopt extended_glob; rm -rf ^keep'",
+        "zsh -c 'alias -g X=\"-rf ~\"; eval rm X'",
+        "zsh <<'E'\nrm -rf $dir:h\nE",
+    ],
+    spares: &[
+        "zsh -c 'ls *(N)'",
+        "zsh -c 'print -l **/*(.om[1,5]); git status'",
+        "zsh -c 'for f (*.txt) wc -l $f'",
+        "zsh -c 'echo ${(U)name} ${path:h} $path[1]; rm build/out.o'",
+        "zsh -c 'rm -rf node_modules && git push origin ${branch}:main'",
+        "zsh -c 'git show HEAD^ HEAD~2 stash@{0}'",
+        "zsh -c 'setopt err_exit null_glob; rm -rf build'",
+        "zsh -c 'emulate -L zsh; rm -rf build'",
+        "zsh -c '=ls -l'",
+        "zsh -c '[ a == b ] && git status'",
+        "bash -c 'rm -rf ${x:h}/build'",
+    ],
+    // Only our own reader knows zsh.
+    needs: |_| false,
+    check,
+};
+
+/// Programs that do what a rule cares for when they are told to by words that may stand in an expansion.
+const TOLD: [&str; 5] = ["git", "hub", "find", "gfind", "bfs"];
+
+/// Options of zsh that change nothing in how it reads.
+const HARMLESS: [&str; 22] = [
+    "allexport",
+    "clobber",
+    "dotglob",
+    "errexit",
+    "errreturn",
+    "failglob",
+    "globdots",
+    "hup",
+    "localoptions",
+    "localtraps",
+    "monitor",
+    "nomatch",
+    "notify",
+    "nullglob",
+    "numericglobsort",
+    "pipefail",
+    "rmstarsilent",
+    "rmstarwait",
+    "unset",
+    "verbose",
+    "warncreateglobal",
+    "xtrace",
+];
+
+fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
+    let unread = ran
+        .words
+        .iter()
+        .find(|field| field.value.zsh_only().is_some());
+    if let Some(field) = unread {
+        let matters = match ran.name() {
+            // Nobody knows what it runs.
+            None => true,
+            Some(name) => {
+                runs_its_value(field.value.zsh_only()) || is_told(name, ran) || cares(ran, scene)
+            }
+        };
+        return matters.then(|| Hit::on(ran, [field]));
+    }
+    let changes = changes_the_reading(ran);
+    (changes
+        && *scene
+            .cares
+            .get_or_init(|| scene.all.iter().any(|ran| cares(ran, scene))))
+    .then(|| Hit::on(ran, ran.arguments()))
+}
+
+/// Whether a core rule, or another that is asked, cares for a command with such words.
+fn cares(ran: &Ran, scene: &Scene<'_>) -> bool {
+    let mut text = String::new();
+    for field in ran.words.iter() {
+        text.push_str(&field.value.script());
+        text.push_str(field.value.zsh_only().unwrap_or_default());
+        text.push(' ');
+    }
+    let written = Written::of(&text);
+    let core = rules().iter().filter(|rule| rule.group == Group::Core);
+    core.chain(scene.asked).any(|rule| (rule.needs)(&written))
+}
+
+/// `git ${=x}`, `find . ${=x}`
+fn is_told(name: &str, ran: &Ran) -> bool {
+    let first = ran
+        .arguments()
+        .iter()
+        .find(|field| !field.value.prefix().starts_with('-'));
+    let plainly = first.is_some_and(|field| field.value.literal().is_some());
+    TOLD.contains(&name) && !(name == "git" && plainly)
+}
+
+/// `${(e)x}`, `*(e:command:)` and `*(+function)`: what stands in it is run.
+fn runs_its_value(text: Option<&str>) -> bool {
+    let Some((before, behind)) = text.and_then(|text| text.split_once('(')) else {
+        return false;
+    };
+    let flags = behind.split(')').next().unwrap_or(behind);
+    let delimited = |at: usize| flags[at + 1..].starts_with([':', '\'', '"', '/', ',', '{', '%']);
+    if before.is_empty() {
+        flags.starts_with('+') || flags.match_indices('e').any(|(at, _)| delimited(at))
+    } else {
+        let plain = flags.split([':', '/', ',', '.', '\'', '"']).next();
+        plain.is_some_and(|flags| flags.contains('e'))
+    }
+}
+
+/// `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh reads otherwise.
+fn changes_the_reading(ran: &Ran) -> bool {
+    let mut words = ran.arguments().iter().map(|field| field.value.literal());
+    match ran.name() {
+        Some("setopt" | "unsetopt") => words.any(|word| !word.is_some_and(is_harmless)),
+        Some("emulate") => {
+            words.any(|word| !matches!(word, Some("zsh" | "-L" | "-R" | "-LR" | "-RL")))
+        }
+        Some("alias") => words.any(|word| {
+            word.is_some_and(|word| word.starts_with('-') && word.contains(['g', 's']))
+        }),
+        _ => false,
+    }
+}
+
+fn is_harmless(option: &str) -> bool {
+    let name: String = option
+        .chars()
+        .filter(|c| *c != '_')
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
+    let is_one = |name: &str| HARMLESS.contains(&name);
+    is_one(&name) || name.strip_prefix("no").is_some_and(is_one)
+}

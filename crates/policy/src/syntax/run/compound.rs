@@ -1,0 +1,205 @@
+//! Compound commands: every branch is taken, a loop is walked once for each value that is known.
+
+use std::rc::Rc;
+
+use super::super::ast::{Arm, Compound, Kind, Link, List, Part, Word};
+use super::super::state::{MAX_SLOTS, Slot, State};
+use super::super::value::{Value, Why};
+use super::{Input, Machine};
+
+impl Machine<'_> {
+    pub(super) fn compound(&mut self, compound: &Compound, st: &mut State) -> Value {
+        let redirected = self.redirections(&compound.redirs, st);
+        self.note_redirections(&redirected, st);
+        let outer = (st.stdin.clone(), self.piped);
+        if let Some(Input(stdin)) = &redirected.stdin {
+            st.stdin = stdin.clone().map(Rc::new);
+            self.piped = false;
+        }
+        let out = self.kind(&compound.kind, st);
+        // Without a redirection of its own, an `exec < file` in it holds for what follows.
+        if redirected.stdin.is_some() {
+            (st.stdin, self.piped) = outer;
+        }
+        Self::deliver(out, &redirected, st)
+    }
+
+    #[expect(clippy::too_many_lines, reason = "one arm for each kind of command")]
+    fn kind(&mut self, kind: &Kind, st: &mut State) -> Value {
+        match kind {
+            Kind::Group(list) => self.list(list, st),
+            Kind::Subshell(list) => {
+                let mut inner = st.clone();
+                let out = self.list(list, &mut inner);
+                st.files = inner.files;
+                out
+            }
+            Kind::If {
+                branches,
+                otherwise,
+            } => {
+                let mut out = Value::default();
+                let mut met: Option<State> = None;
+                for (condition, body) in branches {
+                    // Whether a `cd` has failed is asked here.
+                    let otherwise = st.otherwise.clone();
+                    out.extend(&self.list(condition, st));
+                    let mut inner = st.clone();
+                    if asks(condition, false) {
+                        inner.otherwise.clone_from(&otherwise);
+                    }
+                    out.extend(&self.list(body, &mut inner));
+                    if inner.ended && asks(condition, true) {
+                        st.otherwise = otherwise;
+                    }
+                    met = Some(join(met, inner));
+                }
+                if let Some(otherwise) = otherwise {
+                    out.extend(&self.list(otherwise, st));
+                }
+                *st = join(met, st.clone());
+                uncertain(out)
+            }
+            Kind::While { condition, body } => {
+                let mut out = Value::default();
+                // The second round sees what the first has assigned.
+                for _ in 0..2 {
+                    let before = st.clone();
+                    out.extend(&self.list(condition, st));
+                    out.extend(&self.list(body, st));
+                    st.ended = false;
+                    let changed = !Rc::ptr_eq(&before.vars, &st.vars) || before.cwd != st.cwd;
+                    if !changed {
+                        break;
+                    }
+                    *st = before.join(st.clone());
+                }
+                uncertain(out)
+            }
+            Kind::For { name, words, body } => {
+                let values = match words {
+                    Some(words) => self.every_choice(words, st),
+                    None => match &st.positional {
+                        Some(values) => values.to_vec(),
+                        None => vec![Value::unknown(Why::Variable("@".to_owned()))],
+                    },
+                };
+                let mut out = Value::default();
+                for value in values {
+                    if self.steps == 0 {
+                        self.incomplete = true;
+                        break;
+                    }
+                    st.set(name, Slot::Scalar(value));
+                    out.extend(&self.list(body, st));
+                    st.ended = false;
+                }
+                out
+            }
+            Kind::CountedFor { header, body } => {
+                self.arithmetic(header, st);
+                let out = self.list(body, st);
+                st.ended = false;
+                uncertain(out)
+            }
+            Kind::Case { subject, arms } => {
+                self.single(&subject.parts, st);
+                let mut out = Value::default();
+                let mut met: Option<State> = None;
+                // Where an arm above goes on.
+                let mut above: Option<State> = None;
+                for arm in arms {
+                    for pattern in &arm.patterns {
+                        self.single(&pattern.parts, st);
+                    }
+                    let mut inner = join(above.clone(), st.clone());
+                    out.extend(&self.list(&arm.body, &mut inner));
+                    if arm.goes_on {
+                        above = Some(join(above, inner.clone()));
+                    }
+                    met = Some(join(met, inner));
+                }
+                *st = match met {
+                    Some(met) if arms.iter().any(takes_all) => met,
+                    met => join(met, st.clone()),
+                };
+                uncertain(out)
+            }
+            Kind::Function { name, body } => {
+                Rc::make_mut(&mut st.functions).insert(name.clone(), body.clone());
+                Value::default()
+            }
+            Kind::Condition(words) => {
+                let values: Vec<Value> = words
+                    .iter()
+                    .map(|word| self.single(&word.parts, st))
+                    .collect();
+                self.subscripts(&values, st);
+                Value::default()
+            }
+            Kind::Arithmetic(parts) => {
+                self.arithmetic(parts, st);
+                Value::default()
+            }
+            Kind::Coprocess(command) => {
+                self.command(command, &mut st.clone());
+                Value::default()
+            }
+        }
+    }
+
+    /// The fields of words, for each value that the variables in them may have.
+    fn every_choice(&mut self, words: &[Word], st: &mut State) -> Vec<Value> {
+        let outer = (self.choice, self.rounds);
+        (self.choice, self.rounds) = (0, 1);
+        let mut out: Vec<Value> = Vec::new();
+        while self.choice < self.rounds {
+            for word in words {
+                for value in self.fields(word, st) {
+                    // Twice does no harm; it is only to keep a short list short.
+                    if self.choice == 0
+                        || out.len() > MAX_SLOTS * MAX_SLOTS
+                        || !out.contains(&value)
+                    {
+                        out.push(value);
+                    }
+                }
+            }
+            self.choice += 1;
+        }
+        (self.choice, self.rounds) = outer;
+        out
+    }
+}
+
+/// Whether a condition ends with one command that must have succeeded for what follows, or, with `!`, failed.
+fn asks(condition: &List, negated: bool) -> bool {
+    condition
+        .entries
+        .last()
+        .is_some_and(|entry| entry.link == Link::Next && entry.prefixed == negated)
+}
+
+/// `*)`: one of the arms up to it runs.
+fn takes_all(arm: &Arm) -> bool {
+    let star = |word: &Word| matches!(word.parts.as_slice(), [Part::Bare(text)] if text == "*");
+    arm.patterns.iter().any(star)
+}
+
+fn join(met: Option<State>, other: State) -> State {
+    match met {
+        Some(met) => met.join(other),
+        None => other,
+    }
+}
+
+/// Output of which only a part is printed, or more than once.
+fn uncertain(out: Value) -> Value {
+    if out.is_empty() {
+        out
+    } else if out.is_fetched() {
+        Value::unknown(Why::Fetched)
+    } else {
+        Value::unknown(Why::Output)
+    }
+}

@@ -1,0 +1,143 @@
+//! And-or lists and pipelines: what comes after what, and what one stage hands to the next.
+
+use std::rc::Rc;
+
+use super::super::ast::{Command, Entry, Link, List, Part};
+use super::super::state::State;
+use super::super::value::{Value, Why};
+use super::{Machine, directory};
+use crate::Dialect;
+
+impl Machine<'_> {
+    /// Walks a list; returns what it prints.
+    pub(super) fn list(&mut self, list: &List, st: &mut State) -> Value {
+        let mut out = Value::default();
+        // Within an and-or list: the state if the last command that ran succeeded, and if it failed.
+        let mut failed: Option<State> = None;
+        for (index, entry) in list.entries.iter().enumerate() {
+            match entry.link {
+                Link::Next => {
+                    if let Some(failed) = failed.take() {
+                        *st = directory::meet(st.clone(), failed);
+                    }
+                    let chained = list
+                        .entries
+                        .get(index + 1)
+                        .is_some_and(|next| next.link != Link::Next);
+                    let moves = directory::changes(entry, st).then(|| st.clone());
+                    out.extend(&self.entry(&entry.stages, entry.background, st));
+                    match moves {
+                        Some(before) if chained => failed = Some(before),
+                        Some(before) => directory::may_have_failed(&before, st),
+                        None if chained => {
+                            let mut other = st.clone();
+                            end_the_other(entry, st, &mut other);
+                            failed = Some(other);
+                        }
+                        None => {}
+                    }
+                }
+                Link::And => {
+                    let moves = directory::changes(entry, st).then(|| st.clone());
+                    out.extend(&self.entry(&entry.stages, entry.background, st));
+                    let other = moves.unwrap_or_else(|| {
+                        let mut other = st.clone();
+                        end_the_other(entry, st, &mut other);
+                        other
+                    });
+                    failed = failed.take().map(|before| directory::meet(before, other));
+                }
+                Link::Or => {
+                    let mut other = failed.take().unwrap_or_else(|| st.clone());
+                    out.extend(&self.entry(&entry.stages, entry.background, &mut other));
+                    let mut succeeded = other.clone();
+                    end_the_other(entry, &mut succeeded, &mut other);
+                    *st = directory::meet(st.clone(), succeeded);
+                    failed = Some(other);
+                }
+            }
+        }
+        if let Some(failed) = failed {
+            *st = directory::meet(st.clone(), failed);
+        }
+        out
+    }
+
+    fn entry(&mut self, stages: &[Command], background: bool, st: &mut State) -> Value {
+        let (piped, feeds) = (self.piped, self.feeds);
+        let out = match stages {
+            [single] if background => self.command(single, &mut st.clone()),
+            [single] => self.command(single, st),
+            several => {
+                let mut flowing: Option<Value> = None;
+                let cuts_from = several
+                    .iter()
+                    .rposition(|stage| !only_cuts(stage))
+                    .map_or(0, |at| at + 1);
+                for (index, stage) in several.iter().enumerate() {
+                    let mut inner = st.clone();
+                    self.feeds = feeds || index + 1 < cuts_from;
+                    if index > 0 {
+                        inner.stdin = flowing.take().map(Rc::new);
+                        self.piped = true;
+                    }
+                    flowing = Some(self.command(stage, &mut inner));
+                    // Files written in a stage are there for whatever comes later.
+                    st.files = Rc::clone(&inner.files);
+                    // zsh runs the last one in the shell itself.
+                    if st.dialect == Dialect::Zsh && index + 1 == several.len() && !background {
+                        inner.stdin.clone_from(&st.stdin);
+                        *st = st.clone().join(inner);
+                    }
+                }
+                flowing.unwrap_or_default()
+            }
+        };
+        (self.piped, self.feeds) = (piped, feeds);
+        out
+    }
+
+    /// Walks one command; returns what it prints.
+    pub(super) fn command(&mut self, command: &Command, st: &mut State) -> Value {
+        self.nested(Value::unknown(Why::Limit), |machine| match command {
+            Command::Simple(simple) => machine.simple(simple, st),
+            Command::Compound(compound) => machine.compound(compound, st),
+        })
+    }
+}
+
+/// Behind `true` and `:` nothing goes on as if they had failed, behind `false` nothing as if it had succeeded. What stands
+/// there is looked at all the same.
+fn end_the_other(entry: &Entry, succeeded: &mut State, failed: &mut State) {
+    let [Command::Simple(simple)] = entry.stages.as_slice() else {
+        return;
+    };
+    let [word] = simple.words.as_slice() else {
+        return;
+    };
+    let [Part::Bare(name)] = word.parts.as_slice() else {
+        return;
+    };
+    if entry.prefixed
+        || entry.background
+        || !simple.redirs.is_empty()
+        || succeeded.functions.contains_key(name)
+        || succeeded.aliases.contains_key(name)
+    {
+        return;
+    }
+    match name.as_str() {
+        "true" | ":" => failed.ended = true,
+        "false" => succeeded.ended = true,
+        _ => {}
+    }
+}
+
+/// `head`, `tail` and pagers: what they are fed is only cut.
+fn only_cuts(stage: &Command) -> bool {
+    let Command::Simple(simple) = stage else {
+        return false;
+    };
+    let name = simple.words.first().map(|word| word.parts.as_slice());
+    matches!(name, Some([Part::Bare(name)]) if matches!(name.as_str(), "head" | "tail" | "less" | "more"))
+}

@@ -1,0 +1,100 @@
+//! Scripts within the script: command and process substitutions, and text that is run.
+
+use std::rc::Rc;
+
+use super::super::ast::{Command, List};
+use super::super::reader::{self, Origin};
+use super::super::state::State;
+use super::super::value::{Value, Why};
+use super::{Input, Machine};
+use crate::Dialect;
+
+impl Machine<'_> {
+    /// What a command substitution prints, final newlines off.
+    pub(in super::super) fn capture(&mut self, list: &List, st: &mut State) -> Value {
+        // `$(< file)`
+        if let [entry] = list.entries.as_slice()
+            && let [Command::Simple(simple)] = entry.stages.as_slice()
+            && simple.words.is_empty()
+            && simple.assigns.is_empty()
+        {
+            let redirected = self.redirections(&simple.redirs, st);
+            let text = redirected.stdin.and_then(|Input(text)| text);
+            return text
+                .unwrap_or_else(|| Value::unknown(Why::Input))
+                .without_final_newlines();
+        }
+        let feeds = std::mem::replace(&mut self.feeds, true);
+        let out = self.nested(Value::unknown(Why::Limit), |machine| {
+            let mut inner = st.clone();
+            let out = machine.list(list, &mut inner);
+            // What it writes into files stays.
+            st.files = inner.files;
+            out
+        });
+        self.feeds = feeds;
+        out.without_final_newlines()
+    }
+
+    /// `<( … )`: a file whose content is what the list prints. `>( … )` reads what is written into it.
+    pub(in super::super) fn process_substitution(
+        &mut self,
+        list: &List,
+        reads: bool,
+        st: &mut State,
+    ) -> Value {
+        let mut inner = st.clone();
+        if !reads {
+            inner.stdin = None;
+        }
+        let feeds = std::mem::replace(&mut self.feeds, true);
+        let out = self.nested(Value::unknown(Why::Limit), |machine| {
+            machine.list(list, &mut inner)
+        });
+        self.feeds = feeds;
+        let path = format!("/dev/fd/{}", self.next_fd);
+        self.next_fd = self.next_fd.saturating_sub(1).max(10);
+        if reads {
+            Rc::make_mut(&mut st.files).insert(path.clone(), out);
+        }
+        Value::text(path)
+    }
+
+    /// Walks a text as a script in the present shell (`eval`, `trap`, `source`).
+    pub(in super::super) fn script(&mut self, text: &Value, st: &mut State) -> Value {
+        if text.is_empty() {
+            return Value::default();
+        }
+        self.nested(Value::unknown(Why::Limit), |machine| {
+            let span = machine.origin.unwrap_or_default();
+            let source = text.script();
+            machine.charge(source.len());
+            let origin = Origin::Made(span);
+            let reading = reader::read(&source, origin, st.dialect, &machine.budget, 0);
+            match reading.problem {
+                Some((reader::Problem::Limit, _)) => machine.incomplete = true,
+                Some((reader::Problem::Syntax, _)) => {
+                    machine.broken_text = true;
+                    if st.dialect == Dialect::Zsh {
+                        machine.note_unread(&source, reading.stopped_in);
+                    }
+                }
+                None => {}
+            }
+            machine.list(&reading.list, st)
+        })
+    }
+
+    /// Runs the substitutions in a text that bash expands a second time (`${x@P}`, `let`, `test -v`).
+    pub(in super::super) fn evaluate_text(&mut self, text: &Value, st: &mut State) -> Value {
+        let source = text.script();
+        if !source.contains(['$', '`']) {
+            return text.clone();
+        }
+        self.nested(Value::unknown(Why::Limit), |machine| {
+            let span = machine.origin.unwrap_or_default();
+            let parts = reader::read_text(&source, Origin::Made(span), st.dialect, &machine.budget);
+            machine.single(&parts, st)
+        })
+    }
+}

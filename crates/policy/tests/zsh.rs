@@ -1,0 +1,245 @@
+//! Scripts that zsh runs: what it alone reads is refused where a rule could care, and passes elsewhere.
+
+use agent_bash_policy::{Context, Dialect, RuleSelection, Verdict, check_safety, rules};
+
+/// Refused where zsh runs them.
+const REFUSED: &[&str] = &[
+    // Globs.
+    "rm -rf *(N)",
+    "rm -rf *(.om[1])",
+    "rm -rf ./(a|b)",
+    "rm -rf a(b|/)c",
+    "rm -rf <1-5>",
+    "rm -rf dir<->",
+    "git add *(.)",
+    "chmod -R 777 *(/)",
+    "kill -9 $pids[1]",
+    "for f in *(N); do rm -rf $f; done",
+    "for f in *(N); do rm -rf ${f%.txt}; done",
+    "f=*(N); rm -rf $f",
+    "ls *(e:'rm -rf ~':)",
+    "ls *(+x)",
+    // `=command` and other words.
+    "=rm -rf ~",
+    "sudo =rm -rf ~",
+    "=git push --force",
+    "rm -rf =ls",
+    "x==rm; $x -rf ~",
+    "cat =(rm -rf ~)",
+    "print =(git push -f)",
+    "d=/; rm -rf ~d",
+    // Commands in front of commands.
+    "repeat 1 rm -rf /",
+    "repeat 2 do rm -rf /; done",
+    "repeat 2 { rm -rf ~ }",
+    "repeat 2 {rm -rf ~}",
+    "noglob rm -rf ~",
+    "nocorrect rm -rf ~",
+    "- rm -rf ~",
+    "command noglob rm -rf ~",
+    "zf_rm -rf ~",
+    "zargs -- a b -- rm -rf ~",
+    "sched +1 rm -rf ~",
+    // Expansions.
+    "rm ${=x}",
+    "rm -rf $=x",
+    "rm -rf $~x $^y",
+    "rm -rf ${~x}",
+    "rm -rf ${^x}",
+    "rm -rf ${(f)x}",
+    "rm -rf ${(@)x}/y",
+    "rm -rf \"${(j: :)x}\"",
+    "rm -rf ${${x}%/*}",
+    "rm -rf ${x:h}",
+    "rm -rf $x:h",
+    "rm -rf \"$x:h\"",
+    "rm -rf $x[1]",
+    "rm -rf ${x:#a}",
+    ": ${x::=/}; rm -rf ${x::=/}",
+    "git push origin $b:release",
+    "x='push --force'; git ${=x}",
+    "git $=x",
+    "x='rm -rf ~'; ${=x}",
+    "x='rm -rf ~'; $=x",
+    "eval ${=x}",
+    "eval \"rm ${(f)x}\"",
+    "find . ${=x}",
+    "print ${(e)x}",
+    "x=(${(f)\"$(rm -rf ~)\"})",
+    "ls $x[$(rm -rf ~)]",
+    "ls ${(f)x:-$(rm -rf ~)}",
+    "functions[x]='rm -rf ~'; x",
+    "x=(a /); rm -rf $x",
+    "x=(/ a); rm -rf ${x[1]}",
+    "echo / | read x; rm -rf $x",
+    "x=./build; echo / | read x; rm -rf $x",
+    "echo 'a\\nrm -rf ~' | sh",
+    "cd a b; rm -rf *",
+    // Redirections.
+    "echo x >! ~/.bashrc",
+    "echo x >! ~/.zshenv",
+    "echo x &>| ~/.zshrc",
+    // Compound commands.
+    "for x (a b) rm -rf $x",
+    "for x (a b) { git push -f }",
+    "for x in a b; rm -rf $x",
+    "for a b in 1 2; do rm -rf $a; done",
+    "foreach x (a b) rm -rf $x; end",
+    "while (true) rm -rf ~",
+    "if [[ -d x ]] rm -rf ~",
+    "if [[ -d x ]] { git push -f }",
+    "{ rm -rf ~ } always { print }",
+    "{ rm -rf ~ }",
+    "f() { rm -rf build }",
+    "() { rm -rf $1 } /",
+    "function { rm -rf $1 } /",
+    "function a b { rm -rf ~; }",
+    "case x { (x) rm -rf ~ ;; }",
+    "case x in (x) rm -rf ~ ;| (y) ;; esac",
+    "rm -rf ~ &!",
+    "rm -rf ~ &|",
+    "true &! rm -rf ~",
+    // Options and aliases.
+    "setopt extendedglob; rm -rf ^keep",
+    "setopt SH_WORD_SPLIT; rm -rf $x/y",
+    "unsetopt bare_glob_qual; rm -rf build",
+    "emulate sh; rm -rf build",
+    "emulate bash -c 'rm -rf build'",
+    "alias -g X='-rf ~'; eval 'rm X'",
+    "alias -s txt=rm; rm x",
+    // Nested.
+    "zsh -c 'rm -rf *(N)'",
+    "sudo zsh -fc 'rm -rf *(N)'",
+    "zsh -o shwordsplit -c 'rm -rf $x/y'",
+    "zsh <<< 'for f (*) rm $f'",
+    "x='rm -rf *(N)'; eval $x",
+    "true; for f (*) { echo }; git push",
+];
+
+/// Pass where zsh runs them.
+const SPARED: &[&str] = &[
+    "ls *(N)",
+    "ls -d *(/) | head -5",
+    "print -l **/*.rs(.om[1,5])",
+    "wc -l src/(a|b).c",
+    "ls foo(test|e|bench)",
+    "cat <1-5>.txt",
+    "=ls -l",
+    "=git status",
+    "repeat 3 echo hi",
+    "repeat 3 do echo hi; done",
+    "repeat 3 echo hi; git push",
+    "for f (*.txt) wc -l $f",
+    "for f (*.txt) { wc -l $f }",
+    "git status; for f (*.txt) wc -l $f",
+    "git push; if [[ -d x ]] echo yes",
+    "echo ${(U)name} ${name:t} $name[1] $path:h",
+    "if (( ${+commands[git]} )); then git status; fi",
+    "[ a == b ] && git push",
+    "[[ $x == a* ]] && rm -rf build",
+    "[[ $x =~ '^(a|b)$' ]] && rm -rf build",
+    "x=(${(f)\"$(git ls-files)\"}); print $#x",
+    "rm -rf node_modules",
+    "rm -rf ./build/*",
+    "rm *.o",
+    "git show HEAD^ HEAD~2 HEAD@{1} stash@{0}",
+    "git reset HEAD~1",
+    "git push origin ${branch}:release",
+    "git push origin $branch:main",
+    "git commit -m \"fix(core): $x\"",
+    "git add src/main.rs && git commit -m 'a (b)'",
+    "git show $rev[1]",
+    "git config a.b '(x)'",
+    "docker run -v $PWD:/src x; rm -rf build",
+    "setopt pipefail nullglob; rm -rf build",
+    "setopt no_nomatch; rm -rf build",
+    "emulate -L zsh; rm -rf build",
+    "setopt extendedglob; ls ^keep",
+    "alias -g G='| grep'; ls",
+    "x=(a b); rm -rf $x",
+    "x=(a b); rm -rf ${x[1]}",
+    "arr=(build dist); for d in $arr; do rm -rf $d; done",
+    "echo 'a\\nb' | cat",
+    "noglob find . -name *.o",
+    "noglob git add src/a.rs",
+    "make 2>&1 >! log",
+    "cd src && ls",
+    "bash -c 'git push origin $b:release'",
+    "python3 -c 'print(\"$x[1] rm\")'",
+];
+
+fn verdict(script: &str, dialect: Dialect) -> Verdict {
+    let context = Context::new("/home/u/project")
+        .with_home("/home/u")
+        .with_dialect(dialect);
+    check_safety(script, &context, &RuleSelection::default())
+}
+
+#[test]
+fn what_only_zsh_reads_is_refused_where_a_rule_could_care() {
+    let passed: Vec<_> = REFUSED
+        .iter()
+        .filter(|script| !verdict(script, Dialect::Zsh).refuses())
+        .collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+}
+
+#[test]
+fn it_passes_where_no_rule_cares() {
+    let refused: Vec<_> = SPARED
+        .iter()
+        .map(|script| (script, verdict(script, Dialect::Zsh)))
+        .filter(|(_, verdict)| verdict.refuses())
+        .map(|(script, verdict)| (script, verdict.finding().map(|f| f.rule.clone())))
+        .collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
+
+#[test]
+fn bash_is_not_asked_for_it() {
+    for script in [
+        "rm -f $x[1]",
+        "git push origin $b:release",
+        "x=(a /); rm -rf $x",
+    ] {
+        assert!(verdict(script, Dialect::Zsh).refuses(), "{script}");
+        assert_eq!(verdict(script, Dialect::Bash), Verdict::Allow, "{script}");
+    }
+}
+
+#[test]
+fn the_refusal_says_what_to_do() {
+    let script = "git status; rm -rf *(N)";
+    let verdict = verdict(script, Dialect::Zsh);
+    let finding = verdict.finding().unwrap();
+    assert_eq!(finding.rule, "no_unread_zsh");
+    assert_eq!(&script[finding.span.start..finding.span.end], "rm -rf *(N)");
+    assert!(finding.message.contains("only zsh"), "{}", finding.message);
+    assert!(
+        finding.suggestion.contains("bash -c"),
+        "{}",
+        finding.suggestion
+    );
+}
+
+/// Nothing that bash must not run passes because zsh would run it.
+#[test]
+fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
+    let all = RuleSelection::all();
+    let context = Context::new("/home/u/project").with_home("/home/u");
+    let zsh = context.clone().with_dialect(Dialect::Zsh);
+    let fires = rules().iter().flat_map(|rule| rule.fires);
+    let passed: Vec<_> = fires
+        .filter(|script| !check_safety(script, &zsh, &all).refuses())
+        .collect();
+    assert!(passed.is_empty(), "{passed:#?}");
+    // And what both shells read alike passes in both.
+    let spares = rules().iter().flat_map(|rule| rule.spares);
+    let refused: Vec<_> = spares
+        .filter(|script| {
+            !check_safety(script, &context, &all).refuses()
+                && check_safety(script, &zsh, &all).refuses()
+        })
+        .collect();
+    assert!(refused.is_empty(), "{refused:#?}");
+}
