@@ -1,7 +1,9 @@
 //! `no_unread_zsh`: what zsh reads and bash does not, around a command that another rule cares for.
 
 use super::{Group, Hit, Rule, Scene, rules};
-use crate::syntax::run::Ran;
+use crate::syntax::find::Search;
+use crate::syntax::git::Git;
+use crate::syntax::run::{Field, Ran};
 use crate::syntax::written::Written;
 
 pub(super) static RULE: Rule = Rule {
@@ -44,8 +46,8 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// Programs that do what a rule cares for when they are told to by words that may stand in an expansion.
-const TOLD: [&str; 5] = ["git", "hub", "find", "gfind", "bfs"];
+/// Programs to which the words are data: only what zsh itself would run in them counts.
+const SHOWS: [&str; 7] = ["echo", "print", "printf", "test", "[", "grep", "rg"];
 
 /// Options of zsh that change nothing in how it reads.
 const HARMLESS: [&str; 22] = [
@@ -79,13 +81,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         .iter()
         .find(|field| field.value.zsh_only().is_some());
     if let Some(field) = unread {
-        let matters = match ran.name() {
-            // Nobody knows what it runs.
-            None => true,
-            Some(name) => {
-                runs_its_value(field.value.zsh_only()) || is_told(name, ran) || cares(ran, scene)
-            }
-        };
+        let matters = runs_its_value(field.value.zsh_only()) || matters(field, ran, scene);
         return matters.then(|| Hit::on(ran, [field]));
     }
     let changes = changes_the_reading(ran);
@@ -106,17 +102,27 @@ fn cares(ran: &Ran, scene: &Scene<'_>) -> bool {
     }
     let written = Written::of(&text);
     let core = rules().iter().filter(|rule| rule.group == Group::Core);
-    core.chain(scene.asked).any(|rule| (rule.needs)(&written))
+    // A program of another language is no business of zsh's.
+    let mut rules = core
+        .chain(scene.asked)
+        .filter(|rule| rule.group != Group::InlineCode);
+    rules.any(|rule| (rule.needs)(&written))
 }
 
-/// `git ${=x}`, `find . ${=x}`
-fn is_told(name: &str, ran: &Ran) -> bool {
-    let first = ran
-        .arguments()
-        .iter()
-        .find(|field| !field.value.prefix().starts_with('-'));
-    let plainly = first.is_some_and(|field| field.value.literal().is_some());
-    TOLD.contains(&name) && !(name == "git" && plainly)
+/// Whether it matters what this word of the command comes to.
+fn matters(field: &Field, ran: &Ran, scene: &Scene<'_>) -> bool {
+    match ran.name() {
+        // Nobody knows what runs.
+        None => true,
+        Some(name) if SHOWS.contains(&name) => false,
+        Some("git" | "hub") if Git::read(&ran.words).subcommand().is_none() => true,
+        Some("find" | "gfind" | "bfs") => {
+            let search = Search::read(&ran.words);
+            let may_be_an_option = field.value.pieces().len() == 1;
+            may_be_an_option || search.deletes || !search.commands.is_empty()
+        }
+        Some(_) => cares(ran, scene),
+    }
 }
 
 /// `${(e)x}`, `*(e:command:)` and `*(+function)`: what stands in it is run.

@@ -83,9 +83,6 @@ impl Reader<'_> {
     }
 
     fn redirection_operator(&self) -> Option<(RedirOp, usize, bool)> {
-        if let Some((op, len)) = self.zsh_redirection() {
-            return Some((op, len, false));
-        }
         // Longest first; the flag says whether leading tabs are taken off a heredoc's body.
         const OPERATORS: [(&str, RedirOp, bool); 13] = [
             ("<<<", RedirOp::HereString, false),
@@ -102,6 +99,9 @@ impl Reader<'_> {
             ("<", RedirOp::Read, false),
             (">", RedirOp::Write, false),
         ];
+        if let Some((op, len)) = self.zsh_redirection() {
+            return Some((op, len, false));
+        }
         let (text, op, strip) = OPERATORS.iter().find(|(text, ..)| self.starts_with(text))?;
         let substitution = *text == "<(" || (*text == ">" && self.byte(1) == Some(b'('));
         (!substitution).then_some((*op, text.len(), *strip))
