@@ -1,4 +1,4 @@
-//! The one place where the model's text is made, from data. Spec 1.5 fixes the texts to the character: one file a
+//! The one place where the model's text is made, from data. docs/contract.md fixes the texts to the character: one file a
 //! layout.
 //!
 //! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace writes such texts:

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_is_the_upstreams_to_the_letter() {
+    fn the_error_is_in_fixed_words() {
         let error = "artifact://abc".parse::<ArtifactId>().unwrap_err();
         assert_eq!(
             error.to_string(),

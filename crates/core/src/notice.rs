@@ -118,8 +118,8 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    /// Whether it changes what a model should believe or do, so that `standard` puts it into the text
-    /// (spec 1.3). The others stay in the data.
+    /// Whether it changes what a model should believe or do, so that `standard` puts it into the
+    /// text. The others stay in the data.
     pub fn is_for_model(&self) -> bool {
         match self {
             Self::Survivors { .. }

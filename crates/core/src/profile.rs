@@ -1,4 +1,4 @@
-//! A profile: a plain value that sets every knob of the pipeline, so that its behaviour is that of one seed.
+//! A profile: a plain value that sets every knob of the pipeline, so that it behaves as one kind of tool does.
 //!
 //! The four values are in `agent_bash::profiles`. Nothing ever asks which profile is in force; each stage reads the
 //! knob it needs.
@@ -39,14 +39,14 @@ pub struct Profile {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileName {
-    /// Seed 000.
+    /// The last 50 KB of one stream, and a link to all of it.
     #[default]
     Standard,
-    /// Seeds 001 and 002.
+    /// The call says by `mode` how long it may take; beyond 128 KB both ends.
     Modes,
-    /// Seed 003.
+    /// Stdout and stderr apart; both ends, and a file to page through.
     Paged,
-    /// Seed 004.
+    /// In the root of a workspace; the first 100 KB, and the exit code last.
     Workspace,
 }
 
@@ -245,13 +245,13 @@ pub enum Direction {
 /// Who writes the result's text: one file each in `agent_bash::layout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextLayout {
-    /// Seed 000's.
+    /// Output, then what else there is to say.
     Standard,
-    /// Seed 002's.
+    /// What went wrong, then the output.
     Modes,
-    /// Seed 003's.
+    /// Stdout, stderr, and how it ended.
     Paged,
-    /// Seed 004's.
+    /// Stdout, stderr, `[Exit code: N]`.
     Workspace,
 }
 
@@ -262,7 +262,7 @@ pub enum ShellChoice {
     UserBash,
     /// Always bash.
     Bash,
-    /// `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`: the first that exists (seed 004).
+    /// `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`: the first that exists.
     ZshOrBashLogin,
 }
 

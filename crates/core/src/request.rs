@@ -69,7 +69,7 @@ impl Request {
     }
 }
 
-/// Seed 001's modes.
+/// How a call is run, and how long it may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

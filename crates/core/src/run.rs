@@ -57,8 +57,8 @@ pub trait OutputConsumer: Send {
 pub enum Flow {
     /// Go on.
     Continue,
-    /// This stream's consumer has what it wanted. The executor keeps pushing for at most one second or 1 MiB more
-    /// (spec 1.4), then closes the stream's pipe, so that the producer meets SIGPIPE as it would have from `head`.
+    /// This stream's consumer has what it wanted. The executor keeps pushing for at most one second or 1 MiB more,
+    /// then closes the stream's pipe, so that the producer meets SIGPIPE as it would have from `head`.
     Stop,
 }
 

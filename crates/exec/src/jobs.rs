@@ -54,7 +54,7 @@ pub struct JobsOptions {
 }
 
 impl JobsOptions {
-    /// With the figures of the contract (spec 2.6): 24 hours, 16 jobs, 100 MB, kept for 24 hours.
+    /// With the usual figures: 24 hours, 16 jobs, 100 MB, kept for 24 hours.
     pub fn new(directory: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         const DAY: Duration = Duration::from_secs(24 * 60 * 60);
         Self {

@@ -28,10 +28,10 @@ use crate::{Check, Context, Finding, Span, Verdict};
 pub use environment::{HardenedEnvironment, SYSTEM_DIRECTORIES};
 pub use start::{SafeRun, safe_run};
 
-/// The sentence for a script that is not allowed (seed text of the `workspace` profile).
+/// The sentence for a script that is not allowed (a fixed text of the `workspace` profile).
 pub const NOT_ALLOWED: &str = "Error: Command not allowed in safe mode";
 
-/// The sentence for a script that cannot be read (seed text of the `workspace` profile).
+/// The sentence for a script that cannot be read (a fixed text of the `workspace` profile).
 pub const INVALID_SYNTAX: &str = "Error: Invalid command syntax in safe mode";
 
 /// How strict safe mode is.
@@ -87,7 +87,7 @@ pub struct SafeMode {
     pub allowed: Vec<String>,
 }
 
-/// The list of the `workspace` profile's seed.
+/// The list of the `workspace` profile.
 impl Default for SafeMode {
     fn default() -> Self {
         const LIST: [&str; 13] = [

@@ -60,7 +60,7 @@ fn user_bash(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     (path.is_absolute() && is_bash(&path) && is_executable(&path)).then_some(path)
 }
 
-/// Seed 004: `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`.
+/// The shell of `workspace`: `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`.
 fn workspace_shell(env: &BTreeMap<OsString, OsString>) -> Option<Shell> {
     for (path, args) in [("/bin/zsh", &[][..]), ("/bin/bash", &["-l"][..])] {
         if is_executable(Path::new(path)) {

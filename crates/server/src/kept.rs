@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Why nothing can be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeptError {
-    /// There is no such artifact; in the upstream's words.
+    /// There is no such artifact; in fixed words.
     #[error(transparent)]
     Lookup(#[from] LookupError),
     /// A path that is none of ours. Other files are for commands to read.

@@ -4,7 +4,7 @@
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Longest line, its end not counted (spec 6.3).
+/// Longest line, its end not counted.
 pub const MAX_LINE: usize = 8 << 20;
 
 /// What is kept of a line that is too long.

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// From one update to the next, at least (spec 3.5).
+/// From one update to the next, at least.
 const INTERVAL: Duration = Duration::from_millis(50);
 
 /// What an update is made from, at most.

@@ -119,7 +119,7 @@ fn available_text(available: &[ArtifactId]) -> String {
 /// Opens what `3` or `artifact://3` names in a session, if there is a session.
 ///
 /// # Errors
-/// [`LookupError`], in the upstream's words.
+/// [`LookupError`].
 pub fn open_artifact(session: Option<&ArtifactDir>, uri: &str) -> Result<FileView, LookupError> {
     let id = uri.parse::<ArtifactId>()?;
     session.ok_or(LookupError::NoSession)?.open(id)
@@ -162,7 +162,7 @@ impl ArtifactDir {
     /// Opens an artifact for reading.
     ///
     /// # Errors
-    /// [`LookupError`], in the upstream's words.
+    /// [`LookupError`].
     pub fn open(&self, id: ArtifactId) -> Result<FileView, LookupError> {
         let found = self.shared.look().and_then(|dir| {
             let sidecar = Sidecar::read(&dir, id)?;

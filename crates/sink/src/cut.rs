@@ -1,4 +1,4 @@
-//! The truncation policies (spec 3.2): from the window of a finished stream to the pieces that are shown.
+//! The truncation policies: from the window of a finished stream to the pieces that are shown.
 //!
 //! All four work on positions within the clean text and on line numbers; what a cut costs in raw bytes is read off
 //! the window afterwards.

@@ -50,7 +50,7 @@ fn data(server: &mut Conversation, request: Value) -> Result<Value> {
 }
 
 #[test]
-fn answers_have_id_and_command_and_bash_the_upstreams_shape() -> Result<()> {
+fn answers_have_id_and_command_and_bash_its_own_shape() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
     server

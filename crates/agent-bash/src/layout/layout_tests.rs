@@ -1,4 +1,4 @@
-//! Every row of the table of fixed texts (spec 1.5), in each layout.
+//! Every row of the table of fixed texts of docs/contract.md, in each layout.
 
 use super::*;
 use crate::profiles;

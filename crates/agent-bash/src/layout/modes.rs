@@ -1,4 +1,4 @@
-//! Seed 002's text: a line that says what went wrong, then the output; beyond 128 KB its first and last 4 KB.
+//! The text of `modes`: a line that says what went wrong, then the output; beyond 128 KB its first and last 4 KB.
 //! After it the file with all of it, and what lives on or could not be kept; the other notices stay in the data.
 
 use super::wording::{
@@ -57,7 +57,7 @@ fn header(status: &Status) -> Option<String> {
         )),
         Status::Cancelled => Some("[command cancelled]".to_owned()),
         Status::Lost { reason } => {
-            // The seed would print -1 here, which reads like a code that the command gave.
+            // A -1 here would read like a code that the command gave.
             Some(format!("[command failed: exit code unknown: {reason}]"))
         }
         other => shell_code(other).map(|code| format!("[command failed: exit code {code}]")),

@@ -1,4 +1,4 @@
-//! Seed 003's text: stdout, stderr, and a last line that says how it ended; a stream over its limits as both ends and
+//! The text of `paged`: stdout, stderr, and a last line that says how it ended; a stream over its limits as both ends and
 //! a file to page through. What lives on or could not be kept is said; the other notices stay in the data.
 
 use super::wording::{

@@ -1,4 +1,4 @@
-//! Seed 000's text: annotation line, output or `(no output)`, blank line, truncation notice, other notice lines, blank
+//! The text of `standard`: annotation line, output or `(no output)`, blank line, truncation notice, other notice lines, blank
 //! line, exit line.
 
 use super::wording::{background_line, blank_line, end_line, seconds_text, shown_text};
@@ -100,7 +100,7 @@ pub(super) fn exit_line(status: &Status) -> Option<String> {
     }
 }
 
-/// Stdout, then stderr (spec 1.4), or `(no output)`.
+/// Stdout, then stderr, or `(no output)`.
 fn body(text: &mut String, printed: &[SinkReport]) {
     let before = text.len();
     output(text, printed);

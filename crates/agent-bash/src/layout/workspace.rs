@@ -1,4 +1,4 @@
-//! Seed 004's text: stdout, newline, stderr, all of it within 100 KB, and `[Exit code: N]` last of all. Before it the
+//! The text of `workspace`: stdout, newline, stderr, all of it within 100 KB, and `[Exit code: N]` last of all. Before it the
 //! file with all of it, and what lives on or could not be kept; the other notices stay in the data.
 
 use super::wording::{
@@ -56,7 +56,7 @@ fn refused(refusal: &Refusal) -> String {
             | DirectoryError::Unreadable { path, .. },
         ) => format!("Error: Workspace not accessible: '{}'", path.display()),
         Refusal::NotStarted(error) => format!("Error: Failed to launch process: {error}"),
-        // Spec 1.5: "in the other profiles the bare sentence".
+        // In the other profiles the bare sentence.
         Refusal::Rule(_) | Refusal::Denied(_) => refusal.to_string(),
         Refusal::Request(_) | Refusal::NotOffered(_) | Refusal::Cancelled => {
             format!("Error: {refusal}")

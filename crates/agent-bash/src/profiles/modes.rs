@@ -1,4 +1,4 @@
-//! Seeds 001 and 002: `mode` decides the time limit; 128 KB are shown, beyond them the first and last 4 KB.
+//! `modes`: `mode` decides the time limit; 128 KB are shown, beyond them the first and last 4 KB.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
@@ -16,7 +16,7 @@ pub const MODES: Profile = Profile {
         default: Duration::from_secs(30),
         slow: Duration::from_secs(15 * 60),
         background: DAY,
-        // The seed knows no other limits; a timeout is not in its schema, but taken where it is given.
+        // A timeout is not in the schema, but taken where it is given.
         min: Duration::from_millis(1),
         max: DAY,
     },

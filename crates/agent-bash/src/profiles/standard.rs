@@ -1,4 +1,4 @@
-//! Seed 000: a tail of 50 KB with `artifact://`, one merged stream, a clamp of 1 s to 1 h.
+//! `standard`: a tail of 50 KB with `artifact://`, one merged stream, a clamp of 1 s to 1 h.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
@@ -12,7 +12,7 @@ pub const STANDARD: Profile = Profile {
     normalise: true,
     timeouts: Timeouts {
         default: Duration::from_secs(300),
-        // The seed has no modes; a build that was announced as slow gets what seed 001 gives it.
+        // A build that was announced as slow gets what `modes` gives it.
         slow: Duration::from_secs(15 * 60),
         background: Duration::from_secs(24 * 60 * 60),
         min: Duration::from_secs(1),

@@ -1,4 +1,4 @@
-//! Seed 002's description template and schema, verbatim.
+//! The description template and schema of `modes`, to the letter.
 
 use serde_json::{Value, json};
 

@@ -7,7 +7,7 @@ use crate::tool::Wiring;
 use agent_bash_core::{ArtifactMeta, Request, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
 
-/// A pipe or two: `head` and `tail` are about stdout alone, so they need it apart (spec 1.4).
+/// A pipe or two: `head` and `tail` are about stdout alone, so they need it apart.
 pub(crate) fn streams(tool: &Wiring, request: &Request) -> Streams {
     if request.head.is_some() || request.tail.is_some() {
         Streams::Split

@@ -1,4 +1,4 @@
-//! Exit codes that are no failure: `grep` found nothing, `diff` found something (spec 2.5).
+//! Exit codes that are no failure: `grep` found nothing, `diff` found something.
 //!
 //! Asked where a trailing `head` or `tail` was lifted: bash would have reported the filter's success, so the producer's
 //! own code takes its place only where it says that something went wrong.

@@ -1,7 +1,7 @@
 //! The pipeline that a script ends with: whether to ask for the exit status of its stages, and what to say of them.
 //!
 //! The exit code of a call stays bash's own, that of the last stage. So `make | tail` reports success when `make` has
-//! failed, and that is worth a notice (spec 2.5).
+//! failed, and that is worth a notice.
 
 use crate::stage::benign;
 use agent_bash_core::{Notice, NoticeKind, Request, Stage, Status};

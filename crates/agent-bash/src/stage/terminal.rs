@@ -11,7 +11,7 @@ use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPo
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// Each of these forbids terminals where it is `1`: ours, and the one of seed 000.
+/// Each of these forbids terminals where it is `1`: ours, and one that other agents set.
 const FORBIDS: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
 
 /// How commands run on terminals.

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// The working directory is none; its texts are fixed by spec 1.5.
+/// The working directory is none; its texts are fixed by docs/contract.md.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
     /// Nothing is there.

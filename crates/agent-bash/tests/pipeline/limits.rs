@@ -36,7 +36,7 @@ fn outputs() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Seed 002: `output_never_exceeds_limit`.
+    /// What `modes` promises of its limit.
     #[test]
     fn a_text_of_modes_is_never_longer_than_the_limit_and_200(output in outputs(), code in 0_i32..3) {
         const LIMIT: usize = 128 * 1024;

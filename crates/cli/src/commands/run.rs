@@ -25,7 +25,7 @@ const BROKEN_PIPE: u8 = 141;
 /// Workers of the runtime: one call needs little more than one.
 const WORKERS: usize = 2;
 
-/// Runs the call, prints its result, and gives the exit code of spec 6.2.
+/// Runs the call, prints its result, and gives its exit code (docs/contract.md).
 pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let input = input(args)?;
     let runtime = runtime::start(Some(WORKERS))?;

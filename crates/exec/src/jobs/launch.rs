@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// A job that ends within this time is reported as ended, not as started (spec 2.6).
+/// A job that ends within this time is reported as ended, not as started.
 const EARLY: Duration = Duration::from_millis(250);
 
 /// A job to be: what is to run, and the shell that will.

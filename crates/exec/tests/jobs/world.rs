@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long a young job is watched (spec 2.6).
+/// How long a young job is watched.
 pub(crate) const EARLY: Duration = Duration::from_millis(250);
 
 /// A time that passes on no clock of these tests but by [`TestClock::age`].

@@ -51,7 +51,7 @@ impl Which {
         Self::ALL.into_iter().find(is)
     }
 
-    /// Its name. The texts of `paged` speak of a `view` tool (seed 003).
+    /// Its name. The texts of `paged` speak of a `view` tool.
     pub(super) fn name(self, layout: TextLayout) -> &'static str {
         match self {
             Self::Bash => "bash",

@@ -71,7 +71,7 @@ fn the_reference_and_the_list_say_what_is_there() {
 }
 
 #[test]
-fn lookup_errors_are_the_upstreams_to_the_letter() {
+fn lookup_errors_are_in_fixed_words() {
     let root = tempfile::tempdir().unwrap();
     let dir = session(root.path());
     let error =

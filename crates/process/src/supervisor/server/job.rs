@@ -311,7 +311,7 @@ fn length(file: &File) -> u64 {
     file.metadata().map_or(0, |meta| meta.len())
 }
 
-/// What stands at the end of a job's output: a blank line, and how it ended (seed 001's texts).
+/// What stands at the end of a job's output: a blank line, and how it ended.
 fn completion(end: &JobEnd) -> String {
     let dropped = match end.dropped_bytes {
         0 => String::new(),
