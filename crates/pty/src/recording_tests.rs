@@ -2,6 +2,7 @@ use super::*;
 use agent_bash_process::SystemClock;
 use serde_json::Value;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<u8>>>);
@@ -17,11 +18,17 @@ impl Write for Seen {
     }
 }
 
-struct Full;
+/// A disk with room for so many writes, and how many were tried.
+#[derive(Clone)]
+struct Full(usize, Arc<AtomicUsize>);
 
 impl Write for Full {
-    fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-        Err(io::ErrorKind::StorageFull.into())
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.1.fetch_add(1, Ordering::Relaxed) < self.0 {
+            Ok(bytes.len())
+        } else {
+            Err(io::ErrorKind::StorageFull.into())
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -95,5 +102,11 @@ fn characters_are_whole() {
 
 #[test]
 fn a_full_disk_ends_the_recording_only() {
-    record(Full, &[b"a", b"b"]);
+    // Of four: the head, twice output, the new size.
+    for (room, tried) in [(0, 1), (2, 3), (100, 4)] {
+        let writes = Arc::new(AtomicUsize::new(0));
+        record(Full(room, Arc::clone(&writes)), &[b"a", b"b"]);
+        // After the first that fails nothing more is written, and nobody is told but the log.
+        assert_eq!(writes.load(Ordering::Relaxed), tried, "room for {room}");
+    }
 }

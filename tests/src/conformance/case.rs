@@ -108,7 +108,7 @@ pub struct Step {
 }
 
 /// What must come out. What is not said is not looked at.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// The whole text, with placeholders.
@@ -261,6 +261,9 @@ fn check(all: &Cases) -> Result<()> {
             bail!("case `{name}` covers `{unknown}`, which requirements.toml does not list");
         }
         for step in &case.steps {
+            if step.expect == Expect::default() {
+                bail!("a step of `{name}` expects nothing, so it cannot fail");
+            }
             let (plain, whole) = (step.command.is_some(), step.request.is_some());
             if case.adapter.is_some() {
                 let one = whole != step.input.is_some();
@@ -321,13 +324,23 @@ mod tests {
             ("covers = ['R1']", "kovers = ['R1']", "kovers"),
             ("expect.text", "expect.txet", "txet"),
             (
+                "expect.text = '(no output)'",
+                "expect = {}",
+                "expects nothing",
+            ),
+            (
+                "expect.text = '(no output)'",
+                "expect.text_lines = []",
+                "expects nothing",
+            ),
+            (
                 "command = 'true'",
                 "request = '{}'\nwith.head = 1",
                 "either `command`",
             ),
             (
                 "[[case.step]]",
-                "[[case.step]]\ncommand = 'false'\nexpect = {}\n[[case]]\nname = 'runs'\n[[case.step]]",
+                "[[case.step]]\ncommand = 'false'\nexpect.text = ''\n[[case]]\nname = 'runs'\n[[case.step]]",
                 "two cases",
             ),
             ("covers = ['R1']", "", "nothing holds requirement `R1`"),

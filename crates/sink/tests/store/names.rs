@@ -177,7 +177,12 @@ fn processes_and_threads_at_once_get_numbers_of_their_own() {
     let mut children: Vec<_> = (0..PROCESSES)
         .map(|_| {
             Command::new(std::env::current_exe().unwrap())
-                .args(["--exact", "names::child_keeps_many", "--nocapture"])
+                .args([
+                    "--ignored",
+                    "--exact",
+                    "names::child_keeps_many",
+                    "--nocapture",
+                ])
                 .env(CHILD_ROOT, root.path())
                 .stdout(std::process::Stdio::null())
                 .spawn()
@@ -201,11 +206,10 @@ const CHILD_THREADS: usize = 4;
 const CHILD_KEEPS: usize = 20;
 
 #[test]
+#[ignore = "one of the processes that keep at once"]
 #[expect(clippy::disallowed_methods, reason = "a switch of the test")]
 fn child_keeps_many() {
-    let Some(root) = std::env::var_os(CHILD_ROOT) else {
-        return;
-    };
+    let root = std::env::var_os(CHILD_ROOT).expect("it is started with others");
     let dir = ArtifactDir::new(ArtifactDirOptions {
         lifetime: agent_bash_sink::Lifetime::Day,
         ..options(root.as_ref())
