@@ -57,7 +57,9 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+// Only the command that is called has its options described; all of them, for help and completions.
 #[derive(Debug, Subcommand)]
+#[command(defer = true)]
 pub(crate) enum Command {
     /// Run one command through the pipeline and print its result.
     Run(RunArgs),

@@ -17,6 +17,29 @@ const DAY: u64 = 24 * 60 * 60 * 1000;
 /// conversation.
 const REMEMBERED: u64 = 365 * DAY;
 
+/// Beside the sessions: when they were swept last, by its time of change. No session is called so.
+const STAMP: &str = ".swept";
+
+/// How long what is past its time may wait for a program that makes one call, which would look at every artifact for it.
+const INTERVAL: u64 = 60 * 60 * 1000;
+
+/// As [`sweep`], if that was not done within the last hour.
+pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
+    let Ok(dir) = PrivateDir::open(root, &[]) else {
+        // Nothing was ever kept there.
+        return Removed::default();
+    };
+    let last = dir.metadata(STAMP).and_then(|stamp| stamp.modified());
+    let age = last.map(|last| now.0.checked_sub(Timestamp::from(last).0));
+    // A stamp of the future is none: the clock was set back.
+    if matches!(age, Ok(Some(age)) if age < INTERVAL) {
+        return Removed::default();
+    }
+    // Before, so that of many programs one does it. Where it cannot be written, each does.
+    let _ = dir.replace(STAMP, b"");
+    sweep(root, now)
+}
+
 /// Sweeps all sessions under `root`. What cannot be read or is not ours stays.
 pub(crate) fn sweep(root: &Path, now: Timestamp) -> Removed {
     let mut removed = Removed::default();

@@ -66,7 +66,7 @@ pub enum OpenError {
 
 impl Session {
     /// Opens a session that runs commands here. Starts nothing yet; removes what is past its time of the artifacts of all
-    /// sessions.
+    /// sessions (for one call, where nobody has done so within the hour).
     ///
     /// # Errors
     /// [`OpenError`].
@@ -98,7 +98,12 @@ impl Session {
         let profile = settings.profile();
         let naming = artifacts::naming(profile.layout);
         if let Some(root) = host.state_dir() {
-            ArtifactDir::sweep(&root, clock.wall());
+            let sweep = if many_calls {
+                ArtifactDir::sweep
+            } else {
+                ArtifactDir::sweep_when_due
+            };
+            sweep(&root, clock.wall());
         }
         if many_calls {
             // Of hosts that were killed.

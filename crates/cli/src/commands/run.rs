@@ -16,19 +16,27 @@ use agent_bash::process::SystemClock;
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashToolBuilder, CallOptions, Input};
 use anyhow::Context;
+use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// What a shell reports of a program that wrote to a reader who went away: 128 + SIGPIPE.
 const BROKEN_PIPE: u8 = 141;
 
-/// Workers of the runtime: one call needs little more than one.
-const WORKERS: usize = 2;
+/// Workers of the runtime: beside the call, for its timers and signals. They must not wait for a person's terminal, which may be
+/// stopped; what is drawn on it has another.
+fn workers(args: &RunArgs) -> usize {
+    if args.pty || io::stderr().is_terminal() {
+        2
+    } else {
+        1
+    }
+}
 
 /// Runs the call, prints its result, and gives its exit code (docs/contract.md).
 pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let input = input(args)?;
-    let runtime = runtime::start(Some(WORKERS))?;
+    let runtime = runtime::start(Some(workers(args)))?;
     let (result, code) = runtime.block_on(call(args, input, start))?;
     // Whatever still waits in there (a blocked write to a reader that does not read) is not waited for.
     runtime.shutdown_background();

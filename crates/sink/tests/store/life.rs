@@ -264,6 +264,25 @@ fn what_a_killed_process_left_is_swept() {
 }
 
 #[test]
+fn a_program_of_one_call_sweeps_once_an_hour() {
+    let root = tempfile::tempdir().unwrap();
+    let sweep = |now| ArtifactDir::sweep_when_due(root.path(), now).artifacts;
+    let later = |minutes: u64| Timestamp(now().0 + minutes * 60 * 1000);
+    killed(root.path(), "session");
+    assert_eq!(sweep(now()), 2, "for the first time");
+    killed(root.path(), "session");
+    assert_eq!(sweep(later(59)), 0);
+    assert_eq!(sweep(later(61)), 2);
+    killed(root.path(), "session");
+    let before_the_last = Timestamp(now().0 - 60 * 1000);
+    assert_eq!(sweep(before_the_last), 2, "the clock was set back");
+
+    let missing = root.path().join("missing");
+    assert_eq!(ArtifactDir::sweep_when_due(&missing, now()).artifacts, 0);
+    assert!(!missing.exists(), "nothing is made for it");
+}
+
+#[test]
 fn strays_go_by_age_and_strangers_stay() {
     let root = tempfile::tempdir().unwrap();
     let place = root.path().join("s/artifacts");
