@@ -91,7 +91,7 @@ pub enum StdinMode {
     /// `/dev/null`.
     #[default]
     Null,
-    /// A pipe that the caller writes to later (background jobs, sessions).
+    /// A pipe that the caller writes to later: of background jobs alone.
     Pipe,
 }
 

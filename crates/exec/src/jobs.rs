@@ -27,7 +27,7 @@ pub(crate) use launch::{Launch, Unlaunched};
 pub use output::{JobOutput, OutputRange};
 
 use crate::jobs::registry::{Locked, NewJob, Registry};
-use agent_bash_core::{Clock, JobId, NotStarted, Timestamp};
+use agent_bash_core::{Clock, JobId, NotStarted, Survivor, Timestamp};
 use agent_bash_process::supervisor::JobEnd;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -100,6 +100,9 @@ pub struct Job {
     pub state: JobState,
     /// When its script was handed over; of survivors, when their call's was.
     pub started_at: Timestamp,
+    /// Of one that has ended, or is lost: its processes that live on. Those that hold its output still write to it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Survivor>,
 }
 
 /// How a job came about.

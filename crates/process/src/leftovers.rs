@@ -47,15 +47,41 @@ impl Leftovers {
             .collect()
     }
 
-    /// As [`Self::find`], with names. Who holds the output is not told apart.
+    /// As [`Self::find`], with names. While the supervisor lives, all that it has.
     pub fn survivors(&self) -> Vec<Survivor> {
-        let named = self.find().into_iter().map(|process| Survivor {
-            pid: process.pid.unsigned_abs(),
-            command: command_line(&proc_fs::arguments(process.pid), b""),
-            holds_output: false,
+        let pids = if self.supervisor.is_alive() {
+            self.below_the_supervisor()
+        } else {
+            self.find().into_iter().map(|process| process.pid).collect()
+        };
+        let pipes: Vec<u64> = self.pipe.into_iter().collect();
+        let named = pids.into_iter().map(|pid| Survivor {
+            pid: pid.unsigned_abs(),
+            command: command_line(&proc_fs::arguments(pid), b""),
+            holds_output: proc_fs::writes_to(pid, &pipes),
             job: None,
         });
         named.collect()
+    }
+
+    /// Whoever has lost its parent is its child.
+    fn below_the_supervisor(&self) -> Vec<i32> {
+        let living: Vec<_> = proc_fs::processes()
+            .into_iter()
+            .filter(|process| !process.zombie)
+            .collect();
+        let mut family = vec![self.supervisor.pid];
+        loop {
+            let known = family.len();
+            for process in &living {
+                if family.contains(&process.parent) && !family.contains(&process.pid) {
+                    family.push(process.pid);
+                }
+            }
+            if family.len() == known {
+                return family.split_off(1);
+            }
+        }
     }
 
     /// Sends SIGTERM and SIGCONT to all, once. Returns how many there are.

@@ -94,6 +94,24 @@ fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
 }
 
 #[test]
+fn only_a_job_has_an_input_that_is_written_later() -> Result<()> {
+    let world = world()?;
+    let mut server = server(&world)?;
+    for call in [
+        json!({"command": "cat", "stdin": "pipe"}),
+        json!({"command": "cat", "stdin": "pipe", "session": "s"}),
+    ] {
+        let result = data(&mut server, json!({"type": "tool_call", "request": call}))?;
+        let reason = result["status"]["reason"].as_str();
+        let says_why = |reason: &str| reason.starts_with("only a background job has an input");
+        assert!(reason.is_some_and(says_why), "{result}");
+    }
+    drop(server);
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
 fn a_line_longer_than_a_page_is_read_on_by_the_byte_that_is_named() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;

@@ -96,8 +96,7 @@ fn ending(ending: &JobEnding) -> Ending {
     }
 }
 
-/// As a call in the foreground that has printed the first `length` bytes of the job's file; its last lines say how it
-/// ended, and so does the result.
+/// As a call in the foreground that has printed the first `length` bytes of the job's file.
 fn ended_at_once(
     job: &Job,
     ending: Ending,

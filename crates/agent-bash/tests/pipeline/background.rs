@@ -48,6 +48,7 @@ impl JobStarter for Starter {
             stdin: false,
             state: self.state.clone(),
             started_at: Timestamp(1000),
+            left: Vec::new(),
         })
     }
 }
@@ -116,11 +117,7 @@ async fn a_job_is_told_in_the_words_of_its_profile() {
 #[tokio::test]
 async fn a_job_that_died_at_once_is_no_job() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(
-        file.path(),
-        "no such port\n\n[background process failed: exit status: 3]\n",
-    )
-    .unwrap();
+    std::fs::write(file.path(), "no such port\n").unwrap();
     let end: JobEnd = serde_json::from_value(json!({
         "ending": { "kind": "exited", "code": 3 },
         "ended_at": Timestamp(1010),

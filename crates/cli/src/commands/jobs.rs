@@ -97,7 +97,7 @@ async fn act(jobs: &Jobs, action: &JobsAction) -> anyhow::Result<u8> {
             output::print(&format!("{}\n", state(&killed.job)))?;
             for survivor in &killed.survivors {
                 let (pid, command) = (survivor.pid, &survivor.command);
-                output::say(&format!("pid {pid} withstood SIGKILL: {command}"));
+                output::say(&format!("pid {pid} is still alive: {command}"));
             }
             Ok(u8::from(!killed.survivors.is_empty()))
         }
@@ -180,7 +180,15 @@ async fn print_output(
 }
 
 fn state(job: &Job) -> String {
-    match &job.state {
+    let mut state = ending(&job.state);
+    for left in &job.left {
+        let _ = write!(state, ", pid {} lives on", left.pid);
+    }
+    state
+}
+
+fn ending(state: &JobState) -> String {
+    match state {
         JobState::Running => "running".to_owned(),
         JobState::Ended(end) => match &end.ending {
             JobEnding::Exited { code } => format!("exited with code {code}"),

@@ -34,7 +34,7 @@ pub enum Waited {
 pub struct Killed {
     /// The job afterwards.
     pub job: Job,
-    /// Processes that withstood SIGKILL: they are in an uninterruptible sleep.
+    /// Processes of it that are alive all the same: those that withstand SIGKILL are in an uninterruptible sleep.
     pub survivors: Vec<Survivor>,
 }
 
@@ -86,13 +86,19 @@ impl Jobs {
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     pub async fn kill(&self, id: &JobId, grace: Duration) -> Result<Killed, JobError> {
         let record = self.registry.job(id)?;
-        let survivors = if let Some(visit) = self.visit(&record).await? {
+        let stuck = if let Some(visit) = self.visit(&record).await? {
             self.end(&record, visit, grace).await
         } else {
             self.end_leftovers(&record, grace).await;
             Vec::new()
         };
         let job = self.show(id)?;
+        // Nobody else is asked whether it has come to what was wanted.
+        let survivors = match &job.state {
+            _ if !stuck.is_empty() => stuck,
+            JobState::Running => self.processes(id).await?,
+            JobState::Ended(_) | JobState::Lost { .. } => job.left.clone(),
+        };
         Ok(Killed { job, survivors })
     }
 

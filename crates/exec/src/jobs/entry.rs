@@ -87,6 +87,11 @@ impl Record {
             pid: entry.process.pid.unsigned_abs(),
             pgid: entry.pgid,
             stdin: entry.stdin,
+            left: match &self.state {
+                JobState::Ended(end) if !end.left => Vec::new(),
+                JobState::Running => Vec::new(),
+                JobState::Ended(_) | JobState::Lost { .. } => self.leftovers().survivors(),
+            },
             state: self.state.clone(),
             started_at: entry.started_at,
         }

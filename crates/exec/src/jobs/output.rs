@@ -46,7 +46,7 @@ pub struct JobOutput {
     pub next: u64,
     /// Nothing follows now …
     pub at_end: bool,
-    /// … and nothing will: the job has ended.
+    /// … and nothing will: the job has ended, and nobody holds its output any longer.
     pub complete: bool,
     /// The job, as it was before this was read.
     pub job: Job,
@@ -58,8 +58,8 @@ const BUFFER: usize = 64 * 1024;
 /// Reads a part.
 pub(super) fn read(record: &Record, range: OutputRange) -> Result<JobOutput, JobError> {
     // Looked at before the file is: what ended by then has printed all it ever will.
-    let ended = !record.is_running();
     let job = record.to_job();
+    let ended = !record.is_running() && !job.left.iter().any(|left| left.holds_output);
     let path = record.output().ok_or_else(|| JobError::NoOutput {
         id: record.id.clone(),
     })?;

@@ -1,47 +1,31 @@
-//! How jobs end, and what stands at the end of their output.
+//! How jobs end: said as data, their output is what they printed.
 
 use crate::support::soon;
 use crate::world::{World, all_of, signaled};
 use agent_bash_core::RunSpec;
-use agent_bash_exec::{JobState, JobStdin};
+use agent_bash_exec::{JobState, JobStdin, OutputRange};
 use agent_bash_process::ProcessInfo;
 use agent_bash_process::supervisor::JobEnding;
 use rustix::process::{Pid, Signal};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_last_line_says_how_it_ended() {
+async fn how_it_ended_is_data_and_its_output_its_own() {
     for (script, ending, text) in [
-        (
-            "echo hi",
-            JobEnding::Exited { code: 0 },
-            "hi\n\n\n[background process completed]\n",
-        ),
-        (
-            "printf hi; exit 3",
-            JobEnding::Exited { code: 3 },
-            "hi\n\n[background process failed: exit status: 3]\n",
-        ),
-        (
-            "echo hi >&2; kill -9 $$",
-            signaled(9, "SIGKILL"),
-            "hi\n\n\n[background process failed: signal: 9]\n",
-        ),
-        (
-            "kill -TERM $$",
-            signaled(15, "SIGTERM"),
-            "\n\n[background process failed: signal: 15]\n",
-        ),
+        ("echo hi", JobEnding::Exited { code: 0 }, "hi\n"),
+        ("printf hi; exit 3", JobEnding::Exited { code: 3 }, "hi"),
+        ("echo hi >&2; kill -9 $$", signaled(9, "SIGKILL"), "hi\n"),
+        ("kill -TERM $$", signaled(15, "SIGTERM"), ""),
         (
             "nosuchcommand",
             JobEnding::Exited { code: 127 },
-            "bash: line 1: nosuchcommand: command not found\n\n\n[background process failed: exit status: 127]\n",
+            "bash: line 1: nosuchcommand: command not found\n",
         ),
-        // Its output is open as long as somebody holds it, and what that prints stands before the line.
+        // It has not ended as long as somebody holds its output.
         (
             "(until [[ -e go ]]; do :; done; echo late) & echo first; : > go",
             JobEnding::Exited { code: 0 },
-            "first\nlate\n\n\n[background process completed]\n",
+            "first\nlate\n",
         ),
     ] {
         let world = World::new();
@@ -49,34 +33,15 @@ async fn the_last_line_says_how_it_ended() {
         let end = world.end(&job.id).await;
         assert_eq!(end.ending, ending, "{script}");
         assert_eq!(all_of(&job), text, "{script}");
-        // What it printed itself can be told from what we added.
-        let printed = usize::try_from(end.length).unwrap();
-        assert!(
-            text[printed..].starts_with("\n\n[background process "),
-            "{script}"
-        );
+        assert_eq!(end.length, text.len() as u64, "{script}");
         world.census.assert_empty_soon(script).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_no_line_while_it_runs() {
+async fn killing_the_group_as_the_model_is_told_is_seen() {
     let world = World::new();
-    let job = world
-        .start("echo hi; until [[ -e go ]]; do sleep .01; done")
-        .await;
-    world.printed(&job, "hi").await;
-    assert_eq!(world.jobs.show(&job.id).unwrap().state, JobState::Running);
-    assert_eq!(all_of(&job), "hi\n");
-    world.touch("go");
-    world.end(&job.id).await;
-    assert!(all_of(&job).contains("[background"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn killing_the_group_as_the_model_is_told_leaves_the_line() {
-    let world = World::new();
-    // Whoever would write the line from within the group is ended with it.
+    // Whoever would see it from within the group is ended with it.
     let script =
         "echo hi; (trap '' TERM; until [[ -e never ]]; do sleep .01; done; echo line) & sleep 1000";
     let job = world.start(script).await;
@@ -90,32 +55,23 @@ async fn killing_the_group_as_the_model_is_told_leaves_the_line() {
 
     rustix::process::kill_process_group(Pid::from_raw(group).unwrap(), Signal::KILL).unwrap();
     assert_eq!(world.end(&job.id).await.ending, signaled(9, "SIGKILL"));
-    assert_eq!(
-        all_of(&job),
-        "hi\n\n\n[background process failed: signal: 9]\n"
-    );
+    assert_eq!(all_of(&job), "hi\n");
     world.census.assert_empty_soon("a group kill").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_takes_too_long_is_ended_by_the_ladder() {
     for (script, text) in [
-        (
-            "echo hi; sleep 1000",
-            "hi\n\n\n[background process error: time limit of 300ms reached]\n",
-        ),
+        ("echo hi; sleep 1000", "hi\n"),
         (
             "trap 'echo bye; exit 0' TERM; echo hi; sleep 1000 & wait",
-            "hi\nbye\n\n\n[background process error: time limit of 300ms reached]\n",
+            "hi\nbye\n",
         ),
         (
             "trap '' TERM; echo hi; while :; do sleep 1000; done",
-            "hi\n\n\n[background process error: time limit of 300ms reached]\n",
+            "hi\n",
         ),
-        (
-            "setsid sleep 1000 & echo hi",
-            "hi\n\n\n[background process error: time limit of 300ms reached]\n",
-        ),
+        ("setsid sleep 1000 & echo hi", "hi\n"),
     ] {
         let world = World::new();
         let spec = RunSpec {
@@ -143,23 +99,11 @@ async fn one_that_ends_in_time_is_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn beyond_the_quota_output_is_counted_and_dropped_with_a_mark() {
+async fn beyond_the_quota_output_is_counted_and_dropped() {
     const SCRIPT: &str = "head -c 100000 /dev/zero | tr '\\0' x; echo end";
-    for (quota, dropped, beginning, rest) in [
-        (
-            10_000,
-            90_004,
-            10_000,
-            "\n[output limit reached: what follows is not kept]\n\
-             \n[90004 bytes of output were not kept]\n\n[background process completed]\n",
-        ),
-        (
-            1 << 20,
-            0,
-            100_000,
-            "end\n\n\n[background process completed]\n",
-        ),
-    ] {
+    for (quota, dropped, beginning, rest) in
+        [(10_000, 90_004, 10_000, ""), (1 << 20, 0, 100_000, "end\n")]
+    {
         let world = World::with(crate::world::Early::AtOnce, |options| {
             agent_bash_exec::JobsOptions { quota, ..options }
         });
@@ -173,6 +117,43 @@ async fn beyond_the_quota_output_is_counted_and_dropped_with_a_mark() {
     }
 }
 
+/// `kill` with the number that the model was told meets the shell alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_whose_shell_was_killed_has_ended_and_who_holds_its_output_is_named() {
+    let world = World::new();
+    let child = "trap '' TERM; until [[ -e go ]]; do sleep .01; done; echo late; sleep 1000";
+    let job = world
+        .start(&format!("bash -c '{child}' child & echo up; wait"))
+        .await;
+    world.printed(&job, "up").await;
+    let shell = Pid::from_raw(job.pid.cast_signed()).unwrap();
+    rustix::process::kill_process(shell, Signal::KILL).unwrap();
+    let end = world.end(&job.id).await;
+    assert_eq!((end.ending, end.left), (signaled(9, "SIGKILL"), true));
+    let ended = world.again().show(&job.id).unwrap();
+    let holds = |name: &str| {
+        let mut left = ended.left.iter();
+        left.any(|left| left.command.contains(name) && left.holds_output)
+    };
+    assert!(holds("child"), "{ended:?}");
+    // What it prints is read on, so nothing is complete yet.
+    let all = || {
+        let range = OutputRange::Tail {
+            lines: 100,
+            max_bytes: 1000,
+        };
+        world.jobs.output(&job.id, range).unwrap()
+    };
+    assert!(!all().complete);
+    world.touch("go");
+    world.printed(&job, "late").await;
+    let killed = world.again().kill(&job.id, Duration::ZERO).await.unwrap();
+    assert_eq!((killed.survivors, killed.job.left), (vec![], vec![]));
+    assert!(all().complete);
+    assert_eq!(all_of(&job), "up\nlate\n");
+    world.census.assert_empty_soon("a kill of its child").await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
     let world = World::new();
@@ -183,7 +164,7 @@ async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
         (end.ending, end.left),
         (JobEnding::Exited { code: 0 }, true)
     );
-    assert_eq!(all_of(&job), "up\n\n\n[background process completed]\n");
+    assert_eq!(all_of(&job), "up\n");
     let processes = world.again().processes(&job.id).await.unwrap();
     assert_eq!(processes.len(), 1);
     assert_eq!(processes[0].command, "sleep 1000");

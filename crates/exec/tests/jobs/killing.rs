@@ -2,8 +2,8 @@
 
 use crate::support::{SOON, soon};
 use crate::world::{World, all_of, signaled};
-use agent_bash_core::{Cancel, JobId};
-use agent_bash_exec::{Job, JobError, JobState, Waited};
+use agent_bash_core::{Cancel, JobId, RunSpec};
+use agent_bash_exec::{Job, JobError, JobState, JobStdin, Waited};
 use agent_bash_process::ProcessInfo;
 use agent_bash_process::supervisor::JobEnding;
 use serde_json::{Value, json};
@@ -60,10 +60,7 @@ async fn nobody_is_left_after_a_kill_from_any_host() {
             panic!("{name}: {killed:?}");
         };
         assert!(!end.left, "{name}");
-        assert!(
-            all_of(&job).starts_with("up\n\n\n[background process "),
-            "{name}"
-        );
+        assert_eq!(all_of(&job), "up\n", "{name}");
     }
 }
 
@@ -80,10 +77,44 @@ async fn a_trap_runs_and_its_output_is_kept() {
         panic!("{killed:?}");
     };
     assert_eq!(end.ending, JobEnding::Exited { code: 9 });
-    assert_eq!(
-        all_of(&job),
-        "hi\nbye\n\n\n[background process failed: exit status: 9]\n"
-    );
+    assert_eq!(all_of(&job), "hi\nbye\n");
+}
+
+/// Both the time limit and a kill send SIGTERM first. Whoever ignores that is ended when the first of the two says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
+    const LONG: Duration = Duration::from_secs(1000);
+    const SHORT: Duration = Duration::from_millis(100);
+    let script = "trap 'echo told' TERM; echo up; while :; do sleep .01; done";
+    for (of_limit, of_kill) in [(LONG, SHORT), (SHORT, LONG)] {
+        let world = World::new();
+        let is_first = of_limit == LONG;
+        let spec = RunSpec {
+            timeout: Some(Duration::from_millis(if is_first { 50 } else { 1500 })),
+            grace: of_limit,
+            ..world.spec(script)
+        };
+        let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
+        world
+            .printed(&job, if is_first { "told" } else { "up" })
+            .await;
+        let killed = tokio::time::timeout(SOON, world.jobs.kill(&job.id, of_kill)).await;
+        let killed = killed.expect("the longer one was waited for").unwrap();
+        assert_eq!(killed.survivors, []);
+        let JobState::Ended(end) = killed.job.state else {
+            panic!("{killed:?}");
+        };
+        assert_eq!(
+            (end.ending, end.left),
+            (
+                JobEnding::TimedOut {
+                    after_ms: if is_first { 50 } else { 1500 }
+                },
+                false
+            )
+        );
+        world.census.assert_empty_soon("a kill").await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -44,9 +44,9 @@ pub struct JobEnd {
     pub ended_at: Timestamp,
     /// Bytes that it printed and that are not in its output file, since that had all it may have.
     pub dropped_bytes: u64,
-    /// Processes that had let go of its output lived on.
+    /// Processes lived on. Where its shell was killed they may hold its output, which grows on then.
     pub left: bool,
-    /// Length of its output file before the lines about its end; 0 for survivors, whose file is their call's.
+    /// Length of its output file then; 0 for survivors, whose file is their call's.
     pub length: u64,
 }
 

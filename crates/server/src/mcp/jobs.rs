@@ -106,7 +106,7 @@ impl JobTools {
         } else {
             format!(" More follows: call again, or with offset {}.", data.next)
         };
-        let line = format!("[Job {} {}.{more}]", data.job.id, state(&data.job.state));
+        let line = format!("[Job {} {}.{more}]", data.job.id, state(&data.job));
         Ok(Answer {
             text: with_line(&data.text, &line),
             data: json!(data),
@@ -217,10 +217,10 @@ impl JobTools {
         }
         let killed = self.jobs()?.kill(&JobId(name), GRACE).await.map_err(text)?;
         let job = JobData::from(killed.job);
-        let mut text = format!("Job {} {}.", job.id, state(&job.state));
+        let mut text = format!("Job {} {}.", job.id, ending(&job.state));
         for survivor in &killed.survivors {
             let (pid, command) = (survivor.pid, &survivor.command);
-            let _ = write!(text, "\npid {pid} withstood SIGKILL: {command}");
+            let _ = write!(text, "\npid {pid} is still alive: {command}");
         }
         Ok(Answer {
             text,
@@ -242,7 +242,7 @@ impl JobTools {
             .collect();
         let mut text = String::new();
         for job in &jobs {
-            let (id, pid, state) = (&job.id, job.pid, state(&job.state));
+            let (id, pid, state) = (&job.id, job.pid, state(job));
             let _ = writeln!(
                 text,
                 "{id}  pid {pid}  {state}  {}",
@@ -316,7 +316,27 @@ fn call_state(call: &RunningCall) -> String {
     }
 }
 
-fn state(state: &JobProgress) -> String {
+/// Whether a job runs, how it ended, what is missing and who lives on.
+fn state(job: &JobData) -> String {
+    let mut said = ending(&job.state);
+    if let JobProgress::Ended { dropped_bytes, .. } = job.state
+        && dropped_bytes > 0
+    {
+        let _ = write!(said, ", {dropped_bytes} bytes of its output were not kept");
+    }
+    for left in &job.left {
+        let (pid, command) = (left.pid, first_line(&left.command));
+        let verb = if left.holds_output {
+            "still prints into it"
+        } else {
+            "lives on"
+        };
+        let _ = write!(said, ", pid {pid} {verb}: {command}");
+    }
+    said
+}
+
+fn ending(state: &JobProgress) -> String {
     match state {
         JobProgress::Running => "is running".to_owned(),
         JobProgress::Ended { ending, .. } => match ending {

@@ -166,6 +166,9 @@ pub struct JobData {
     pub state: JobProgress,
     /// When its script was handed over.
     pub started_at: Timestamp,
+    /// Of one that has ended, or is lost: its processes that live on. Those that hold its output still write to it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Survivor>,
 }
 
 /// How a job came about.
@@ -192,7 +195,7 @@ pub enum JobProgress {
         ended_at: Timestamp,
         /// Bytes that it printed and that are not in its output file, since that had all it may have.
         dropped_bytes: u64,
-        /// Whether processes that had let go of its output lived on.
+        /// Whether processes of it lived on; `left` of the job names those that still do.
         left: bool,
     },
     /// How it ended cannot be known.
@@ -238,7 +241,7 @@ pub struct JobOutputData {
     pub next: u64,
     /// Nothing follows now …
     pub at_end: bool,
-    /// … and nothing will: the job has ended.
+    /// … and nothing will: the job has ended, and nobody holds its output any longer.
     pub complete: bool,
     /// The job, as it was just before.
     pub job: JobData,
@@ -258,7 +261,7 @@ pub struct JobWaitData {
 pub struct JobKillData {
     /// The job now.
     pub job: JobData,
-    /// Processes that withstood SIGKILL.
+    /// Processes of it that are alive all the same.
     pub survivors: Vec<Survivor>,
 }
 

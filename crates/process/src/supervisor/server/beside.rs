@@ -137,7 +137,11 @@ impl Beside {
     /// SIGTERM and SIGCONT to all of them, then, after the grace, SIGKILL.
     pub(super) fn end(&mut self, grace: Duration, now: Instant) {
         self.members.signal(&[Signal::TERM, Signal::CONT]);
-        self.ending = Some(Rounds::from(now + grace));
+        let rounds = Rounds::from(now + grace);
+        self.ending = Some(match self.ending {
+            Some(before) => rounds.earlier(before),
+            None => rounds,
+        });
     }
 
     /// Does what its visitors wish, ends it where that is due, and reads on for it. `boot` is the argument by which a shell
@@ -162,6 +166,8 @@ impl Beside {
                 let seen = Seen {
                     shell: None,
                     empty,
+                    is_being_ended: false,
+                    is_withstood: false,
                     all_read: relay.is_done(),
                     dropped: relay.dropped(),
                 };

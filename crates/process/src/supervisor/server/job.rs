@@ -9,7 +9,7 @@ use crate::supervisor::job_directory::{
     ENTRY, JobDirectory, JobEnd, JobEnding, NEW_END, NEW_ENTRY, OUTPUT,
 };
 use crate::supervisor::protocol::{Detach, ShellEnd, VisitAnswer, VisitRequest};
-use agent_bash_core::{Survivor, Timestamp, short_duration};
+use agent_bash_core::{Survivor, Timestamp};
 use rustix::fs::OFlags;
 use std::ffi::OsStr;
 use std::fs::File;
@@ -22,7 +22,8 @@ use std::time::{Duration, Instant, SystemTime};
 /// Later hosts that are listened to at once. More wait.
 const MAX_VISITORS: usize = 32;
 
-/// When nobody is left, whoever outside still holds the output has this long to let go of it.
+/// When nobody is left, whoever outside still holds the output has this long to let go of it; and so long has whoever is left,
+/// when the shell was killed.
 const DRAIN: Duration = Duration::from_secs(1);
 
 /// The job that a supervisor keeps.
@@ -33,7 +34,7 @@ pub(super) struct Job {
     visitors: Vec<Visitor>,
     /// [`NEW_END`].
     reserved: File,
-    /// Where the completion line goes; `None` for adopted survivors, whose file is their call's.
+    /// What it prints; `None` for adopted survivors, whose file is their call's.
     output: Option<File>,
     /// The writing end of what the job reads.
     stdin: Option<OwnedFd>,
@@ -72,6 +73,10 @@ pub(super) struct Seen {
     pub(super) shell: Option<ShellEnd>,
     /// Nobody is left.
     pub(super) empty: bool,
+    /// They are being ended, and none has withstood that so far.
+    pub(super) is_being_ended: bool,
+    /// One has.
+    pub(super) is_withstood: bool,
     /// All output was read to its end.
     pub(super) all_read: bool,
     /// Bytes that were read and not kept.
@@ -110,7 +115,7 @@ impl Job {
             })
     }
 
-    /// Takes survivors of a call as a job: it has no limit, and no line at its end.
+    /// Takes survivors of a call as a job: it has no limit.
     pub(super) fn adopt(directory: &OsStr) -> io::Result<Self> {
         let job = Self::open(directory)?;
         job.commit()?;
@@ -168,16 +173,24 @@ impl Job {
     }
 
     /// Whether what is left of the output is not waited for any longer.
-    pub(super) fn is_drained(&mut self, seen: Seen, now: Instant) -> bool {
-        if !seen.empty || seen.all_read {
+    fn is_drained(&mut self, seen: Seen, now: Instant) -> bool {
+        let was_killed = matches!(seen.shell, Some(ShellEnd::Signaled(_))) && !seen.is_being_ended;
+        let waits = seen.empty || was_killed || seen.is_withstood;
+        if !waits || seen.all_read {
             self.drained = None;
             return seen.all_read;
         }
         now >= *self.drained.get_or_insert(now + DRAIN)
     }
 
-    /// Writes how the job ended, when it has: its shell is gone and nobody holds its output any longer (or nobody is
-    /// left who could); for survivors, when nobody is left at all. True in the moment in which it ends.
+    /// Whether nothing more is to be read: it has ended, and so has everybody who prints.
+    pub(super) fn reads_no_more(&mut self, seen: Seen, now: Instant) -> bool {
+        self.end.is_some() && seen.empty && self.is_drained(seen, now)
+    }
+
+    /// Writes how the job ended, when it has: its shell is gone and nobody holds its output any longer, or nobody is left who
+    /// could; for survivors, when nobody is left at all. A job whose shell was killed has ended, whoever still holds its output.
+    /// True in the moment in which it ends.
     pub(super) fn conclude(&mut self, seen: Seen, now: Instant) -> bool {
         if self.end.is_some() {
             return false;
@@ -188,7 +201,6 @@ impl Job {
             (Some(_), Some(end)) if over => self.ending(end),
             _ => return false,
         };
-        self.drained = None;
         self.stdin = None;
         let end = JobEnd {
             ending,
@@ -197,10 +209,6 @@ impl Job {
             left: !seen.empty,
             length: self.output.as_ref().map_or(0, length),
         };
-        if let Some(output) = &mut self.output {
-            // A full disk: the end is told all the same.
-            let _ = output.write_all(completion(&end).as_bytes());
-        }
         self.limit = None;
         let _ = self.directory.end(&mut self.reserved, &end);
         let answer = VisitAnswer::Ended { end: end.clone() };
@@ -311,88 +319,10 @@ fn length(file: &File) -> u64 {
     file.metadata().map_or(0, |meta| meta.len())
 }
 
-/// What stands at the end of a job's output: a blank line, and how it ended.
-fn completion(end: &JobEnd) -> String {
-    let dropped = match end.dropped_bytes {
-        0 => String::new(),
-        bytes => format!("\n[{bytes} bytes of output were not kept]"),
-    };
-    let how = match &end.ending {
-        JobEnding::Exited { code: 0 } | JobEnding::Gone => "completed".to_owned(),
-        JobEnding::Exited { code } => format!("failed: exit status: {code}"),
-        JobEnding::Signaled { number, .. } => format!("failed: signal: {number}"),
-        JobEnding::TimedOut { after_ms } => format!(
-            "error: time limit of {} reached",
-            in_hours(Duration::from_millis(*after_ms))
-        ),
-    };
-    format!("{dropped}\n\n[background process {how}]\n")
-}
-
-/// Whole hours as such: the usual limit of a job is a day.
-fn in_hours(limit: Duration) -> String {
-    const HOUR: u64 = 3600;
-    let secs = limit.as_secs();
-    if limit.subsec_nanos() == 0 && secs > 0 && secs.is_multiple_of(HOUR) {
-        return format!("{}h", secs / HOUR);
-    }
-    short_duration(limit)
-}
-
 #[expect(
     clippy::disallowed_methods,
     reason = "the supervisor has no runtime; this is its clock"
 )]
 fn wall() -> Timestamp {
     SystemTime::now().into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_completion_lines_are_the_contracts() {
-        for (ending, dropped, text) in [
-            (
-                JobEnding::Exited { code: 0 },
-                0,
-                "\n\n[background process completed]\n",
-            ),
-            (
-                JobEnding::Exited { code: 3 },
-                0,
-                "\n\n[background process failed: exit status: 3]\n",
-            ),
-            (
-                JobEnding::Signaled {
-                    signal: "SIGKILL".into(),
-                    number: 9,
-                },
-                0,
-                "\n\n[background process failed: signal: 9]\n",
-            ),
-            (
-                JobEnding::TimedOut {
-                    after_ms: 86_400_000,
-                },
-                0,
-                "\n\n[background process error: time limit of 24h reached]\n",
-            ),
-            (
-                JobEnding::Exited { code: 0 },
-                7,
-                "\n[7 bytes of output were not kept]\n\n[background process completed]\n",
-            ),
-        ] {
-            let end = JobEnd {
-                ending,
-                ended_at: Timestamp(0),
-                dropped_bytes: dropped,
-                left: false,
-                length: 0,
-            };
-            assert_eq!(completion(&end), text);
-        }
-    }
 }

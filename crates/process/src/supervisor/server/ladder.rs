@@ -42,6 +42,15 @@ impl Rounds {
         self.next
     }
 
+    /// The one of two that begins first.
+    pub(super) fn earlier(self, other: Self) -> Self {
+        if other.since < self.since {
+            other
+        } else {
+            self
+        }
+    }
+
     /// Whether one is due; it is counted as done.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         if now < self.next {
@@ -144,6 +153,25 @@ impl Ladder {
             next: now + (grace / 4).min(LONGEST),
             until: now + grace,
         }
+    }
+
+    /// The same where there was another before: what that has promised holds. Of two graces the shorter wins.
+    pub(super) fn after(mut self, before: Self) -> Self {
+        let latest = match before {
+            // It goes on from where it is.
+            Self::Killing(_) => return before,
+            Self::HungUp { until, .. } | Self::Grace { until, .. } => until,
+        };
+        match &mut self {
+            Self::HungUp { until, .. } | Self::Grace { until, .. } => *until = latest.min(*until),
+            Self::Killing(_) => {}
+        }
+        self
+    }
+
+    /// Whether somebody has withstood SIGKILL.
+    pub(super) fn is_withstood(&self) -> bool {
+        matches!(self, Self::Killing(rounds) if rounds.told)
     }
 
     /// When [`Ladder::step`] has something to do.

@@ -23,9 +23,6 @@ struct Pair {
     file: Option<File>,
 }
 
-/// What stands in a file where the rest is missing.
-const MARK: &[u8] = b"\n[output limit reached: what follows is not kept]\n";
-
 impl Relay {
     /// Takes over pipes; `files` is as long as `pipes`, or empty.
     pub(super) fn take(
@@ -94,7 +91,7 @@ impl Relay {
 }
 
 impl Pair {
-    /// Writes up to the quota, and says where the rest is missing. After that, or after a failed write, nothing more is
+    /// Writes up to the quota. After that, or after a failed write, nothing more is
     /// written: the file stays a true beginning. Returns how many bytes of these were written.
     fn keep(&mut self, bytes: &[u8], quota: &mut u64) -> usize {
         let Some(file) = &mut self.file else { return 0 };
@@ -102,10 +99,7 @@ impl Pair {
         let part = &bytes[..bytes.len().min(room)];
         let written = write_what_fits(file, part);
         *quota -= written as u64;
-        if written < part.len() {
-            self.file = None;
-        } else if part.len() < bytes.len() {
-            let _ = file.write_all(MARK);
+        if written < bytes.len() {
             self.file = None;
         }
         written
@@ -174,7 +168,7 @@ mod tests {
         write.write_all(b"more").unwrap();
         relay.pump();
         let kept = content(&file);
-        assert_eq!(kept, format!("01234{}", String::from_utf8_lossy(MARK)));
+        assert_eq!(kept, "01234");
         assert_eq!(relay.dropped(), 9);
     }
 

@@ -169,10 +169,14 @@ impl Server {
     fn terminate(&mut self, grace: Duration, stop_shell: bool) {
         self.spare();
         let shell = self.living_shell();
-        self.ladder = Some(if self.is_on_terminal() {
+        let ladder = if self.is_on_terminal() {
             Ladder::hang_up(&mut self.tree, now(), grace, shell)
         } else {
             Ladder::begin(&mut self.tree, now(), grace, shell, stop_shell)
+        };
+        self.ladder = Some(match self.ladder.take() {
+            Some(before) => ladder.after(before),
+            None => ladder,
         });
     }
 
@@ -208,14 +212,17 @@ impl Server {
                 self.terminate(grace, false);
             }
         }
+        let is_withstood = self.ladder.as_ref().is_some_and(Ladder::is_withstood);
         let seen = Seen {
             shell: self.shell.as_ref().and_then(Shell::end),
             empty,
+            is_being_ended: self.ladder.is_some() && !is_withstood,
+            is_withstood,
             all_read: self.relay.is_done(),
             dropped: self.relay.dropped(),
         };
         let ended = job.conclude(seen, now());
-        if ended {
+        if job.reads_no_more(seen, now()) {
             self.relay.close();
         }
         let end = job.end().filter(|_| ended).cloned();

@@ -81,6 +81,7 @@ impl From<Job> for JobData {
             stdin: job.stdin,
             state: job.state.into(),
             started_at: job.started_at,
+            left: job.left,
         }
     }
 }
