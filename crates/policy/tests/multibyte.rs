@@ -5,7 +5,7 @@
     reason = "a case that cannot be read fails the test"
 )]
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use agent_bash_policy::{Context, Interceptor, Policy, RuleSelection, SafeMode, normalise, rules};
 
@@ -78,6 +78,14 @@ fn places(script: &str) -> Vec<usize> {
     out
 }
 
+/// The command and the word in which a place is, and where in it: a reader that trips there trips in every script that has it.
+fn class(script: &str, at: usize) -> [&str; 3] {
+    let first = |text| str::split(text, char::is_whitespace).next();
+    let (before, behind) = script.split_at(at);
+    let last = before.rsplit(char::is_whitespace).next();
+    [first(script.trim_start()), last, first(behind)].map(Option::unwrap_or_default)
+}
+
 #[test]
 fn no_character_of_several_bytes_makes_it_panic() {
     let context = Context::new("/home/u/project")
@@ -89,8 +97,13 @@ fn no_character_of_several_bytes_makes_it_panic() {
         safe_mode: Some(SafeMode::default()),
     };
     let mut tried = 0_usize;
-    for script in scripts().iter().filter(|script| script.len() < 400) {
+    let mut classes = HashSet::new();
+    let scripts = scripts();
+    for script in scripts.iter().filter(|script| script.len() < 400) {
         for at in places(script) {
+            if !classes.insert(class(script, at)) {
+                continue;
+            }
             let character = CHARACTERS[tried % CHARACTERS.len()];
             let (before, behind) = script.split_at(at);
             let mut changed = format!("{before}{character}{behind}");
