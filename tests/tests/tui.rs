@@ -90,6 +90,13 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
         // What was typed is still there.
         tmux.press(&["Enter"])?;
         tmux.shows("\n no\n")?;
+        // A shell that is gone is named, and so is what lives on.
+        tmux.enters("!kill -9 $$")?;
+        tmux.shows("[The session's shell was reset")?;
+        tmux.enters("!sleep 300 & echo $! >pid")?;
+        tmux.shows("[Still running: pid ")?;
+        tmux.enters("!kill $(cat pid); echo ended")?;
+        tmux.shows("\n ended\n")?;
         Ok(())
     })
 }

@@ -27,6 +27,8 @@ pub struct BangCard {
     pub output: OutputText,
     /// Where the full output is, if the message does not hold all of it.
     pub kept: Option<KeptOutput>,
+    /// What else there is to say, such as who lives on and what became of the shell.
+    pub notes: Vec<String>,
 }
 
 /// How a bang command stands.
@@ -59,6 +61,7 @@ impl BangCard {
             elapsed: Duration::ZERO,
             output: OutputText::new(OutputLimits::BANG),
             kept: None,
+            notes: Vec::new(),
         }
     }
 
@@ -151,6 +154,9 @@ impl BangCard {
                 None => "Output truncated.".to_owned(),
             };
             foot.extend(note(&text, theme.warning));
+        }
+        for text in &self.notes {
+            foot.extend(note(&format!("[{text}]"), theme.dim));
         }
         foot.push(rule(""));
         CardFrame { head, body, foot }

@@ -69,6 +69,9 @@ impl CallEnd {
                     _ if message.cancelled => BangState::Cancelled,
                     _ => BangState::Exited(message.exit_code),
                 };
+                let notices = message.notices.iter();
+                let told = notices.filter(|notice| notice.kind.is_for_model());
+                card.notes = told.map(|notice| notice.text.clone()).collect();
                 entry.is_binary = message.summary.binary;
                 let mark = entry.is_binary.then_some(message.output.as_str());
                 card.output.show_instead(mark);

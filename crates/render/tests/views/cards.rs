@@ -251,8 +251,11 @@ fn bang_cards() -> Vec<(&'static str, BangCard, bool)> {
         .output
         .show_instead(Some("[Binary output: 4.9KB, not shown]"));
     binary.kept.clone_from(&truncated.kept);
+    let mut reset = card("kill -9 $$", false, "", BangState::Exited(Some(137)));
+    reset.notes = vec!["The session's shell was reset: it was killed".to_owned()];
     vec![
         ("bang_binary", binary, true),
+        ("bang_reset", reset, false),
         (
             "bang_running",
             card("make", false, "\x1b[36mone\x1b[0m\ntwo", BangState::Running),
