@@ -234,7 +234,8 @@ impl Loaded {
 pub fn default_file() -> String {
     let defaults = Settings::default();
     let mut text =
-        "# Settings of agent-bash. A line `#name = value` shows the default: take the `#` off to change it.\n".to_owned();
+        "# Settings of agent-bash. A line `#name = value` shows the default: take the `#` off to change it.\n\
+         # A server and the interface read them when they start, and not again.\n".to_owned();
     let mut section = "";
     for key in KEYS {
         let name = match key.name.split_once('.') {
