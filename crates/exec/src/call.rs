@@ -13,7 +13,7 @@ use agent_bash_core::{
     Survivor, SurvivorPolicy, Timestamp,
 };
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellFds, Supervised};
-use rustix::fs::{fstat, tell};
+use rustix::fs::tell;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -48,6 +48,8 @@ pub(crate) struct Call<'a> {
     script: OwnedFd,
     /// Length of the script file when it was handed over. A record that fails makes it longer.
     script_length: u64,
+    /// Whether how far the shell has read it is to be seen.
+    shares_place: bool,
     started_at: Timestamp,
     started: Duration,
 }
@@ -146,7 +148,7 @@ pub(crate) fn script_file(
         (content, record::COMMIT)
     } else {
         (
-            record::plain_script_file(&spec.script, &spec.cwd),
+            record::plain_script_file(&spec.script, &spec.cwd, fds.script_fd),
             record::PLAIN_COMMIT,
         )
     }
@@ -172,6 +174,7 @@ impl<'a> Call<'a> {
         };
         let (content, commit) = script_file(spec, &fds, snapshot.as_deref(), exports);
         let pid = fds.pid;
+        let shares_place = record::shares_place(&spec.shell, fds.script_fd);
         let script = File::from(fds.script);
         // The shell shares the place where it is read, so that must not move.
         script.write_all_at(&content, 0).map_err(failed)?;
@@ -190,6 +193,7 @@ impl<'a> Call<'a> {
             watchdog: Some(watchdog),
             script: script.into(),
             script_length: content.len() as u64,
+            shares_place,
             started_at,
             started,
         })
@@ -244,14 +248,10 @@ impl<'a> Call<'a> {
     /// Whether, and why, nothing of the script has run. The script file knows: the shell reads it from the place that it
     /// shares with us, and a record that fails writes into it.
     fn unstarted(&self, reason: Option<Reason>) -> Option<Unstarted> {
-        let length = fstat(&self.script).map_or(0, |stat| stat.st_size.unsigned_abs());
-        if length == self.script_length + record::FAILURE.len() as u64 {
-            let cwd = self.spec.cwd.display();
-            return Some(Unstarted::Refused(NotStarted::new(format!(
-                "`{cwd}` could not be entered"
-            ))));
+        if let Some(refusal) = record::refusal(&self.script, self.script_length, self.spec) {
+            return Some(Unstarted::Refused(refusal));
         }
-        let untaken = record::is_bash(&self.spec.shell) && tell(&self.script) == Ok(0);
+        let untaken = self.shares_place && tell(&self.script) == Ok(0);
         (untaken && reason.is_none()).then(|| {
             Unstarted::Untaken(Untaken {
                 reason: "it ended before it took it".to_owned(),

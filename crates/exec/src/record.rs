@@ -12,12 +12,21 @@
 
 use crate::exports;
 use crate::snapshot::Snapshot;
-use agent_bash_core::{Shell, Stage};
+use agent_bash_core::{NotStarted, RunSpec, Shell, Stage};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+
+/// What a bash does that lacks what we need of it (`mapfile -d`).
+macro_rules! if_too_old {
+    ($($text:expr),+) => {
+        concat!("case $BASH_VERSION in [1-3].*|4.[0-3].*) ", $($text),+, " ;; esac; ")
+    };
+}
+pub(crate) use if_too_old;
 
 /// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them. The record's
 /// parts: 0 directory, 1 what is set, 2 redirections, 3 whether the tail follows, 4 the script.
@@ -25,6 +34,12 @@ use std::path::{Path, PathBuf};
 /// `: bash` leaves `$_` as `bash -c` has it. Whether the tail follows the script is asked here, and the tail stands here:
 /// whatever the record left for it (a variable, say) the script could see.
 const BOOT: &str = concat!(
+    // One that is too old says so behind its record, when there is one.
+    if_too_old!(
+        r"IFS= \builtin read -r -d '' __ab || \builtin exit 125; ",
+        r"while IFS= \builtin read -r -d '' -u {script_fd} __ab; do :; done; ",
+        r#"\builtin printf %s "v$BASH_VERSION" >&{script_fd}; \builtin exit 125"#
+    ),
     r#"IFS= \builtin read -r -d '' __ab || \builtin exit 125; "#,
     r#"\builtin mapfile -d '' -n 5 -u {script_fd} __ab; "#,
     // A message would be the call's output.
@@ -34,7 +49,9 @@ const BOOT: &str = concat!(
     // A shell that waited was started a while ago.
     r#"SECONDS=0; BASH_EXECUTION_STRING=${__ab[4]-}; "#,
     r#"case ${__ab[2]} in "#,
-    r#"'') \command exec {script_fd}<&- </dev/null ;; "#,
+    // As [`exec`] has it.
+    r#"'') case $BASH_VERSION in 4.*|5.0.*) \exec {script_fd}<&- </dev/null ;; "#,
+    r#"*) \command exec {script_fd}<&- </dev/null ;; esac ;; "#,
     r#"*) \builtin eval "${__ab[2]}" ;; esac; "#,
     r#"case ${__ab[3]} in "#,
     r#"tail) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING"$'\n'"#,
@@ -44,6 +61,14 @@ const BOOT: &str = concat!(
     r#"\\builtin exit \"\${__ab[0]}\"" ;; "#,
     r#"*) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING" ;; esac"#,
 );
+
+/// The text that redirects the shell for good. `command` is against a function by the name of `exec`; but bash before 5.1 keeps
+/// copies of what it redirects by it in descriptors from 10 on, and closes what the script has put there in their place.
+pub(crate) fn exec(redirections: &str) -> String {
+    format!(
+        r"case $BASH_VERSION in 4.*|5.0.*) \exec {redirections} ;; *) \command exec {redirections} ;; esac"
+    )
+}
 
 /// Words in a script that could see the tail, or keep it from working. Such a script is not followed by one.
 const NO_TAIL: &[&str] = &[
@@ -68,8 +93,12 @@ pub(crate) fn may_have_tail(script: &str) -> bool {
     };
     !NO_TAIL.iter().any(|word| script.contains(word))
         && !script.split("set ").skip(1).any(prints)
-        && !script.trim_end().ends_with('\\')
-        && !script.contains("<<")
+        && ends_by_itself(script)
+}
+
+/// Whether a line that follows is not read as the script's.
+pub(crate) fn ends_by_itself(script: &str) -> bool {
+    !script.trim_end().ends_with('\\') && !script.contains("<<")
 }
 
 /// Reads what the tail wrote: the shell's status, that of each stage, the directory. `None` unless it is exactly that and
@@ -91,13 +120,14 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
 
 /// The same for a shell that is not bash: it cannot be relied on to have more than POSIX. The script file holds one text, the
 /// record's work and the script. It is evaluated, and not read as a file, so that `$0` is the shell's name and messages name no
-/// descriptor of ours; they say `eval` in its place. Such shells know descriptors of one digit only; the dot keeps newlines at
-/// the end.
+/// descriptor of ours; they say `eval` in its place. Such shells know descriptors of one digit only, and the path of another is
+/// there only with `/proc`; the dot keeps newlines at the end.
 const PLAIN_BOOT: &str = concat!(
     "read -r __ab || exit 125; ",
-    "__ab=$(command -p cat /dev/fd/{script_fd} && echo .) || exit 125; ",
-    "case {script_fd} in ?) exec {script_fd}<&- ;; esac; ",
-    r#"eval "${__ab%.}""#,
+    "case {script_fd} in ",
+    "?) __ab=$(command -p cat <&{script_fd} && echo .) || exit 125 ;; ",
+    "*) __ab=$(command -p cat /dev/fd/{script_fd} && echo .) || exit 125 ;; ",
+    r#"esac; eval "${__ab%.}""#,
 );
 
 /// Whether a shell takes its script as bash does. One that reads the user's profile at its start is not one that can be
@@ -141,7 +171,38 @@ pub(crate) struct ShellNumbers {
 
 /// What a shell that cannot enter its directory adds to the script file (see [`BOOT`]): nothing else can write there,
 /// since the descriptor is closed before the script runs.
-pub(crate) const FAILURE: &str = "d";
+const NO_DIRECTORY: u8 = b'd';
+
+/// What one adds that is too old, followed by its version.
+pub(crate) const TOO_OLD: u8 = b'v';
+
+/// Why the shell has not run its script, if it has said so behind the record, which ends at `length`.
+pub(crate) fn refusal(script: impl AsFd, length: u64, spec: &RunSpec) -> Option<NotStarted> {
+    let mut said = [0; 64];
+    let count = rustix::io::pread(script, &mut said, length).ok()?;
+    match said[..count].split_first()? {
+        (&NO_DIRECTORY, []) => Some(NotStarted::new(format!(
+            "`{}` could not be entered",
+            spec.cwd.display()
+        ))),
+        (&TOO_OLD, version) => Some(too_old(&spec.shell, version)),
+        _ => None,
+    }
+}
+
+/// The shell is a bash that lacks what we need of it (`mapfile -d`).
+pub(crate) fn too_old(shell: &Shell, version: &[u8]) -> NotStarted {
+    NotStarted::new(format!(
+        "bash 4.4 or later is needed, and `{}` is {}; name another as the shell",
+        shell.path.display(),
+        String::from_utf8_lossy(version)
+    ))
+}
+
+/// Whether the shell reads the script file from the place that it shares with us, so that this tells whether it did.
+pub(crate) fn shares_place(shell: &Shell, script_fd: i32) -> bool {
+    is_bash(shell) || script_fd < 10
+}
 
 /// What a record for bash does.
 #[derive(Debug, Clone, Copy)]
@@ -205,7 +266,7 @@ impl Record<'_> {
             Some(number) => format!("<&{number} {number}<&-"),
             None => "</dev/null".to_owned(),
         };
-        text.extend_from_slice(format!("\\command exec {fd}<&- {stdin}").as_bytes());
+        text.extend_from_slice(exec(&format!("{fd}<&- {stdin}")).as_bytes());
         if !options.is_empty() {
             text.extend_from_slice(b"; { ");
             text.extend_from_slice(options);
@@ -225,11 +286,19 @@ pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
 }
 
 /// The script file's content for a shell that is not bash: the record's work, then the script, in one text.
-pub(crate) fn plain_script_file(script: &str, cwd: &Path) -> Vec<u8> {
+pub(crate) fn plain_script_file(script: &str, cwd: &Path, script_fd: i32) -> Vec<u8> {
     let mut text = Vec::with_capacity(script.len() + 256);
     text.extend_from_slice(b"cd -- ");
     text.extend_from_slice(&quoted(cwd.as_os_str()));
-    text.extend_from_slice(b" || exit 125; unset __ab; exec </dev/null; ");
+    // Where its number is one that such a shell knows.
+    let (refuse, close) = if script_fd < 10 {
+        let refuse = format!(" 2>/dev/null || {{ printf d >&{script_fd}; exit 125; }}");
+        (refuse, format!("{script_fd}<&- "))
+    } else {
+        (" || exit 125".to_owned(), String::new())
+    };
+    text.extend_from_slice(refuse.as_bytes());
+    text.extend_from_slice(format!("; unset __ab; exec {close}</dev/null; ").as_bytes());
     text.extend_from_slice(script.as_bytes());
     text
 }
@@ -270,13 +339,13 @@ mod tests {
             },
             ..record
         };
-        let redirections = "\\command exec 9<&- <&8 8<&-";
+        let redirections = exec("9<&- <&8 8<&-");
         assert_eq!(
             parts(fed),
             [
                 "/tmp",
                 "[[ ! -d '/' ]] || OLDPWD='/'; ",
-                redirections,
+                &*redirections,
                 "",
                 "echo hi\n"
             ]

@@ -111,6 +111,76 @@ async fn the_status_of_the_last_command_is_there_for_the_next() {
     assert_eq!(trapped, "\n", "what failed has failed once");
 }
 
+/// What a script asks bash to show of what it does, or of what there is, is the script's alone.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_ours_is_to_be_seen() {
+    let cache = support::cache();
+    let names = "declare -p; declare -F; alias; set; compgen -v";
+    for script in [
+        names.to_owned(),
+        format!("{{ {names}; }} 2>&1 | cat"),
+        format!("set -a; {names}"),
+        format!("f() {{ local x; {names}; }}; f; env"),
+    ] {
+        for stages in [false, true] {
+            let asked = RunSpec {
+                report_stages: stages,
+                ..named("names", &script)
+            };
+            let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
+            assert!(!ran.out.contains("__ab"), "{script}: {}", ran.out);
+            assert!(ran.out.contains("BASH_EXECUTION_STRING"), "{}", ran.err);
+            let exported = "declare -x BASH_EXECUTION_STRING";
+            assert!(!ran.out.contains(exported), "{script}");
+        }
+    }
+    for (script, out, err) in [
+        (
+            "trap 'echo err $BASH_COMMAND' ERR; false",
+            "err false\n",
+            "",
+        ),
+        ("false", "err false\n", ""),
+        ("trap 'echo run $BASH_COMMAND' DEBUG", "", ""),
+        ("trap - DEBUG ERR; true", "run trap - DEBUG ERR\n", ""),
+        ("set -x", "", ""),
+        ("echo a", "a\n", "+++ echo a\n"),
+        ("false | true", "", "+++ false\n+++ true\n"),
+        ("x=$(echo a)", "", "++++ echo a\n+++ x=a\n"),
+        ("set +x; set -v", "", "+++ set +x\n"),
+        ("echo a\nset +v", "a\n", "echo a\nset +v\n"),
+    ] {
+        let asked = RunSpec {
+            report_stages: true,
+            ..named("a", script)
+        };
+        let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
+        let mut lines: Vec<_> = ran.err.lines().collect();
+        // Both sides of a pipeline say what they do.
+        lines.sort_unstable();
+        let mut wanted: Vec<_> = err.lines().collect();
+        wanted.sort_unstable();
+        assert_eq!((&*ran.out, lines), (out, wanted), "{script}");
+    }
+}
+
+/// A new shell's first script begins on its first line, whatever was restored before it.
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_the_scripts_after_a_reset() {
+    let cache = support::cache();
+    say(&cache, "export LINES_='one\ntwo\n' MORE=1").await;
+    let ran = say(&cache, "exit 3").await;
+    assert!(reset(&ran).is_some());
+    let ran = say(&cache, "echo $LINENO \"$LINES_\"\nnosuch").await;
+    assert_eq!(
+        (&*ran.out, &*ran.err),
+        (
+            "1 one\ntwo\n\n",
+            "bash: line 2: nosuch: command not found\n"
+        )
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_stages_of_a_pipeline_are_told_and_leave_nothing() {
     let cache = support::cache();
@@ -454,8 +524,23 @@ async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
     assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
     std::fs::remove_file(path.trim()).unwrap();
     // It would be a file now that nobody reads.
-    let other = say(&cache, "readlink /proc/$$/fd/1").await.out;
-    assert!(!other.is_empty() && other != path, "{other}");
+    assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
+    // As would be whatever a script has put there.
+    for put in ["ln -sf out", "ln -sf /dev/null", "rm", "mkdir"] {
+        let script = format!(
+            "rm {path} ${{p%out}}err; {put} {path}; {put} ${{p%out}}err",
+            path = path.trim()
+        );
+        say(&cache, &format!("p={}; {script}", path.trim())).await;
+        let ran = say(&cache, "echo out; echo err >&2").await;
+        assert_eq!((&*ran.out, &*ran.err), ("out\n", "err\n"), "{put}");
+        let merged = RunSpec {
+            streams: Streams::Merged,
+            ..named("a", "echo out; echo err >&2")
+        };
+        let ran = run_with(&cache, &merged, &Cancel::new()).await.unwrap();
+        assert_eq!(ran.out, "out\nerr\n", "{put}");
+    }
 }
 
 /// What this thread has computed, in nanoseconds.

@@ -5,7 +5,7 @@ use crate::jobs::entry::Entry;
 use crate::jobs::{Job, JobError, JobKind, Jobs, Reserved};
 use crate::pool::WaitingShell;
 use crate::record;
-use agent_bash_core::{JobId, NotStarted, RunSpec};
+use agent_bash_core::{JobId, RunSpec};
 use agent_bash_process::ProcessIdentity;
 use agent_bash_process::supervisor::{Detach, JobFds, Supervised};
 use rustix::fs::{fstat, tell};
@@ -151,10 +151,8 @@ impl Jobs {
 
 /// Whether, and why, nothing of the script has run. The script file knows: see [`crate::call`].
 fn not_run(script: &OwnedFd, written: u64, spec: &RunSpec) -> Option<Unlaunched> {
-    let length = fstat(script).map_or(0, |stat| stat.st_size.unsigned_abs());
-    if length == written + record::FAILURE.len() as u64 {
-        let reason = format!("`{}` could not be entered", spec.cwd.display());
-        return Some(Unlaunched::Refused(NotStarted::new(reason).into()));
+    if let Some(refusal) = record::refusal(script, written, spec) {
+        return Some(Unlaunched::Refused(refusal.into()));
     }
     (record::is_bash(&spec.shell) && tell(script) == Ok(0))
         .then(|| Unlaunched::Untaken("its shell ended before it took the script".to_owned()))

@@ -3,16 +3,16 @@
 use super::Remembered;
 use super::live::{Asked, LiveShell, gone, read_status, until_gone};
 use super::place::Place;
-use super::record::{NO_DIRECTORY, Record, Report, read_report};
+use super::record::{Record, Report, Run, read_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
-use crate::record::may_have_tail;
+use crate::record::{TOO_OLD, may_have_tail, too_old};
 use crate::start;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
 use crate::watchdog::{self, Reason, Watchdog};
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
-    Streams, Survivor, Timestamp,
+    Survivor, Timestamp,
 };
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd};
 use std::io;
@@ -27,6 +27,10 @@ const READY_WITHIN: Duration = Duration::from_secs(1);
 
 /// How much longer one may take that is just being started.
 const STARTED_WITHIN: Duration = Duration::from_secs(9);
+
+/// Why a shell has not run a script though it has taken its record.
+const UNREAD: &str =
+    "its shell could not read the script, as where an alias stands in for a word of the language";
 
 /// One call that a session's shell was given.
 #[derive(Debug)]
@@ -83,6 +87,8 @@ enum Observed {
     Mute,
     /// It could not enter the directory.
     Refused,
+    /// It is too old, and of this version.
+    TooOld(Vec<u8>),
     /// It is gone, or did not take it in time. Nothing of it has run.
     Untaken(String),
 }
@@ -100,12 +106,7 @@ impl<'a> SessionCall<'a> {
         cancel: &Cancel,
     ) -> Result<Self, String> {
         let failed = |error: io::Error| format!("its shell could not take a script ({error})");
-        let stdout = shell.fifo().map_err(failed)?;
-        let stderr = match spec.streams {
-            Streams::Merged => None,
-            Streams::Split => Some(shell.fifo().map_err(failed)?),
-        };
-        let (status, exports) = (shell.directory.status(), shell.directory.exports());
+        let pipes = shell.outputs(spec.streams).map_err(failed)?;
         let place = remembered.and_then(|remembered| remembered.place.as_ref());
         // A new shell goes where the last one was, else where the call wants it.
         let enters = spec.enter_cwd || place.is_none();
@@ -121,16 +122,9 @@ impl<'a> SessionCall<'a> {
             last: shell.last,
             stages: spec.report_stages && may_have_tail(&spec.script),
             variables: &spec.env.changes,
-            stdout: &stdout.path,
-            stderr: stderr.as_ref().map(|fifo| &*fifo.path),
-            status: &status,
-            exports: &exports,
+            directory: &shell.directory,
         };
         let text = record.text();
-        let pipes: Vec<_> = match stderr {
-            None => vec![(StreamId::Merged, stdout)],
-            Some(stderr) => vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)],
-        };
         let (mut fds, mut paths, mut writers) = (Vec::new(), Vec::new(), Vec::new());
         for (stream, fifo) in pipes {
             fds.push((stream, fifo.read));
@@ -187,6 +181,10 @@ impl<'a> SessionCall<'a> {
                 self.ended(None, Some(reason), duration, Vec::new())
             }
             (Observed::Refused, None) => self.refused(),
+            (Observed::TooOld(version), _) => After::Refused {
+                error: too_old(&self.spec.shell, &version),
+                shell: None,
+            },
             (Observed::End(end @ Some(_)), None) => {
                 let survivors = self.survivors_of_shell(out).await;
                 self.ended(end, None, duration, survivors)
@@ -216,11 +214,12 @@ impl<'a> SessionCall<'a> {
         let mut asked = None;
         let mut is_done = false;
         loop {
-            if self.shell.said == [NO_DIRECTORY] {
-                return Observed::Refused;
-            }
             if let Some(report) = read_report(&self.shell.said) {
-                return Observed::Report(report);
+                return match report.run {
+                    Run::Yes => Observed::Report(report),
+                    Run::NoDirectory => Observed::Refused,
+                    Run::Unread => Observed::Untaken(UNREAD.to_owned()),
+                };
             }
             if is_done {
                 return Observed::Mute;
@@ -283,11 +282,14 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    fn end(&self, end: Option<ShellEnd>) -> Observed {
+    fn end(&mut self, end: Option<ShellEnd>) -> Observed {
         if self.shell.has_taken() {
-            Observed::End(end)
-        } else {
-            Observed::Untaken(gone(end))
+            return Observed::End(end);
+        }
+        let _ = self.shell.listen();
+        match self.shell.said.strip_prefix(&[TOO_OLD]) {
+            Some(version) => Observed::TooOld(version.to_vec()),
+            None => Observed::Untaken(gone(end)),
         }
     }
 
@@ -296,6 +298,7 @@ impl<'a> SessionCall<'a> {
         if let Some(place) = self.stands_in {
             return After::Displaced(place);
         }
+        self.shell.will_say_exports();
         self.keep_fifos();
         let cwd = self.spec.cwd.display();
         let error = NotStarted::new(format!("`{cwd}` could not be entered"));
@@ -359,9 +362,7 @@ impl<'a> SessionCall<'a> {
     fn keep_fifos(&mut self) {
         let ended = self.streams.take_ended();
         for (stream, path) in std::mem::take(&mut self.paths) {
-            if ended.contains(&stream) {
-                self.shell.keep(path);
-            } else {
+            if !ended.contains(&stream) {
                 drop(std::fs::remove_file(path));
             }
         }

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// Beginning of the directories' names.
@@ -17,6 +17,9 @@ const GONE: &str = "gone";
 
 /// Name of the status FIFO.
 const STATUS: &str = "status";
+
+/// Name of the FIFO of what a script prints.
+const STDOUT: &str = "out";
 
 /// Name of the FIFO of what a shell exports.
 const EXPORTS: &str = "exports";
@@ -47,9 +50,24 @@ impl Directory {
         self.path.join(EXPORTS)
     }
 
-    /// Of the FIFO that is the `number`th for the output of calls.
-    pub(super) fn output(&self, number: u64) -> PathBuf {
-        self.path.join(format!("out-{number}"))
+    /// Where a script prints.
+    pub(super) fn stdout(&self) -> PathBuf {
+        self.path.join(STDOUT)
+    }
+
+    /// Where it prints its errors; where they join what it prints, another name of that.
+    pub(super) fn stderr(&self) -> PathBuf {
+        self.path.join("err")
+    }
+
+    /// Makes stderr another name of stdout, if it is not.
+    pub(super) fn join_outputs(&self) -> io::Result<()> {
+        let path = self.stderr();
+        if fs::read_link(&path).is_ok_and(|target| target == Path::new(STDOUT)) {
+            return Ok(());
+        }
+        remove(&path)?;
+        symlink(STDOUT, path)
     }
 }
 
@@ -65,6 +83,18 @@ impl Drop for Directory {
         if fs::remove_dir_all(path).is_err() {
             drop(fs::remove_dir_all(path));
         }
+    }
+}
+
+/// Removes what is there, if anything is.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => fs::remove_dir_all(path),
+        _ => fs::remove_file(path),
+    };
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

@@ -1,18 +1,17 @@
 //! A shell of a session that lives and waits for records.
 
 use super::Remembered;
-use super::directory::{Directory, fifo, open_fifo};
+use super::directory::{Directory, fifo, open_fifo, remove};
 use super::record::{self, COMMIT, QUESTION};
 use crate::cache::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use crate::start;
-use agent_bash_core::{Clock, NotStarted, RunSpec, Survivor};
+use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams, Survivor};
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellStart, Supervised};
 use agent_bash_process::{Children, make_fifo, shrink_pipe, signal_name};
 use rustix::buffer::spare_capacity;
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
-use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Seek, Write};
@@ -42,8 +41,6 @@ pub(super) struct LiveShell {
     owes_exports: bool,
     /// Holds the FIFOs; removed with the shell.
     pub(super) directory: Directory,
-    /// FIFOs that nobody has open any more: the next call's.
-    spare: VecDeque<PathBuf>,
     /// It has run nothing yet.
     pub(super) fresh: bool,
     /// What it has loaded.
@@ -52,7 +49,6 @@ pub(super) struct LiveShell {
     children: [Children; 2],
     /// `$?` after the last call.
     pub(super) last: i32,
-    fifos: u64,
 }
 
 /// A pipe that the shell opens by its path, and our ends.
@@ -97,7 +93,7 @@ impl LiveShell {
         let start = ShellStart {
             program: spec.shell.path.clone(),
             arg0: OsString::from("bash"),
-            args: record::boot(snapshot.as_deref()),
+            args: record::boot(&directory, snapshot.as_deref()),
             env_changes: Vec::new(),
             inherits_stdin: false,
             // Nobody would read them: a call's output comes out of its FIFOs.
@@ -126,34 +122,39 @@ impl LiveShell {
             exports,
             owes_exports: false,
             directory,
-            spare: VecDeque::new(),
             fresh: true,
             snapshot,
             children: [supervisor, fds.pid].map(Children::of),
             last: 0,
-            fifos: 0,
         })
     }
 
-    /// A FIFO that nobody has open but we: that of a call before, or a new one.
-    pub(super) fn fifo(&mut self) -> io::Result<Fifo> {
-        while let Some(path) = self.spare.pop_front() {
-            // Unless a script has removed it, or put something else there.
-            if let Ok(fifo) = Fifo::open(path)
-                && FileType::from_raw_mode(rustix::fs::fstat(&fifo.read)?.st_mode).is_fifo()
-            {
-                return Ok(fifo);
-            }
+    /// A FIFO at this path that nobody has open but we: that of a call before, or a new one.
+    fn fifo(path: PathBuf) -> io::Result<Fifo> {
+        // Unless a script has removed it, or put something else there.
+        if let Ok(fifo) = Fifo::open(path.clone())
+            && FileType::from_raw_mode(rustix::fs::fstat(&fifo.read)?.st_mode).is_fifo()
+        {
+            return Ok(fifo);
         }
-        self.fifos += 1;
-        let path = self.directory.output(self.fifos);
+        remove(&path)?;
         make_fifo(&path)?;
         Fifo::open(path)
     }
 
-    /// Keeps a FIFO that has ended for the next call.
-    pub(super) fn keep(&mut self, path: PathBuf) {
-        self.spare.push_back(path);
+    /// What the next script prints into, one for each stream.
+    pub(super) fn outputs(&self, streams: Streams) -> io::Result<Vec<(StreamId, Fifo)>> {
+        let stdout = Self::fifo(self.directory.stdout())?;
+        match streams {
+            Streams::Merged => {
+                self.directory.join_outputs()?;
+                Ok(vec![(StreamId::Merged, stdout)])
+            }
+            Streams::Split => {
+                let stderr = Self::fifo(self.directory.stderr())?;
+                Ok(vec![(StreamId::Stdout, stdout), (StreamId::Stderr, stderr)])
+            }
+        }
     }
 
     /// Gives it a record. It takes it when it gets to it.

@@ -51,11 +51,11 @@ pub(crate) enum Class {
     ConditionErrorStatus,
     /// There are the functions and aliases of the snapshot, and aliases are expanded.
     SnapshotLoaded,
-    /// In a session xtrace shows three more `+`.
+    /// In a session xtrace shows two more `+`.
     SessionXtrace,
     /// An EXIT trap is run when the session ends, not with the call; what it prints then is nobody's.
     SessionExitTrap,
-    /// The session's text and variables are those of its loop.
+    /// There is a stack of directories that was looked at, and what an earlier script has looked at.
     SessionLoop,
     /// Bash keeps what a session's script hides from it (its own output, the control pipe) in descriptors from 10 on.
     SessionDescriptors,
@@ -128,7 +128,7 @@ impl Allowed {
                 }
             }
             Class::Xtrace => ours.trace_from("+"),
-            Class::SessionXtrace => ours.trace_from("+++"),
+            Class::SessionXtrace => ours.trace_from("++"),
             Class::LastNotExecuted => {
                 if let (End::Exited(code), End::Signaled(number)) = (&ours.end, &bash.end)
                     && *code == 128 + number
