@@ -5,7 +5,9 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, RunSpec, Shell, Streams};
+use agent_bash_core::{Cancel, Ending, RunSpec, SessionName, Shell, Streams};
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use support::{command, run_with, spec};
 
@@ -121,5 +123,108 @@ async fn streams_are_merged_and_scripts_may_be_long() {
             "{}",
             shell.path
         );
+    }
+}
+
+/// A shell of this name and text, in a directory of its own.
+fn stand_in(directory: &Path, name: &str, text: &str) -> Shell {
+    let path = directory.join(name);
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    Shell {
+        is_bash: name == "bash",
+        path,
+        args: Vec::new(),
+    }
+}
+
+/// Real bash, which says that it is of this version.
+fn bash_of_version(directory: &Path, version: &str) -> Shell {
+    let text = format!(
+        "#!/bin/bash\nargs=(\"$@\")\nargs[-1]=\"BASH_VERSION='{version}'; ${{args[-1]}}\"\nexec -a bash /bin/bash \"${{args[@]}}\"\n"
+    );
+    stand_in(directory, "bash", &text)
+}
+
+/// In a call of its own, and in a session.
+fn ways(shell: &Shell, script: &str) -> [RunSpec; 2] {
+    let own = RunSpec {
+        shell: shell.clone(),
+        ..spec(script)
+    };
+    let in_session = RunSpec {
+        session: Some(SessionName("a".into())),
+        ..own.clone()
+    };
+    [own, in_session]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bash_that_is_too_old_is_named() {
+    for version in ["3.2.57(1)-release", "4.3.48(1)-release"] {
+        let directory = tempfile::tempdir().unwrap();
+        let shell = bash_of_version(directory.path(), version);
+        let cache = support::cache();
+        for spec in [ways(&shell, "echo hi"), ways(&shell, "echo ho")].as_flattened() {
+            let refused = run_with(&cache, spec, &Cancel::new()).await.unwrap_err();
+            let path = shell.path.display();
+            assert_eq!(
+                refused.reason,
+                format!(
+                    "bash 4.4 or later is needed, and `{path}` is {version}; name another as the shell"
+                )
+            );
+        }
+    }
+}
+
+/// What is done otherwise for them holds for any.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bash_that_is_old_runs_scripts() {
+    for version in ["4.4.20(1)-release", "5.0.18(1)-release"] {
+        let directory = tempfile::tempdir().unwrap();
+        let shell = bash_of_version(directory.path(), version);
+        for number in 10..=12 {
+            let script = format!("exec {number}>f; echo hi >&{number}; cat f; cat; exec 3<&1");
+            let [own, in_session] = ways(&shell, &script);
+            for (mut spec, is_own) in [(own, true), (in_session, false)] {
+                spec.cwd = directory.path().to_owned();
+                spec.enter_cwd = true;
+                let ran = run_with(&support::cache(), &spec, &Cancel::new()).await;
+                // In a session those descriptors are bash's own.
+                let wanted = if is_own { "hi\n" } else { "" };
+                assert_eq!(ran.unwrap().out, wanted, "{version} {number}");
+            }
+        }
+    }
+}
+
+/// A script that a shell has not run is none that ended with 125.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_did_not_run_was_not_started() {
+    let directory = tempfile::tempdir().unwrap();
+    let shells = [
+        stand_in(directory.path(), "sh", "#!/bin/sh\nread -r x\nexit 125\n"),
+        stand_in(directory.path(), "bash", "#!/bin/sh\nread -r x\nexit 125\n"),
+    ];
+    for shell in shells {
+        let [spec, _] = ways(&shell, "echo hi");
+        let refused = run_with(&support::cache(), &spec, &Cancel::new()).await;
+        let reason = refused.unwrap_err().reason;
+        assert!(reason.contains("it ended before it took it"), "{reason}");
+    }
+    for path in ["/bin/sh", "/bin/bash"] {
+        let spec = RunSpec {
+            shell: Shell {
+                path: path.into(),
+                is_bash: false,
+                args: Vec::new(),
+            },
+            cwd: "/nowhere".into(),
+            ..spec("echo hi")
+        };
+        let refused = run_with(&support::cache(), &spec, &Cancel::new()).await;
+        let reason = refused.unwrap_err().reason;
+        assert_eq!(reason, "`/nowhere` could not be entered", "{path}");
     }
 }

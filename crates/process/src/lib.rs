@@ -18,6 +18,7 @@ mod leftovers;
 mod platform;
 mod proc_fs;
 mod quote;
+mod refused;
 mod secrets;
 mod shell;
 mod signal;

@@ -1,6 +1,7 @@
 //! System calls that exist on one system only, each with what takes its place elsewhere. (What differs in a single place and
 //! nowhere else stands there, marked with `cfg`.)
 
+use crate::refused::{UNNAMED_FILE, refused};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 use std::io;
@@ -113,7 +114,7 @@ pub(crate) fn signal_handle(handle: impl AsFd, signal: Signal) -> io::Result<()>
 
 /// A pipe, read end first, that no child inherits.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    Ok(system::pipe()?)
+    system::pipe().map_err(|error| refused("a pipe", error))
 }
 
 /// An empty file that has no name; the label is only for whoever lists open files.
@@ -121,7 +122,7 @@ pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 /// # Errors
 /// The system refuses.
 pub fn unnamed_file(label: &str) -> io::Result<OwnedFd> {
-    Ok(system::unnamed_file(label)?)
+    system::unnamed_file(label).map_err(|error| refused(UNNAMED_FILE, error))
 }
 
 /// Makes a pipe so small that a single byte makes it full: when there is room again, it was read. Linux only; elsewhere it does

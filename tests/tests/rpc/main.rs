@@ -55,12 +55,17 @@ fn answers_have_id_and_command_and_bash_its_own_shape() -> Result<()> {
     let mut server = server(&world)?;
     server
         .send(&json!({"id": "a", "type": "bash", "command": "cd /tmp; printf 'x\\ny'; exit 3"}))?;
+    let mut first = server.next(SOON)?;
+    // As a named session's that dies.
+    let notices = first["data"]["notices"].take();
+    assert_eq!(notices[0]["kind"], "session_reset", "{notices}");
     assert_eq!(
-        server.next(SOON)?,
+        first,
         json!({"id": "a", "type": "response", "command": "bash", "success": true, "data": {
             "output": "x\ny", "exit_code": 3, "cancelled": false, "truncated": false,
             "total_lines": 2, "total_bytes": 3, "output_lines": 2, "output_bytes": 3,
-            "exitCode": 3, "totalLines": 2, "totalBytes": 3, "outputLines": 2, "outputBytes": 3}})
+            "exitCode": 3, "totalLines": 2, "totalBytes": 3, "outputLines": 2, "outputBytes": 3,
+            "notices": null}})
     );
     let cut = data(&mut server, json!({"type": "bash", "command": "seq 30000"}))?;
     assert_eq!(

@@ -2,13 +2,12 @@
 
 use crate::args::CleanArgs;
 use crate::commands::session;
-use crate::output;
 use crate::start::Start;
+use crate::{output, runtime};
 use agent_bash::core::Clock;
 use agent_bash::exec::{Job, JobState, Jobs, JobsOptions, sweep_sessions, sweep_snapshots};
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{ArtifactDir, SizeStyle, size_text};
-use anyhow::Context;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -28,10 +27,7 @@ struct Account {
 
 /// Cleans one session or all, and what killed programs have left.
 pub(crate) fn clean(args: &CleanArgs, start: &Start) -> anyhow::Result<u8> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime::start_here()?;
     let names = if args.all {
         sessions(start)
     } else {

@@ -66,7 +66,10 @@ fn in_time(
 ) -> Answer {
     let (sender, receiver) = mpsc::channel();
     // Not joined: what hangs ends with the process.
-    thread::spawn(move || sender.send(work()));
+    let started = thread::Builder::new().spawn(move || sender.send(work()));
+    if let Err(error) = started {
+        return Answer::blocked(agent, &format!("no thread can be started: {error}"));
+    }
     receiver.recv_timeout(deadline).unwrap_or_else(|error| {
         let seconds = deadline.as_secs();
         let why = match error {

@@ -3,6 +3,7 @@
 use crate::args::{JobsAction, JobsArgs};
 use crate::commands::{script, session};
 use crate::output::{self, Passed};
+use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use crate::table::{ago, table};
@@ -35,10 +36,7 @@ pub(crate) fn jobs(args: &JobsArgs, start: &Start) -> anyhow::Result<u8> {
     let Some(jobs) = session::jobs(start, &args.state) else {
         bail!("there is no place for jobs: set HOME or AGENT_BASH_STATE_DIR");
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
+    let runtime = runtime::start_here()?;
     match runtime.block_on(act(&jobs, &args.action)) {
         Err(error) if error.is::<JobError>() => {
             output::say(&format!("agent-bash: {error}"));

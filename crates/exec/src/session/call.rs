@@ -87,8 +87,6 @@ enum Observed {
     Mute,
     /// It could not enter the directory.
     Refused,
-    /// It is too old, and of this version.
-    TooOld(Vec<u8>),
     /// It is gone, or did not take it in time. Nothing of it has run.
     Untaken(String),
 }
@@ -97,15 +95,17 @@ impl<'a> SessionCall<'a> {
     /// Gives the shell its record.
     ///
     /// # Errors
-    /// Why it could not: it is gone. Nothing of the script has run.
+    /// What became of it instead. Nothing of the script has run.
     pub(super) fn hand_over(
         spec: &'a RunSpec,
         mut shell: LiveShell,
         remembered: Option<&Remembered>,
         options: &'a ShellCacheOptions,
         cancel: &Cancel,
-    ) -> Result<Self, String> {
-        let failed = |error: io::Error| format!("its shell could not take a script ({error})");
+    ) -> Result<Self, After> {
+        let failed = |error: io::Error| {
+            After::Untaken(format!("its shell could not take a script ({error})"))
+        };
         let pipes = shell.outputs(spec.streams).map_err(failed)?;
         let place = remembered.and_then(|remembered| remembered.place.as_ref());
         // A new shell goes where the last one was, else where the call wants it.
@@ -135,7 +135,10 @@ impl<'a> SessionCall<'a> {
         let started_at = options.clock.wall();
         let started = options.clock.now();
         shell.said.clear();
-        shell.write(&text).map_err(failed)?;
+        if let Err(error) = shell.write(&text) {
+            let refused = too_old_to_take(&mut shell, spec);
+            return Err(refused.unwrap_or_else(|| failed(error)));
+        }
         let clock = Arc::clone(&options.clock);
         let watchdog = Watchdog::start(
             shell.supervised.link(),
@@ -181,10 +184,6 @@ impl<'a> SessionCall<'a> {
                 self.ended(None, Some(reason), duration, Vec::new())
             }
             (Observed::Refused, None) => self.refused(),
-            (Observed::TooOld(version), _) => After::Refused {
-                error: too_old(&self.spec.shell, &version),
-                shell: None,
-            },
             (Observed::End(end @ Some(_)), None) => {
                 let survivors = self.survivors_of_shell(out).await;
                 self.ended(end, None, duration, survivors)
@@ -199,7 +198,9 @@ impl<'a> SessionCall<'a> {
                 self.ended(None, Some(Reason::Cancel), duration, Vec::new())
             }
             // Time that passed before the script was taken is not the script's.
-            (Observed::Untaken(why), _) => After::Untaken(why),
+            (Observed::Untaken(why), _) => {
+                too_old_to_take(&mut self.shell, self.spec).unwrap_or(After::Untaken(why))
+            }
         }
     }
 
@@ -282,15 +283,11 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    fn end(&mut self, end: Option<ShellEnd>) -> Observed {
+    fn end(&self, end: Option<ShellEnd>) -> Observed {
         if self.shell.has_taken() {
             return Observed::End(end);
         }
-        let _ = self.shell.listen();
-        match self.shell.said.strip_prefix(&[TOO_OLD]) {
-            Some(version) => Observed::TooOld(version.to_vec()),
-            None => Observed::Untaken(gone(end)),
-        }
+        Observed::Untaken(gone(end))
     }
 
     /// A shell goes on, where it was. One that was new was nowhere yet.
@@ -440,6 +437,16 @@ impl<'a> SessionCall<'a> {
             notices,
         }
     }
+}
+
+/// What becomes of a call whose shell has ended since it is too old, as it has said.
+fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<After> {
+    shell.listen().ok()?;
+    let version = shell.said.strip_prefix(&[TOO_OLD])?;
+    Some(After::Refused {
+        error: too_old(&spec.shell, version),
+        shell: None,
+    })
 }
 
 /// Waits for the answer to a question; for ever, where none was asked. Cancel safe.

@@ -2,13 +2,13 @@
 
 mod from;
 
-use agent_bash::core::{ArtifactRef, Status, Survivor, Timestamp, ToolResult};
+use agent_bash::core::{ArtifactRef, Notice, Status, Survivor, Timestamp, ToolResult};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Of `bash`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BashData {
     /// What is shown of the output.
     pub output: String,
@@ -30,6 +30,9 @@ pub struct BashData {
     /// The artifact with all of it, where something is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
+    /// What else happened, as in a result: the user's shell was reset, say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<Notice>,
     /// The same by the names that clients of such a protocol have used before.
     #[serde(flatten)]
     pub by_old_names: OldBashData,

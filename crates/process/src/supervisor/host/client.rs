@@ -1,6 +1,7 @@
 //! The host's side: starting a supervisor, giving it orders, hearing from it, and reaping it in the end.
 
 use super::reap::{Count, Ending, Unreaped, reap, sweep};
+use crate::refused::explained;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use crate::supervisor::server::{start_fallback, this_program};
@@ -113,18 +114,18 @@ impl Supervisor {
         env: &BTreeMap<OsString, OsString>,
         clock: &Arc<dyn Clock>,
     ) -> Result<Supervised, StartError> {
-        let (ours, theirs) = UnixStream::pair().map_err(StartError::Spawn)?;
+        let (ours, theirs) = UnixStream::pair().map_err(spawn_error)?;
         ours.set_nonblocking(true).map_err(StartError::Spawn)?;
-        let socket = TokioStream::from_std(ours).map_err(StartError::Spawn)?;
+        let socket = TokioStream::from_std(ours).map_err(spawn_error)?;
         let (child, fallback) = match &self.how {
             How::Program(program) => (Some(spawn(program, env, theirs.into())), None),
             How::Fallback(reason) => {
-                start_fallback(env, theirs.into()).map_err(StartError::Spawn)?;
+                start_fallback(env, theirs.into()).map_err(spawn_error)?;
                 (None, Some(reason.clone()))
             }
         };
         let mut supervised = Supervised {
-            child: child.transpose().map_err(StartError::Spawn)?,
+            child: child.transpose().map_err(spawn_error)?,
             fallback,
             clock: Arc::clone(clock),
             link: Link {
@@ -169,6 +170,10 @@ fn spawn(program: &Path, env: &BTreeMap<OsString, OsString>, socket: OwnedFd) ->
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
+}
+
+fn spawn_error(error: io::Error) -> StartError {
+    StartError::Spawn(explained(error))
 }
 
 /// Why there is no supervisor, or no shell.

@@ -3,6 +3,7 @@
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
 use crate::proc_fs;
+use crate::refused::explained;
 use crate::supervisor::protocol::ShellStart;
 use agent_bash_core::StreamId;
 use rustix::io::FdFlags;
@@ -150,7 +151,8 @@ fn child(
             None => command.env_remove(name),
         };
     }
-    let pid = command.spawn()?.id();
+    let started = command.spawn();
+    let pid = started.map_err(explained)?.id();
     i32::try_from(pid).map_err(io::Error::other)
 }
 

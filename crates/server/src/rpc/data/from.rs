@@ -27,6 +27,7 @@ impl From<BangMessage> for BashData {
             output_lines,
             output_bytes,
             artifact_id: artifact_id.clone(),
+            notices: message.notices,
             by_old_names: OldBashData {
                 exit_code,
                 total_lines,

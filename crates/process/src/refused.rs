@@ -1,0 +1,74 @@
+//! What the system has refused us, said so that somebody can act on it.
+
+use rustix::io::Errno;
+use std::io;
+
+/// The error, with what was asked for and, where that is known, what may help.
+pub(crate) fn refused(what: &str, error: impl Into<io::Error>) -> io::Error {
+    let error = error.into();
+    let advice = advice(what, &error);
+    io::Error::new(error.kind(), format!("{what}: {error}{advice}"))
+}
+
+/// The same where what was asked for is said by whoever tells of it.
+pub(crate) fn explained(error: io::Error) -> io::Error {
+    match advice("", &error) {
+        "" => error,
+        advice => io::Error::new(error.kind(), format!("{error}{advice}")),
+    }
+}
+
+fn advice(what: &str, error: &io::Error) -> &'static str {
+    match error.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::MFILE) => "; too many files are open, and `ulimit -n` says how many may be",
+        Some(Errno::NFILE) => "; the system has no room for more open files",
+        Some(Errno::AGAIN) => {
+            "; the user's processes are probably as many as they may be (`ulimit -u`, or the limit of a container)"
+        }
+        Some(Errno::PERM | Errno::NOSYS) if what == UNNAMED_FILE => {
+            "; the script is handed over in such a file, and a filter of system calls (seccomp) seems to forbid them"
+        }
+        _ => "",
+    }
+}
+
+/// What an unnamed file is asked for by.
+pub(crate) const UNNAMED_FILE: &str = if cfg!(target_os = "linux") {
+    "memfd_create"
+} else {
+    "a temporary file"
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_what_was_refused_and_what_may_help() {
+        for (what, error, says) in [
+            (
+                UNNAMED_FILE,
+                Errno::PERM,
+                "memfd_create: Operation not permitted (os error 1); the script is handed over in such a file, and a filter of system calls (seccomp) seems to forbid them",
+            ),
+            (
+                "a pipe",
+                Errno::MFILE,
+                "a pipe: Too many open files (os error 24); too many files are open, and `ulimit -n` says how many may be",
+            ),
+            (
+                "/bin/bash",
+                Errno::NOENT,
+                "/bin/bash: No such file or directory (os error 2)",
+            ),
+            (
+                "/bin/bash",
+                Errno::PERM,
+                "/bin/bash: Operation not permitted (os error 1)",
+            ),
+        ] {
+            let error = refused(what, error);
+            assert_eq!(error.to_string(), says);
+        }
+    }
+}
