@@ -58,3 +58,33 @@ fn what_was_not_started_ends_so() -> anyhow::Result<()> {
     }
     Ok(())
 }
+
+/// With so many descriptors: it runs, or says what is missing. It never panics.
+#[test]
+fn too_few_descriptors_are_named() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let (mut ran, mut refused) = (0, 0);
+    for descriptors in 4..30 {
+        for words in ["run 'echo hi'", "jobs list"] {
+            let script = format!(
+                "ulimit -n {descriptors}; exec '{}' {words}",
+                product::agent_bash()?.display()
+            );
+            let mut command = world.command("/bin/bash");
+            // What these tests were started with counts, too.
+            command.args(["-c", &script]).stdin(Stdio::null());
+            let ended = command.output()?;
+            let [stdout, stderr] =
+                [&ended.stdout, &ended.stderr].map(|text| String::from_utf8_lossy(text));
+            match ended.status.code() {
+                Some(0) => ran += 1,
+                Some(125) if stderr.contains("ulimit -n") || stdout.contains("ulimit -n") => {
+                    refused += 1;
+                }
+                _ => anyhow::bail!("{descriptors}: {words}: {ended:?}"),
+            }
+        }
+    }
+    ensure!(ran > 4 && refused > 4, "{ran} {refused}");
+    Ok(())
+}
