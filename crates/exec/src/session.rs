@@ -189,7 +189,7 @@ impl Session {
             let call = SessionCall::hand_over(spec, shell, remembered, options, cancel);
             let after = match call {
                 Ok(call) => call.finish(out).await,
-                Err(after) => after,
+                Err(after) => *after,
             };
             match after {
                 After::Alive {

@@ -102,9 +102,10 @@ impl<'a> SessionCall<'a> {
         remembered: Option<&Remembered>,
         options: &'a ShellCacheOptions,
         cancel: &Cancel,
-    ) -> Result<Self, After> {
+    ) -> Result<Self, Box<After>> {
         let failed = |error: io::Error| {
-            After::Untaken(format!("its shell could not take a script ({error})"))
+            let why = format!("its shell could not take a script ({error})");
+            Box::new(After::Untaken(why))
         };
         let pipes = shell.outputs(spec.streams).map_err(failed)?;
         let place = remembered.and_then(|remembered| remembered.place.as_ref());
@@ -137,7 +138,7 @@ impl<'a> SessionCall<'a> {
         shell.said.clear();
         if let Err(error) = shell.write(&text) {
             let refused = too_old_to_take(&mut shell, spec);
-            return Err(refused.unwrap_or_else(|| failed(error)));
+            return Err(refused.map_or_else(|| failed(error), Box::new));
         }
         let clock = Arc::clone(&options.clock);
         let watchdog = Watchdog::start(

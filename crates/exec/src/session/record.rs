@@ -110,15 +110,12 @@ fn in_place(text: &str, directory: &Directory) -> Vec<u8> {
             };
             Some((place, rest))
         });
-        match place {
-            Some((place, rest)) => {
-                filled.extend(place);
-                filled.extend_from_slice(rest.as_bytes());
-            }
-            None => {
-                filled.push(b'{');
-                filled.extend_from_slice(part.as_bytes());
-            }
+        if let Some((place, rest)) = place {
+            filled.extend(place);
+            filled.extend_from_slice(rest.as_bytes());
+        } else {
+            filled.push(b'{');
+            filled.extend_from_slice(part.as_bytes());
         }
     }
     filled
