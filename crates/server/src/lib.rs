@@ -3,6 +3,7 @@
 //! A server holds no logic about commands: what a call does is `agent-bash`'s, and the result is the same object on every
 //! surface. Here is who asked, who is told, and what happens when the one or the other goes away.
 
+mod head;
 mod kept;
 mod line;
 mod live;

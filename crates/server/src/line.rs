@@ -1,25 +1,23 @@
-//! Reading lines of bounded length. A line that is too long is read to its end and dropped, but for its beginning, so that the
-//! next one is whole again.
+//! Reading lines of bounded length. A line that is too long is read to its end and dropped, but for its id, so that the next one
+//! is whole again.
 
+use crate::head::{Head, Scan};
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
 /// Longest line, its end not counted.
 pub const MAX_LINE: usize = 8 << 20;
 
-/// What is kept of a line that is too long.
-const BEGINNING: usize = 64 * 1024;
-
 /// Bytes read at once.
 const BUFFER: usize = 64 * 1024;
 
 /// What was read.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Line {
     /// A line, without its end. The last one of the input may have none.
     Whole(Vec<u8>),
-    /// It was longer than [`MAX_LINE`]. This is how it began; the rest is lost.
-    TooLong(Vec<u8>),
+    /// It was longer than [`MAX_LINE`]. This is what could be told of it; the rest is lost.
+    TooLong(Head),
     /// There is nothing more.
     End,
 }
@@ -29,8 +27,8 @@ pub(crate) struct Lines<R> {
     input: BufReader<R>,
     /// The beginning of the line that is being read.
     line: Vec<u8>,
-    /// It is too long already; of that so much is kept.
-    too_long: bool,
+    /// It is too long already, and only looked at.
+    too_long: Option<Scan>,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
@@ -38,7 +36,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Self {
             input: BufReader::with_capacity(BUFFER, input),
             line: Vec::new(),
-            too_long: false,
+            too_long: None,
         }
     }
 
@@ -53,7 +51,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 other => other?,
             };
             if available.is_empty() {
-                return Ok(if self.line.is_empty() && !self.too_long {
+                return Ok(if self.line.is_empty() && self.too_long.is_none() {
                     Line::End
                 } else {
                     self.take()
@@ -61,13 +59,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             }
             let end = available.iter().position(|byte| *byte == b'\n');
             let part = end.unwrap_or(available.len());
-            if !self.too_long {
-                self.line.extend_from_slice(&available[..part]);
+            match &mut self.too_long {
+                Some(scan) => scan.push(&available[..part]),
+                None => self.line.extend_from_slice(&available[..part]),
             }
             if self.line.len() > MAX_LINE {
-                self.too_long = true;
-                self.line.truncate(BEGINNING);
-                self.line.shrink_to_fit();
+                let scan = self.too_long.get_or_insert_default();
+                scan.push(&std::mem::take(&mut self.line));
             }
             self.input.consume(part + usize::from(end.is_some()));
             if end.is_some() {
@@ -77,11 +75,9 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     fn take(&mut self) -> Line {
-        let line = std::mem::take(&mut self.line);
-        if std::mem::take(&mut self.too_long) {
-            Line::TooLong(line)
-        } else {
-            Line::Whole(line)
+        match self.too_long.take() {
+            Some(scan) => Line::TooLong(scan.finish()),
+            None => Line::Whole(std::mem::take(&mut self.line)),
         }
     }
 }
@@ -116,14 +112,23 @@ mod tests {
     #[tokio::test]
     async fn a_line_of_the_longest_length_is_whole_and_a_longer_one_is_lost_alone() {
         let longest = "x".repeat(MAX_LINE);
-        let input = format!("{longest}\n{longest}y\nnext\n{longest}zzz");
+        let request = format!("{{\"command\": \"{longest}\", \"id\": 7}}");
+        let input = format!("{longest}\n{longest}y\nnext\n{request}\nnext\n{longest}zzz");
+        let head = |id: Option<u64>| {
+            Line::TooLong(Head {
+                id: id.map(Into::into),
+                ..Head::default()
+            })
+        };
         assert_eq!(
             read(input.as_bytes()).await,
             [
                 Line::Whole(longest.clone().into()),
-                Line::TooLong(longest[..BEGINNING].into()),
+                head(None),
                 whole("next"),
-                Line::TooLong(longest[..BEGINNING].into())
+                head(Some(7)),
+                whole("next"),
+                head(None)
             ]
         );
     }

@@ -144,10 +144,10 @@ impl Serving {
             };
             let answer = match line {
                 Line::End => return Ok(()),
-                Line::TooLong(beginning) => {
+                Line::TooLong(head) => {
                     let limit = MAX_LINE >> 20;
                     let error = format!("the line is longer than {limit} MiB and was not read");
-                    Some(read::refusal_of(&beginning, error))
+                    Some(read::refusal_of(head, error))
                 }
                 Line::Whole(line) => self.take(&line),
             };

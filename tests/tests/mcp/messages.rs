@@ -93,9 +93,17 @@ fn what_is_no_message_is_survived_and_a_bad_call_is_an_answer() -> Result<()> {
     for _ in 0..3 {
         assert_eq!(server.next(SOON)?["error"]["code"], -32700);
     }
-    server.send_bytes(&[b"{\"x\":\"", "x".repeat(9 << 20).as_bytes(), b"\"}\n"].concat())?;
-    let lost = server.next(SOON)?["error"]["message"].take();
-    assert_eq!(lost, "the message is longer than 8 MiB and was not read");
+    let long = "x".repeat(9 << 20);
+    let long = format!("{{\"method\":\"ping\",\"x\":\"{long}\",\"id\":\"long\"}}\n");
+    server.send_bytes(long.as_bytes())?;
+    let lost = server.next(SOON)?;
+    assert_eq!(
+        (&lost["id"], &lost["error"]["message"]),
+        (
+            &json!("long"),
+            &json!("the message is longer than 8 MiB and was not read")
+        )
+    );
     server.send(&json!({"id": "a", "method": "ping"}))?;
     let answer = server.next(SOON)?;
     assert_eq!(

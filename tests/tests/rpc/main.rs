@@ -306,7 +306,7 @@ fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
     let script = "until test -e go; do sleep 0.01; done; echo done";
     server.send(&json!({"id": "call", "type": "tool_call", "request": script}))?;
     let too_long = format!(
-        "{{\"id\":1,\"type\":\"ping\",\"x\":\"{}\"}}",
+        "{{\"type\":\"ping\",\"x\":\"{}\",\"id\":1}}",
         "x".repeat(8 << 20)
     );
     let bad: [(&[u8], Value, &str, &str); 7] = [

@@ -1,5 +1,6 @@
 //! From a line to a message, or to what is to be said of a line that is none.
 
+use crate::head::{Head, Scan};
 use rmcp::RoleServer;
 use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
@@ -27,8 +28,8 @@ pub(super) fn read(line: &[u8]) -> Read {
     }
 }
 
-/// The answer to a line that was too long to be kept. It may have been a request, of nobody knows which id.
-pub(super) fn too_long(longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
+/// The answer to a line that was too long to be kept.
+pub(super) fn too_long(head: &Head, longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
     refusal(
         ErrorData::invalid_request(
             format!(
@@ -37,8 +38,22 @@ pub(super) fn too_long(longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
             ),
             None,
         ),
-        None,
+        id_of(head),
     )
+}
+
+/// The id by which a client waits: of a request, and of nothing else that may have one.
+fn id_of(head: &Head) -> Option<RequestId> {
+    let id = head.id.as_ref().filter(|_| head.has_method);
+    id.and_then(request_id)
+}
+
+fn request_id(id: &Value) -> Option<RequestId> {
+    match id {
+        Value::String(text) => Some(RequestId::String(text.as_str().into())),
+        Value::Number(number) => number.as_i64().map(RequestId::Number),
+        _ => None,
+    }
 }
 
 /// The answer to a request whose id is that of one in flight.
@@ -52,7 +67,8 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Read {
         Ok(value) => value,
         Err(error) => {
             let error = format!("the line is not JSON: {error}");
-            return Read::Refused(refusal(ErrorData::parse_error(error, None), None));
+            let id = id_of(&Scan::line(line));
+            return Read::Refused(refusal(ErrorData::parse_error(error, None), id));
         }
     };
     let Value::Object(fields) = &value else {
@@ -65,11 +81,7 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Read {
         return Read::Nothing;
     }
     // With its id, so that its client finds what it waits for.
-    let id = match fields.get("id") {
-        Some(Value::String(text)) => Some(RequestId::String(text.as_str().into())),
-        Some(Value::Number(number)) => number.as_i64().map(RequestId::Number),
-        _ => None,
-    };
+    let id = fields.get("id").and_then(request_id);
     let said = if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         "`jsonrpc` must be \"2.0\"".to_owned()
     } else if id.is_none() {
@@ -111,6 +123,15 @@ mod tests {
             ("{", Some((json!(null), -32700, "not JSON"))),
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}"#,
+                Some((json!(1), -32700, "not JSON")),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"ping","params":{"x":"\ud83d"},"id":"a"}"#,
+                Some((json!("a"), -32700, "not JSON")),
+            ),
+            // An answer to a question of ours is no request.
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{"x":"\ud83d"}}"#,
                 Some((json!(null), -32700, "not JSON")),
             ),
             ("[]", Some((json!(null), -32600, "batches"))),

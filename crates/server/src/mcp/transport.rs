@@ -77,7 +77,7 @@ where
             let line = match self.lines.next().await {
                 Ok(Line::End) => return None,
                 Ok(Line::Whole(line)) => message::read(&line),
-                Ok(Line::TooLong(_)) => Read::Refused(message::too_long(MAX_LINE)),
+                Ok(Line::TooLong(head)) => Read::Refused(message::too_long(&head, MAX_LINE)),
                 Err(error) => {
                     tracing::error!(%error, "the input cannot be read");
                     return None;

@@ -2,10 +2,9 @@
 
 use super::Response;
 use super::message::{RpcCall, RpcId, RpcResponse};
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use crate::head::{Head, Scan};
+use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::fmt;
 
 /// A request that was understood.
 #[derive(Debug)]
@@ -25,7 +24,7 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
         Ok(value) => value,
         Err(error) => {
             let error = format!("the line is not JSON: {error}");
-            return Err(Box::new(refusal_of(line, error)));
+            return Err(Box::new(refusal_of(Scan::line(line), error)));
         }
     };
     let Value::Object(mut fields) = value else {
@@ -57,40 +56,14 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
     }
 }
 
-/// The refusal of a line that is no JSON as a whole: half a surrogate pair in a text, or an end that is missing. Whatever could be
-/// read of id and type up to there is in it.
-pub(super) fn refusal_of(line: &[u8], error: String) -> Response {
-    let mut head = Head::default();
-    let mut json = serde_json::Deserializer::from_slice(line);
-    // What comes behind is what is wrong.
-    let _ = json.deserialize_map(&mut head);
-    RpcResponse::failure(head.id, &head.kind.unwrap_or_default(), error)
-}
-
-/// By what a request is known.
-#[derive(Default)]
-struct Head {
-    id: Option<RpcId>,
-    kind: Option<String>,
-}
-
-impl<'de> Visitor<'de> for &mut Head {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        while let Some(name) = fields.next_key::<String>()? {
-            match &*name {
-                "id" => self.id = fields.next_value()?,
-                "type" => self.kind = fields.next_value()?,
-                _ => drop(fields.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(())
-    }
+/// The refusal of a line of which no more could be read than this.
+pub(super) fn refusal_of(head: Head, error: String) -> Response {
+    let id = match head.id {
+        Some(Value::String(text)) => Some(RpcId::Text(text)),
+        Some(Value::Number(number)) => Some(RpcId::Number(number)),
+        _ => None,
+    };
+    RpcResponse::failure(id, &head.kind.unwrap_or_default(), error)
 }
 
 /// What is wrong, with the name of the field: the one without which something else would be.

@@ -1,0 +1,250 @@
+//! What the system does not give: processes and threads beyond a limit, a file system that answers. Nothing hangs, nothing panics,
+//! every request is answered.
+//!
+//! Limits of processes hold for other users than root alone: a test that is root plays such a user.
+
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::world::World;
+use agent_bash_tests::{poll, product};
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// What a slow machine may take.
+const SOON: Duration = Duration::from_secs(60);
+
+/// The program, where any user finds it.
+fn program(world: &World) -> Result<PathBuf> {
+    let program = world.cwd().join("agent-bash");
+    fs::copy(product::agent_bash()?, &program)?;
+    fs::set_permissions(&program, Permissions::from_mode(0o755))?;
+    Ok(program)
+}
+
+/// A bash that runs `script` as a user to whom limits apply; `uid` is that user's where we are root.
+fn bash(world: &World, uid: u32, script: &str) -> Result<Command> {
+    if !rustix::process::geteuid().is_root() {
+        let mut bash = world.command("bash");
+        bash.args(["-c", script]);
+        return Ok(bash);
+    }
+    let (home, work, temp) = (world.home(), world.cwd(), world.temp());
+    let root = work.parent().context("a world has a root")?;
+    for directory in [root, &home, &work, &temp] {
+        fs::set_permissions(directory, Permissions::from_mode(0o777))?;
+    }
+    let mut setpriv = world.command("setpriv");
+    let (user, group) = (format!("--reuid={uid}"), format!("--regid={uid}"));
+    setpriv.args([&user, &group, "--clear-groups", "bash", "-c", script]);
+    Ok(setpriv)
+}
+
+#[test]
+fn a_run_at_the_limit_of_processes_ends_and_says_why() -> Result<()> {
+    let world = World::new()?;
+    let program = program(&world)?;
+    for limit in 1..8 {
+        // `timeout` itself is a process: outside of the limit.
+        let script = format!(
+            "ulimit -u {limit}; exec {} run 'echo hi'",
+            program.display()
+        );
+        let mut limited = world.command("timeout");
+        let inner = bash(&world, 54331, &script)?;
+        limited.args(["-k", "1", "30"]).arg(inner.get_program());
+        limited.args(inner.get_args());
+        let ran = product::run(limited, None)?;
+        let said = format!("{limit}: {ran:?}");
+        match ran.code {
+            0 => assert_eq!(ran.stdout, "hi\n", "{said}"),
+            125 => assert!(
+                format!("{}{}", ran.stdout, ran.stderr).contains("started"),
+                "{said}"
+            ),
+            // 124: it hangs; 101: it has panicked.
+            _ => anyhow::bail!(said),
+        }
+        if limit == 1 {
+            assert_eq!(ran.code, 125, "{said}");
+            assert!(
+                ran.stderr.contains("no thread can be started"),
+                "a limit of one process holds: {said}"
+            );
+        }
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
+    let world = World::new()?;
+    let program = program(&world)?;
+    // Pipes that it cannot open anew, as those of another user.
+    let script = format!(
+        "chmod 0 /proc/self/fd/0 /proc/self/fd/1 2> /dev/null; exec {} rpc",
+        program.display()
+    );
+    let mut server = Conversation::start(bash(&world, 54332, &script)?)?;
+    server.send(&json!({"id": "first", "type": "tool_call", "request": "echo"}))?;
+    let first = server.next(SOON)?;
+    ensure!(first["data"]["status"]["code"] == 0, "{first}");
+    // Threads that are there for a while only must not be what answers hang on.
+    let pid = server.pid();
+    let most = std::thread::available_parallelism()?.get() + 1;
+    let settled = poll::until(SOON, || (of_the_runtime(pid) <= most).then_some(()));
+    settled.context("its threads stay")?;
+    let prlimit = bash(&world, 54332, &format!("prlimit --pid={pid} --nproc=1:1"))?;
+    let limited = product::run(prlimit, None)?;
+    ensure!(limited.code == 0, "{limited:?}");
+
+    let requests = [
+        json!({"type": "artifact.list"}),
+        json!({"type": "check", "command": "ls"}),
+        json!({"type": "tool_call", "request": {"command": "echo", "cwd": "/usr/share"}}),
+        json!({"type": "tool_call", "request": {"command": "echo", "env": {"A": "another kind of shell"}}}),
+        json!({"type": "tool_call", "request": {"command": "echo", "session": "s"}}),
+        json!({"type": "tool_call", "request": {"command": "echo", "mode": "background"}}),
+        json!({"type": "bash", "command": "echo"}),
+        json!({"type": "adapter_call", "adapter": "codex", "tool": "exec_command", "input": {"cmd": "echo"}}),
+        json!({"type": "jobs.list"}),
+        json!({"type": "ping"}),
+    ];
+    let mut lines = String::new();
+    for (id, mut request) in requests.iter().cloned().enumerate() {
+        request["id"] = json!(id);
+        lines += &request.to_string();
+        lines.push('\n');
+    }
+    server.send_bytes(lines.as_bytes())?;
+    let mut answered = vec![false; requests.len()];
+    // Nothing more is sent meanwhile.
+    while answered.contains(&false) {
+        let next = server
+            .next(SOON)
+            .with_context(|| format!("answered are {answered:?}"))?;
+        let id = next["id"].as_u64().context("an id")?;
+        answered[usize::try_from(id)?] = true;
+        // Whatever could not be had, it is said.
+        let is_plain = |status: &Value| status["kind"] == "exited" && status["code"] == 0;
+        let status = &next["data"]["status"];
+        let reason = next["error"].as_str().or(status["reason"].as_str());
+        ensure!(
+            next["success"] == true && (status.is_null() || !is_plain(status))
+                || is_plain(status)
+                || reason.is_some_and(|reason| !reason.is_empty()),
+            "{next}"
+        );
+    }
+    server.end()?;
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// Threads that are the runtime's, of whatever kind.
+fn of_the_runtime(pid: u32) -> usize {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"))
+        .into_iter()
+        .flatten();
+    let names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
+    names.filter(|name| name.starts_with("tokio")).count()
+}
+
+/// Mounts a FUSE on `hung` that nobody answers for, in a mount namespace of its own, and runs what its arguments say.
+const HUNG: &str = "exec 9<> /dev/fuse && mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none hung || exit 77
+\"$@\" 9<&-";
+
+fn beside_a_hung_mount(world: &World, command: &[&str]) -> Command {
+    let mut unshare = world.command("unshare");
+    unshare.args(["--user", "--map-root-user", "--mount"]);
+    unshare.args(["bash", "-c", HUNG, "bash"]).args(command);
+    unshare
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "what is left out is said")]
+fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> {
+    let world = World::new()?;
+    fs::create_dir(world.cwd().join("hung"))?;
+    let tried = product::run(beside_a_hung_mount(&world, &["true"]), None)?;
+    if tried.code != 0 {
+        eprintln!("left out, since no file system can be mounted here: {tried:?}");
+        return Ok(());
+    }
+    let program = product::agent_bash()?.display().to_string();
+    let mut server = Conversation::start(beside_a_hung_mount(&world, &[&program, "rpc"]))?;
+    // More than there are threads that could wait for them.
+    let hung = std::thread::available_parallelism()?.get() + 2;
+    for id in 0..hung {
+        let cwd = if id == 0 { "hung" } else { "hung/below" };
+        let request = json!({"command": "echo hi", "cwd": cwd, "timeout": 1});
+        server.send(&json!({"id": id, "type": "tool_call", "request": request}))?;
+    }
+    server.send(&json!({"id": "ping", "type": "ping"}))?;
+    server.send(&json!({"id": "call", "type": "tool_call", "request": "echo beside"}))?;
+    let mut answered = Vec::new();
+    while answered.len() < hung + 2 {
+        let answer = server
+            .next(SOON)
+            .with_context(|| format!("answered are {answered:?}"))?;
+        match answer["id"].as_str() {
+            Some("ping") => ensure!(answer["success"] == true, "{answer}"),
+            Some(_) => ensure!(answer["data"]["text"] == "beside\n", "{answer}"),
+            None => ensure!(answer["data"]["is_error"] == true, "{answer}"),
+        }
+        answered.push(answer["id"].clone());
+    }
+    // It ends all the same.
+    ensure!(server.end()?.status.success(), "its end");
+
+    let mut run = beside_a_hung_mount(
+        &world,
+        &[
+            "timeout",
+            "-k",
+            "1",
+            "30",
+            &program,
+            "run",
+            "--timeout",
+            "1s",
+            "--cwd",
+            "hung/below",
+            "echo hi",
+        ],
+    );
+    run.env("AGENT_BASH_STATE_DIR", world.state().join("run"));
+    let ran = product::run(run, None)?;
+    ensure!(ran.code == 125, "{ran:?}");
+    ensure!(
+        format!("{}{}", ran.stdout, ran.stderr).contains("does not answer"),
+        "{ran:?}"
+    );
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_shell_that_cannot_be_started_is_the_reason_over_rpc_too() -> Result<()> {
+    let world = World::new()?;
+    let mut command = world.command(product::agent_bash()?);
+    let missing = world.cwd().join("bash");
+    command.arg("rpc").env("AGENT_BASH_SHELL_PATH", &missing);
+    let mut server = Conversation::start(command)?;
+    server.send(&json!({"id": 1, "type": "bash", "command": "echo hi"}))?;
+    let answer = server.next(SOON)?;
+    ensure!(answer["success"] == false, "{answer}");
+    let error = answer["error"].as_str().context("an error")?;
+    let names = missing.display().to_string();
+    ensure!(
+        error.starts_with("not started: ") && error.contains(&names),
+        "{error}"
+    );
+    ensure!(server.end()?.status.success(), "its end");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
