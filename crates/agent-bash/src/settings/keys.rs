@@ -158,6 +158,8 @@ pub(super) const KEYS: &[Key] = &[
         set: |s, v| {
             let level = match text(v)? {
                 "off" => None,
+                // As the command line takes it, too.
+                "read-only" => Some(SafeLevel::ReadOnly),
                 name => Some(name.parse::<SafeLevel>().map_err(|e| format!("{e}, off"))?),
             };
             s.safe_mode = level;

@@ -181,6 +181,25 @@ fn what_a_project_lists_is_added_and_takes_nothing_away() {
     assert_eq!(own.len(), 2, "{own:?}");
 }
 
+#[test]
+fn a_level_of_safe_mode_is_written_as_on_the_command_line() {
+    for (user, want) in [
+        (
+            "[safe_mode]\nlevel = \"read-only\"",
+            Some(SafeLevel::ReadOnly),
+        ),
+        (
+            "[safe_mode]\nlevel = \"read_only\"",
+            Some(SafeLevel::ReadOnly),
+        ),
+        ("[safe_mode]\nlevel = \"listed\"", Some(SafeLevel::Listed)),
+        ("[safe_mode]\nlevel = \"off\"", None),
+    ] {
+        let loaded = load_layers(&Layers { user, ..NONE });
+        assert_eq!(loaded.unwrap().settings.safe_mode, want, "{user}");
+    }
+}
+
 fn sorted(list: &str) -> Vec<String> {
     let words = list.trim_matches(['[', ']']).split(", ");
     let mut words: Vec<String> = words.map(|word| word.replace('"', "")).collect();

@@ -111,7 +111,10 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         Finding {
             grade: Grade::of(canary.status == Status::Exited { code: 0 }),
             what: "canary",
-            detail: format!("{} in {:.1} ms", canary.text.trim_end(), canary.duration_ms),
+            detail: match &canary.status {
+                Status::NotStarted { reason } => reason.clone(),
+                _ => format!("{} in {:.1} ms", canary.text.trim_end(), canary.duration_ms),
+            },
         },
         supervisor(&canary),
         survivors(&left_behind),
