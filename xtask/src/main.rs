@@ -5,6 +5,7 @@
 
 mod agents;
 mod benches;
+mod corpora;
 mod crates;
 mod fuzz;
 mod generated;
@@ -75,6 +76,12 @@ const COMMANDS: &[Command] = &[
         arguments: "[PACKAGE] [-- ARGS]",
         summary: "runs the benchmarks, of one package or all; ARGS go to criterion",
         run: benches::command,
+    },
+    Command {
+        name: "corpora",
+        arguments: "[--bash DIR] [--nl2bash DIR] [--tldr DIR]",
+        summary: "runs bash's own tests by bash and here, and compares; judges the commands of nl2bash and tldr",
+        run: corpora::command,
     },
     Command {
         name: "fuzz",

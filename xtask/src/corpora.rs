@@ -1,0 +1,115 @@
+//! `cargo xtask corpora`: material that nobody here wrote. Bash's own tests are run, contained, by bash and by us;
+//! collections of commands are only judged. Not a part of the suite: it downloads, takes minutes, and what is in it is not ours.
+
+mod bash_suite;
+mod commands;
+mod sources;
+
+use crate::{Tree, layers};
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+/// What is asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Asked {
+    bash: Bash,
+    nl2bash: Option<PathBuf>,
+    tldr: Option<PathBuf>,
+}
+
+/// Whose sources bash's tests are taken from.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Bash {
+    /// They are not run.
+    #[default]
+    Left,
+    /// Debian's package.
+    Debian,
+    /// What is there.
+    At(PathBuf),
+}
+
+/// `cargo xtask corpora [--bash DIR] [--nl2bash DIR] [--tldr DIR]`.
+pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
+    let asked = Asked::of(arguments)?;
+    let kept = Path::new(layers::metadata(tree)?.target_directory.as_str()).join("corpora");
+    std::fs::create_dir_all(&kept)?;
+    for (name, directory, read) in [
+        (
+            "nl2bash",
+            &asked.nl2bash,
+            commands::nl2bash as fn(&Path) -> Result<_>,
+        ),
+        ("tldr", &asked.tldr, commands::tldr),
+    ] {
+        if let Some(directory) = directory {
+            let found = read(directory).with_context(|| format!("--{name}"))?;
+            commands::judge(name, &found, &kept)?;
+        }
+    }
+    let sources = match asked.bash {
+        Bash::Left => return Ok(()),
+        Bash::Debian => sources::of_bash(&kept)?,
+        Bash::At(sources) => sources,
+    };
+    bash_suite::run(tree, &sources, &kept)
+}
+
+impl Asked {
+    fn of(arguments: &[String]) -> Result<Self> {
+        if arguments.is_empty() {
+            return Ok(Self {
+                bash: Bash::Debian,
+                ..Self::default()
+            });
+        }
+        let mut asked = Self::default();
+        let mut words = arguments.iter();
+        while let Some(option) = words.next() {
+            let directory = || -> Result<PathBuf> {
+                let named = words
+                    .clone()
+                    .next()
+                    .with_context(|| format!("{option} needs a directory"))?;
+                // Where tests run is another directory than ours.
+                let found = std::path::absolute(named)?;
+                if !found.is_dir() {
+                    bail!("{option} {named}: no such directory");
+                }
+                Ok(found)
+            };
+            match option.as_str() {
+                "--bash" => asked.bash = Bash::At(directory()?),
+                "--nl2bash" => asked.nl2bash = Some(directory()?),
+                "--tldr" => asked.tldr = Some(directory()?),
+                other => {
+                    bail!("unexpected argument `{other}`; there are --bash, --nl2bash and --tldr")
+                }
+            }
+            words.next();
+        }
+        Ok(asked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_named_is_done_and_bash_where_nothing_is() {
+        let asked = |words: &[&str]| {
+            let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+            Asked::of(&words)
+        };
+        let usual = asked(&[]).unwrap();
+        assert_eq!(usual.bash, Bash::Debian);
+        let named = asked(&["--tldr", "/", "--bash", "/"]).unwrap();
+        assert_eq!(named.bash, Bash::At("/".into()));
+        assert_eq!((named.tldr, named.nl2bash), (Some("/".into()), None));
+        assert_eq!(asked(&["--tldr", "/"]).unwrap().bash, Bash::Left);
+        for bad in [&["--tldr"][..], &["--bash", "/nonexistent"], &["tldr", "/"]] {
+            assert!(asked(bad).is_err(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Bash's tests: compiles what they call, and starts the comparison (`crates/exec/tests/bash_suite.rs`) where they can harm
+//! nobody: with processes of their own and without a network, where the system lets us.
+
+use crate::suite::cargo;
+use crate::{Tree, say, tests_step};
+use agent_bash_tests::packages::install;
+use anyhow::{Context, Result};
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use xshell::cmd;
+
+/// The programs that they call, in bash's `support` directory.
+const HELPERS: [&str; 4] = ["printenv", "recho", "xcase", "zecho"];
+
+/// Namespaces of their own: users (so that nobody has to be root), network, processes. All processes end with the first.
+const UNSHARED: [&str; 7] = [
+    "--user",
+    "--map-root-user",
+    "--net",
+    "--pid",
+    "--fork",
+    "--kill-child",
+    "--mount-proc",
+];
+
+pub(super) fn run(tree: &Tree, sources: &Path, kept: &Path) -> Result<()> {
+    let helpers = kept.join("helpers");
+    compile(sources, &helpers)?;
+    let test = [
+        "test",
+        "--package",
+        "agent-bash-exec",
+        "--test",
+        "bash_suite",
+    ];
+    // Here, where crates can be fetched.
+    crate::suite::check(&cargo(tree, &[&test[..], &["--no-run"]].concat()))?;
+    let call = [&test[..], &["--", "--ignored", "--nocapture"]].concat();
+    let unshared = can_unshare(tree);
+    if !unshared {
+        say("no user namespaces here: the tests run without their own network and processes");
+    }
+    tests_step::under_census(|temp, state| {
+        let plain = cargo(tree, &call);
+        let command = if unshared {
+            let plain: std::process::Command = plain.into();
+            let words: Vec<OsString> = std::iter::once(plain.get_program())
+                .chain(plain.get_args())
+                .map(OsString::from)
+                .collect();
+            let options = UNSHARED;
+            cmd!(tree.shell, "unshare {options...} {words...}").quiet()
+        } else {
+            plain
+        };
+        command
+            .env("TMPDIR", temp)
+            .env("XDG_STATE_HOME", state)
+            .env("AGENT_BASH_SUITE_SOURCES", sources)
+            .env("AGENT_BASH_SUITE_HELPERS", &helpers)
+    })
+}
+
+fn can_unshare(tree: &Tree) -> bool {
+    let options = UNSHARED;
+    let tried = cmd!(tree.shell, "unshare {options...} true");
+    tried.quiet().ignore_stderr().run().is_ok()
+}
+
+fn compile(sources: &Path, helpers: &Path) -> Result<()> {
+    fs::create_dir_all(helpers)?;
+    for name in HELPERS {
+        let source = sources.join("support").join(format!("{name}.c"));
+        let (source, program) = (
+            source.display().to_string(),
+            helpers.join(name).display().to_string(),
+        );
+        let here = sources.display().to_string();
+        let include = sources.join("include").display().to_string();
+        // They count on a configured bash, which says that there are the headers of every system today.
+        let words = [
+            "-w", "-include", "stdio.h", "-include", "stdlib.h", "-include", "string.h",
+            "-include", "unistd.h", "-I", &here, "-I", &include, "-o", &program, &source,
+        ];
+        install("cc", &words, sources)
+            .with_context(|| format!("{} are not bash's sources", sources.display()))?;
+    }
+    Ok(())
+}

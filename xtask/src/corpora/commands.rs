@@ -1,0 +1,198 @@
+//! Collections of commands, judged by the safety rules and never run: how many each rule refuses, how long a verdict takes,
+//! and a list of the refused for a person to read.
+
+use crate::say;
+use agent_bash_policy::{Context as Policy, RuleSelection, Verdict, check_safety, rules};
+use anyhow::{Context, Result, bail};
+use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// The commands of nl2bash (`data/bash/all.cm`), one a line.
+pub(super) fn nl2bash(directory: &Path) -> Result<Vec<String>> {
+    let path = directory.join("data/bash/all.cm");
+    let text = fs::read_to_string(&path).context(path.display().to_string())?;
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+/// The examples of tldr's pages in English (`pages/*/*.md`), with what their placeholders say in the placeholders' place.
+pub(super) fn tldr(directory: &Path) -> Result<Vec<String>> {
+    let mut examples = Vec::new();
+    for platform in fs::read_dir(directory.join("pages"))?.flatten() {
+        for page in fs::read_dir(platform.path())?.flatten() {
+            let text = fs::read_to_string(page.path())?;
+            examples.extend(text.lines().filter_map(example));
+        }
+    }
+    if examples.is_empty() {
+        bail!("no examples in {}", directory.join("pages").display());
+    }
+    Ok(examples)
+}
+
+/// ``  `tar {{[-c|--create]}} {{path/to/file}}` `` is `tar --create path/to/file`.
+fn example(line: &str) -> Option<String> {
+    let mut rest = line.strip_prefix('`')?.strip_suffix('`')?;
+    let mut command = String::new();
+    while let Some((before, (placeholder, after))) = rest
+        .split_once("{{")
+        .and_then(|(before, rest)| Some((before, rest.split_once("}}")?)))
+    {
+        let choice = placeholder
+            .strip_prefix('[')
+            .and_then(|choice| choice.strip_suffix(']'));
+        let said = choice.map_or(placeholder, |choice| {
+            choice.rsplit('|').next().unwrap_or(choice)
+        });
+        command.push_str(before);
+        command.push_str(said);
+        rest = after;
+    }
+    command.push_str(rest);
+    Some(command)
+}
+
+/// What the rules say of a collection.
+#[derive(Debug, Default)]
+struct Judged {
+    /// The refused, by the rule's name.
+    refused: BTreeMap<String, Vec<String>>,
+    /// Not read to the end, and not refused.
+    unreadable: usize,
+    /// The processor's time for each verdict, with the command.
+    times: Vec<(Duration, usize)>,
+}
+
+/// Judges `commands`, prints the sum, and writes the list of the refused below `kept`.
+pub(super) fn judge(name: &str, commands: &[String], kept: &Path) -> Result<()> {
+    let judged = ask(commands);
+    let list = kept.join(format!("{name}-refused.txt"));
+    fs::write(&list, judged.list()).context(list.display().to_string())?;
+    say(&format!("── {name}: {} commands", commands.len()));
+    say(&judged.sum(commands));
+    say(&format!("   all of the refused: {}", list.display()));
+    Ok(())
+}
+
+fn ask(commands: &[String]) -> Judged {
+    let context = Policy::new("/home/u/project").with_home("/home/u");
+    let all = RuleSelection::all();
+    let mut judged = Judged::default();
+    for (index, command) in commands.iter().enumerate() {
+        let before = processor_time();
+        let verdict = check_safety(command, &context, &all);
+        let time = processor_time().saturating_sub(before);
+        judged.times.push((time, index));
+        match verdict {
+            Verdict::Allow => {}
+            Verdict::Unreadable(_) => judged.unreadable += 1,
+            Verdict::Block(finding) => {
+                let refused = judged.refused.entry(finding.rule).or_default();
+                refused.push(command.clone());
+            }
+        }
+    }
+    judged.times.sort_unstable();
+    judged
+}
+
+impl Judged {
+    fn list(&self) -> String {
+        let mut text = String::new();
+        for (rule, commands) in &self.refused {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "{rule}: {}", commands.len());
+            for command in commands {
+                let _ = writeln!(text, "  {}", command.replace('\n', "\n  "));
+            }
+        }
+        text
+    }
+
+    fn sum(&self, commands: &[String]) -> String {
+        let usual = RuleSelection::default();
+        let mut text = String::new();
+        for rule in rules() {
+            if let Some(refused) = self.refused.get(rule.id) {
+                let on = if usual.includes(rule) { "on" } else { "off" };
+                let (id, group, count) = (rule.id, rule.group, refused.len());
+                let _ = writeln!(
+                    text,
+                    "   {count:6} refused by {id} (group {group}, {on} by default)"
+                );
+            }
+        }
+        let _ = writeln!(text, "   {:6} not read to their end", self.unreadable);
+        let (longest, slowest) = self.times.last().copied().unwrap_or_default();
+        let typical = self.at(0.99);
+        let shown: String = commands
+            .get(slowest)
+            .map(|command| command.chars().take(100).collect())
+            .unwrap_or_default();
+        let _ = write!(
+            text,
+            "   a verdict takes {typical:.1?} of the processor's time (p99), {longest:.1?} at most{}: {shown}",
+            if cfg!(debug_assertions) {
+                ", in a debug build"
+            } else {
+                ""
+            }
+        );
+        text
+    }
+
+    fn at(&self, part: f64) -> Duration {
+        let index = (self.times.len() as f64 * part) as usize;
+        self.times
+            .get(index)
+            .map_or(Duration::ZERO, |(time, _)| *time)
+    }
+}
+
+/// Of this thread.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.try_into().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_of_pages_are_read_with_what_their_placeholders_say() {
+        for (line, want) in [
+            (
+                "`tar cf {{a.tar}} {{b c ...}}`",
+                Some("tar cf a.tar b c ..."),
+            ),
+            (
+                "`rm {{[-r|--recursive]}} {{dir}}`",
+                Some("rm --recursive dir"),
+            ),
+            ("`x {{open`", Some("x {{open")),
+            ("- Remove a file:", None),
+            ("> `x`: more", None),
+        ] {
+            assert_eq!(example(line).as_deref(), want, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_is_counted_and_listed() {
+        let commands = ["ls", "git push --force", "rm -rf /", "echo '"].map(str::to_owned);
+        let judged = ask(&commands);
+        assert_eq!(judged.refused["no_force_push"], ["git push --force"]);
+        assert_eq!(judged.unreadable, 1);
+        assert!(judged.list().contains("no_dangerous_rm: 1\n  rm -rf /\n"));
+        let sum = judged.sum(&commands);
+        assert!(
+            sum.contains("1 refused by no_force_push (group core, on by default)"),
+            "{sum}"
+        );
+        assert!(judged.times.iter().all(|(time, _)| *time > Duration::ZERO));
+    }
+}
