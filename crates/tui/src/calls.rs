@@ -88,3 +88,57 @@ impl CallEnd {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash::core::{
+        Executor, NotStarted, Outcome, OutputConsumer, Profile, RunSpec, StreamId,
+    };
+    use agent_bash::process::SystemClock;
+    use agent_bash::session::SessionParts;
+    use agent_bash::{BashTool, HostContext, profiles};
+    use async_trait::async_trait;
+    use std::sync::Arc;
+
+    #[derive(Debug)]
+    struct Faulty;
+
+    #[async_trait]
+    impl Executor for Faulty {
+        async fn run(
+            &self,
+            _: &RunSpec,
+            out: &mut dyn OutputConsumer,
+            _: &Cancel,
+        ) -> Result<Outcome, NotStarted> {
+            out.chunk(StreamId::Merged, b"printed\n");
+            panic!("an executor")
+        }
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_the_end_of_its_command_and_of_nothing_else() {
+        const PROFILE: Profile = profiles::STANDARD;
+        let host = HostContext::capture("/".into());
+        let clock = Arc::new(SystemClock::new());
+        let tool = BashTool::builder(PROFILE, host, Arc::new(Faulty), clock);
+        let session = Session::new(tool.build(), SessionParts::default());
+        let feed = || Feed::new(Arc::default());
+        for _ in 0..2 {
+            let ended = call(&session, Request::new("x"), feed(), &Cancel::new()).await;
+            let CallEnd::Tool(result) = ended else {
+                panic!("{ended:?}");
+            };
+            assert!(matches!(result.status, Status::Lost { .. }), "{result:?}");
+            let ended = bang(&session, "x", false, feed(), &Cancel::new()).await;
+            let CallEnd::Bang(message) = ended else {
+                panic!("{ended:?}");
+            };
+            assert!(matches!(message.status, Status::Lost { .. }), "{message:?}");
+            assert_eq!(message.output, "printed\n");
+        }
+        // The turn of the first is over, so what the person ran is on the record.
+        assert_eq!(session.messages().len(), 2);
+    }
+}
