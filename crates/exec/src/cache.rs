@@ -27,8 +27,8 @@ pub struct ShellCacheOptions {
     pub supervisor: Supervisor,
     /// Every wait and every measurement goes through it.
     pub clock: Arc<dyn Clock>,
-    /// Shells of each kind (shell, environment, umask, limits) that wait for their script; 0 starts each when it is
-    /// needed, which is right for a program that makes one call.
+    /// Shells of each kind (shell, environment, umask, limits) that wait for their script, and up to four times as many where
+    /// calls run at once; 0 starts each when it is needed, which is right for a program that makes one call.
     pub warm_shells: usize,
     /// Warm shells of a kind that nobody asked for in this time are ended.
     pub idle: Duration,
@@ -159,19 +159,23 @@ impl ShellCache {
         }
     }
 
-    /// After a call: its supervisor, if it has nobody left, starts the next warm shell; others are started until there
-    /// are as many as wanted.
+    /// After a call: its supervisor, if it has nobody left, starts the next warm shell. Others are started, until there are as many
+    /// as wanted, when no other call runs: those that do bring their own.
     fn refill(&self, kind: &Kind, recycled: Option<Supervised>) {
         if !kind.shell.is_bash {
             return;
         }
         if let Some(supervised) = recycled
-            && self.inner.pool.reserve(kind)
+            && self.inner.pool.reserve_recycled(kind)
         {
             // At once, and not in a task of its own: the next call may be here in a moment.
             self.inner.bring(kind, order(kind, supervised));
         }
-        refill_with_new(&self.inner, kind);
+        if !self.inner.pool.others_run() {
+            refill_with_new(&self.inner, kind);
+        } else if self.inner.pool.is_out_of(kind) {
+            self.refill_later(kind);
+        }
         if self.inner.options.warm_shells > 0 && !self.inner.evicting.swap(true, Ordering::AcqRel) {
             spawn_evictor(Arc::downgrade(&self.inner));
         }
@@ -188,7 +192,9 @@ impl ShellCache {
             clock.sleep(REFILL_AFTER).await;
             if let Some(inner) = cache.upgrade() {
                 inner.pool.looks(&kind);
-                refill_with_new(&inner, &kind);
+                if inner.pool.is_out_of(&kind) {
+                    refill_with_new(&inner, &kind);
+                }
             }
         });
     }
@@ -290,6 +296,7 @@ impl Executor for ShellCache {
             outcome.notices.extend(notice);
             return Ok(outcome);
         }
+        let _running = self.inner.pool.enter();
         let mut handover = self.shell(spec, &kind).await.map_err(not_started)?;
         loop {
             if cancel.is_cancelled() {

@@ -7,11 +7,16 @@ use agent_bash_process::Inherited;
 use agent_bash_process::supervisor::{ShellFds, StartError, Supervised};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Kinds of warm shells kept at once; the one that was not asked for the longest goes first.
 const MAX_KINDS: usize = 8;
+
+/// Where calls run at once as many shells wait as they were, below the supervisors that they had, since who has made some at once
+/// makes them again; but at most so many times the wanted number.
+const RECYCLED: usize = 4;
 
 /// A shell that waits for its script.
 #[derive(Debug)]
@@ -113,6 +118,10 @@ impl PartialEq for Kind {
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: usize,
+    /// Calls whose supervisors come back.
+    running: AtomicUsize,
+    /// Most of them at once since there were no shells.
+    most: AtomicUsize,
     clock: Arc<dyn Clock>,
     shelves: Mutex<Vec<Shelf>>,
 }
@@ -134,6 +143,8 @@ impl Pool {
     pub(crate) fn new(size: usize, clock: Arc<dyn Clock>) -> Self {
         Self {
             size,
+            running: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
             clock,
             shelves: Mutex::new(Vec::new()),
         }
@@ -165,14 +176,43 @@ impl Pool {
     /// Whether one more shell of this kind is wanted. If so it is counted as coming: [`Pool::put`] or
     /// [`Pool::give_up`] must follow.
     pub(crate) fn reserve(&self, kind: &Kind) -> bool {
+        self.reserve_of(kind, self.size)
+    }
+
+    /// As [`Pool::reserve`], below a supervisor that is there already: of those more may wait.
+    pub(crate) fn reserve_recycled(&self, kind: &Kind) -> bool {
+        let most = self.most.load(Ordering::Acquire);
+        self.reserve_of(kind, most.clamp(self.size, self.size * RECYCLED))
+    }
+
+    fn reserve_of(&self, kind: &Kind, at_most: usize) -> bool {
         if self.size == 0 {
             return false;
         }
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
-        let wanted = own.shells.len() + own.reserved < self.size;
+        let wanted = own.shells.len() + own.reserved < at_most;
         own.reserved += usize::from(wanted);
         wanted
+    }
+
+    /// Whether none of this kind waits, or comes.
+    pub(crate) fn is_out_of(&self, kind: &Kind) -> bool {
+        let all = self.lock();
+        let own = all.iter().find(|shelf| shelf.kind == *kind);
+        own.is_none_or(|own| own.shells.is_empty() && own.reserved == 0)
+    }
+
+    /// Counts a call as running, until what this returns is dropped.
+    pub(crate) fn enter(&self) -> Running<'_> {
+        let running = self.running.fetch_add(1, Ordering::AcqRel) + 1;
+        self.most.fetch_max(running, Ordering::AcqRel);
+        Running(&self.running)
+    }
+
+    /// Whether a call runs beside the one that asks.
+    pub(crate) fn others_run(&self) -> bool {
+        self.running.load(Ordering::Acquire) > 1
     }
 
     /// Brings a shell that was reserved.
@@ -213,6 +253,9 @@ impl Pool {
         let now = self.clock.now();
         let mut shelves = self.lock();
         shelves.retain(|shelf| now.saturating_sub(shelf.last_asked) < idle);
+        if shelves.is_empty() {
+            self.most.store(0, Ordering::Release);
+        }
         shelves.len()
     }
 
@@ -229,6 +272,16 @@ impl Pool {
     fn lock(&self) -> MutexGuard<'_, Vec<Shelf>> {
         // A panic elsewhere leaves the list whole: nothing is half done while it is held.
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A call that runs.
+#[derive(Debug)]
+pub(crate) struct Running<'a>(&'a AtomicUsize);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 

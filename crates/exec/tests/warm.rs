@@ -97,6 +97,32 @@ async fn supervisors_are_recycled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn supervisors_of_calls_at_once_are_recycled() {
+    const AT_ONCE: usize = 6;
+    let clock = DrivenClock::holding(Duration::from_millis(50));
+    let cache = Arc::new(ShellCache::new(ShellCacheOptions {
+        clock: Arc::new(clock),
+        warm_shells: 2,
+        ..options()
+    }));
+    let mut parents = std::collections::BTreeSet::new();
+    for _ in 0..10 {
+        let mut calls = tokio::task::JoinSet::new();
+        for _ in 0..AT_ONCE {
+            let cache = Arc::clone(&cache);
+            calls.spawn(async move { out(&cache, &spec("echo $PPID")).await });
+        }
+        parents.extend(calls.join_all().await);
+    }
+    // Six at first, and whoever comes too late to serve another: of 60.
+    assert!(
+        parents.len() <= 2 * AT_ONCE,
+        "{} supervisors for 60 calls, {AT_ONCE} at once",
+        parents.len()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn variables_of_the_call_arrive_warm_as_cold() {
     let cache = warm_cache();
     out(&cache, &spec(":")).await;
