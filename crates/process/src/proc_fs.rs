@@ -156,23 +156,18 @@ pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     };
     let mut found: Vec<ProcessInfo> = Vec::new();
     let mut next = 0;
-    loop {
-        // Whoever's parent has ended during the walk was met below neither of the two, and is below `pid` now.
+    // Twice: whoever's parent has ended during the walk was met below neither of the two, and is below `pid` now. Not more often: of a
+    // fork storm somebody always has.
+    for _ in 0..2 {
         let known: BTreeSet<i32> = found.iter().map(|process| process.pid).collect();
-        let new = children_of(pid).filter(|process| !known.contains(&process.pid));
-        found.extend(new);
-        if next == found.len() {
-            return found;
-        }
+        found.extend(children_of(pid).filter(|process| !known.contains(&process.pid)));
         while next < found.len() && found.len() < MAX_DESCENDANTS {
             let parent = found[next].pid;
             found.extend(children_of(parent));
             next += 1;
         }
-        if found.len() >= MAX_DESCENDANTS {
-            return found;
-        }
     }
+    found
 }
 
 /// Everybody, found by a scan.

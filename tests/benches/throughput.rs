@@ -1,0 +1,109 @@
+//! How many calls a second one server makes when several are in flight, against `xargs -P` with bare bash, by turns.
+//!
+//! `cargo xtask bench tests -- 600` makes so many calls of each kind. What counts is the ratio within a line: machines differ, and
+//! the same one does from minute to minute.
+
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{ChildStdin, Stdio};
+use std::time::Instant;
+
+/// Calls where nothing else is said.
+const CALLS: usize = 600;
+
+/// What each call runs.
+const COMMAND: &str = "/bin/true";
+
+fn main() -> Result<()> {
+    let calls = std::env::args()
+        .find_map(|word| word.parse().ok())
+        .unwrap_or(CALLS);
+    let world = World::new()?;
+    for at_once in [1, 2, 4, 16, 64] {
+        // Each twice, and the better one: a neighbour on the machine makes only one of them slow.
+        let mut best = [0.0_f64; 2];
+        for _ in 0..2 {
+            best[0] = best[0].max(server(&world, calls, at_once)?);
+            best[1] = best[1].max(xargs(&world, calls, at_once)?);
+        }
+        let [server, xargs] = best;
+        say(&format!(
+            "{at_once:3} in flight: rpc {server:6.0}/s, xargs -P {xargs:6.0}/s, ratio {:.2}",
+            server / xargs
+        ));
+    }
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "a benchmark says what it found")]
+fn say(text: &str) {
+    println!("{text}");
+}
+
+/// Calls a second of `agent-bash rpc`.
+fn server(world: &World, calls: usize, at_once: usize) -> Result<f64> {
+    let mut server = world
+        .command(product::agent_bash()?)
+        .arg("rpc")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut input = server.stdin.take().context("stdin is piped")?;
+    let mut lines = BufReader::new(server.stdout.take().context("stdout is piped")?).lines();
+    let begin = now();
+    let mut sent = 0;
+    while sent < at_once.min(calls) {
+        send(&mut input, &mut sent)?;
+    }
+    let mut answered = 0;
+    while answered < calls {
+        let line: Value = serde_json::from_str(&lines.next().context("it has ended")??)?;
+        // Events of a call come between the answers.
+        if line.get("success").is_none() {
+            continue;
+        }
+        ensure!(line["data"]["status"]["code"] == 0, "{line}");
+        answered += 1;
+        if sent < calls {
+            send(&mut input, &mut sent)?;
+        }
+    }
+    let rate = per_second(calls, begin);
+    drop(input);
+    ensure!(server.wait()?.success());
+    Ok(rate)
+}
+
+fn send(input: &mut ChildStdin, sent: &mut usize) -> Result<()> {
+    let call = json!({"id": sent, "type": "tool_call", "request": {"command": COMMAND}});
+    *sent += 1;
+    Ok(writeln!(input, "{call}")?)
+}
+
+/// Calls a second of bare bash.
+fn xargs(world: &World, calls: usize, at_once: usize) -> Result<f64> {
+    let begin = now();
+    let mut xargs = world
+        .command("xargs")
+        .args(["-P", &at_once.to_string(), "-n1", "bash", "-c", COMMAND])
+        .stdin(Stdio::piped())
+        .spawn()?;
+    let mut input = xargs.stdin.take().context("stdin is piped")?;
+    input.write_all("x\n".repeat(calls).as_bytes())?;
+    drop(input);
+    ensure!(xargs.wait()?.success());
+    Ok(per_second(calls, begin))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "some hundreds of calls")]
+fn per_second(calls: usize, begin: Instant) -> f64 {
+    calls as f64 / begin.elapsed().as_secs_f64()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures")]
+fn now() -> Instant {
+    Instant::now()
+}
