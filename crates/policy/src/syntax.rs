@@ -11,6 +11,7 @@
 //! Nothing here judges; nothing here touches a file, a process, the environment or a clock.
 
 pub(crate) mod ast;
+mod differences;
 mod escape;
 mod expand;
 pub(crate) mod find;

@@ -111,6 +111,39 @@ fn a_function_is_walked_once_for_each_situation() {
 }
 
 #[test]
+fn what_a_program_does_after_many_calls_is_found() {
+    for last in ["rm -rf /", "git push -f"] {
+        let calls: String = (0..300)
+            .map(|at| format!("system(\"rm a{at}\")\n"))
+            .collect();
+        let script = |last: &str| format!("python3 -c '{calls}system(\"{last}\")'");
+        assert_eq!(verdict(&script(last)), "block", "{last}");
+        assert_eq!(verdict(&script("rm b")), "allow", "the control");
+    }
+}
+
+#[test]
+fn arguments_and_callers_that_make_no_difference_cost_nothing() {
+    // Each call has arguments that nobody looks at.
+    let rungs: String = (0..12)
+        .map(|rung| {
+            let calls: String = (0..4)
+                .map(|at| format!("f{} {rung}{at}; ", rung + 1))
+                .collect();
+            format!("f{rung}() {{ {calls} }}\n")
+        })
+        .collect();
+    let ladder = format!("f12() {{ rm -rf build/x; }}\n{rungs}");
+    assert_eq!(verdict(&format!("{ladder}f0")), "allow");
+    // Looked at, they make one.
+    let looks = ladder.replace("rm -rf build/x;", "rm -rf \"$1\";");
+    assert_ne!(verdict(&format!("{looks}f0")), "allow");
+    let last = "g() { rm -rf \"$1\"; }; f() { g \"$2\"; }; f x build; f x";
+    assert_eq!(verdict(&format!("{last} dist")), "allow");
+    assert_eq!(verdict(&format!("{last} /")), "block");
+}
+
+#[test]
 fn what_is_dangerous_in_an_absurd_shape_is_found() {
     for (name, script) in absurd() {
         let front = format!("rm -rf /\n{script}");

@@ -106,11 +106,9 @@ fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
 
 /// Whether a text has the name of one of these programs in it.
 pub(super) fn names(written: &Written<'_>, programs: &[&str]) -> bool {
-    written.any(|word| {
-        programs
-            .iter()
-            .any(|program| first_letters(program) == word)
-    })
+    programs
+        .iter()
+        .any(|program| written.has_word(first_letters(program)))
 }
 
 /// The same for the programs of deeds.

@@ -23,6 +23,7 @@ use crate::syntax::written::Written;
 use crate::{Context, Dialect, syntax};
 use calls::Call;
 pub(super) use sources::runs_unread;
+use std::collections::HashSet;
 pub(super) use unread::decodes;
 
 pub(super) static RULE: Rule = Rule {
@@ -94,13 +95,37 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             .is_some_and(|text| forbids(&text.script(), ran, scene)),
         Call::Remove(path) => removes(path, ran, scene),
     };
-    let call = sources::calls(ran).into_iter().find(judged)?;
+    let call = together(sources::calls(ran)).into_iter().find(judged)?;
     let mut hit = Hit::on(ran, []);
     match call {
         Call::Script(text) | Call::Remove(text) => hit.words.push(text),
         Call::Input => {}
     }
     Some(hit)
+}
+
+/// How many calls of one program are judged each by itself.
+const MAX_APART: usize = 200;
+
+/// The calls, each once. Of a great many the last are one text, as reading a text costs something however short it is.
+fn together(mut calls: Vec<Call>) -> Vec<Call> {
+    let mut known = HashSet::new();
+    calls.retain(|call| known.insert(call.clone()));
+    let behind = calls.split_off(calls.len().min(MAX_APART));
+    let mut text = String::new();
+    for call in behind {
+        match call {
+            Call::Script(script) => {
+                text.push_str(&script);
+                text.push('\n');
+            }
+            other => calls.push(other),
+        }
+    }
+    if !text.is_empty() {
+        calls.push(Call::Script(text));
+    }
+    calls
 }
 
 /// Whether the core rules, this one again, or others that are switched on forbid a shell text.

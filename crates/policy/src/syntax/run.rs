@@ -24,7 +24,7 @@ mod wrapper;
 mod zsh;
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::ast::List;
@@ -59,6 +59,8 @@ pub(crate) struct Machine<'c> {
     rounds: usize,
     /// Functions being walked, so that one that calls itself is not followed for ever.
     calling: Vec<usize>,
+    /// The functions called in the one being walked.
+    entered: BTreeSet<usize>,
     /// How often one was not followed because of that.
     recursions: u32,
     memory: memory::Memory,
@@ -74,6 +76,8 @@ pub(crate) struct Machine<'c> {
     origin: Option<Span>,
     home: Option<Rc<str>>,
     pub(crate) ran: Vec<Ran>,
+    /// Which of them stand at a place.
+    recorded: HashMap<Span, Vec<usize>>,
     pub(crate) incomplete: bool,
     pub(crate) broken_text: bool,
 }
@@ -88,6 +92,7 @@ impl<'c> Machine<'c> {
             choice: 0,
             rounds: 1,
             calling: Vec::new(),
+            entered: BTreeSet::new(),
             recursions: 0,
             memory: memory::Memory::new(),
             expanding: Vec::new(),
@@ -100,6 +105,7 @@ impl<'c> Machine<'c> {
             origin: None,
             home: None,
             ran: Vec::new(),
+            recorded: HashMap::new(),
             incomplete: false,
             broken_text: false,
         }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::ast::Command;
+use super::differences::differences;
 use super::trace::Trace;
 use super::value::{Value, Why};
 use crate::Dialect;
@@ -57,7 +58,7 @@ pub(crate) struct State {
     pub(crate) aliases: Rc<BTreeMap<String, String>>,
     /// Names bound to another path by `hash -p`.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
-    /// `$1`, `$2`, …; `None` where they are not known.
+    /// `$1`, `$2`, …; `None` where they are not known. Looked at through [`State::arguments`] only.
     pub(crate) positional: Option<Rc<Vec<Value>>>,
     /// What stands on standard input, if the script itself says so.
     pub(crate) stdin: Option<Rc<Value>>,
@@ -117,12 +118,24 @@ impl State {
         found
     }
 
+    /// The positional parameters, where they are known.
+    pub(crate) fn arguments(&self) -> Option<&Rc<Vec<Value>>> {
+        if let Some(trace) = &self.trace {
+            trace.look_at_arguments();
+        }
+        self.positional.as_ref()
+    }
+
     /// The state that a shell started from here begins with: of the variables only those that are exported.
     pub(crate) fn for_a_program(&self) -> Self {
         let mut child = self.clone();
-        let given = |name: &str| self.exported.contains("*") || self.exported.contains(name);
-        if !self.vars.keys().all(|name| given(name)) {
-            Rc::make_mut(&mut child.vars).retain(|name, _| given(name));
+        if !self.exported.contains("*") {
+            let given = |name: &String| self.vars.get_key_value(name.as_str());
+            let kept = self.exported.iter().filter_map(given);
+            child.vars = Rc::new(
+                kept.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots)))
+                    .collect(),
+            );
         }
         child
     }
@@ -185,25 +198,9 @@ impl State {
         }
         let mut joined = self;
         if !Rc::ptr_eq(&joined.vars, &other.vars) {
-            let vars = Rc::make_mut(&mut joined.vars);
-            for (name, slots) in other.vars.iter() {
-                // A variable only one path has set: the environment's is left out of account.
-                let Some(mine) = vars.get_mut(name) else {
-                    vars.insert(Rc::clone(name), Rc::clone(slots));
-                    continue;
-                };
-                if Rc::ptr_eq(mine, slots) || slots.iter().all(|slot| mine.contains(slot)) {
-                    continue;
-                }
-                let mine = Rc::make_mut(mine);
-                for slot in slots.iter() {
-                    if !mine.contains(slot) {
-                        mine.push(slot.clone());
-                    }
-                }
-                if mine.len() > MAX_SLOTS {
-                    *mine = vec![Slot::Scalar(Value::unknown(Why::Limit))];
-                }
+            let news = variables_of_both(&joined.vars, &other.vars);
+            if !news.is_empty() {
+                Rc::make_mut(&mut joined.vars).extend(news);
             }
         }
         if joined.cwd != other.cwd {
@@ -224,23 +221,57 @@ impl State {
         if !Rc::ptr_eq(&joined.exported, &other.exported) {
             Rc::make_mut(&mut joined.exported).extend(other.exported.iter().cloned());
         }
-        merge(&mut joined.functions, &other.functions);
-        merge(&mut joined.aliases, &other.aliases);
-        merge(&mut joined.hashed, &other.hashed);
-        merge(&mut joined.files, &other.files);
+        merge(&mut joined.functions, &other.functions, |one, other| {
+            one.identity() == other.identity()
+        });
+        merge(&mut joined.aliases, &other.aliases, PartialEq::eq);
+        merge(&mut joined.hashed, &other.hashed, PartialEq::eq);
+        merge(&mut joined.files, &other.files, PartialEq::eq);
         if joined.positional != other.positional {
+            joined.arguments();
             joined.positional = None;
         }
         joined
     }
 }
 
-fn merge<T: Clone>(mine: &mut Rc<BTreeMap<String, T>>, other: &Rc<BTreeMap<String, T>>) {
+/// What of the variables is not as it is on one of two paths that meet: either value, unless there are too many.
+fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
+    let mut out = Vec::new();
+    for (name, mine, others) in differences(one, other, Rc::ptr_eq) {
+        // A variable only one path has set: the environment's is left out of account.
+        let (Some(mine), Some(others)) = (mine, others) else {
+            out.extend(others.map(|others| (Rc::clone(name), Rc::clone(others))));
+            continue;
+        };
+        let mut both: Option<Var> = None;
+        for slot in others.iter() {
+            if !both.as_ref().unwrap_or(mine).contains(slot) {
+                both.get_or_insert_with(|| (**mine).clone())
+                    .push(slot.clone());
+            }
+        }
+        let Some(mut both) = both else { continue };
+        if both.len() > MAX_SLOTS {
+            both = vec![Slot::Scalar(Value::unknown(Why::Limit))];
+        }
+        out.push((Rc::clone(name), Rc::new(both)));
+    }
+    out
+}
+
+fn merge<T: Clone>(
+    mine: &mut Rc<BTreeMap<String, T>>,
+    other: &Rc<BTreeMap<String, T>>,
+    is_same: impl Fn(&T, &T) -> bool,
+) {
     if Rc::ptr_eq(mine, other) {
         return;
     }
-    let into = Rc::make_mut(mine);
-    for (name, value) in other.iter() {
-        into.insert(name.clone(), value.clone());
+    let news: Vec<(String, T)> = differences(mine, other, is_same)
+        .filter_map(|(name, _, others)| Some((name.clone(), others?.clone())))
+        .collect();
+    if !news.is_empty() {
+        Rc::make_mut(mine).extend(news);
     }
 }

@@ -1,10 +1,11 @@
 //! What a stretch of the walk has looked at and changed, so that its result can be used again where nothing of
 //! that is different.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use super::differences::differences;
 use super::state::{State, Var, Vars};
 
 /// Variables and what they were; `None` where there was none.
@@ -15,6 +16,8 @@ pub(super) type Known = BTreeMap<Rc<str>, Option<Rc<Var>>>;
 pub(crate) struct Trace {
     before: Vars,
     looked_at: RefCell<Known>,
+    /// Whether it looks at the positional parameters.
+    arguments: Cell<bool>,
 }
 
 impl Trace {
@@ -23,6 +26,7 @@ impl Trace {
         Trace {
             before: Rc::clone(&st.vars),
             looked_at: RefCell::default(),
+            arguments: Cell::default(),
         }
     }
 
@@ -41,6 +45,16 @@ impl Trace {
         }
     }
 
+    /// Somebody looks at the positional parameters.
+    pub(super) fn look_at_arguments(&self) {
+        self.arguments.set(true);
+    }
+
+    /// Whether anybody has.
+    pub(super) fn has_looked_at_arguments(&self) -> bool {
+        self.arguments.get()
+    }
+
     fn note(&self, name: &Rc<str>, value: Option<&Rc<Var>>) {
         let mut looked_at = self.looked_at.borrow_mut();
         looked_at.insert(Rc::clone(name), value.cloned());
@@ -51,18 +65,9 @@ impl Trace {
     pub(super) fn end(self: Rc<Self>, st: &State) -> (Known, Known) {
         let mut set = Known::new();
         if !Rc::ptr_eq(&self.before, &st.vars) {
-            for (name, after) in st.vars.iter() {
-                let before = self.before.get(name);
-                if !before.is_some_and(|before| Rc::ptr_eq(before, after)) {
-                    set.insert(Rc::clone(name), Some(Rc::clone(after)));
-                    self.note(name, before);
-                }
-            }
-            for (name, before) in self.before.iter() {
-                if !st.vars.contains_key(name) {
-                    set.insert(Rc::clone(name), None);
-                    self.note(name, Some(before));
-                }
+            for (name, before, after) in differences(&self.before, &st.vars, Rc::ptr_eq) {
+                set.insert(Rc::clone(name), after.cloned());
+                self.note(name, before);
             }
         }
         (self.looked_at.take(), set)

@@ -7,10 +7,11 @@ use std::borrow::Cow;
 #[derive(Debug)]
 pub(crate) struct Written<'t> {
     text: &'t str,
+    /// In order, each once: texts are long, and say the same words again and again.
     words: Vec<Word<'t>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Word<'t> {
     text: Cow<'t, str>,
     /// A `-` stands in front of it.
@@ -45,12 +46,20 @@ impl<'t> Written<'t> {
                 last = byte;
             }
         }
+        words.sort_unstable();
+        words.dedup();
         Written { text, words }
     }
 
     /// Whether it has such a word.
     pub(crate) fn any(&self, is: impl Fn(&str) -> bool) -> bool {
         self.words.iter().any(|word| is(&word.text))
+    }
+
+    /// Whether it has this word.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        let at = self.words.partition_point(|here| *here.text < *word);
+        self.words.get(at).is_some_and(|here| here.text == word)
     }
 
     /// Whether it has an option of this one letter.
@@ -113,6 +122,7 @@ mod tests {
         ] {
             let found = Written::of(text).any(|here| here == word);
             assert_eq!(found, expect, "{text}");
+            assert_eq!(Written::of(text).has_word(word), expect, "{text}");
         }
         for (text, expect) in [
             ("awk -v x=1", true),

@@ -95,6 +95,30 @@ pub(crate) fn absurd() -> Vec<(&'static str, String)> {
                 "*a".repeat(200)
             ),
         ),
+        (
+            "functions with arguments",
+            (0..8)
+                .map(|at| {
+                    let next = at + 1;
+                    format!(
+                        "f{at}() {{ f{next} \"$1a\" \"$2\"; f{next} \"$1b\"; f{next} \"$2\" \"$1c\"; f{next} \"$1d\"; }}\n"
+                    )
+                })
+                .collect::<String>()
+                + "f8() { echo \"$1\" > \"$2\"; }\nf0 a b",
+        ),
+        (
+            "growing array",
+            format!(
+                "a=({})\nfor i in \"${{a[@]}}\"; do b+=(\"$i\"); done",
+                "x \"$y\" z ".repeat(600)
+            ),
+        ),
+        (
+            "several values",
+            "if a; then v=1; elif b; then v=2; elif c; then v=3; else v=4; fi; w=$v$w; x=$(echo \"$w\")\n".repeat(400),
+        ),
+        ("commands of a program", format!("python3 -c '{}'", (0..3_000).map(|at| format!("system(\"rm a{at}\", ")).collect::<String>())),
         ("nul", "a\0b".repeat(10_000)),
         ("controls", "\u{1}\u{2}\u{f8fe}".repeat(10_000)),
         ("not ascii", "é|ü&&".repeat(5_000)),

@@ -4,7 +4,7 @@ use super::surroundings::written_out;
 use super::tokens::{Bindings, Dialect, Token, arguments, split, tokens};
 
 /// What a call would do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Call {
     /// Run this text in a shell.
     Script(String),

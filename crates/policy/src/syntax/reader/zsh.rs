@@ -39,14 +39,15 @@ impl Reader<'_> {
 
     /// `repeat N {`: without the brace it is a command like any other that runs its arguments.
     pub(super) fn at_repeated_group(&self) -> bool {
+        if !self.is_zsh() || self.keyword() != "repeat" {
+            return false;
+        }
         let line = self.rest().split(|byte| *byte == b'\n').next();
         let mut words = line
             .unwrap_or(&[])
             .split(u8::is_ascii_whitespace)
             .filter(|word| !word.is_empty());
-        self.is_zsh()
-            && words.next() == Some(b"repeat")
-            && words.nth(1).is_some_and(|word| word.starts_with(b"{"))
+        words.nth(2).is_some_and(|word| word.starts_with(b"{"))
     }
 
     /// `=name` and `=( … )` where a word begins, `( … )` and `<1-5>` in it.

@@ -45,7 +45,7 @@ impl Machine<'_> {
                 let by = call
                     .literal(1)
                     .map_or(1, |text| text.parse::<usize>().unwrap_or(1));
-                if let Some(values) = &st.positional {
+                if let Some(values) = st.arguments() {
                     st.positional = Some(Rc::new(values.iter().skip(by).cloned().collect()));
                 }
             }

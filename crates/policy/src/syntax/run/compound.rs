@@ -79,7 +79,7 @@ impl Machine<'_> {
             Kind::For { name, words, body } => {
                 let values = match words {
                     Some(words) => self.every_choice(words, st),
-                    None => match &st.positional {
+                    None => match st.arguments() {
                         Some(values) => values.to_vec(),
                         None => vec![Value::unknown(Why::Variable("@".to_owned()))],
                     },

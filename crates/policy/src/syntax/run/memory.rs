@@ -1,7 +1,7 @@
 //! What calling a function did the last few times, so that a body is walked once for each situation that makes
 //! a difference to it. Without that, functions that call functions cost as much as there are ways through them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::super::ast::Command;
@@ -23,8 +23,12 @@ pub(super) struct Remembered {
     /// The state it began with, without the variables.
     before: State,
     surroundings: Surroundings,
-    /// The bodies it stood in, sorted, if one of them was not entered again because of that.
+    /// The bodies that were called in it.
+    entered: BTreeSet<usize>,
+    /// Those of them that it stood in, sorted, if one of them was not entered again because of that.
     within: Option<Vec<usize>>,
+    /// Whether it depends on the positional parameters.
+    is_of_arguments: bool,
     /// The variables it depends on, and those it has set.
     looked_at: Known,
     set: Known,
@@ -50,6 +54,7 @@ pub(super) struct Walk {
     trace: Rc<Trace>,
     /// Of the walk around it.
     outer: Option<Rc<Trace>>,
+    outer_entered: BTreeSet<usize>,
     recursions: u32,
 }
 
@@ -73,10 +78,13 @@ impl Machine<'_> {
     pub(super) fn recall(&mut self, body: &Command, st: &mut State) -> Option<Value> {
         let calls = self.memory.get(&body.identity())?;
         let surroundings = self.surroundings(st);
-        let within = self.within();
         let call = calls.iter().find(|call| {
             call.surroundings == surroundings
-                && call.within.as_ref().is_none_or(|bodies| *bodies == within)
+                && (!call.is_of_arguments || call.before.positional == st.positional)
+                && call
+                    .within
+                    .as_ref()
+                    .is_none_or(|bodies| *bodies == self.within(&call.entered))
                 && same_but_for_variables(&call.before, st)
                 && holds(&call.looked_at, st)
         })?;
@@ -87,12 +95,15 @@ impl Machine<'_> {
             ..call.after.clone()
         };
         repeat(&call.set, st);
+        self.entered.extend(&call.entered);
         self.recursions += u32::from(call.within.is_some());
         Some(call.out.clone())
     }
 
-    fn within(&self) -> Vec<usize> {
-        let mut bodies = self.calling.clone();
+    /// Which of these bodies are being walked, as often as they are.
+    fn within(&self, entered: &BTreeSet<usize>) -> Vec<usize> {
+        let all = self.calling.iter().copied();
+        let mut bodies: Vec<usize> = all.filter(|body| entered.contains(body)).collect();
         bodies.sort_unstable();
         bodies
     }
@@ -106,13 +117,17 @@ impl Machine<'_> {
             surroundings: self.surroundings(st),
             trace,
             outer,
+            outer_entered: std::mem::take(&mut self.entered),
             recursions: self.recursions,
         }
     }
 
     /// Ends the walk and remembers it, if its result depends on nothing else.
     pub(super) fn remember(&mut self, body: &Command, walk: Walk, out: &Value, st: &mut State) {
+        let is_of_arguments = walk.trace.has_looked_at_arguments();
         let (looked_at, set) = walk.trace.end(st);
+        let entered = std::mem::replace(&mut self.entered, walk.outer_entered);
+        self.entered.extend(&entered);
         if let Some(outer) = &walk.outer {
             for (name, value) in &looked_at {
                 outer.look(name, value.as_ref());
@@ -123,7 +138,7 @@ impl Machine<'_> {
         if self.incomplete {
             return;
         }
-        let within = (self.recursions != walk.recursions).then(|| self.within());
+        let within = (self.recursions != walk.recursions).then(|| self.within(&entered));
         let calls = self.memory.entry(body.identity()).or_default();
         if calls.len() >= MAX_SITUATIONS {
             calls.remove(0);
@@ -132,7 +147,9 @@ impl Machine<'_> {
             _body: body.clone(),
             before: walk.before,
             surroundings: walk.surroundings,
+            entered,
             within,
+            is_of_arguments,
             looked_at,
             set,
             after: without_variables(st),
@@ -149,7 +166,7 @@ fn without_variables(st: &State) -> State {
     }
 }
 
-/// Whether two states are the same in everything but variables.
+/// Whether two states are the same in everything but variables and arguments.
 fn same_but_for_variables(one: &State, other: &State) -> bool {
     fn same<T: PartialEq>(one: &Rc<T>, other: &Rc<T>) -> bool {
         Rc::ptr_eq(one, other) || one == other
@@ -171,7 +188,8 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
         functions,
         aliases,
         hashed,
-        positional,
+        // Asked about before.
+        positional: _,
         stdin,
         files,
         ended,
@@ -182,7 +200,6 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
         && *otherwise == other.otherwise
         && *exits_on_error == other.exits_on_error
         && *previous == other.previous
-        && *positional == other.positional
         && *stdin == other.stdin
         && same(exported, &other.exported)
         && same(pushed, &other.pushed)

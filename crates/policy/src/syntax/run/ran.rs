@@ -52,7 +52,7 @@ pub(crate) struct Field {
 }
 
 /// A resolved redirection.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Redirection {
     /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`, `&>>`).
     pub operator: &'static str,
@@ -87,6 +87,39 @@ impl Ran {
     pub(crate) fn name(&self) -> Option<&str> {
         let word = self.words.first()?.value.literal()?;
         Some(word.rsplit('/').next().unwrap_or(word))
+    }
+
+    /// Whether another is this one again: whoever judges one has judged both.
+    pub(super) fn is_same(&self, other: &Ran) -> bool {
+        // Every field by name: a new one makes a difference, too, until it is said that it does not.
+        let Ran {
+            words,
+            env,
+            redirections,
+            stdin,
+            piped,
+            feeds,
+            cwd,
+            otherwise,
+            home,
+            through,
+            span,
+            dormant,
+            is_function,
+            files,
+        } = self;
+        *span == other.span
+            && (*piped, *feeds, *dormant, *is_function)
+                == (other.piped, other.feeds, other.dormant, other.is_function)
+            && *words == other.words
+            && *cwd == other.cwd
+            && *otherwise == other.otherwise
+            && *home == other.home
+            && *stdin == other.stdin
+            && *through == other.through
+            && *env == other.env
+            && *redirections == other.redirections
+            && (Rc::ptr_eq(files, &other.files) || files == &other.files)
     }
 
     /// What a file holds that the script has written, or that stands behind `<( … )`.

@@ -19,6 +19,20 @@ const GUESSED: [&str; 9] = [
 /// How often a function is entered again from within itself.
 const MAX_RECURSION: usize = 3;
 
+/// What it costs, in bytes handled, to keep the state that a command begins with: something small, and a little for
+/// each variable, as those are copied when one is set.
+const COST_OF_A_PARAMETER: usize = 64;
+const COST_OF_A_VARIABLE: usize = 1;
+
+/// What it costs to know a call again.
+const COST_OF_A_CALL: usize = 128;
+
+/// What it costs to copy an element of an array.
+const COST_OF_AN_ELEMENT: usize = 16;
+
+/// With how many of the commands of the same place a new one is compared.
+const MAX_COMPARED: usize = 16;
+
 /// A command whose words are resolved.
 #[derive(Clone)]
 pub(super) struct Call {
@@ -59,7 +73,10 @@ impl Machine<'_> {
         let before = simple.words.iter().any(has_parameter)
             || simple.assigns.iter().any(assigns)
             || simple.redirs.iter().any(redirects);
-        let before = before.then(|| st.clone());
+        let before = before.then(|| {
+            self.charge(COST_OF_A_PARAMETER + COST_OF_A_VARIABLE * st.vars.len());
+            st.clone()
+        });
         (self.choice, self.rounds) = (0, 1);
         self.origin = Some(simple.span);
         let out = self.once(simple, st);
@@ -162,7 +179,7 @@ impl Machine<'_> {
             is_function,
             ..self.noted(redirected, span, st)
         };
-        self.ran.push(ran);
+        self.record(ran);
     }
 
     /// Writes down redirections that stand by themselves (`> file`) or behind a compound command.
@@ -172,6 +189,17 @@ impl Machine<'_> {
         }
         let span = around(redirected.list.iter().map(|redirection| redirection.span));
         let ran = self.noted(redirected, span, st);
+        self.record(ran);
+    }
+
+    /// Writes it down, unless it was met before just as it is now: loops and functions come by again and again.
+    fn record(&mut self, ran: Ran) {
+        let before = self.recorded.entry(ran.span).or_default();
+        let mut lately = before.iter().rev().take(MAX_COMPARED);
+        if lately.any(|at| self.ran.get(*at).is_some_and(|other| ran.is_same(other))) {
+            return;
+        }
+        before.push(self.ran.len());
         self.ran.push(ran);
     }
 
@@ -224,6 +252,7 @@ impl Machine<'_> {
         }
         if let Some(body) = st.functions.get(&word).cloned() {
             self.called.insert(word.clone());
+            self.entered.insert(body.identity());
             // A function that calls itself is followed a few times, as its arguments may change.
             let again = self
                 .calling
@@ -259,6 +288,7 @@ impl Machine<'_> {
     ) -> Value {
         let outer = st.positional.replace(Rc::new(call.values(1)));
         let choice = (self.choice, self.rounds);
+        self.charge(COST_OF_A_CALL);
         (self.choice, self.rounds) = (0, 1);
         let out = self.recall(body, st).unwrap_or_else(|| {
             let walk = self.set_out(st);
@@ -317,6 +347,7 @@ impl Machine<'_> {
                 && let Some(Slot::Array(before)) =
                     st.var(&assign.name).and_then(|slots| slots.last())
             {
+                self.charge(COST_OF_AN_ELEMENT * before.len());
                 let mut all = before.clone();
                 for value in values {
                     push_element(&mut all, value);
@@ -369,6 +400,7 @@ impl Machine<'_> {
         let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
         let slot = match (before, append, element) {
             (Some(Slot::Array(mut values)), _, true) => {
+                self.charge(COST_OF_AN_ELEMENT * values.len());
                 push_element(&mut values, value);
                 Slot::Array(values)
             }
