@@ -1,6 +1,7 @@
 //! Scripts of absurd shapes, for the tests of the limits and for the benchmark.
 
 /// Shapes that cost a grammar's error recovery quadratic time and memory, or a recursive walk its stack.
+#[expect(clippy::too_many_lines, reason = "a list of shapes")]
 pub(crate) fn absurd() -> Vec<(&'static str, String)> {
     vec![
         ("unfinished pipes", "a|".repeat(20_000)),
@@ -104,7 +105,8 @@ pub(crate) fn absurd() -> Vec<(&'static str, String)> {
                         "f{at}() {{ f{next} \"$1a\" \"$2\"; f{next} \"$1b\"; f{next} \"$2\" \"$1c\"; f{next} \"$1d\"; }}\n"
                     )
                 })
-                .collect::<String>()
+                .collect::<Vec<_>>()
+                .concat()
                 + "f8() { echo \"$1\" > \"$2\"; }\nf0 a b",
         ),
         (
@@ -118,7 +120,7 @@ pub(crate) fn absurd() -> Vec<(&'static str, String)> {
             "several values",
             "if a; then v=1; elif b; then v=2; elif c; then v=3; else v=4; fi; w=$v$w; x=$(echo \"$w\")\n".repeat(400),
         ),
-        ("commands of a program", format!("python3 -c '{}'", (0..3_000).map(|at| format!("system(\"rm a{at}\", ")).collect::<String>())),
+        ("commands of a program", format!("python3 -c '{}'", (0..3_000).map(|at| format!("system(\"rm a{at}\", ")).collect::<Vec<_>>().concat())),
         ("nul", "a\0b".repeat(10_000)),
         ("controls", "\u{1}\u{2}\u{f8fe}".repeat(10_000)),
         ("not ascii", "é|ü&&".repeat(5_000)),
