@@ -1,7 +1,7 @@
 //! The order in which requests came, kept where each is served by a task of its own: tasks run in any order.
 //!
 //! A [`Ticket`] is drawn as a request comes, and lets its work begin when all that came before have begun. To begin is to run
-//! up to the first wait; a call takes its [`Place`] in the queue of its persistent shell before that.
+//! up to the first wait; a call takes its `Place` in the queue of its persistent shell before that.
 
 use agent_bash_core::{Cancel, SessionName};
 use std::collections::BTreeMap;
