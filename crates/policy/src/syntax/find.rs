@@ -17,42 +17,7 @@ pub(crate) struct Search {
     pub(crate) commands: Vec<Vec<Field>>,
 }
 
-/// Tests by which only a part is found.
-const NARROWING: [&str; 31] = [
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-lname",
-    "-ilname",
-    "-xtype",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-amin",
-    "-ctime",
-    "-cmin",
-    "-newer",
-    "-anewer",
-    "-cnewer",
-    "-newermt",
-    "-size",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-perm",
-    "-inum",
-    "-links",
-    "-samefile",
-    "-used",
-];
-
-/// The same of tests that take no argument.
+/// Tests without an argument that only a part passes.
 const NARROWING_ALONE: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
 
 /// Tests that hardly any file passes: what is found is told as a name that no file has.
@@ -61,50 +26,51 @@ const FEW: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 /// Most starting points and filters that are combined.
 const MAX_FOUND: usize = 64;
 
-/// Tests and actions that take one argument; those that take another number are handled one by one.
-const ONE_ARGUMENT: [&str; 42] = [
-    "-name",
-    "-iname",
-    "-path",
-    "-ipath",
-    "-wholename",
-    "-iwholename",
-    "-regex",
-    "-iregex",
-    "-lname",
-    "-ilname",
-    "-type",
-    "-xtype",
-    "-mtime",
-    "-mmin",
-    "-atime",
-    "-amin",
-    "-ctime",
-    "-cmin",
-    "-newer",
-    "-anewer",
-    "-cnewer",
-    "-size",
-    "-user",
-    "-group",
-    "-uid",
-    "-gid",
-    "-perm",
-    "-maxdepth",
-    "-mindepth",
-    "-inum",
-    "-links",
-    "-fstype",
-    "-samefile",
-    "-used",
-    "-regextype",
-    "-printf",
-    "-fprint",
-    "-fprint0",
-    "-fls",
-    "-context",
-    "-files0-from",
-    "-newermt",
+/// Tests, actions and options that take one argument, and whether only a part passes them; those that take
+/// another number are handled one by one.
+const ONE_ARGUMENT: [(&str, bool); 42] = [
+    ("-name", true),
+    ("-iname", true),
+    ("-path", true),
+    ("-ipath", true),
+    ("-wholename", true),
+    ("-iwholename", true),
+    ("-regex", true),
+    ("-iregex", true),
+    ("-lname", true),
+    ("-ilname", true),
+    ("-xtype", true),
+    ("-mtime", true),
+    ("-mmin", true),
+    ("-atime", true),
+    ("-amin", true),
+    ("-ctime", true),
+    ("-cmin", true),
+    ("-newer", true),
+    ("-anewer", true),
+    ("-cnewer", true),
+    ("-size", true),
+    ("-user", true),
+    ("-group", true),
+    ("-uid", true),
+    ("-gid", true),
+    ("-perm", true),
+    ("-inum", true),
+    ("-links", true),
+    ("-samefile", true),
+    ("-used", true),
+    ("-newermt", true),
+    ("-type", false),
+    ("-maxdepth", false),
+    ("-mindepth", false),
+    ("-fstype", false),
+    ("-regextype", false),
+    ("-printf", false),
+    ("-fprint", false),
+    ("-fprint0", false),
+    ("-fls", false),
+    ("-context", false),
+    ("-files0-from", false),
 ];
 
 impl Search {
@@ -144,7 +110,10 @@ impl Search {
             let text = field.value.literal().unwrap_or("");
             let argument = words.get(at + 1).map(|field| &field.value);
             let taken = !std::mem::take(&mut negated);
-            narrowed |= taken && (NARROWING.contains(&text) || NARROWING_ALONE.contains(&text));
+            let known = ONE_ARGUMENT.iter().find(|(name, _)| *name == text);
+            let narrows =
+                known.is_some_and(|(_, narrows)| *narrows) || NARROWING_ALONE.contains(&text);
+            narrowed |= taken && narrows;
             match text {
                 "!" | "-not" => negated = taken,
                 "-o" | "-or" | "," => {
@@ -177,8 +146,7 @@ impl Search {
                 }
                 _ => {}
             }
-            at +=
-                1 + usize::from(ONE_ARGUMENT.contains(&text)) + 2 * usize::from(text == "-fprintf");
+            at += 1 + usize::from(known.is_some()) + 2 * usize::from(text == "-fprintf");
         }
         filters.push(filter);
         search.is_narrowed = all_narrowed && narrowed;
