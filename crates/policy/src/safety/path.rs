@@ -265,8 +265,11 @@ fn ends_in_git(parts: &[Part]) -> bool {
         return true;
     }
     let closed = parts.iter().rposition(|part| !part.is_open());
-    let open_match = parts.last().is_some_and(|part| part.could_be(".git"));
-    open_match || closed.is_some_and(|at| parts[at].could_be(".git"))
+    // `build/.??*` is no more than `build`: what of that matters is told by the directory.
+    let named = parts
+        .last()
+        .is_some_and(|part| !part.is_open() && part.could_be(".git"));
+    named || closed.is_some_and(|at| parts[at].could_be(".git"))
 }
 
 /// A path from the root.

@@ -78,10 +78,15 @@ impl Search {
     pub(crate) fn read(words: &[Field]) -> Search {
         let mut search = Search::default();
         let mut at = 1;
+        // With `-L`, a link is one that leads nowhere.
+        let mut follows = false;
         // -H, -L, -P, -D options, -O level
         while let Some(text) = words.get(at).map(|field| field.value.prefix()) {
             match text {
-                "-H" | "-L" | "-P" => at += 1,
+                "-H" | "-L" | "-P" => {
+                    follows = text == "-L";
+                    at += 1;
+                }
                 "-D" => at += 2,
                 _ if text.starts_with("-O") => at += 1,
                 _ => break,
@@ -128,6 +133,12 @@ impl Search {
                 }
                 "-empty" if taken => filter = filter.or(Some(few())),
                 "-xtype" if taken && argument.and_then(Value::literal) == Some("l") => {
+                    filter = filter.or(Some(few()));
+                }
+                "-type" if taken && follows && argument.and_then(Value::literal) == Some("l") => {
+                    filter = filter.or(Some(few()));
+                }
+                "-size" if taken && argument.is_some_and(is_nothing) => {
                     filter = filter.or(Some(few()));
                 }
                 _ if taken && FEW.contains(&text) => filter = filter.or(Some(few())),
@@ -180,6 +191,11 @@ enum Filter {
 /// Stands for what hardly any file is.
 fn few() -> Filter {
     Filter::Name(Value::text("(few)"))
+}
+
+/// Sizes that only empty files have: `0`, `0c`, `0k`.
+fn is_nothing(size: &Value) -> bool {
+    matches!(size.literal(), Some("0" | "0b" | "0c" | "0w" | "0k" | "0M"))
 }
 
 /// `/tmp`, and all that is in it.

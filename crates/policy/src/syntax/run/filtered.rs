@@ -1,7 +1,7 @@
 //! What `grep` leaves of a list of paths.
 //!
 //! A list as `find` prints it stands for all that is below a path. Of a list that is filtered by a name, only what has
-//! the name is left: no longer the path itself. Any other text is taken to pass as it is.
+//! the name is left: no longer the path itself. `grep -l` prints names of the files it is given. Any other text is taken to pass as it is.
 
 use regex::RegexBuilder;
 
@@ -52,6 +52,86 @@ pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
         out.push_text("\n");
     }
     out
+}
+
+/// Short options of `grep` without a value, and with one.
+const FLAGS: &str = "lLrRiIEFGPwxnHhsZzaqcvobUyT";
+const VALUED: &str = "efmABCdD";
+
+/// Long options of `grep` without a value, and with one that may stand behind it.
+const LONG_FLAGS: [&str; 10] = [
+    "files-with-matches",
+    "files-without-match",
+    "recursive",
+    "dereference-recursive",
+    "ignore-case",
+    "extended-regexp",
+    "fixed-strings",
+    "perl-regexp",
+    "word-regexp",
+    "null",
+];
+const LONG_VALUED: [&str; 6] = [
+    "regexp",
+    "file",
+    "include",
+    "exclude",
+    "exclude-dir",
+    "max-count",
+];
+
+/// What `grep -l` prints: names of the files it is given, or of files below them. `None` where it prints lines, or it
+/// cannot be told which words are files.
+pub(super) fn names(arguments: &[Value]) -> Option<Value> {
+    let (mut lists, mut patterned, mut options) = (false, false, true);
+    let mut operands = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.prefix();
+        if word.has_unknown() {
+            return None;
+        }
+        if !options || text.len() < 2 || !text.starts_with('-') {
+            operands.push(word);
+        } else if text == "--" {
+            options = false;
+        } else if let Some(long) = text.strip_prefix("--") {
+            let name = long.split('=').next().unwrap_or(long);
+            lists |= name.starts_with("files-with");
+            if LONG_VALUED.contains(&name) {
+                patterned |= matches!(name, "regexp" | "file");
+                if name == long {
+                    words.next()?;
+                }
+            } else if !LONG_FLAGS.contains(&name) {
+                return None;
+            }
+        } else {
+            for (at, letter) in text.char_indices().skip(1) {
+                if VALUED.contains(letter) {
+                    patterned |= matches!(letter, 'e' | 'f');
+                    if at + 1 == text.len() {
+                        words.next()?;
+                    }
+                    break;
+                }
+                if !FLAGS.contains(letter) {
+                    return None;
+                }
+                lists |= matches!(letter, 'l' | 'L');
+            }
+        }
+    }
+    let files = operands.get(usize::from(!patterned)..)?;
+    if !lists || files.is_empty() {
+        return None;
+    }
+    let mut out = Value::default();
+    for file in files {
+        out.extend(file);
+        out.push_text("\n");
+    }
+    Some(out)
 }
 
 /// Whether a line is a path, perhaps with `*` for all that is in it.

@@ -150,6 +150,7 @@ impl Machine<'_> {
                 }
                 text
             }
+            "grep" if let Some(names) = filtered::names(values) => names,
             "grep" if st.stdin.is_some() => filtered::grep(&stdin(), values),
             _ if st.stdin.is_some() => stdin(),
             _ => Value::unknown(Why::Output),
