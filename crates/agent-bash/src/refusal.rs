@@ -5,7 +5,7 @@
 use crate::stage::approve::Denied;
 use crate::stage::working_directory::DirectoryError;
 use agent_bash_core::{NotStarted, RequestError, Status};
-use agent_bash_policy::Finding;
+use agent_bash_policy::{Check, Finding};
 
 /// A stage's refusal. Nothing of the script has run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -35,19 +35,33 @@ pub enum Refusal {
 
 /// A rule of the policy that refused a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("{message}{}", self.detail())]
 pub struct RuleRefusal {
     /// Id of the rule.
     pub rule: String,
     /// The rule's sentence.
     pub message: String,
+    /// What of the command safe mode did not let pass, and what it does.
+    pub reason: Option<String>,
     /// The tool to use instead, where the rule names one.
     pub suggested_tool: Option<String>,
 }
 
+impl RuleRefusal {
+    /// The reason on a line of its own.
+    fn detail(&self) -> String {
+        let reason = self.reason.iter();
+        reason.map(|reason| format!("\n{reason}")).collect()
+    }
+}
+
 impl From<Finding> for RuleRefusal {
     fn from(finding: Finding) -> Self {
+        // The sentence of safe mode is one for all; a rule's says itself what is wrong.
+        let reason = (finding.check == Check::SafeMode && !finding.suggestion.is_empty())
+            .then_some(finding.suggestion);
         Self {
+            reason,
             rule: finding.rule,
             message: finding.message,
             suggested_tool: finding.suggested_tool,

@@ -140,6 +140,7 @@ fn every_row_of_the_table() {
     let rule = Refusal::Rule(RuleRefusal {
         rule: "no_force_push".into(),
         message: "permission denied: git push --force is not allowed".into(),
+        reason: None,
         suggested_tool: None,
     });
     let denied = Refusal::Denied(Denied {

@@ -56,8 +56,9 @@ fn refused(refusal: &Refusal) -> String {
             | DirectoryError::Unreadable { path, .. },
         ) => format!("Error: Workspace not accessible: '{}'", path.display()),
         Refusal::NotStarted(error) => format!("Error: Failed to launch process: {error}"),
-        // In the other profiles the bare sentence.
-        Refusal::Rule(_) | Refusal::Denied(_) => refusal.to_string(),
+        // Fixed texts: without the reason.
+        Refusal::Rule(rule) => rule.message.clone(),
+        Refusal::Denied(_) => refusal.to_string(),
         Refusal::Request(_) | Refusal::NotOffered(_) | Refusal::Cancelled => {
             format!("Error: {refusal}")
         }

@@ -2,7 +2,7 @@
 
 use crate::scripted::{Scripted, builder, outcome, tool};
 use agent_bash::core::{Cancel, Ending, NoticeKind, Status, StreamId, Streams};
-use agent_bash::policy::{InterceptMode, Interceptor, SafeMode};
+use agent_bash::policy::{InterceptMode, Interceptor, SafeLevel, SafeMode};
 use agent_bash::{BashTool, BashToolBuilder, profiles};
 use serde_json::json;
 use std::ffi::OsStr;
@@ -130,6 +130,32 @@ async fn safe_mode_refuses_what_is_not_listed_in_the_words_of_the_seed() {
         assert_eq!(executor.runs(), 0);
         assert_eq!(result.text, want);
         assert!(matches!(result.status, Status::Blocked { .. }));
+    }
+}
+
+#[tokio::test]
+async fn safe_mode_tells_the_word_and_the_list() {
+    for profile in [&profiles::STANDARD, &profiles::MODES, &profiles::PAGED] {
+        for level in [SafeLevel::Listed, SafeLevel::ReadOnly] {
+            let mode = SafeMode {
+                level,
+                ..SafeMode::default()
+            };
+            let executor = Scripted::exits(0, b"");
+            let result = builder(profile, &executor, Path::new("/"))
+                .safe_mode(mode)
+                .build()
+                .execute(json!({"command": "foo --bar"}), &Cancel::new())
+                .await;
+            assert_eq!(executor.runs(), 0);
+            assert!(
+                result.text.contains(
+                    "Error: Command not allowed in safe mode\n`foo` is not on the list of what may run: git, grep, rg,"
+                ),
+                "{}",
+                result.text
+            );
+        }
     }
 }
 
