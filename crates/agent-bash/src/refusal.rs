@@ -50,8 +50,10 @@ pub struct RuleRefusal {
 impl RuleRefusal {
     /// The reason on a line of its own.
     fn detail(&self) -> String {
-        let reason = self.reason.iter();
-        reason.map(|reason| format!("\n{reason}")).collect()
+        match &self.reason {
+            Some(reason) => format!("\n{reason}"),
+            None => String::new(),
+        }
     }
 }
 
