@@ -20,6 +20,7 @@ mod ran;
 mod redirect;
 mod simple;
 mod text;
+mod traps;
 mod wrapper;
 mod zsh;
 
@@ -67,6 +68,8 @@ pub(crate) struct Machine<'c> {
     /// Aliases being expanded: bash does not expand one again within itself.
     expanding: Vec<String>,
     called: BTreeSet<String>,
+    /// Texts that run at the end of the script; none once they do.
+    traps: Option<Vec<traps::Waiting>>,
     /// Programs the current command is started through.
     pub(super) through: Vec<String>,
     pub(super) dormant: bool,
@@ -97,6 +100,7 @@ impl<'c> Machine<'c> {
             memory: memory::Memory::new(),
             expanding: Vec::new(),
             called: BTreeSet::new(),
+            traps: Some(Vec::new()),
             through: Vec::new(),
             dormant: false,
             piped: false,
@@ -152,6 +156,7 @@ impl<'c> Machine<'c> {
             self.context.dialect,
         );
         self.list(list, &mut st);
+        self.run_traps(&st);
         self.dormant = true;
         st.positional = None;
         for (name, body) in st.functions.clone().iter() {

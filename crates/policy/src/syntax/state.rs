@@ -64,6 +64,8 @@ pub(crate) struct State {
     pub(crate) stdin: Option<Rc<Value>>,
     /// What the script has written into files, and what stands behind `<( … )`.
     pub(crate) files: Rc<BTreeMap<String, Value>>,
+    /// The number of the trap that runs when this shell ends.
+    pub(crate) on_exit: Option<usize>,
     /// `exit`, `return`, `break`: this path goes no further.
     pub(crate) ended: bool,
     /// Who wants to know which variables are looked at.
@@ -104,6 +106,7 @@ impl State {
             positional: None,
             stdin: None,
             files: Rc::default(),
+            on_exit: None,
             ended: false,
             trace: None,
         }
@@ -129,6 +132,7 @@ impl State {
     /// The state that a shell started from here begins with: of the variables only those that are exported.
     pub(crate) fn for_a_program(&self) -> Self {
         let mut child = self.clone();
+        child.on_exit = None;
         if !self.exported.contains("*") {
             let given = |name: &String| self.vars.get_key_value(name.as_str());
             let kept = self.exported.iter().filter_map(given);

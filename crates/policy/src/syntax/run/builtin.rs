@@ -94,7 +94,11 @@ impl Machine<'_> {
             }
             "test" | "[" | "wait" | "getopts" => self.subscripts(&call.values(1), st),
             "compgen" | "complete" | "bind" | "fc" => self.text_option(call, st),
-            "exit" | "return" | "break" | "continue" => st.ended = true,
+            "exit" => {
+                self.leave(st);
+                st.ended = true;
+            }
+            "return" | "break" | "continue" => st.ended = true,
             ":" | "true" | "false" | "shopt" | "umask" | "ulimit" | "enable" | "jobs" => {}
             _ => return None,
         }
@@ -171,22 +175,6 @@ impl Machine<'_> {
             }
             self.set_variable(&name, rest, prefix[..at].ends_with('+'), false, st);
         }
-    }
-
-    fn trap(&mut self, call: &Call, st: &mut State) {
-        let from = 1 + usize::from(call.literal(1) == Some("--"));
-        let values = call.values(from);
-        if values.len() < 2
-            || values[0]
-                .literal()
-                .is_some_and(|text| text.starts_with('-'))
-        {
-            return;
-        }
-        // It runs later, in whatever state the shell is in then; this one is the best known.
-        self.through.push("trap".to_owned());
-        self.script(&values[0], &mut st.clone());
-        self.through.pop();
     }
 
     /// Arguments in which bash evaluates a subscript: `test -v 'a[$(…)]'`, `read 'a[…]'`, `unset`.

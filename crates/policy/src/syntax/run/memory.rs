@@ -192,10 +192,12 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
         positional: _,
         stdin,
         files,
+        on_exit,
         ended,
     } = one;
     *dialect == other.dialect
         && *ended == other.ended
+        && *on_exit == other.on_exit
         && *cwd == other.cwd
         && *otherwise == other.otherwise
         && *exits_on_error == other.exits_on_error

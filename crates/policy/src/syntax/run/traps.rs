@@ -1,0 +1,112 @@
+//! `trap … EXIT`: a text that runs when the shell ends, in the state it ends in.
+//!
+//! Where it is set it is walked as code that nobody calls: what is unknown there may be set before it runs. What is
+//! unknown at the end of the script counts.
+
+use std::rc::Rc;
+
+use super::super::state::State;
+use super::super::value::Value;
+use super::Machine;
+use super::simple::Call;
+use crate::Span;
+
+/// Most traps that wait for the end of the script.
+const MAX_WAITING: usize = 16;
+
+/// A text that runs when the shell ends.
+pub(super) struct Waiting {
+    text: Value,
+    /// The state it was set in.
+    before: State,
+    /// The state of the last `exit` it was met by.
+    left: Option<State>,
+    through: Vec<String>,
+    origin: Option<Span>,
+}
+
+impl Machine<'_> {
+    pub(super) fn trap(&mut self, call: &Call, st: &mut State) {
+        let from = 1 + usize::from(call.literal(1) == Some("--"));
+        let values = call.values(from);
+        let Some((text, signals)) = values.split_first().filter(|(_, rest)| !rest.is_empty())
+        else {
+            return;
+        };
+        if text.literal().is_some_and(|text| text.starts_with('-')) {
+            return;
+        }
+        self.through.push("trap".to_owned());
+        let at_exit = signals
+            .iter()
+            .any(|signal| matches!(signal.literal(), Some("EXIT" | "exit" | "0")));
+        let number = self.traps.as_ref().map(Vec::len);
+        let number = number.filter(|number| at_exit && !self.dormant && *number < MAX_WAITING);
+        if let (Some(number), Some(traps)) = (number, &mut self.traps) {
+            traps.push(Waiting {
+                text: text.clone(),
+                before: State {
+                    trace: None,
+                    ..st.clone()
+                },
+                left: None,
+                through: self.through.clone(),
+                origin: self.origin,
+            });
+            st.on_exit = Some(number);
+        }
+        self.dormantly(number.is_some(), text, st);
+        self.through.pop();
+    }
+
+    /// A path that ends here: what is known to be harmful in this state is.
+    pub(super) fn leave(&mut self, st: &State) {
+        let (Some(traps), Some(number)) = (&mut self.traps, st.on_exit) else {
+            return;
+        };
+        let Some(waiting) = traps.get_mut(number) else {
+            return;
+        };
+        waiting.left = Some(State {
+            trace: None,
+            ..st.clone()
+        });
+        let text = waiting.text.clone();
+        self.through.push("trap".to_owned());
+        self.dormantly(true, &text, st);
+        self.through.pop();
+    }
+
+    fn dormantly(&mut self, dormant: bool, text: &Value, st: &State) {
+        let before = self.dormant;
+        self.dormant |= dormant;
+        self.script(text, &mut st.clone());
+        self.dormant = before;
+    }
+
+    /// Runs what waits for the end of the script: in its last state; where that does not know of it (it was set in a
+    /// subshell or a branch, or replaced), in the state of the last `exit`, or in the one it was set in.
+    pub(super) fn run_traps(&mut self, last: &State) {
+        for (number, waiting) in self.traps.take().into_iter().flatten().enumerate() {
+            let mut st = waiting.before;
+            let known = last.on_exit == Some(number);
+            if let Some(last) = known.then_some(last).or(waiting.left.as_ref()) {
+                // What was local to a function is no longer set, and is not looked for in the environment.
+                let mut vars = (*st.vars).clone();
+                let news = last.vars.iter();
+                vars.extend(news.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots))));
+                st = State {
+                    vars: Rc::new(vars),
+                    positional: st.positional,
+                    ended: false,
+                    ..last.clone()
+                };
+            }
+            self.through = waiting.through;
+            self.origin = waiting.origin;
+            self.script(&waiting.text, &mut st);
+        }
+        self.through.clear();
+        self.origin = None;
+    }
+}
