@@ -92,19 +92,25 @@ impl Census {
         .unwrap_or_else(|| self.look())
     }
 
-    /// Ends every process that is left, and those that come to light by that. Answers how many there were.
+    /// Ends every process that is left, and those that come to light by that. Answers how many there were. Who was seen once may be
+    /// on its way from one program to another, with files open that are its parent's: it is ended when it is seen again.
     pub fn kill_leftovers(&self) -> usize {
         let mut killed = BTreeSet::new();
+        let mut seen = BTreeSet::new();
         poll::until(Duration::from_secs(5), || {
             let processes = self.look().processes;
+            let identity = |process: &Process| (process.pid, process.started);
             for process in &processes {
                 let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
-                if let Some(pid) = pid {
+                if let Some(pid) = pid
+                    && seen.contains(&identity(process))
+                {
                     // It may have gone meanwhile.
                     let _ = rustix::process::kill_process(pid, Signal::KILL);
                     killed.insert(process.pid);
                 }
             }
+            seen = processes.iter().map(identity).collect();
             processes.is_empty().then_some(())
         });
         killed.len()
