@@ -269,7 +269,7 @@ fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
 #[test]
 fn a_new_size_reaches_everybody() -> Result<()> {
     in_the_interface("--pty", |tmux, _| {
-        tmux.enters("trap 'stty size' WINCH; stty size; until read -rt 0.1; do :; done")?;
+        tmux.enters("trap 'stty size' WINCH; stty size; until read -rt 2; do :; done")?;
         // Of 100 × 30 four fifths of the rows, without the borders.
         tmux.shows("│22 94")?;
         tmux.resize(60, 20)?;
