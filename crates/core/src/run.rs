@@ -174,6 +174,24 @@ pub struct Outcome {
     pub notices: Vec<Notice>,
 }
 
+impl Outcome {
+    /// One of which nothing else is known: no stages, no directories, nobody left, nothing to notice.
+    pub fn new(ending: Ending, started_at: Timestamp, duration: Duration) -> Self {
+        Self {
+            ending,
+            started_at,
+            duration,
+            stages: None,
+            initial_cwd: None,
+            final_cwd: None,
+            survivors: Vec::new(),
+            closed_early: false,
+            shell_signal: None,
+            notices: Vec::new(),
+        }
+    }
+}
+
 /// How a started script ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {

@@ -109,18 +109,7 @@ struct Left {
 
 /// The outcome of a call that was cancelled before anything of it was started.
 pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
-    Outcome {
-        ending: Ending::Cancelled,
-        started_at: clock.wall(),
-        duration: Duration::ZERO,
-        stages: None,
-        initial_cwd: None,
-        final_cwd: None,
-        survivors: Vec::new(),
-        closed_early: false,
-        shell_signal: None,
-        notices: Vec::new(),
-    }
+    Outcome::new(Ending::Cancelled, clock.wall(), Duration::ZERO)
 }
 
 /// What goes into the script file of a waiting shell, and what then commits it. `exports`: the call's variables are set by

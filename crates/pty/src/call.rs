@@ -389,18 +389,7 @@ impl Drop for EndTold {
 
 /// The outcome of a call that was called off before it had any.
 pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
-    Outcome {
-        ending: Ending::Cancelled,
-        started_at: clock.wall(),
-        duration: Duration::ZERO,
-        stages: None,
-        initial_cwd: None,
-        final_cwd: None,
-        survivors: Vec::new(),
-        closed_early: false,
-        shell_signal: None,
-        notices: Vec::new(),
-    }
+    Outcome::new(Ending::Cancelled, clock.wall(), Duration::ZERO)
 }
 
 /// A wait that may not be set: never ends then.

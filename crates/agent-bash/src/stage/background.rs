@@ -110,18 +110,7 @@ fn ended_at_once(
         tracing::warn!(%error, job = %job.id, "the output of a job that ended at once cannot be read");
     }
     Ran {
-        outcome: Outcome {
-            ending,
-            started_at: job.started_at,
-            duration,
-            stages: None,
-            initial_cwd: None,
-            final_cwd: None,
-            survivors: Vec::new(),
-            closed_early: false,
-            shell_signal: None,
-            notices: Vec::new(),
-        },
+        outcome: Outcome::new(ending, job.started_at, duration),
         output,
         lifted_from: None,
         last_pipeline: None,

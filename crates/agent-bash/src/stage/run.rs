@@ -88,20 +88,11 @@ pub(crate) async fn run(
     let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
     match caught_in(executor.run(spec, &mut tee, cancel)).await {
         Ok(ran) => ran,
-        Err(panicked) => Ok(Outcome {
-            ending: Ending::Lost {
-                reason: panicked.to_string(),
-            },
-            started_at,
-            duration: tool.clock.now().saturating_sub(begun),
-            stages: None,
-            initial_cwd: None,
-            final_cwd: None,
-            survivors: Vec::new(),
-            closed_early: false,
-            shell_signal: None,
-            notices: Vec::new(),
-        }),
+        Err(panicked) => {
+            let reason = panicked.to_string();
+            let duration = tool.clock.now().saturating_sub(begun);
+            Ok(Outcome::new(Ending::Lost { reason }, started_at, duration))
+        }
     }
 }
 

@@ -51,18 +51,7 @@ impl Scripted {
 }
 
 pub(crate) fn outcome(ending: Ending) -> Outcome {
-    Outcome {
-        ending,
-        started_at: Timestamp(1000),
-        duration: Duration::from_micros(12_300),
-        stages: None,
-        initial_cwd: None,
-        final_cwd: None,
-        survivors: Vec::new(),
-        closed_early: false,
-        shell_signal: None,
-        notices: Vec::new(),
-    }
+    Outcome::new(ending, Timestamp(1000), Duration::from_micros(12_300))
 }
 
 #[async_trait]
