@@ -15,7 +15,7 @@ pub(crate) mod openai_shell;
 mod plan;
 mod serve;
 
-pub use field::{Field, FieldError, Given, Kind};
+pub use field::{CallFields, Field, FieldError, Kind};
 pub use knobs::Knobs;
 pub use plan::{Chunk, Done, Plan, Ran, Shown, Wanted, Written};
 pub use serve::{Adapted, Answer};
@@ -52,9 +52,9 @@ pub struct Tool {
     /// Whether its schema says that there are no other fields. Others are refused all the same.
     pub closed: bool,
     /// What a call asks of the pipeline, or what is wrong with it.
-    pub plan: fn(&Given) -> Result<Plan, String>,
+    pub plan: fn(&CallFields) -> Result<Plan, String>,
     /// Writes the answer.
-    pub layout: fn(&Given, &Done<'_>) -> Shown,
+    pub layout: fn(&CallFields, &Done<'_>) -> Shown,
 }
 
 /// A tool as a model, or its provider, is told of it.

@@ -7,7 +7,7 @@ use crate::exports;
 use crate::jobs::Jobs;
 use crate::pool::{ComingShell, Kind, Pool, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
-use crate::snapshot::{Given, SnapshotOptions, Snapshots};
+use crate::snapshot::{SnapshotForCall, SnapshotOptions, Snapshots};
 use crate::start;
 use agent_bash_core::{
     Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName, StdinSource,
@@ -183,7 +183,7 @@ impl ShellCache {
 
     /// Looks soon whether the calls that run have left a shell for the next one.
     fn refill_later(&self, kind: &Kind) {
-        if !self.inner.pool.will_look(kind) {
+        if !self.inner.pool.schedule_refill(kind) {
             return;
         }
         let (cache, kind) = (Arc::downgrade(&self.inner), kind.clone());
@@ -191,7 +191,7 @@ impl ShellCache {
         tokio::spawn(async move {
             clock.sleep(REFILL_AFTER).await;
             if let Some(inner) = cache.upgrade() {
-                inner.pool.looks(&kind);
+                inner.pool.refill_started(&kind);
                 if inner.pool.is_out_of(&kind) {
                     refill_with_new(&inner, &kind);
                 }
@@ -282,7 +282,7 @@ impl Executor for ShellCache {
             return Ok(call::cancelled_before(&*options.clock));
         }
         let snapshots = &self.inner.snapshots;
-        let Given { snapshot, notice } = tokio::select! {
+        let SnapshotForCall { snapshot, notice } = tokio::select! {
             biased;
             () = cancel.cancelled() => return Ok(call::cancelled_before(&*options.clock)),
             given = snapshots.for_call(spec, &options.supervisor, &options.clock) => given,

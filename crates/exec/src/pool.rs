@@ -134,7 +134,7 @@ struct Shelf {
     /// Reserved, and not here yet.
     reserved: usize,
     /// A look whether there are enough is due.
-    look_is_due: bool,
+    refill_due: bool,
     last_asked: Duration,
 }
 
@@ -233,18 +233,18 @@ impl Pool {
     }
 
     /// Notes that somebody will look later whether there are enough of a kind. False if somebody will already.
-    pub(crate) fn will_look(&self, kind: &Kind) -> bool {
+    pub(crate) fn schedule_refill(&self, kind: &Kind) -> bool {
         let mut all = self.lock();
         !std::mem::replace(
-            &mut shelf(&mut all, kind, self.clock.now()).look_is_due,
+            &mut shelf(&mut all, kind, self.clock.now()).refill_due,
             true,
         )
     }
 
     /// That look is had.
-    pub(crate) fn looks(&self, kind: &Kind) {
+    pub(crate) fn refill_started(&self, kind: &Kind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
-            shelf.look_is_due = false;
+            shelf.refill_due = false;
         }
     }
 
@@ -301,7 +301,7 @@ fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &Kind, now: Duration) -> &'a mut
                 kind: kind.clone(),
                 shells: Vec::new(),
                 reserved: 0,
-                look_is_due: false,
+                refill_due: false,
                 last_asked: now,
             });
             shelves.len() - 1

@@ -117,7 +117,7 @@ pub(crate) struct Snapshots {
 
 /// What a call gets.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct SnapshotForCall {
     pub(crate) snapshot: Option<Arc<Snapshot>>,
     /// For the call that met a failure first.
     pub(crate) notice: Option<Notice>,
@@ -193,15 +193,15 @@ impl Snapshots {
         spec: &RunSpec,
         supervisor: &Supervisor,
         clock: &Arc<dyn Clock>,
-    ) -> Given {
+    ) -> SnapshotForCall {
         let Some(options) = self.options.as_ref() else {
-            return Given::default();
+            return SnapshotForCall::default();
         };
         if !spec.snapshot || !spec.shell.is_bash {
-            return Given::default();
+            return SnapshotForCall::default();
         }
         let Some(rc) = RcIdentity::of(options) else {
-            return Given::default();
+            return SnapshotForCall::default();
         };
         let key = Key {
             shell: spec.shell.clone(),
@@ -231,7 +231,7 @@ impl Snapshots {
             Captured::Snapshot(snapshot) => Some(Arc::clone(snapshot)),
             Captured::Failed { .. } => None,
         };
-        Given { snapshot, notice }
+        SnapshotForCall { snapshot, notice }
     }
 
     /// The entry of a key: the one that is there, unless it is of no use any more.

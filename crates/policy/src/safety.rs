@@ -47,7 +47,7 @@ pub struct Rule {
     /// Scripts that look alike and that it must allow.
     pub spares: &'static [&'static str],
     /// Whether a text has in it what this rule needs to fire on a command whose words are taken as they stand
-    /// (`Script::strangers`). May say yes too often and never no too often: it saves the second reading.
+    /// (`Script::grammar_only_commands`). May say yes too often and never no too often: it saves the second reading.
     needs: fn(&Written<'_>) -> bool,
     check: fn(&Ran, &Scene<'_>) -> Option<Hit>,
 }
@@ -194,15 +194,15 @@ pub(crate) fn judge(script: &Script<'_>, context: &Context, selection: &RuleSele
         .copied()
         .filter(|rule| selection.includes(rule))
         .collect();
-    judged(script, context, &asked, strangers)
+    judged(script, context, &asked, grammar_only_commands)
 }
 
-/// The verdict of these rules, where `strangers` says what only the grammar sees.
+/// The verdict of these rules, where `grammar_only_commands` says what only the grammar sees.
 fn judged(
     script: &Script<'_>,
     context: &Context,
     asked: &[&Rule],
-    strangers: impl Fn(&Script<'_>, &[&Rule]) -> Vec<Ran>,
+    grammar_only_commands: impl Fn(&Script<'_>, &[&Rule]) -> Vec<Ran>,
 ) -> Verdict {
     let scene = Scene::new(context, &script.ran, asked, 0);
     let blocked = |commands: &[Ran]| {
@@ -213,7 +213,7 @@ fn judged(
         })
     };
     let found = blocked(&script.ran)
-        .or_else(|| blocked(&strangers(script, asked)))
+        .or_else(|| blocked(&grammar_only_commands(script, asked)))
         .or_else(|| blocked(&script.flat));
     if let Some(finding) = found {
         return Verdict::Block(finding);
@@ -243,10 +243,10 @@ fn judged(
 }
 
 /// The commands that only the grammar sees, if one of the rules could fire on any.
-fn strangers(script: &Script<'_>, asked: &[&Rule]) -> Vec<Ran> {
+fn grammar_only_commands(script: &Script<'_>, asked: &[&Rule]) -> Vec<Ran> {
     let written = script.written();
     if script.is_for_grammar() && asked.iter().any(|rule| (rule.needs)(&written)) {
-        script.strangers()
+        script.grammar_only_commands()
     } else {
         Vec::new()
     }

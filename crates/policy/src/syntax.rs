@@ -149,7 +149,8 @@ impl Script<'_> {
     }
 
     /// Commands that only the grammar sees, their words as they stand; unknown words decide nothing there.
-    pub(crate) fn strangers(&self) -> Vec<Ran> {
-        self.tree().strangers(self.parsed.text, self.context)
+    pub(crate) fn grammar_only_commands(&self) -> Vec<Ran> {
+        self.tree()
+            .grammar_only_commands(self.parsed.text, self.context)
     }
 }

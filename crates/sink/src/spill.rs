@@ -32,7 +32,7 @@ enum State {
 
 /// What became of a stream's artifact.
 #[derive(Debug, Default)]
-pub(crate) struct Kept {
+pub(crate) struct SpillOutcome {
     pub(crate) artifact: Option<ArtifactRef>,
     pub(crate) failed: Option<String>,
 }
@@ -86,15 +86,15 @@ impl Spill {
     }
 
     /// The stream has ended: completes the artifact if it is `needed`, removes it if not.
-    pub(crate) fn finish(mut self, needed: bool, end: &ArtifactEnd) -> Kept {
+    pub(crate) fn finish(mut self, needed: bool, end: &ArtifactEnd) -> SpillOutcome {
         if !needed || self.store.is_none() {
-            return Kept::default();
+            return SpillOutcome::default();
         }
         self.materialise();
         let failed = match self.state {
             State::File(writer) => match writer.finish(end) {
                 Ok(artifact) => {
-                    return Kept {
+                    return SpillOutcome {
                         artifact: Some(artifact),
                         failed: None,
                     };
@@ -104,7 +104,7 @@ impl Spill {
             State::Failed(reason) => Some(reason),
             State::Held(_) => None,
         };
-        Kept {
+        SpillOutcome {
             artifact: None,
             failed,
         }

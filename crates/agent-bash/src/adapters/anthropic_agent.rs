@@ -1,7 +1,7 @@
 //! The `bash` of Anthropic's agent toolset, as the Python SDK answers it.
 
 use super::anthropic_bash::main_shell;
-use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool};
+use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool};
 use crate::layout::adapters::anthropic_agent::write;
 use agent_bash_core::{Request, Streams, Truncation};
 use serde_json::json;
@@ -52,7 +52,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     }],
 };
 
-fn plan(given: &Given) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<Plan, String> {
     if given.flag("restart") {
         return Ok(Plan::Restart(main_shell()));
     }

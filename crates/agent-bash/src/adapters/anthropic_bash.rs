@@ -1,6 +1,6 @@
 //! The `bash` tool that Anthropic's models know by type: a persistent shell, and a way to restart it.
 
-use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool};
+use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool};
 use crate::layout::adapters::anthropic_bash::write;
 use agent_bash_core::{Request, SessionName, Streams};
 use serde_json::json;
@@ -42,7 +42,7 @@ pub(super) fn main_shell() -> SessionName {
     SessionName("main".to_owned())
 }
 
-fn plan(given: &Given) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<Plan, String> {
     if given.flag("restart") {
         return Ok(Plan::Restart(main_shell()));
     }

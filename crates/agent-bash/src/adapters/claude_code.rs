@@ -1,6 +1,6 @@
 //! The `Bash` and `TaskStop` of Claude Code.
 
-use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool, Wanted};
+use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
 use crate::layout::adapters::claude_code::{write, write_stop};
 use agent_bash_core::{JobId, Mode, Request, Streams};
 use std::time::Duration;
@@ -82,7 +82,7 @@ For commands that are harder to parse at a glance (piped commands, obscure flags
 - git reset --hard origin/main → "Discard all local changes and match remote main"
 - curl -s url | jq '.data[]' → "Fetch JSON from URL and extract data array elements""#;
 
-fn plan(given: &Given) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<Plan, String> {
     let command = given.text("command").ok_or("`command` is missing")?;
     let is_background = given.flag("run_in_background");
     let request = Request {
@@ -106,7 +106,7 @@ fn plan(given: &Given) -> Result<Plan, String> {
     Ok(Plan::Run(vec![wanted]))
 }
 
-fn stop(given: &Given) -> Result<Plan, String> {
+fn stop(given: &CallFields) -> Result<Plan, String> {
     let task = given.text("task_id").or(given.text("shell_id"));
     let task = task.ok_or("`task_id` is missing; give the id that `Bash` has answered with (`shell_id` is its old name)")?;
     Ok(Plan::Stop(JobId(task.to_owned())))

@@ -1,6 +1,6 @@
 //! The `exec_command` and `write_stdin` of Codex: an answer comes after a time, and the command goes on.
 
-use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool, Wanted, Written};
+use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted, Written};
 use crate::layout::adapters::codex::{write_exec, write_stdin};
 use agent_bash_core::{Request, Streams};
 use agent_bash_pty::PtySize;
@@ -131,7 +131,7 @@ fn size() -> PtySize {
     PtySize::clamped(80, 24)
 }
 
-fn exec(given: &Given) -> Result<Plan, String> {
+fn exec(given: &CallFields) -> Result<Plan, String> {
     let command = given.text("cmd").unwrap_or_default();
     if let Some(shell) = given.text("shell")
         && Path::new(shell).file_name() != Some("bash".as_ref())
@@ -155,7 +155,7 @@ fn exec(given: &Given) -> Result<Plan, String> {
     Ok(Plan::Yield(wanted, after.clamp(YIELDS[0], YIELDS[1])))
 }
 
-fn stdin(given: &Given) -> Result<Plan, String> {
+fn stdin(given: &CallFields) -> Result<Plan, String> {
     let chars = given.text("chars").unwrap_or_default();
     let [least, most] = if chars.is_empty() { POLLS } else { YIELDS };
     let wait = given.millis("yield_time_ms").unwrap_or(least);
@@ -167,7 +167,7 @@ fn stdin(given: &Given) -> Result<Plan, String> {
 }
 
 /// Bytes of output that an answer may have.
-pub(crate) fn budget(given: &Given) -> usize {
+pub(crate) fn budget(given: &CallFields) -> usize {
     let tokens = given.count("max_output_tokens").unwrap_or(TOKENS);
     tokens.min(MOST_TOKENS) as usize * BYTES_PER_TOKEN
 }
@@ -179,7 +179,7 @@ mod tests {
 
     fn planned(tool: usize, input: &Value) -> Result<Plan, String> {
         let tool = &ADAPTER.tools[tool];
-        (tool.plan)(&Given::read(tool.fields, input).unwrap())
+        (tool.plan)(&CallFields::read(tool.fields, input).unwrap())
     }
 
     #[test]

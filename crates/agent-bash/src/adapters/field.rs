@@ -140,12 +140,12 @@ pub enum FieldError {
 
 /// The fields of one call, read: every one is known and of its type.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct CallFields {
     fields: Map<String, Value>,
     room: Option<Window>,
 }
 
-impl Given {
+impl CallFields {
     /// Reads a call. `null` counts as left out.
     ///
     /// # Errors
@@ -301,7 +301,10 @@ mod tests {
                 "unknown field `shel` (given \"zsh\"); the fields are cmd, tty, wait, words, which",
             ),
         ] {
-            assert_eq!(Given::read(&FIELDS, &input).unwrap_err().to_string(), want);
+            assert_eq!(
+                CallFields::read(&FIELDS, &input).unwrap_err().to_string(),
+                want
+            );
         }
     }
 
@@ -309,14 +312,14 @@ mod tests {
     fn what_is_given_is_found_by_its_type() {
         let input =
             json!({ "cmd": "ls", "tty": true, "wait": 250.0, "words": ["a"], "which": "b" });
-        let given = Given::read(&FIELDS, &input).unwrap();
+        let given = CallFields::read(&FIELDS, &input).unwrap();
         assert_eq!(
             (given.text("cmd"), given.text("which")),
             (Some("ls"), Some("b"))
         );
         assert_eq!((given.flag("tty"), given.count("wait")), (true, Some(250)));
         assert_eq!(given.texts("words"), ["a"]);
-        let given = Given::read(&FIELDS, &json!({ "cmd": "ls", "tty": null })).unwrap();
+        let given = CallFields::read(&FIELDS, &json!({ "cmd": "ls", "tty": null })).unwrap();
         assert!(!given.flag("tty") && given.count("wait").is_none());
     }
 }

@@ -1,6 +1,6 @@
 //! The `run_shell_command` of gemini-cli.
 
-use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool, Wanted};
+use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
 use crate::layout::adapters::gemini::write;
 use agent_bash_core::{Mode, Request, Streams, Truncation};
 use std::time::Duration;
@@ -85,7 +85,7 @@ pub(crate) const FIRST_SHOWN: usize = 8_000;
 /// The longest that an answer waits for what a background command prints first.
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
-fn plan(given: &Given) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<Plan, String> {
     let command = given.text("command").unwrap_or_default();
     if command.trim().is_empty() {
         return Err("Command cannot be empty.".to_owned());

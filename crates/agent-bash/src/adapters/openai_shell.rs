@@ -1,6 +1,6 @@
 //! The `shell` of `OpenAI`'s Responses API: several commands in one call, an outcome for each.
 
-use super::{Adapter, Field, Given, Kind, Knobs, Plan, Tool, Wanted};
+use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
 use crate::layout::adapters::openai_shell::write;
 use agent_bash_core::{Request, Streams};
 use serde_json::json;
@@ -39,7 +39,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
 /// Of what may be shown, so much is left for what is said of a cut output: its length, and the link to all of it.
 const FOR_NOTES: u64 = 200;
 
-fn plan(given: &Given) -> Result<Plan, String> {
+fn plan(given: &CallFields) -> Result<Plan, String> {
     let commands = given.texts("commands");
     if commands.is_empty() {
         return Err("Shell call action must include at least one command.".to_owned());
@@ -66,7 +66,7 @@ fn window(share: u64) -> usize {
 }
 
 /// What each of so many commands may show: they share the length that was asked for.
-pub(crate) fn share(given: &Given, commands: usize) -> Option<u64> {
+pub(crate) fn share(given: &CallFields, commands: usize) -> Option<u64> {
     let length = given.count("max_output_length")?;
     Some(length / commands.max(1) as u64)
 }

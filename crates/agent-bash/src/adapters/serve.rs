@@ -1,6 +1,6 @@
 //! Serves the calls of adapters: reads their fields, takes what they ask for through the pipeline, has the answer written.
 
-use super::{Adapter, Chunk, Done, Given, Plan, Ran, Shown, Tool, Wanted, Written};
+use super::{Adapter, CallFields, Chunk, Done, Plan, Ran, Shown, Tool, Wanted, Written};
 use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
 use crate::{Account, Session, apart};
 use agent_bash_core::{Cancel, Clock, JobId, Status, ToolResult, Truncation, Window};
@@ -82,10 +82,10 @@ impl Adapted {
             Ok(tool) => tool,
             Err(error) => return answer(Shown::error(error), None),
         };
-        let given = match Given::read(tool.fields, input) {
+        let given = match CallFields::read(tool.fields, input) {
             Ok(given) => given.within(self.window),
             Err(error) => {
-                let given = Given::default();
+                let given = CallFields::default();
                 return answer((tool.layout)(&given, &Done::Misread(&error)), None);
             }
         };
@@ -99,7 +99,7 @@ impl Adapted {
         &self,
         adapter: &'static Adapter,
         tool: &Tool,
-        given: &Given,
+        given: &CallFields,
         cancel: &Cancel,
     ) -> Result<Outcome, String> {
         match (tool.plan)(given)? {
@@ -338,7 +338,7 @@ const INTERRUPT: &str = "\u{3}";
 /// Of what a background command has printed first, so much is in its answer.
 const FIRST: usize = 16 * 1024;
 
-fn written(tool: &Tool, given: &Given, outcome: &Outcome) -> Answer {
+fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> Answer {
     let (done, result) = match outcome {
         Outcome::Ran(ran) => {
             let last = ran.last().map(|ran| ran.account.result.clone());

@@ -18,7 +18,7 @@ const NOT_THERE: u8 = 1;
 
 /// Lists, shows or searches.
 pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8> {
-    let kept = Kept(session::artifact_dir(start, &args.state)?);
+    let kept = SessionArtifacts(session::artifact_dir(start, &args.state)?);
     match &args.action {
         ArtifactAction::List { json } => list(&kept, *json),
         ArtifactAction::Show {
@@ -99,9 +99,9 @@ fn say_next(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &st
 }
 
 /// The session's artifacts; `None` where there is no place for them.
-struct Kept(Option<ArtifactDir>);
+struct SessionArtifacts(Option<ArtifactDir>);
 
-impl Kept {
+impl SessionArtifacts {
     /// Does something with the artifact that a number, a URI or a path names; says so where there is none.
     fn with(
         &self,
@@ -126,7 +126,7 @@ impl Kept {
     }
 }
 
-fn list(kept: &Kept, json: bool) -> anyhow::Result<u8> {
+fn list(kept: &SessionArtifacts, json: bool) -> anyhow::Result<u8> {
     let kept: Vec<ArtifactInfo> = kept.0.iter().flat_map(ArtifactDir::list).collect();
     if json {
         let lines = kept.iter().map(|info| format!("{}\n", as_json(info)));

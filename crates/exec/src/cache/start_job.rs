@@ -3,7 +3,7 @@
 use super::{Handover, ShellCache};
 use crate::jobs::{Job, JobError, JobStdin, Launch, Unlaunched};
 use crate::pool::Kind;
-use crate::snapshot::Given;
+use crate::snapshot::SnapshotForCall;
 use crate::start;
 use agent_bash_core::{Cancel, NotStarted, RunSpec, StdinSource, Streams};
 use std::io;
@@ -46,7 +46,7 @@ impl ShellCache {
             .inner
             .snapshots
             .for_call(&spec, &options.supervisor, &options.clock);
-        let Given { snapshot, .. } = tokio::select! {
+        let SnapshotForCall { snapshot, .. } = tokio::select! {
             biased;
             () = cancel.cancelled() => return Err(JobError::Cancelled),
             given = given => given,

@@ -42,7 +42,7 @@ pub(crate) enum Unlaunched {
 
 /// A job that runs, while its first moments are watched.
 #[derive(Debug)]
-struct Young {
+struct LaunchedJob {
     supervised: Supervised,
     script: OwnedFd,
     script_length: u64,
@@ -56,7 +56,7 @@ impl Jobs {
         launch: Launch<'_>,
     ) -> Result<Job, Unlaunched> {
         let spec = launch.spec;
-        let Young {
+        let LaunchedJob {
             mut supervised,
             script,
             script_length,
@@ -83,7 +83,11 @@ impl Jobs {
         self.show(&id).map_err(Unlaunched::Refused)
     }
 
-    async fn detach(&self, reserved: &Reserved<'_>, launch: Launch<'_>) -> Result<Young, String> {
+    async fn detach(
+        &self,
+        reserved: &Reserved<'_>,
+        launch: Launch<'_>,
+    ) -> Result<LaunchedJob, String> {
         let Launch {
             spec,
             shell,
@@ -134,7 +138,7 @@ impl Jobs {
         };
         let detached = supervised.detach(order, taken).await;
         detached.map_err(|error| error.to_string())?;
-        Ok(Young {
+        Ok(LaunchedJob {
             supervised,
             script: script.into(),
             script_length: content.len() as u64,

@@ -1,7 +1,7 @@
 //! `no_blind_git_add`: staging files that nobody named.
 
 use super::{Group, Hit, Rule, Scene};
-use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::value::{Piece, Value, Why};
 
@@ -125,10 +125,10 @@ fn blind<'f>(arguments: &'f [Field], ran: &Ran, base: &str, known: bool) -> Opti
     let mut operands = Vec::new();
     for given in ADD.read(arguments) {
         match given {
-            Given::Short('n' | 'p' | 'i' | 'e' | 'u', _) => harmless = true,
-            Given::Short('A', field) => all = Some(field),
-            Given::Short(..) => {}
-            Given::Long {
+            GitArgument::Short('n' | 'p' | 'i' | 'e' | 'u', _) => harmless = true,
+            GitArgument::Short('A', field) => all = Some(field),
+            GitArgument::Short(..) => {}
+            GitArgument::Long {
                 name,
                 negated,
                 field,
@@ -146,7 +146,7 @@ fn blind<'f>(arguments: &'f [Field], ran: &Ran, base: &str, known: bool) -> Opti
                 ("pathspec-from-file", false) => from_file = Some(field),
                 _ => {}
             },
-            Given::Operand(field) => operands.push(field),
+            GitArgument::Operand(field) => operands.push(field),
         }
     }
     if harmless {

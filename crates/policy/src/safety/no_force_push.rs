@@ -1,7 +1,7 @@
 //! `no_force_push`: pushes that overwrite what others have pushed.
 
 use super::{Group, Hit, Rule, Scene};
-use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::value::Value;
 
@@ -117,8 +117,8 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         return Some(Hit::on(ran, [field]));
     }
     let dry = options.read(git.arguments).iter().any(|given| match given {
-        Given::Short('n', _) => true,
-        Given::Long { name, negated, .. } => name == "dry-run" && !negated,
+        GitArgument::Short('n', _) => true,
+        GitArgument::Long { name, negated, .. } => name == "dry-run" && !negated,
         _ => false,
     });
     let set_before = || {
@@ -137,10 +137,10 @@ fn forced<'f>(options: &Options, arguments: &'f [Field]) -> Option<&'f Field> {
     let mut dry = false;
     for given in options.read(arguments) {
         match given {
-            Given::Short('f', field) => force = Some(field),
-            Given::Short('n', _) => dry = true,
-            Given::Short(..) => {}
-            Given::Long {
+            GitArgument::Short('f', field) => force = Some(field),
+            GitArgument::Short('n', _) => dry = true,
+            GitArgument::Short(..) => {}
+            GitArgument::Long {
                 name,
                 negated,
                 field,
@@ -151,7 +151,7 @@ fn forced<'f>(options: &Options, arguments: &'f [Field]) -> Option<&'f Field> {
                 "dry-run" => dry = !negated,
                 _ => {}
             },
-            Given::Operand(field) => {
+            GitArgument::Operand(field) => {
                 if field.value.prefix().starts_with('+') {
                     refspec = Some(field);
                 }

@@ -108,7 +108,7 @@ fn with_both(script: &Script<'_>, context: &Context, selection: &RuleSelection) 
         .copied()
         .filter(|rule| selection.includes(rule))
         .collect();
-    let all = |script: &Script<'_>, _: &[&Rule]| script.strangers();
+    let all = |script: &Script<'_>, _: &[&Rule]| script.grammar_only_commands();
     judged(script, context, &asked, all)
 }
 

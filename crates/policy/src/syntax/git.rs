@@ -112,7 +112,7 @@ pub(crate) struct Options {
 
 /// One option as it was given, or an operand.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Given<'w> {
+pub(crate) enum GitArgument<'w> {
     /// A short option.
     Short(char, &'w Field),
     /// A long option by its full name, without `no-`, and its value if one was attached or follows.
@@ -128,13 +128,13 @@ pub(crate) enum Given<'w> {
 
 impl Options {
     /// Reads arguments. An option that git would not take is left out.
-    pub(crate) fn read<'w>(&self, arguments: &'w [Field]) -> Vec<Given<'w>> {
+    pub(crate) fn read<'w>(&self, arguments: &'w [Field]) -> Vec<GitArgument<'w>> {
         let mut out = Vec::new();
         let mut rest = arguments.iter();
         while let Some(field) = rest.next() {
             let text = field.value.prefix();
             if field.value.literal() == Some("--") {
-                out.extend(rest.map(Given::Operand));
+                out.extend(rest.map(GitArgument::Operand));
                 return out;
             }
             if let Some(long) = text.strip_prefix("--") {
@@ -150,7 +150,7 @@ impl Options {
                 } else {
                     attached
                 };
-                out.push(Given::Long {
+                out.push(GitArgument::Long {
                     name,
                     negated,
                     value,
@@ -158,7 +158,7 @@ impl Options {
                 });
             } else if text.len() > 1 && text.starts_with('-') {
                 for (index, letter) in text.char_indices().skip(1) {
-                    out.push(Given::Short(letter, field));
+                    out.push(GitArgument::Short(letter, field));
                     if self.valued.contains(letter) {
                         if index + letter.len_utf8() == text.len() {
                             rest.next();
@@ -167,7 +167,7 @@ impl Options {
                     }
                 }
             } else {
-                out.push(Given::Operand(field));
+                out.push(GitArgument::Operand(field));
             }
         }
         out

@@ -124,7 +124,7 @@ impl Tree {
     }
 
     /// Commands that only the grammar sees, read word by word as they stand.
-    pub(super) fn strangers(&self, text: &str, context: &Context) -> Vec<Ran> {
+    pub(super) fn grammar_only_commands(&self, text: &str, context: &Context) -> Vec<Ran> {
         if self.error {
             // Its recovery invents commands; ours was read without an error.
             return Vec::new();

@@ -2,10 +2,9 @@
 //!
 //! Parts: `entry` (becoming one), `serve` (its loop), `launch`, `leader` and `terminal` (starting a shell), `limits` (what that may
 //! use), `tree` (who is in its tree), `handles` (who is known), `ladder` (ending a tree), `relay` (reading on for survivors and
-//! jobs), `beside` (survivors of a session's call), `job` (a call that outlives its host), `fallback` and `marked` (without a process
+//! jobs), `session_processes` (survivors of a session's call), `job` (a call that outlives its host), `fallback` and `marked` (without a process
 //! of its own).
 
-mod beside;
 mod entry;
 mod fallback;
 mod handles;
@@ -18,6 +17,7 @@ mod marked;
 mod reaped;
 mod relay;
 mod serve;
+mod session_processes;
 mod terminal;
 mod tree;
 

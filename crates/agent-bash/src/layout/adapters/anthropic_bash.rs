@@ -2,10 +2,10 @@
 
 use super::{not_run, notes, of_one, output, sentence, with_lines};
 use crate::Account;
-use crate::adapters::{Done, Given, Shown};
+use crate::adapters::{CallFields, Done, Shown};
 use agent_bash_core::Status;
 
-pub(crate) fn write(_: &Given, done: &Done<'_>) -> Shown {
+pub(crate) fn write(_: &CallFields, done: &Done<'_>) -> Shown {
     match done {
         Done::Restarted => Shown::text("The shell was restarted."),
         Done::Ran(ran) => of_one(ran, ran_once),

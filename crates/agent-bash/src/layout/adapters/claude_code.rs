@@ -4,11 +4,11 @@
 
 use super::{not_run, only, stream_text};
 use crate::Account;
-use crate::adapters::{Done, Given, Shown};
+use crate::adapters::{CallFields, Done, Shown};
 use agent_bash_core::{Status, StreamId};
 use serde_json::json;
 
-pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
+pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
     match done {
         Done::Ran(ran) => only(ran).map_or_else(|| Shown::text(""), |ran| ran_once(given, ran)),
         other => match other.error() {
@@ -21,7 +21,7 @@ pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
     }
 }
 
-fn ran_once(given: &Given, account: &Account) -> Shown {
+fn ran_once(given: &CallFields, account: &Account) -> Shown {
     let result = &account.result;
     let refused = account.refusal.as_ref().map(|_| result.text.clone());
     let interrupted = matches!(result.status, Status::TimedOut { .. } | Status::Cancelled);
@@ -52,7 +52,7 @@ fn ran_once(given: &Given, account: &Account) -> Shown {
     }
 }
 
-pub(crate) fn write_stop(_: &Given, done: &Done<'_>) -> Shown {
+pub(crate) fn write_stop(_: &CallFields, done: &Done<'_>) -> Shown {
     match done {
         Done::Stopped(killed) => {
             let (id, command) = (&killed.job.id.0, &killed.job.command);

@@ -4,23 +4,23 @@ use super::printed::{Ends, Printed};
 use super::with_lines;
 use crate::Account;
 use crate::adapters::codex::{BYTES_PER_TOKEN, budget};
-use crate::adapters::{Chunk, Done, FieldError, Given, Shown};
+use crate::adapters::{CallFields, Chunk, Done, FieldError, Shown};
 use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
 
-pub(crate) fn write_exec(given: &Given, done: &Done<'_>) -> Shown {
+pub(crate) fn write_exec(given: &CallFields, done: &Done<'_>) -> Shown {
     write("exec_command", given, done)
 }
 
-pub(crate) fn write_stdin(given: &Given, done: &Done<'_>) -> Shown {
+pub(crate) fn write_stdin(given: &CallFields, done: &Done<'_>) -> Shown {
     write("write_stdin", given, done)
 }
 
 /// In Codex's words.
 const MISREAD: &str = "failed to parse function arguments: ";
 
-fn write(tool: &str, given: &Given, done: &Done<'_>) -> Shown {
+fn write(tool: &str, given: &CallFields, done: &Done<'_>) -> Shown {
     match done {
         Done::Chunk(chunk) => match &chunk.account {
             Some(account) if account.refusal.is_some() => {
@@ -37,7 +37,7 @@ fn write(tool: &str, given: &Given, done: &Done<'_>) -> Shown {
     }
 }
 
-fn chunk_text(given: &Given, chunk: &Chunk) -> Shown {
+fn chunk_text(given: &CallFields, chunk: &Chunk) -> Shown {
     let printed = Printed::of(&chunk.part, chunk.on_terminal);
     let account = chunk.account.as_deref();
     let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());

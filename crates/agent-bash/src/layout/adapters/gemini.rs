@@ -3,13 +3,13 @@
 use super::printed::{Ends, Printed};
 use super::{not_run, notes_but_survivors, output, with_lines};
 use crate::adapters::gemini::{FIRST_SHOWN, SHOWN};
-use crate::adapters::{Done, FieldError, Given, Ran, Shown};
+use crate::adapters::{CallFields, Done, FieldError, Ran, Shown};
 use crate::layout::wording::thousands;
 use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
 
-pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
+pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
     match done {
         Done::Ran([.., ran]) => ran_once(given, ran),
         Done::Ran([]) => Shown::text(""),
@@ -23,7 +23,7 @@ pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
     }
 }
 
-fn ran_once(given: &Given, ran: &Ran) -> Shown {
+fn ran_once(given: &CallFields, ran: &Ran) -> Shown {
     let account = &*ran.account;
     let (output, notes) = shown(given, ran);
     let status = &account.result.status;
@@ -98,7 +98,7 @@ fn ran_once(given: &Given, ran: &Ran) -> Shown {
 }
 
 /// The output, and what else there is to say of it. Of a long one the first and the last are shown, and where it is whole.
-fn shown(given: &Given, ran: &Ran) -> (String, Vec<String>) {
+fn shown(given: &CallFields, ran: &Ran) -> (String, Vec<String>) {
     let account = &*ran.account;
     let kept = account.result.artifacts.first();
     let printed = Printed::of(&ran.part, false);
@@ -138,7 +138,7 @@ fn stopped(first: &str, output: &str, notes: &[String]) -> String {
     with_lines(&text, notes)
 }
 
-fn background(given: &Given, ran: &Ran, job: &str, pid: u32, path: &str) -> Shown {
+fn background(given: &CallFields, ran: &Ran, job: &str, pid: u32, path: &str) -> Shown {
     let initial = ran.initial.clone().unwrap_or_default();
     let text = format!("Command is running in background. PID: {pid}. Initial output:\n{initial}");
     let line = format!("[It is job {job}; its output goes to {path}]");

@@ -6,7 +6,7 @@
 use super::{notes, sentence, stream_text, with_lines};
 use crate::Account;
 use crate::adapters::openai_shell::share;
-use crate::adapters::{Done, Given, Shown};
+use crate::adapters::{CallFields, Done, Shown};
 use agent_bash_core::{Status, StreamId};
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ struct Entry {
     exit_code: Option<i32>,
 }
 
-pub(crate) fn write(given: &Given, done: &Done<'_>) -> Shown {
+pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
     let (entries, is_error) = match done {
         Done::Ran(ran) => {
             let room = share(given, given.texts("commands").len());

@@ -1,7 +1,7 @@
 //! `no_branch_delete`: deleting branches that may not be merged.
 
 use super::super::{Group, Hit, Rule, Scene, is_git};
-use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, Ran};
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -92,9 +92,9 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     }
     for given in BRANCH.read(git.arguments) {
         match given {
-            Given::Short('D', _) => return Some(Hit::on(ran, git.arguments)),
-            Given::Short('f', _) => force = true,
-            Given::Long {
+            GitArgument::Short('D', _) => return Some(Hit::on(ran, git.arguments)),
+            GitArgument::Short('f', _) => force = true,
+            GitArgument::Long {
                 name,
                 negated: false,
                 ..
@@ -135,9 +135,9 @@ fn forced(options: &Options, letter: char, arguments: &[Field], ran: &Ran) -> Op
         .read(arguments)
         .into_iter()
         .any(|given| match given {
-            Given::Short(given, _) => given == letter,
-            Given::Long { name, negated, .. } => name == "force-create" && !negated,
-            Given::Operand(_) => false,
+            GitArgument::Short(given, _) => given == letter,
+            GitArgument::Long { name, negated, .. } => name == "force-create" && !negated,
+            GitArgument::Operand(_) => false,
         });
     found.then(|| Hit::on(ran, arguments))
 }

@@ -1,7 +1,7 @@
 //! `no_git_clean`: `git clean -f`.
 
 use super::super::{Group, Hit, Rule, Scene, is_git};
-use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -46,10 +46,10 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     let (mut dry, mut asks) = (false, false);
     for given in CLEAN.read(git.arguments) {
         match given {
-            Given::Short('n', _) => dry = true,
-            Given::Short('i', _) => asks = true,
-            Given::Short('f', _) => force = true,
-            Given::Long { name, negated, .. } => match name.as_str() {
+            GitArgument::Short('n', _) => dry = true,
+            GitArgument::Short('i', _) => asks = true,
+            GitArgument::Short('f', _) => force = true,
+            GitArgument::Long { name, negated, .. } => match name.as_str() {
                 "dry-run" => dry = !negated,
                 "interactive" => asks = !negated,
                 "force" => force = !negated,

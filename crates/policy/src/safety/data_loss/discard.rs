@@ -3,7 +3,7 @@
 use super::super::no_blind_git_add::{everything, excludes};
 use super::super::{Group, Hit, Rule, Scene, is_git};
 use super::plumbing;
-use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, Ran};
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -104,8 +104,8 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             .read(git.arguments)
             .into_iter()
             .any(|given| match given {
-                Given::Short('f', _) => true,
-                Given::Long { name, negated, .. } => name == "force" && !negated,
+                GitArgument::Short('f', _) => true,
+                GitArgument::Long { name, negated, .. } => name == "force" && !negated,
                 _ => false,
             });
         return (removes && forced).then(|| Hit::on(ran, git.arguments));
@@ -120,11 +120,11 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     let mut operands = Vec::new();
     for given in OPTIONS.read(git.arguments) {
         match given {
-            Given::Short('f', _) => force = subcommand != "restore",
-            Given::Short('S', _) => staged = true,
-            Given::Short('W', _) => worktree = true,
-            Given::Short('p', _) => return None,
-            Given::Long {
+            GitArgument::Short('f', _) => force = subcommand != "restore",
+            GitArgument::Short('S', _) => staged = true,
+            GitArgument::Short('W', _) => worktree = true,
+            GitArgument::Short('p', _) => return None,
+            GitArgument::Long {
                 name,
                 negated: false,
                 ..
@@ -137,7 +137,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                 "pathspec-from-file" => listed = true,
                 _ => {}
             },
-            Given::Operand(field) => operands.push(field),
+            GitArgument::Operand(field) => operands.push(field),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::no_force_push::PUSH;
 use super::super::{Group, Hit, Rule, Scene, is_git};
-use crate::syntax::git::{Git, Given};
+use crate::syntax::git::{Git, GitArgument};
 use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -35,9 +35,9 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     let mut deletes = false;
     for given in PUSH.read(git.arguments) {
         match given {
-            Given::Short('n', _) => return None,
-            Given::Short('d', _) => deletes = true,
-            Given::Long {
+            GitArgument::Short('n', _) => return None,
+            GitArgument::Short('d', _) => deletes = true,
+            GitArgument::Long {
                 name,
                 negated: false,
                 ..
@@ -46,7 +46,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
                 "delete" | "prune" => deletes = true,
                 _ => {}
             },
-            Given::Operand(field) => {
+            GitArgument::Operand(field) => {
                 let text = field.value.prefix();
                 let text = text.strip_prefix('+').unwrap_or(text);
                 deletes |= text.starts_with(':') && (text.len() > 1 || field.value.has_unknown());

@@ -1,7 +1,7 @@
 //! `no_hard_reset`: `git reset --hard`.
 
 use super::super::{Group, Hit, Rule, Scene, is_git};
-use crate::syntax::git::{Git, Given, Options};
+use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {
@@ -50,7 +50,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
         return None;
     }
     let hard = RESET.read(git.arguments).into_iter().any(|given| {
-        matches!(given, Given::Long { name, negated: false, .. } if matches!(name.as_str(), "hard" | "merge"))
+        matches!(given, GitArgument::Long { name, negated: false, .. } if matches!(name.as_str(), "hard" | "merge"))
     });
     hard.then(|| Hit::on(ran, git.arguments))
 }

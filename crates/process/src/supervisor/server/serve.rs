@@ -8,11 +8,11 @@ mod orders;
 mod shell;
 mod survivors;
 
-use super::beside::Beside;
 use super::job::{Job, Seen, Wanted};
 use super::ladder::Ladder;
 use super::launch::Starter;
 use super::relay::Relay;
+use super::session_processes::SessionProcesses;
 use super::tree::Tree;
 use crate::supervisor::VERSION;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
@@ -42,7 +42,7 @@ pub(super) struct Server {
     /// What is adopted is a job.
     job: Option<Job>,
     /// Survivors of a session's calls, beside its shell.
-    besides: Vec<Beside>,
+    session_processes: Vec<SessionProcesses>,
 }
 
 /// Where the host stands to what we have.
@@ -69,7 +69,7 @@ impl Server {
             ladder: None,
             relay: Relay::default(),
             job: None,
-            besides: Vec::new(),
+            session_processes: Vec::new(),
         }
     }
 
@@ -99,7 +99,7 @@ impl Server {
                 Some(job) => job.end().is_some(),
                 None => self.host == Host::Gone,
             };
-            if free && empty && self.besides.is_empty() && self.relay.is_done() {
+            if free && empty && self.session_processes.is_empty() && self.relay.is_done() {
                 return Ok(());
             }
         }
@@ -109,8 +109,11 @@ impl Server {
     fn wait(&self) -> io::Result<()> {
         let ladder = self.ladder.as_ref().map(Ladder::next);
         let job = self.job.as_ref().and_then(Job::next);
-        let besides = self.besides.iter().filter_map(Beside::next);
-        let timeout = ladder.into_iter().chain(job).chain(besides).min();
+        let session_processes = self
+            .session_processes
+            .iter()
+            .filter_map(SessionProcesses::next);
+        let timeout = ladder.into_iter().chain(job).chain(session_processes).min();
         let timeout = timeout.map(|next| {
             let left = next.saturating_duration_since(now());
             // Rounded up: a step that is due in 0.3 ms is not polled for three times.
@@ -130,8 +133,16 @@ impl Server {
         fds.extend(pipes.iter().map(|pipe| PollFd::new(pipe, PollFlags::IN)));
         let sockets: Vec<BorrowedFd<'_>> = self.job.iter().flat_map(Job::sockets).collect();
         fds.extend(sockets.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
-        let besides: Vec<BorrowedFd<'_>> = self.besides.iter().flat_map(Beside::fds).collect();
-        fds.extend(besides.iter().map(|fd| PollFd::new(fd, PollFlags::IN)));
+        let session_processes: Vec<BorrowedFd<'_>> = self
+            .session_processes
+            .iter()
+            .flat_map(SessionProcesses::fds)
+            .collect();
+        fds.extend(
+            session_processes
+                .iter()
+                .map(|fd| PollFd::new(fd, PollFlags::IN)),
+        );
         match poll(&mut fds, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
             Err(error) => Err(error.into()),
@@ -262,7 +273,7 @@ impl Server {
             self.hang_up();
         }
         // Jobs beside the shell are not of its call.
-        if !self.besides.is_empty() && self.living_shell().is_none() {
+        if !self.session_processes.is_empty() && self.living_shell().is_none() {
             reaped.empty |= self.members().is_empty();
         }
         reaped.empty

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::super::super::expand::join;
-use super::super::super::git::{Git, Given, Options};
+use super::super::super::git::{Git, GitArgument, Options};
 use super::super::super::state::State;
 use super::super::super::value::Value;
 use super::super::simple::{Call, quote};
@@ -115,7 +115,7 @@ fn clone(git: &Git<'_>, st: &mut State) {
     let operands: Vec<&Value> = given
         .iter()
         .filter_map(|given| match given {
-            Given::Operand(field) => Some(&field.value),
+            GitArgument::Operand(field) => Some(&field.value),
             _ => None,
         })
         .collect();

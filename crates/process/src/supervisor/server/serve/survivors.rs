@@ -3,9 +3,9 @@
 use super::{Host, Server, now};
 use crate::proc_fs::ProcessInfo;
 use crate::supervisor::protocol::Event;
-use crate::supervisor::server::beside::{Beside, Found};
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
+use crate::supervisor::server::session_processes::{Found, SessionProcesses};
 use crate::supervisor::server::tree::{Tree, named};
 use agent_bash_core::Survivor;
 use std::collections::BTreeSet;
@@ -33,8 +33,8 @@ impl Server {
             Vec::new()
         };
         let outlives = matches!(self.tree, Tree::Below { .. });
-        let beside = job.as_ref().filter(|_| outlives && !detach);
-        if let Some(Ok(job)) = beside.map(|directory| Job::adopt(directory)) {
+        let adopted = job.as_ref().filter(|_| outlives && !detach);
+        if let Some(Ok(job)) = adopted.map(|directory| Job::adopt(directory)) {
             self.adopt_beside(job, fds, files, quota);
             return Ok(());
         }
@@ -43,7 +43,8 @@ impl Server {
             self.host = Host::Released;
         } else {
             let left = self.nobodys();
-            self.besides.push(Beside::of_session(&left));
+            self.session_processes
+                .push(SessionProcesses::of_session(&left));
         }
         // Without the files of a job they live all the same; the host sees that there is no entry.
         self.job = self.job.take().or_else(|| {
@@ -58,21 +59,26 @@ impl Server {
         // What cannot be read has nobody who prints into it.
         let _ = relay.take(pipes, files, quota);
         let left = self.nobodys();
-        self.besides.push(Beside::job(job, relay, &left));
+        self.session_processes
+            .push(SessionProcesses::job(job, relay, &left));
     }
 
     /// From now on whoever lives beside the shell, and is of no call before, is ended or awaited for the host.
     pub(super) fn watch_survivors(&mut self) {
         let left = self.nobodys();
-        self.besides.push(Beside::of_host(&left));
+        self.session_processes
+            .push(SessionProcesses::of_host(&left));
     }
 
     /// Ends those that the host waits for. Without any they have ended, and it was told.
     pub(super) fn end_survivors(&mut self, grace: Duration) {
         self.spare();
-        let watched = self.besides.iter_mut().find(|beside| beside.is_watched());
-        if let Some(beside) = watched {
-            beside.end(grace, now());
+        let watched = self
+            .session_processes
+            .iter_mut()
+            .find(|processes| processes.is_watched());
+        if let Some(processes) = watched {
+            processes.end(grace, now());
         }
     }
 
@@ -86,13 +92,16 @@ impl Server {
 
     /// The shell, and everybody beside it whose call is known.
     fn known(&self) -> BTreeSet<i32> {
-        let besides = self.besides.iter().flat_map(Beside::pids);
-        besides.chain(self.living_shell()).collect()
+        let session_processes = self
+            .session_processes
+            .iter()
+            .flat_map(SessionProcesses::pids);
+        session_processes.chain(self.living_shell()).collect()
     }
 
     /// As [`Self::look`], where nobody else asks for the list.
     pub(super) fn spare(&mut self) {
-        if self.besides.is_empty() {
+        if self.session_processes.is_empty() {
             self.tree.spare(BTreeSet::new());
         } else {
             self.look();
@@ -103,11 +112,14 @@ impl Server {
     /// nobody's. Nobody else touches those of them that are jobs. Returns everybody.
     fn look(&mut self) -> Vec<ProcessInfo> {
         let living = self.tree.everybody();
-        for beside in &mut self.besides {
-            beside.look(&living);
+        for processes in &mut self.session_processes {
+            processes.look(&living);
         }
         let known = self.known();
-        let watched = self.besides.iter_mut().find(|beside| beside.is_watched());
+        let watched = self
+            .session_processes
+            .iter_mut()
+            .find(|processes| processes.is_watched());
         if let Some(watched) = watched {
             // Nothing else runs meanwhile, so whoever is nobody's is theirs.
             let is_nobodys = |process: &&ProcessInfo| !known.contains(&process.pid);
@@ -117,10 +129,10 @@ impl Server {
                 .for_each(|process| watched.take_in(process));
         }
         let jobs = self
-            .besides
+            .session_processes
             .iter()
-            .filter(|beside| beside.outlives_session());
-        let spared = jobs.flat_map(Beside::pids).collect();
+            .filter(|processes| processes.outlives_session());
+        let spared = jobs.flat_map(SessionProcesses::pids).collect();
         self.tree.spare(spared);
         living
     }
@@ -134,14 +146,18 @@ impl Server {
 
     pub(super) fn look_after_besides(&mut self) {
         let now = now();
-        if self.besides.iter().any(|beside| beside.is_stale(now)) {
+        if self
+            .session_processes
+            .iter()
+            .any(|processes| processes.is_stale(now))
+        {
             self.spare();
         }
         let boot = self.shell.as_ref().map_or(&[][..], |shell| &shell.boot);
         let mut ended = Vec::new();
-        let besides = self
-            .besides
-            .extract_if(.., |beside| match beside.look_after(boot, now) {
+        let session_processes = self
+            .session_processes
+            .extract_if(.., |processes| match processes.look_after(boot, now) {
                 Found::Nothing => false,
                 Found::Gone => true,
                 Found::Tell(withstand) => {
@@ -149,8 +165,8 @@ impl Server {
                     false
                 }
             });
-        for beside in besides {
-            self.relay.join(beside.into_relay());
+        for processes in session_processes {
+            self.relay.join(processes.into_relay());
         }
         for event in ended {
             self.tell(&event, &[]);

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 /// Survivors of one call.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct SessionProcesses {
     keeper: Keeper,
     members: Handles,
     /// SIGTERM was sent, and SIGKILL follows.
@@ -36,7 +36,7 @@ enum Keeper {
     Session,
 }
 
-/// What [`Beside::look_after`] found.
+/// What [`SessionProcesses::look_after`] found.
 #[derive(Debug)]
 pub(super) enum Found {
     /// Nothing is to be done.
@@ -47,7 +47,7 @@ pub(super) enum Found {
     Gone,
 }
 
-impl Beside {
+impl SessionProcesses {
     pub(super) fn job(job: Job, relay: Relay, members: &[ProcessInfo]) -> Self {
         let job = Box::new(job);
         Self::of(Keeper::Job { job, relay }, members)
@@ -62,15 +62,15 @@ impl Beside {
     }
 
     fn of(keeper: Keeper, members: &[ProcessInfo]) -> Self {
-        let mut beside = Self {
+        let mut processes = Self {
             keeper,
             members: Handles::default(),
             ending: None,
         };
         for process in members {
-            beside.members.add(process);
+            processes.members.add(process);
         }
-        beside
+        processes
     }
 
     /// Whether the end of the session is not theirs.
@@ -232,14 +232,14 @@ mod tests {
     fn who_is_missing_in_a_list_is_not_forgotten() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let process = ProcessInfo::read(child.id().cast_signed()).unwrap();
-        let mut beside = Beside::of_session(std::slice::from_ref(&process));
+        let mut processes = SessionProcesses::of_session(std::slice::from_ref(&process));
         // As it is read while its parent ends.
-        beside.look(&[]);
-        assert_eq!(beside.pids().collect::<Vec<_>>(), [process.pid]);
+        processes.look(&[]);
+        assert_eq!(processes.pids().collect::<Vec<_>>(), [process.pid]);
         child.kill().unwrap();
         // Until it is reaped the number is its own.
         child.wait().unwrap();
-        beside.look(&[]);
-        assert_eq!(beside.pids().count(), 0);
+        processes.look(&[]);
+        assert_eq!(processes.pids().count(), 0);
     }
 }
