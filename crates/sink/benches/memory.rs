@@ -1,5 +1,5 @@
-//! How much memory a sink needs, whatever goes through it: resident memory before and at the most after 1 GiB of
-//! several kinds of output. 3.5 asks for at most 4 MiB more.
+//! Memory use of a sink: resident memory before, and its peak while 1 GiB of several kinds of output goes through.
+//! The target is a growth of at most 4 MiB.
 
 #[path = "shared/fixtures.rs"]
 mod fixtures;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 const PUSHED: u64 = 1 << 30;
 
 fn main() {
-    // `cargo test --benches` only wants to know that it runs.
+    // `cargo test --benches` only checks that the bench runs, so a small input is enough.
     let pushed = if std::env::args().any(|arg| arg == "--bench") {
         PUSHED
     } else {
@@ -114,7 +114,7 @@ fn print(kind: &str, policy: &str, grown: u64, total: u64) {
     );
 }
 
-/// Resident memory in bytes; 0 where the system does not tell.
+/// Resident memory in bytes; 0 where the system does not report it.
 fn resident() -> u64 {
     std::fs::read_to_string("/proc/self/status")
         .ok()

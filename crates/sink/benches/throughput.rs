@@ -1,5 +1,5 @@
-//! How fast bytes go through a sink. The last group writes them to disk, beside `cat > file` over the same input in
-//! the same run: 3.5 asks for at least 0.6 times its speed.
+//! Throughput of a sink. The last group also writes to disk and is compared with `cat > file` over the same input
+//! in the same run; the target is at least 0.6 times its speed.
 
 #[path = "shared/fixtures.rs"]
 mod fixtures;
@@ -13,12 +13,12 @@ use std::hint::black_box;
 use std::io::{Read, Write};
 use std::process::Command;
 
-/// As executors read.
+/// The chunk size that executors read with.
 const CHUNK: usize = 64 * 1024;
 
 const TAIL: Truncation = Truncation::Tail { bytes: 50 * 1024 };
 
-/// 4 MiB of a kind of output.
+/// 4 MiB of one kind of output.
 fn filled(mut line: impl FnMut(usize) -> String) -> Vec<u8> {
     let mut bytes = Vec::new();
     for n in 0.. {
@@ -155,7 +155,7 @@ fn to_disk(c: &mut Criterion) {
     group.finish();
 }
 
-/// Finding a line of an artifact of 100 MB with more than five million lines.
+/// Finding a line in a 100 MB artifact with more than five million lines.
 #[expect(clippy::unwrap_used, reason = "a bench stops at the first error")]
 fn read(c: &mut Criterion) {
     let root = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// This program measures nothing and waits for nothing.
+/// A clock that stands still: this program neither measures nor waits.
 #[derive(Debug)]
 struct WallClock;
 
@@ -65,7 +65,7 @@ fn main() -> io::Result<()> {
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let read = io::stdin().read(&mut buffer)?;
-        // With `--head` enough is enough: the producer then meets a closed pipe.
+        // Once `head` is satisfied we stop reading, so the producer gets SIGPIPE or EPIPE.
         if read == 0 || sink.push(&buffer[..read]) == Flow::Stop {
             break;
         }

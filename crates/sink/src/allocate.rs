@@ -1,4 +1,5 @@
-//! Numbers for artifacts: counted up under a lock, over all processes that share the directory, and not used again.
+//! Artifact numbers: handed out in ascending order under a file lock, across all processes that share the
+//! directory, and never reused.
 
 use crate::artifact_dir::ids;
 use crate::artifact_options::Naming;
@@ -7,17 +8,18 @@ use agent_bash_core::{ArtifactId, ArtifactMeta, StreamId};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// Holds the number of the next artifact, and the lock under which it is taken.
+/// File that holds the next artifact number, and whose lock guards it.
 pub(crate) const COUNTER: &str = ".next";
 
-/// How often the counter's lock is tried for, yielding in between: some 100 ms. Whoever holds it needs microseconds,
-/// unless it was stopped meanwhile; and a run must not wait for that.
+/// Attempts to take the counter's lock, yielding in between: about 100 ms. A holder needs microseconds unless it
+/// was stopped, and a run must not wait for a stopped process.
 const LOCK_TRIES: u32 = 50_000;
 
-/// How many file names are tried for one number; more than one is taken only where somebody meddles.
+/// Attempts to find a free file name for one number. A second attempt is only needed if something else writes to
+/// the directory.
 const NAME_TRIES: u32 = 1000;
 
-/// Takes the next number, and makes the file for it.
+/// Takes the next number and creates its file.
 pub(crate) fn allocate(
     naming: Naming,
     dir: &PrivateDir,
@@ -38,15 +40,15 @@ pub(crate) fn allocate(
         .seek(SeekFrom::Start(0))
         .and_then(|_| counter.write_all(format!("{:020}\n", id.0 + 1).as_bytes()));
     if let Err(error) = noted {
-        // The error that matters is the counter's.
+        // Ignored: the error worth reporting is the counter's.
         let _ = dir.remove(&name);
         return Err(error);
     }
     Ok((id, name, file))
 }
 
-/// Removes a directory in which nothing but the counter is left, and that of its session if it is empty then. Numbers begin
-/// anew after that, so it is only for directories whose links nobody can remember.
+/// Removes a directory in which only the counter is left, then its session's directory if that is empty. Numbering
+/// restarts afterwards, so call this only when nobody can still hold links to the old artifacts.
 pub(crate) fn forget(dir: &PrivateDir) {
     let only_counter = || {
         dir.names()
@@ -55,25 +57,25 @@ pub(crate) fn forget(dir: &PrivateDir) {
     if !only_counter() {
         return;
     }
-    // Whoever waits for this lock finds the counter without a name, and makes another.
+    // Processes waiting for this lock will find the counter unlinked and create a new one.
     let Ok(_lock) = lock_counter(dir) else {
         return;
     };
     if only_counter() && dir.remove(COUNTER).is_ok() && fs::remove_dir(dir.path()).is_ok() {
-        // The session's directory is not ours alone; one that is not empty stays.
+        // Other things live in the session's directory too; `rmdir` leaves it alone unless it is empty.
         if let Some(session) = dir.path().parent() {
             let _ = fs::remove_dir(session);
         }
     }
 }
 
-/// Opens the counter and takes its lock, which goes with the file.
+/// Opens the counter and locks it. Closing the file releases the lock.
 fn lock_counter(dir: &PrivateDir) -> io::Result<File> {
     let mut counter = dir.open_or_create(COUNTER)?;
     for _ in 0..LOCK_TRIES {
         match counter.try_lock() {
             Ok(()) if private_dir::is_linked(&counter) => return Ok(counter),
-            // Somebody found the directory empty and removed it meanwhile.
+            // Another process removed the empty directory, and the counter with it, before we got the lock.
             Ok(()) => counter = dir.open_or_create(COUNTER)?,
             Err(TryLockError::WouldBlock) => std::thread::yield_now(),
             Err(TryLockError::Error(error)) => return Err(error),
@@ -83,7 +85,7 @@ fn lock_counter(dir: &PrivateDir) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::WouldBlock, why))
 }
 
-/// The number that was not given out yet.
+/// The next unused number.
 fn next_number(dir: &PrivateDir, counter: &mut File) -> io::Result<u64> {
     let mut text = String::new();
     counter.take(64).read_to_string(&mut text)?;

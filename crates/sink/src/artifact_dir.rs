@@ -1,8 +1,8 @@
-//! [`ArtifactDir`]: a session's full outputs in a directory of their own.
+//! [`ArtifactDir`]: one directory per session for full outputs.
 //!
-//! The directory is made when the first artifact is; several processes may share it. Names and limits are in
-//! `artifact_options`, numbers come from `allocate`. Writing one artifact is `artifact_writer`, making room is
-//! `quota`, removing what the dead left is `sweep`, reading is `view`.
+//! The directory is created with the first artifact, and several processes may share it. Names and limits are in
+//! `artifact_options`, numbering in `allocate`, writing one artifact in `artifact_writer`, eviction in `quota`,
+//! cleaning up after dead processes in `sweep`, reading in `view`.
 
 use crate::allocate;
 use crate::artifact_options::{ArtifactDirOptions, SessionNameError};
@@ -22,13 +22,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A session's artifacts. Dropping it removes those it made, if their [`Lifetime`] is the session's.
+/// A session's artifacts. Dropping it removes those it created, if their [`Lifetime`] is the session's.
 #[derive(Debug)]
 pub struct ArtifactDir {
     shared: Arc<Shared>,
 }
 
-/// What writers need of their directory.
+/// The part that writers share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) options: ArtifactDirOptions,
@@ -38,14 +38,14 @@ pub(crate) struct Shared {
 #[derive(Debug, Default)]
 struct State {
     dir: Option<Arc<PrivateDir>>,
-    /// Made through this value, and not removed.
+    /// Created through this value and not removed since.
     made: BTreeSet<ArtifactId>,
 }
 
-/// An artifact as it is listed.
+/// One artifact in a listing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArtifactInfo {
-    /// What a result says of it; for one that another process goes on writing, its length as it is now.
+    /// The reference as results carry it. If another process is still writing the artifact, its current length.
     pub artifact: ArtifactRef,
     /// The command, or the first 16 KB of it.
     pub command: String,
@@ -61,7 +61,7 @@ pub struct ArtifactInfo {
     pub shared: bool,
 }
 
-/// What a removal has removed.
+/// How much was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Removed {
     /// Artifacts.
@@ -75,28 +75,28 @@ pub struct Removed {
 pub struct Cleared {
     /// What is gone.
     pub removed: Removed,
-    /// Artifacts that somebody still uses.
+    /// Artifacts that are still in use and were therefore kept.
     pub kept: u64,
 }
 
-/// Why an artifact cannot be read. The texts are those of the upstream.
+/// Why an artifact cannot be read. The contract fixes these texts.
 #[derive(Debug, thiserror::Error)]
 pub enum LookupError {
-    /// What stands behind `artifact://` is not a number.
+    /// The part after `artifact://` is not a number.
     #[error(transparent)]
     NotNumeric(#[from] ArtifactUriError),
-    /// There is none of that number.
+    /// No artifact has that number.
     #[error("Artifact {id} not found. Available: {}", available_text(available))]
     NotFound {
         /// The number.
         id: ArtifactId,
-        /// Those there are.
+        /// The existing artifact numbers.
         available: Vec<ArtifactId>,
     },
-    /// There is no session whose artifact it could be.
+    /// There is no session, hence no artifacts.
     #[error("No session - artifacts unavailable")]
     NoSession,
-    /// The system refused.
+    /// An I/O error.
     #[error("cannot read {path}: {source}")]
     Io {
         /// Which file.
@@ -116,7 +116,7 @@ fn available_text(available: &[ArtifactId]) -> String {
     }
 }
 
-/// Opens what `3` or `artifact://3` names in a session, if there is a session.
+/// Opens the artifact that `3` or `artifact://3` names in a session, if there is a session.
 ///
 /// # Errors
 /// [`LookupError`].
@@ -126,7 +126,7 @@ pub fn open_artifact(session: Option<&ArtifactDir>, uri: &str) -> Result<FileVie
 }
 
 impl ArtifactDir {
-    /// A directory of which nothing is made, looked at or checked yet.
+    /// Does no I/O: the directory is neither created nor checked until it is used.
     ///
     /// # Errors
     /// [`SessionNameError`].
@@ -140,7 +140,7 @@ impl ArtifactDir {
         })
     }
 
-    /// Where the artifacts are, once there are any.
+    /// Where the artifacts are or will be.
     pub fn path(&self) -> PathBuf {
         let Shared { options, .. } = &*self.shared;
         let mut path = options.root.clone();
@@ -148,7 +148,7 @@ impl ArtifactDir {
         path
     }
 
-    /// The finished artifacts, oldest first. None if the directory cannot be read.
+    /// The finished artifacts, oldest first; empty if the directory cannot be read.
     pub fn list(&self) -> Vec<ArtifactInfo> {
         let Ok(dir) = self.shared.look() else {
             return Vec::new();
@@ -182,16 +182,16 @@ impl ArtifactDir {
         })
     }
 
-    /// The artifact that a path names, as `paged` shows it; `None` if it is not one of this session.
+    /// The artifact at a path, as the `paged` profile prints it; `None` if the path is not one of this session's.
     pub fn find(&self, path: &Path) -> Option<ArtifactInfo> {
         self.list()
             .into_iter()
             .find(|info| Path::new(&info.artifact.path) == path)
     }
 
-    /// Ends the session: removes what was made through this value, if its lifetime is the session's. Files that other
-    /// processes go on writing stay, and so does the number of the next artifact: a link leads to its own output or
-    /// nowhere, never to another. Called on drop, too.
+    /// Ends the session: removes what was created through this value, if its lifetime is the session's. Files that
+    /// other processes are still writing are kept. So is the counter: a link must resolve to its own output or to
+    /// nothing, never to a later artifact. Also called on drop.
     pub fn close(&self) -> Removed {
         let mut state = self.shared.state();
         let made = std::mem::take(&mut state.made);
@@ -212,8 +212,8 @@ impl ArtifactDir {
         removed
     }
 
-    /// Removes all artifacts of the session but those that `keep` names and those that another process's session still
-    /// has, whatever their age.
+    /// Removes all artifacts of the session regardless of age, except those that `keep` selects and those that
+    /// belong to a live session of another process.
     pub fn clear(&self, keep: impl Fn(&ArtifactInfo) -> bool) -> Cleared {
         match self.shared.look() {
             Ok(dir) => sweep::clear(&dir, self.shared.options.clock.wall(), keep),
@@ -221,13 +221,14 @@ impl ArtifactDir {
         }
     }
 
-    /// Removes what is past its time in all sessions under `root`: artifacts whose session's process is dead, and
-    /// those a day old that may become no older. To be called at a start.
+    /// Removes expired artifacts in all sessions under `root`: session-lifetime artifacts whose process is dead,
+    /// and day-lifetime artifacts that are older than a day. Call it at startup.
     pub fn sweep(root: &Path, now: Timestamp) -> Removed {
         sweep::sweep(root, now)
     }
 
-    /// As [`Self::sweep`], at most once an hour: for programs that make one call, since it looks at every artifact.
+    /// As [`Self::sweep`], but at most once an hour. For programs that make a single call: a sweep looks at every
+    /// artifact.
     pub fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
         sweep::sweep_when_due(root, now)
     }
@@ -248,7 +249,7 @@ impl ArtifactStore for ArtifactDir {
         self.shared
             .create(meta, stream)
             .or_else(|error| match error {
-                // Another process found the directory empty, and removed it under our hands.
+                // Another process removed the empty directory after we opened it.
                 ArtifactError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                     self.shared.create(meta, stream)
                 }
@@ -275,7 +276,7 @@ impl Shared {
         let dir = self.make().map_err(failed)?;
         quota::make_room(&dir, &self.options, 0, None)?;
         let (id, name, file) = {
-            // Threads wait for each other here, so that only other processes are met at the file's lock.
+            // Threads of this process queue on the mutex, so only other processes contend for the file lock.
             let _turn = self.state();
             allocate::allocate(self.options.naming, &dir, meta, stream).map_err(failed)?
         };
@@ -284,12 +285,12 @@ impl Shared {
         Ok(Box::new(writer))
     }
 
-    /// An artifact is whole.
+    /// Records a completed artifact.
     pub(crate) fn made(&self, id: ArtifactId) {
         self.state().made.insert(id);
     }
 
-    /// The directory, made if it is missing.
+    /// The directory, created if missing.
     fn make(&self) -> io::Result<Arc<PrivateDir>> {
         let mut state = self.state();
         if let Some(dir) = &state.dir
@@ -305,7 +306,7 @@ impl Shared {
         Ok(dir)
     }
 
-    /// The directory, if there is one.
+    /// The directory, if it exists.
     fn look(&self) -> io::Result<Arc<PrivateDir>> {
         if let Some(dir) = &self.state().dir {
             return Ok(dir.clone());
@@ -342,7 +343,7 @@ pub(crate) fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> 
 }
 
 impl Removed {
-    /// Removes an artifact and counts it.
+    /// Removes an artifact and counts it if that worked.
     pub(crate) fn take(&mut self, sidecar: &Sidecar, dir: &PrivateDir) {
         let bytes = dir.size(&sidecar.file);
         if sidecar.remove(dir).is_ok() {

@@ -1,44 +1,44 @@
-//! Where artifacts are kept, what they are called, how large they may become and how long they stay.
+//! Where artifacts are stored, how their files are named, how large they may grow and how long they are kept.
 
 use crate::sidecar::Lifetime;
 use agent_bash_core::{ArtifactId, ArtifactMeta, Clock, StreamId};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where artifacts are kept, and how long. Every field is a decision of the caller.
+/// Storage options of a session's artifacts. All fields are required.
 #[derive(Debug, Clone)]
 pub struct ArtifactDirOptions {
     /// The state directory; absolute. Artifacts are in `<root>/<session>/artifacts`.
     pub root: PathBuf,
-    /// The session's name: one path component.
+    /// The session's name; must be a single path component.
     pub session: String,
-    /// How files are called.
+    /// How files are named.
     pub naming: Naming,
     /// How long artifacts are kept.
     pub lifetime: Lifetime,
-    /// How large they may become.
+    /// Size limits.
     pub limits: ArtifactLimits,
-    /// For telling old artifacts from new ones.
+    /// Supplies the age of artifacts.
     pub clock: Arc<dyn Clock>,
 }
 
-/// How the files of artifacts are called. Their numbers are the same sequence, whatever the names.
+/// How artifact files are named. The numbering is the same for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Naming {
     /// `<id>.log`.
     Numbered,
-    /// `bash-<unixNano>-stdout.txt` and `-stderr.txt`, as texts that name paths want it.
+    /// `bash-<unixNano>-stdout.txt` and `-stderr.txt`, for profiles whose texts show paths.
     Paged,
 }
 
 /// How large artifacts may become, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArtifactLimits {
-    /// One file; what comes after is counted and not written.
+    /// Limit of one file. Bytes beyond it are counted but not written.
     pub per_file: u64,
-    /// All of a session; the oldest go first.
+    /// Limit of all artifacts of a session; the oldest are evicted first.
     pub per_session: u64,
-    /// Left free on the file system; the oldest go first.
+    /// Space to leave free on the file system; the oldest are evicted first.
     pub free_floor: u64,
 }
 
@@ -48,7 +48,7 @@ impl ArtifactDirOptions {
         [&self.session, DIRECTORY]
     }
 
-    /// Whether the session's name can be a directory's.
+    /// Checks that the session's name is usable as a directory name.
     pub(crate) fn check_session(&self) -> Result<(), SessionNameError> {
         let name = &self.session;
         let is_component = !name.is_empty()
@@ -72,13 +72,13 @@ impl ArtifactLimits {
     };
 }
 
-/// The session's name is no single path component.
+/// The session's name is not a single path component.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("session name must be one path component of at most 100 bytes, got: {0:?}")]
 pub struct SessionNameError(pub String);
 
 impl Naming {
-    /// A data file; the next name it may have at each attempt.
+    /// The data file's name for the given attempt.
     pub(crate) fn file(
         self,
         id: ArtifactId,
@@ -90,7 +90,8 @@ impl Naming {
             Self::Numbered if attempt == 0 => format!("{id}.log"),
             Self::Numbered => format!("{id}-{attempt}.log"),
             Self::Paged => {
-                // The clock gives milliseconds; calls of the same one are told apart by what is below.
+                // The clock has millisecond resolution; the attempt number below tells apart calls in the same
+                // millisecond.
                 let nanos = meta.started_at.0.saturating_mul(1_000_000);
                 let nanos = nanos.saturating_add(u64::from(attempt));
                 let stream = match stream {
@@ -104,5 +105,5 @@ impl Naming {
     }
 }
 
-/// Directory of artifacts below that of its session.
+/// The artifact directory's name inside a session's directory.
 pub(crate) const DIRECTORY: &str = "artifacts";

@@ -1,4 +1,4 @@
-//! One artifact being written: the cap, the counts, the line index, and its end, whole or not at all.
+//! Writes one artifact: size cap, counts, line index. An artifact is either finished or removed.
 
 use crate::artifact_dir::Shared;
 use crate::line_index::LineIndex;
@@ -11,10 +11,10 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes between two looks at quota and free space.
+/// Bytes written between two checks of quota and free space.
 const STEP: u64 = 8 << 20;
 
-/// Writes one artifact. Dropped before its end, it removes what it wrote.
+/// Writes one artifact. Dropping it unfinished removes what was written.
 pub(crate) struct FileWriter {
     shared: Arc<Shared>,
     dir: Arc<PrivateDir>,
@@ -23,14 +23,14 @@ pub(crate) struct FileWriter {
     bytes: u64,
     complete: bool,
     index: LineIndex,
-    /// Bytes until the next look at quota and free space.
+    /// Bytes left until the next check of quota and free space.
     unchecked: u64,
     given_away: AtomicBool,
     whole: bool,
 }
 
 impl FileWriter {
-    /// Takes over a new, empty file, and writes down what it is.
+    /// Takes a new, empty file and writes its sidecar.
     pub(crate) fn new(
         shared: Arc<Shared>,
         dir: Arc<PrivateDir>,
@@ -49,7 +49,7 @@ impl FileWriter {
             given_away: AtomicBool::new(false),
             whole: false,
         };
-        // On an error the writer is dropped, and its file with it.
+        // On an error the writer is dropped, which removes the file.
         writer.sidecar.write(&writer.dir)?;
         Ok(writer)
     }
@@ -86,7 +86,7 @@ impl ArtifactWriter for FileWriter {
     }
 
     fn file(&self) -> io::Result<File> {
-        // The file was opened for appending, and so is every copy of its descriptor.
+        // The file was opened with O_APPEND, so every duplicate of the descriptor appends.
         let file = self.file.try_clone()?;
         self.given_away.store(true, Ordering::Relaxed);
         Ok(file)
@@ -101,7 +101,7 @@ impl ArtifactWriter for FileWriter {
             .map_err(|error| self.failed(error))?;
         self.whole = true;
         self.shared.made(self.sidecar.id);
-        // What this one took up may be too much for the session; it is the older ones that go.
+        // This artifact may have pushed the session over its quota; evict older ones, not this one.
         let _ = quota::make_room(&self.dir, &self.shared.options, 0, Some(self.sidecar.id));
         self.sidecar
             .reference(&self.dir)
@@ -112,7 +112,7 @@ impl ArtifactWriter for FileWriter {
 impl Drop for FileWriter {
     fn drop(&mut self) {
         if !self.whole {
-            // Nothing links to it; what cannot be removed now is swept later.
+            // Nothing refers to it yet. If the removal fails, a later sweep catches it.
             let _ = self.sidecar.remove(&self.dir);
         }
     }

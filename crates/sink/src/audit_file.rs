@@ -1,4 +1,4 @@
-//! [`AuditFile`]: a record of calls, one line of JSON each.
+//! [`AuditFile`]: an audit log, one JSON line per call.
 
 use agent_bash_core::{AuditEntry, AuditLog};
 use rustix::fs::OFlags;
@@ -8,15 +8,15 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::PathBuf;
 
-/// Appends to a file with mode 0600, which any number of processes may share. It is opened for each line, so whoever
-/// rotates logs may rename it at any time.
+/// Appends to a file with mode 0600 that any number of processes may share. The file is opened for each line, so
+/// log rotation may rename it at any time.
 #[derive(Debug, Clone)]
 pub struct AuditFile {
     path: PathBuf,
 }
 
 impl AuditFile {
-    /// The log at `path`, absolute. Touches nothing yet.
+    /// An audit log at `path`, which must be absolute. Does no I/O yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self { path: path.into() }
     }
@@ -38,7 +38,7 @@ impl AuditLog for AuditFile {
                 .mode(0o700)
                 .create(directory)?;
         }
-        // A FIFO would wait for a reader.
+        // Without O_NONBLOCK, opening a FIFO would block until it has a reader.
         let nonblock = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
         let mut file = OpenOptions::new()
             .append(true)
@@ -50,7 +50,7 @@ impl AuditLog for AuditFile {
         if !file.metadata()?.is_file() {
             return Err(self.unusable(&"it is no regular file"));
         }
-        // In one piece: lines of other processes stand before or after it.
+        // A single write, so that lines of other processes cannot interleave.
         file.write_all(&line)
     }
 }
@@ -77,7 +77,7 @@ mod tests {
         }
     }
 
-    /// With a reader and without one.
+    /// Both for a FIFO with a reader and one without.
     #[test]
     fn only_a_regular_file_is_written() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! [`CallOutput`]: the streams of one call, one sink merged or two apart, as an executor's consumer.
+//! [`CallOutput`]: the output streams of one call, either merged into one sink or kept in two.
 
 use crate::report::SinkReport;
 use crate::sanitise::CarriageReturn;
@@ -12,20 +12,20 @@ use std::iter;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// What a call wants of its output. Every field is a decision of the caller.
+/// Output options of a call. All fields are required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallOptions {
-    /// One sink or two.
+    /// Merged (one sink) or separate (two).
     pub streams: Streams,
-    /// Per stream; with [`CallOptions::share_window`] for both together.
+    /// Limits per stream; with [`CallOptions::share_window`] for both together.
     pub limits: OutputLimits,
-    /// First lines wanted of stdout; of the merged stream where there is only that.
+    /// Keep only the first lines of stdout, or of the merged stream.
     pub head: Option<NonZeroU64>,
-    /// Last lines wanted of stdout, likewise.
+    /// Keep only the last lines of stdout, or of the merged stream.
     pub tail: Option<NonZeroU64>,
-    /// What a lone CR does.
+    /// How a lone CR is handled.
     pub carriage_return: CarriageReturn,
-    /// Stdout, a newline and stderr together fit the window of `Tail` and `Head` policies (`workspace`: "100 KB
+    /// Stdout, a newline and stderr share one window under the `Tail` and `Head` policies (`workspace`: "100 KB
     /// applies to the two joined"). Otherwise each stream has a window of its own.
     pub share_window: bool,
 }
@@ -34,24 +34,24 @@ pub struct CallOptions {
 pub struct CallOutput {
     /// The merged stream, or stdout.
     first: OutputSink,
-    /// Stderr, where it is apart.
+    /// Stderr, if it is kept separate.
     stderr: Option<OutputSink>,
     options: CallOptions,
-    /// What both streams may show together, where that is less than their limits.
+    /// Upper bound for both streams together, if it is lower than their limits.
     window: Option<Window>,
 }
 
-/// The account of a call's streams.
+/// The report on a call's streams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallReport {
     /// The merged stream, or stdout.
     pub first: SinkReport,
-    /// Stderr, where it was apart.
+    /// Stderr, if it was kept separate.
     pub stderr: Option<SinkReport>,
 }
 
 impl CallOutput {
-    /// Sinks without output. `store` keeps the whole of it where that is needed.
+    /// Sinks without output yet. If `store` is given, it keeps the full output where that is needed.
     pub fn new(
         options: CallOptions,
         store: Option<Arc<dyn ArtifactStore>>,
@@ -86,8 +86,8 @@ impl CallOutput {
         }
     }
 
-    /// From now on, no more is shown than `window` holds, of both streams together and whatever their limits. Nothing that was
-    /// taken already is lost by it.
+    /// From now on, shows no more than `window` holds, counted over both streams and regardless of their limits.
+    /// Nothing that was already taken is lost.
     pub fn narrow(&mut self, window: Window) {
         self.window = Some(window);
     }
@@ -102,7 +102,7 @@ impl CallOutput {
         self.sink(stream).take_file_for_survivors()
     }
 
-    /// Keeps the whole output, also where what is shown is all of it.
+    /// Keeps the full output even if all of it is shown.
     pub fn keep(&mut self) {
         for sink in iter::once(&mut self.first).chain(&mut self.stderr) {
             sink.keep();
@@ -135,7 +135,7 @@ impl CallOutput {
                 let left = left_of(within(whole, bytes), &stderr);
                 (first.finish_within(left, end), stderr)
             }
-            // Neither may leave the other without.
+            // Neither stream may use up the window and leave the other without.
             _ if window.is_some() => {
                 let stderr = stderr.finish_within(whole.half(), end);
                 let left = left_of(whole, &stderr);
@@ -167,13 +167,13 @@ impl OutputConsumer for CallOutput {
     }
 }
 
-/// No window of its own.
+/// No window limit of its own.
 const UNBOUNDED: Window = Window {
     bytes: usize::MAX,
     lines: usize::MAX,
 };
 
-/// A window that both streams have in common.
+/// One window shared by both streams.
 fn within(window: Window, bytes: usize) -> Window {
     Window {
         bytes: bytes.min(window.bytes),
@@ -181,7 +181,7 @@ fn within(window: Window, bytes: usize) -> Window {
     }
 }
 
-/// What one stream leaves of a shared window, with the newline between the two.
+/// What is left of a shared window after one stream and the separating newline.
 fn left_of(window: Window, report: &SinkReport) -> Window {
     let shown = |count| usize::try_from(count).unwrap_or(usize::MAX);
     match shown(report.summary.shown_bytes) {
@@ -191,19 +191,19 @@ fn left_of(window: Window, report: &SinkReport) -> Window {
 }
 
 impl CallReport {
-    /// The reports, in the order in which the text shows them.
+    /// The reports, in display order.
     pub fn reports(&self) -> impl Iterator<Item = &SinkReport> {
         iter::once(&self.first).chain(&self.stderr)
     }
 
-    /// The files with whole outputs.
+    /// The files that hold full outputs.
     pub fn artifacts(&self) -> Vec<ArtifactRef> {
         self.reports()
             .filter_map(|report| report.artifact.clone())
             .collect()
     }
 
-    /// The counts of both streams as of one, stdout first: stderr's lines are numbered after stdout's.
+    /// The counts of both streams as one, stdout first: stderr's line numbers continue after stdout's.
     pub fn summary(&self) -> OutputSummary {
         let mut all = self.first.summary.clone();
         let Some(stderr) = &self.stderr else {
@@ -229,7 +229,7 @@ impl CallReport {
         all
     }
 
-    /// Which part of the output is shown, of the stream that was cut.
+    /// Which part of the output is shown, taken from the stream that was truncated.
     pub fn direction(&self) -> Direction {
         self.summary().direction
     }

@@ -1,7 +1,7 @@
-//! The truncation policies: from the window of a finished stream to the pieces that are shown.
+//! The truncation policies: select the pieces to show from the window of a finished stream.
 //!
-//! All four work on positions within the clean text and on line numbers; what a cut costs in raw bytes is read off
-//! the window afterwards.
+//! All four work on positions within the clean text and on line numbers. How many raw bytes a cut drops is then
+//! looked up in the window.
 
 use crate::lines::Text;
 use crate::report::{Piece, Shown};
@@ -9,7 +9,7 @@ use crate::scan;
 use crate::window::{Part, Shrink, Window};
 use agent_bash_core::{Direction, TruncatedBy, Truncation};
 
-/// What is shown, and what is not.
+/// What is shown, and how much is not.
 pub(crate) struct Cut {
     pub(crate) shown: Shown,
     pub(crate) truncated_by: Option<TruncatedBy>,
@@ -18,9 +18,9 @@ pub(crate) struct Cut {
     pub(crate) dropped_bytes: u64,
 }
 
-/// How much of both ends of a text a policy may come to show: the sizes of a [`Window`].
+/// How many bytes of head and tail a policy may need to show: the sizes of a [`Window`].
 pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
-    // One byte more than is shown at the end: it tells whether a line begins right there.
+    // One byte more than is shown at the end, to tell whether a line starts exactly there.
     match policy {
         Truncation::Tail { bytes } => (0, bytes.saturating_add(1)),
         Truncation::Middle { max, ends } => (ends, max.max(ends).saturating_add(1)),
@@ -30,7 +30,7 @@ pub(crate) fn window_sizes(policy: Truncation, tail: bool) -> (usize, usize) {
     }
 }
 
-/// When a policy's window may become smaller.
+/// When a policy's window may shrink.
 pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<Shrink> {
     match policy {
         Truncation::Middle { max, ends } if !tail => Some(Shrink {
@@ -41,12 +41,12 @@ pub(crate) fn shrink(policy: Truncation, tail: bool) -> Option<Shrink> {
     }
 }
 
-/// Cuts a text whose stream was `raw` bytes long down to what `tail` lines and the policy leave.
+/// Cuts the text of a stream of `raw` bytes to the last `tail` lines (if given) and then by the policy.
 pub(crate) fn cut(text: &Text, policy: Truncation, tail: Option<u64>, raw: u64) -> Cut {
     cut_within(text, policy, usize::MAX, tail, raw)
 }
 
-/// As [`cut`], to `most` lines, whatever the policy.
+/// As [`cut`], but to at most `most` lines regardless of the policy.
 pub(crate) fn cut_within(
     text: &Text,
     policy: Truncation,
@@ -71,7 +71,7 @@ pub(crate) fn cut_within(
                 head_lines,
                 tail_lines,
             } => {
-                // Together never more lines than are shown whole, or the two would overlap.
+                // Head and tail together must not exceed the lines that are shown whole, or they would overlap.
                 let head_lines = head_lines.min(max_lines.div_ceil(2));
                 let tail_lines = tail_lines.min(max_lines / 2);
                 let shown = head_and_tail(text, max_bytes, head_lines, tail_lines);
@@ -104,10 +104,10 @@ pub(crate) fn cut_within(
     }
 }
 
-/// What is shown, what cut it, and which part that is; the last means nothing where nothing was cut.
+/// What is shown, what truncated it, and which part it is. The direction means nothing if nothing was truncated.
 type Choice = (Shown, Option<TruncatedBy>, Direction);
 
-/// A text that is shown whole as far as the policy goes.
+/// The text as it is shown if the policy does not cut it.
 fn whole(text: &Text) -> Choice {
     let total = text.window.total;
     let piece = span(&text.window, 0, total).unwrap_or_default();
@@ -124,12 +124,12 @@ fn by_bytes(shown: Shown) -> Choice {
     (shown, Some(TruncatedBy::Bytes), direction)
 }
 
-/// Whether the policy leaves a text as it is.
+/// Whether the policy leaves a text uncut.
 fn fits(text: &Text, (max_bytes, max_lines): (usize, usize)) -> bool {
     text.window.total <= max_bytes as u64 && text.lines <= max_lines as u64
 }
 
-/// What a policy shows whole, in bytes and lines, where `most` lines may be shown.
+/// The largest text, in bytes and lines, that a policy leaves uncut, if at most `most` lines may be shown.
 fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
     match policy {
         Truncation::Tail { bytes } | Truncation::Head { bytes } => (bytes, most),
@@ -142,8 +142,8 @@ fn bounds(policy: Truncation, most: usize) -> (usize, usize) {
     }
 }
 
-/// The last `wanted` lines, of more. Where they are too much for the policy, the end of them: it is the end that was
-/// asked for, and where it begins is known only after the text has gone by.
+/// The last `wanted` lines of a text that has more. If they exceed the policy's limits, their end is kept: the
+/// caller asked for the end, and where the wanted lines begin is only known once the stream is over.
 fn last_lines(text: &Text, (max_bytes, max_lines): (usize, usize), wanted: u64) -> Choice {
     let lines = wanted.min(max_lines as u64);
     let by = if wanted > lines {
@@ -165,7 +165,7 @@ fn last_lines(text: &Text, (max_bytes, max_lines): (usize, usize), wanted: u64) 
     }
 }
 
-/// Where the `n`-th line from the end begins, if that is in the part.
+/// Where the `n`-th line from the end begins, if that is inside the part.
 fn nth_last_line(part: &Part, n: u64) -> Option<u64> {
     let start = part.start;
     let bytes = part.bytes();
@@ -179,7 +179,7 @@ fn nth_last_line(part: &Part, n: u64) -> Option<u64> {
         .map(|end| start + end as u64 + 1)
 }
 
-/// The last `max` bytes, from a line's start if one begins among them.
+/// The last `max` bytes, starting at a line boundary if there is one among them.
 fn last_bytes(text: &Text, max: usize) -> Piece {
     let Text {
         window,
@@ -199,7 +199,7 @@ fn last_bytes(text: &Text, max: usize) -> Piece {
     piece
 }
 
-/// The first position from `earliest` on at which a line begins that has text.
+/// The first line start at or after `earliest` that is followed by text.
 fn line_start_at_or_after(part: &Part, earliest: u64) -> Option<u64> {
     let (start, end) = (part.start, part.end());
     if earliest == 0 {
@@ -219,7 +219,7 @@ fn first_bytes(text: &Text, max: usize) -> Piece {
     number_from_start(piece)
 }
 
-/// The first `max` bytes, and of those at most `most` lines.
+/// The first `max` bytes, limited to `most` lines.
 fn first_lines(text: &Text, max: usize, most: usize) -> Choice {
     match first_lines_len(text.window.head.bytes(), most) {
         Some(len) if len <= max => (
@@ -231,7 +231,7 @@ fn first_lines(text: &Text, max: usize, most: usize) -> Choice {
     }
 }
 
-/// The first and the last `ends` bytes, and of each at most `most` lines.
+/// The first and the last `ends` bytes, each limited to `most` lines.
 fn middle(text: &Text, ends: usize, most: usize) -> Shown {
     let first = first_lines_len(text.window.head.bytes(), most).unwrap_or(usize::MAX);
     let head = first_bytes(text, ends.min(first));
@@ -243,7 +243,7 @@ fn middle(text: &Text, ends: usize, most: usize) -> Shown {
     Shown::Ends { head, tail }
 }
 
-/// The first and the last lines, trimmed from the inside until both fit `max` bytes.
+/// The first and the last lines, trimmed from the inside until they fit in `max` bytes together.
 fn head_and_tail(text: &Text, max: usize, head_lines: usize, tail_lines: usize) -> Shown {
     let window = &text.window;
     let total = window.total;
@@ -267,7 +267,7 @@ fn head_and_tail(text: &Text, max: usize, head_lines: usize, tail_lines: usize) 
     Shown::Ends { head, tail }
 }
 
-/// Says how much of a line is missing that is longer than its half of the window.
+/// Records how many bytes are missing of a line that is longer than its half of the window.
 fn mark_cut_lines(text: &Text, head: &mut Piece, tail: &mut Piece) {
     let head_len = head.text.len() as u64;
     let tail_from = text.window.total - tail.text.len() as u64;
@@ -281,7 +281,7 @@ fn mark_cut_lines(text: &Text, head: &mut Piece, tail: &mut Piece) {
     }
 }
 
-/// Length of the first `n` lines, if so many have ended.
+/// Length of the first `n` lines, if there are that many complete ones.
 fn first_lines_len(bytes: &[u8], n: usize) -> Option<usize> {
     let Some(nth) = n.checked_sub(1) else {
         return Some(0);
@@ -291,13 +291,13 @@ fn first_lines_len(bytes: &[u8], n: usize) -> Option<usize> {
         .map(|end| end + 1)
 }
 
-/// Length of the whole lines within the first `max` bytes, if there are any.
+/// Length of the complete lines within the first `max` bytes, if there are any.
 fn whole_lines_len(bytes: &[u8], max: usize) -> Option<usize> {
     let bytes = &bytes[..max.min(bytes.len())];
     memchr::memrchr(b'\n', bytes).map(|end| end + 1)
 }
 
-/// The text between two positions, trimmed to whole characters. `None` where it is not kept.
+/// The text between two positions, trimmed to whole characters. `None` if it is no longer kept.
 fn span(window: &Window, from: u64, to: u64) -> Option<Piece> {
     let part = match &window.tail {
         tail if tail.start <= from && to <= tail.end() => tail,
@@ -318,7 +318,7 @@ fn span(window: &Window, from: u64, to: u64) -> Option<Piece> {
     })
 }
 
-/// Without a character that is cut off at the end.
+/// Drops a character that is incomplete at the end.
 fn whole_characters(bytes: &[u8]) -> &[u8] {
     match std::str::from_utf8(bytes) {
         Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
@@ -343,7 +343,7 @@ fn lines_in(text: &str) -> u64 {
     scan::newlines(text.as_bytes()) + u64::from(open)
 }
 
-/// Raw bytes that the shown pieces stand for, with what was cleaned away in and before them.
+/// Raw bytes that the shown pieces account for, including what cleaning removed in and before them.
 fn shown_raw(text: &Text, shown: &Shown, raw: u64) -> u64 {
     let window = &text.window;
     let total = window.total;

@@ -1,51 +1,51 @@
-//! Where an escape sequence ends: the door to `vte`, the parser that terminals use (ECMA-48, Paul Williams' state
-//! machine). What a sequence means is nobody's business here, but for the few by which programs draw a line anew
-//! ([`LineEffect`]); it is removed.
+//! Finds where an escape sequence ends, by means of `vte`, the parser that terminals use (ECMA-48, Paul Williams'
+//! state machine). Sequences are removed; their meaning is ignored except for the few with which programs redraw a
+//! line ([`LineEffect`]).
 //!
-//! Two things are ours. The bodies of string sequences (OSC, DCS, SOS, PM, APC) never reach `vte`, which keeps an OSC
-//! body of any length in memory. And a string that is never closed must not swallow the rest of an output: one that
-//! runs past [`MAX_STRING`] is over, and so is one at a line's end (sixels that are broken into lines would show; hardly
-//! anything writes them so).
+//! Two things are done here rather than by `vte`. The bodies of string sequences (OSC, DCS, SOS, PM, APC) never
+//! reach it, because it buffers an OSC body of any length in memory. And an unterminated string must not swallow
+//! the rest of an output: a string ends after [`MAX_STRING`] bytes, and at a line's end. (Sixels broken into
+//! several lines would therefore show as text; hardly anything writes them so.)
 
 use vte::{Params, Parser, Perform};
 
-/// Cancel: ends any sequence, in `vte` too.
+/// Cancel: ends any sequence, also in `vte`.
 const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
 const BEL: u8 = 0x07;
 const DEL: u8 = 0x7f;
 
-/// Longest body of a string sequence, in bytes. Inline images are the longest there are in practice.
+/// Longest body of a string sequence, in bytes. The longest ones in practice are inline images.
 const MAX_STRING: u32 = 1 << 20;
 
-/// What became of a byte within a sequence.
+/// What a byte within a sequence turned out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Belongs to the sequence, which goes on.
+    /// Part of the sequence, which continues.
     Inside,
-    /// Belongs to the sequence, and was its last.
+    /// The last byte of the sequence.
     Last(LineEffect),
-    /// A control that takes effect although the sequence goes on, as terminals do it.
+    /// A C0 control inside the sequence: executed, as terminals do, and the sequence continues.
     Control,
-    /// Does not belong to the sequence, which ended before it.
+    /// Not part of the sequence, which ended before this byte.
     After,
 }
 
-/// What a sequence does to the line on which it stands.
+/// What a sequence does to its line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum LineEffect {
-    /// Nothing that matters for a text.
+    /// Nothing that matters to the text.
     #[default]
     None,
-    /// CHA to column 1, or EL of the whole line: as a carriage return.
+    /// CHA to column 1, or EL of the whole line: handled like a carriage return.
     Restart,
-    /// EL from the cursor on.
+    /// EL from the cursor to the end of the line.
     EraseRight,
 }
 
 impl LineEffect {
-    /// Of a control sequence with one parameter or none (then 0).
+    /// The effect of a control sequence with one parameter, or none (then 0).
     fn of(parameter: u16, last: char) -> Self {
         match (last, parameter) {
             ('G', 0 | 1) | ('K', 2) => Self::Restart,
@@ -55,7 +55,7 @@ impl LineEffect {
     }
 }
 
-/// A sequence being skipped.
+/// An escape sequence that is being skipped.
 #[derive(Default)]
 pub(crate) struct Escape {
     parser: Parser,
@@ -64,19 +64,19 @@ pub(crate) struct Escape {
 
 #[derive(Clone, Copy, Default)]
 enum State {
-    /// ESC was the last byte that mattered.
+    /// Nothing relevant since the ESC.
     #[default]
     Opened,
     /// In the middle of an ESC or CSI sequence.
     Sequence,
-    /// In a string's body.
+    /// In the body of a string sequence.
     Body { is_osc: bool, left: u32 },
 }
 
 impl Escape {
-    /// Length and effect of a whole control sequence (`ESC [ … final`) at the start of `bytes`, if it is all there and
-    /// nothing unusual is in it. Most sequences are such, and need no parser: parameter and intermediate bytes, in whatever
-    /// order, end with a byte from `@` to `~`.
+    /// Length and effect of a complete control sequence (`ESC [ … final`) at the start of `bytes`, if it is
+    /// well-formed. The fast path for most sequences, which need no parser: parameter and intermediate bytes, in
+    /// any order, up to a byte from `@` to `~`.
     pub(crate) fn simple(bytes: &[u8]) -> Option<(usize, LineEffect)> {
         let [ESC, b'[', rest @ ..] = bytes else {
             return None;
@@ -99,13 +99,13 @@ impl Escape {
         Some((end + 3, effect))
     }
 
-    /// Begins a sequence with an ESC.
+    /// Begins a sequence at an ESC.
     pub(crate) fn open(&mut self) {
         self.feed(ESC);
         self.state = State::Opened;
     }
 
-    /// Takes the next byte. After [`Step::Last`] and [`Step::After`] the sequence is over.
+    /// Takes the next byte. [`Step::Last`] and [`Step::After`] end the sequence.
     pub(crate) fn byte(&mut self, byte: u8) -> Step {
         match self.state {
             State::Body { is_osc, left } => self.in_body(is_osc, left, byte),
@@ -118,7 +118,7 @@ impl Escape {
             self.open();
             return Step::Inside;
         }
-        // Text in the middle of a sequence: a broken sequence must not take half a character with it.
+        // Text inside a sequence: the sequence is broken, and must not take part of a UTF-8 character with it.
         if byte >= 0x80 {
             return self.cancel(Step::After);
         }
@@ -130,13 +130,13 @@ impl Escape {
             };
             return Step::Inside;
         }
-        // `vte` ignores DEL here without a word, so it must not change what we know of its state.
+        // `vte` silently ignores DEL here, so our record of its state must not change.
         if byte == DEL {
             return Step::Inside;
         }
         let seen = self.feed(byte);
         if seen.printed {
-            // `vte` ends an ill-formed control sequence without a word; this is the text after it.
+            // `vte` ends an ill-formed control sequence silently; this byte is the text after it.
             return Step::After;
         }
         match seen.control {
@@ -180,7 +180,7 @@ impl Escape {
     }
 }
 
-/// What `vte` did with a byte.
+/// What `vte` reported for a byte.
 #[derive(Default)]
 struct Seen {
     ended: bool,

@@ -10,11 +10,11 @@
 //! | watching a command while it runs | [`LiveUpdates`], [`TailBuffer`], [`TerminalText`] |
 //!
 //! What a stream passes through, each in a file of its own: `sanitise` (with `escape`, `visible`, `scan`) cleans,
-//! `lines` applies line limits and counts, `window` keeps both ends, `cut` is the truncation policies, `spill` takes
-//! the raw bytes to disk. No text *around* an output is written here: the headings and notices of a result are
-//! `agent-bash`'s, made from the report; `wording` has the words that others use, too.
-//!
-//! This crate starts no process and knows no terminal.
+//! What a stream passes through, one file each: `sanitise` (with `escape`, `visible`, `scan`) cleans, `lines`
+//! applies line limits and counts, `window` keeps both ends, `cut` holds the truncation policies, `spill` moves raw
+//! bytes to disk. No text *around* an output is written here: the headings and notices of a result belong to
+//! `agent-bash`, which makes them from the report. `wording` holds the phrases that other crates share.
+//! This crate starts no processes and knows nothing of terminals.
 
 mod allocate;
 mod artifact_dir;

@@ -1,4 +1,5 @@
-//! Where lines begin in a large file, sparsely: how many have ended at every 64 KiB. 13 KB of numbers for 100 MB.
+//! A sparse line index for large files: the number of line ends before every 64 KiB boundary. 13 KB for a 100 MB
+//! file.
 
 use crate::scan;
 use serde::{Deserialize, Serialize};
@@ -6,24 +7,24 @@ use serde::{Deserialize, Serialize};
 /// Bytes between two entries.
 pub(crate) const BLOCK: u64 = 64 * 1024;
 
-/// The index of a file's first bytes; a file that has grown since is read on from where the index ends.
+/// Index of a file's first bytes. If the file has grown since, reading continues from where the index ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LineIndex {
     /// Line ends before the end of each whole block.
     ended: Vec<u64>,
-    /// Bytes taken.
+    /// Bytes indexed.
     #[serde(skip)]
     bytes: u64,
-    /// Line ends in them.
+    /// Line ends among them.
     #[serde(skip)]
     lines: u64,
-    /// Whether the last byte was no line's end.
+    /// Whether the last byte was something other than a line end.
     #[serde(skip)]
     open: bool,
 }
 
 impl LineIndex {
-    /// Takes the file's next bytes.
+    /// Adds the file's next bytes.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) {
         if let Some(last) = bytes.last() {
             self.open = *last != b'\n';
@@ -40,12 +41,13 @@ impl LineIndex {
         }
     }
 
-    /// Lines so far: as `wc -l`, plus one for a last line without line end.
+    /// Lines so far: as `wc -l` counts them, plus one for a last line without a line end.
     pub(crate) fn lines(&self) -> u64 {
         self.lines + u64::from(self.open)
     }
 
-    /// The last entry at or before the end of line number `ended`: a position, and the lines that have ended there.
+    /// The last entry at or before the end of line `ended`: its position, and the number of lines that ended before
+    /// it.
     pub(crate) fn before(&self, ended: u64) -> (u64, u64) {
         match self.ended.partition_point(|&lines| lines < ended) {
             0 => (0, 0),
@@ -78,7 +80,7 @@ mod tests {
             assert!(lines + scan::newlines(next) >= ended.min(40_000), "{ended}");
         }
         for ended in 1..=40_000 {
-            // An entry with that very count may lie in the middle of the line.
+            // An entry with exactly this count may lie in the middle of the line.
             assert!(at_once.before(ended).1 < ended, "{ended}");
         }
         at_once.push(b"x");

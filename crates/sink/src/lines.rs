@@ -1,79 +1,79 @@
-//! Lines: overwriting by carriage returns, the limit on a line's length, the call's `head`, and the counts.
+//! Lines: overwriting by carriage returns, the limit on line length, the call's `head`, and the counts.
 //!
-//! The line that is being written is kept apart from the finished ones, because a carriage return may yet take it
-//! back; that must not cost the lines before it. What of all this is shown in the end is `cut`'s business.
+//! The line being written is kept separate from the finished ones, because a carriage return may still take it
+//! back, and that must not cost the lines before it. What is finally shown is decided in `cut`.
 
 use crate::sanitise::TextSink;
 use crate::scan;
 use crate::window::{Shrink, Window};
 
-/// Bytes of the open line that are kept whatever the window: as far back as backspaces are followed.
+/// Bytes of the open line that are kept regardless of the window: the range that backspaces can reach.
 const OPEN_KEPT: usize = 4096;
 
-/// The text of a stream, line by line, of which a window is kept.
+/// The text of a stream, line by line, of which only a window is kept.
 pub(crate) struct Lines {
     finished: Window,
     open: Window,
     clamp: Option<Clamping>,
-    /// Lines still wanted by `head`; `None` where there is no such limit.
+    /// Lines that `head` still wants; `None` without such a limit.
     wanted: Option<u64>,
-    /// Line ends among the text that is kept or was.
+    /// Line ends so far in the wanted text, whether still kept or not.
     ended: u64,
-    /// Where the last line of the finished text begins.
+    /// Start of the last line of the finished text.
     last_start: u64,
     /// Length of the first line in bytes, once it has ended.
     first_len: Option<u64>,
     /// Whether a line was clamped.
     clamped: bool,
-    /// Whether text that could be seen was written over or erased.
+    /// Whether visible text was overwritten or erased.
     overwritten: bool,
-    /// No LF has come yet, and as long as none comes, CRs end lines: so a file of CR lines reads as lines. The first LF tells
-    /// that they overwrite.
+    /// No LF has come yet. Until one does, CRs end lines, so that a file with CR line ends reads as lines. The
+    /// first LF shows that the CRs were overwriting instead.
     cr_ends: bool,
-    /// There was something to see on such a line.
+    /// Such a CR-ended line had visible text.
     cr_text_seen: bool,
     beyond: Beyond,
 }
 
-/// What follows the lines that `head` wants: counted, not kept.
+/// Lines beyond those that `head` wants: counted, not kept.
 #[derive(Default)]
 struct Beyond {
     ended: u64,
     open: bool,
 }
 
-/// The limit on a line's length, and where the open line stands with it.
+/// The limit on line length and the open line's state with respect to it.
 struct Clamping {
     max: u64,
-    /// Characters of the open line that are kept.
+    /// Characters of the open line that were kept.
     kept: u64,
-    /// Characters of it that are not.
+    /// Characters of it that were omitted.
     omitted: u64,
-    /// Where in the stream the omission begins.
+    /// Position in the stream where the omission begins.
     from: u64,
 }
 
-/// All that is known of a text when its stream has ended.
+/// Everything known of a text once its stream has ended.
 pub(crate) struct Text {
     pub(crate) window: Window,
     /// Lines of the stream.
     pub(crate) total_lines: u64,
-    /// Lines of the window's text: all, or those that `head` wants.
+    /// Lines of the window's text: all of them, or those that `head` wants.
     pub(crate) lines: u64,
-    /// Where the last of them begins.
+    /// Start of the last of them.
     pub(crate) last_start: u64,
-    /// Length of the first in bytes, without its LF.
+    /// Length of the first line in bytes, without its LF.
     pub(crate) first_len: u64,
-    /// Whether anything was printed after what `head` wants.
+    /// Whether anything was printed after the lines that `head` wants.
     pub(crate) head_cut: bool,
     /// Whether a line was clamped.
     pub(crate) clamped: bool,
-    /// Whether text that could be seen was written over or erased.
+    /// Whether visible text was overwritten or erased.
     pub(crate) overwritten: bool,
 }
 
 impl Lines {
-    /// `head` lines, none longer than `max_chars`, in windows of the given sizes.
+    /// Keeps `head` lines of at most `max_chars` characters, in windows of the given sizes.
     pub(crate) fn new(
         (head_cap, tail_cap): (usize, usize),
         max_chars: Option<usize>,
@@ -101,7 +101,8 @@ impl Lines {
         }
     }
 
-    /// A text without any LF has the lines that its CRs end. Not where `head` counts lines as they come.
+    /// A text without any LF consists of the lines that its CRs end; except with `head`, which counts lines as they
+    /// come.
     pub(crate) fn or_of_carriage_returns(mut self) -> Self {
         self.cr_ends = self.wanted.is_none();
         self
@@ -112,7 +113,7 @@ impl Lines {
         self.wanted == Some(0)
     }
 
-    /// Length of the text so far, in bytes; less when a carriage return takes some back.
+    /// Length of the text so far, in bytes. It shrinks when a carriage return takes text back.
     pub(crate) fn len(&self) -> u64 {
         self.finished.total + self.open.total
     }
@@ -140,7 +141,7 @@ impl Lines {
         }
     }
 
-    /// Takes text that `head` still wants all of.
+    /// Takes text that `head` wants all of.
     fn wanted_text(&mut self, text: &[u8], raw: u64) {
         let Some(last) = memchr::memrchr(b'\n', text) else {
             self.open_text(text, raw);
@@ -167,7 +168,7 @@ impl Lines {
         self.open_text(rest, raw + last as u64 + 1);
     }
 
-    /// An LF has come: what CRs had ended before were states of its line.
+    /// An LF has come: what CRs had ended so far were successive states of one line.
     fn forget_cr_ends(&mut self) {
         self.cr_ends = false;
         if self.ended > 0 {
@@ -180,7 +181,7 @@ impl Lines {
         }
     }
 
-    /// Whether none of these lines needs clamping for sure.
+    /// Whether it is certain that none of these lines needs clamping.
     fn fits(&self, lines: &[u8]) -> bool {
         self.clamp.as_ref().is_none_or(|clamp| {
             scan::lines_fit(lines, usize::try_from(clamp.max).unwrap_or(usize::MAX))
@@ -223,7 +224,7 @@ impl Lines {
         self.open.append(&text[..fitting], raw, fitting as u64);
     }
 
-    /// Ends the open line with the byte of the stream at `raw`.
+    /// Ends the open line with the line end at `raw` in the stream.
     fn end_line(&mut self, raw: u64) {
         self.mark_omission(raw);
         self.first_len.get_or_insert(self.open.total);
@@ -253,7 +254,7 @@ impl Lines {
         }
     }
 
-    /// Length of the beginning of `text` that `head` still wants.
+    /// Length of the beginning of `text` that `head` wants.
     fn wanted_len(&self, text: &[u8]) -> usize {
         let Some(wanted) = self.wanted else {
             return text.len();
@@ -357,14 +358,14 @@ impl Clamping {
         fitting
     }
 
-    /// Whether a stand-in still fits; it is never cut.
+    /// Whether a stand-in still fits; stand-ins are never cut.
     fn admit_whole(&mut self, text: &str, raw: u64) -> bool {
         let chars = scan::chars(text.as_bytes());
         if self.omitted == 0 && chars <= self.max - self.kept {
             self.kept += chars;
             return true;
         }
-        // One character stood there, whatever the length of what was to stand for it.
+        // It stood for a single character, however long its own text is.
         self.omit(1, raw);
         false
     }
@@ -376,7 +377,7 @@ impl Clamping {
         self.omitted += chars;
     }
 
-    /// Takes back characters that are not kept, and counts those that are; returns how many were not.
+    /// Removes omitted characters first, then counts the kept ones to remove. Returns how many were omitted ones.
     fn take_back(&mut self, chars: usize) -> usize {
         let omitted = self.omitted.min(chars as u64);
         self.omitted -= omitted;
@@ -390,7 +391,7 @@ impl Clamping {
     }
 }
 
-/// Where the character number `n`, from 0, begins in a piece of UTF-8; its length if it has no more than `n`.
+/// Where character number `n` (from 0) begins in a piece of UTF-8; its length if it has `n` characters or fewer.
 fn nth_char(text: &[u8], n: u64) -> usize {
     let Ok(n) = usize::try_from(n) else {
         return text.len();

@@ -1,9 +1,8 @@
-//! [`LiveUpdates`]: what a running command prints, in updates that are neither too many nor too late.
+//! [`LiveUpdates`]: the output of a running command, in rate-limited updates.
 //!
-//! Whoever runs the command pushes; whoever watches awaits [`LiveUpdates::next`]. Updates are at least
-//! [`LiveOptions::interval`] apart, the last one always comes, and content that did not change is not repeated. What
-//! this costs in a second is bounded however much is printed: a copy of a buffer's size per chunk, and the cleaning
-//! of one buffer per interval.
+//! The executor pushes; the watcher awaits [`LiveUpdates::next`]. Updates are at least [`LiveOptions::interval`]
+//! apart, the last one always arrives, and unchanged content is not repeated. The cost per second is bounded
+//! however much is printed: one buffer copy per chunk, and cleaning one buffer per interval.
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use crate::tail_buffer::TailBuffer;
@@ -11,23 +10,23 @@ use agent_bash_core::Clock;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What a watcher asks for. Every field is a decision of the caller.
+/// Options of a watcher. All fields are required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveOptions {
     /// Snapshots or deltas.
     pub kind: LiveKind,
-    /// Bytes of raw output an update is made from, at most.
+    /// Upper limit of raw bytes that one update is made from.
     pub max_bytes: usize,
-    /// From one update to the next, at least. The contract says 50 ms.
+    /// Minimum time between two updates. The contract says 50 ms.
     pub interval: Duration,
-    /// What a lone CR does.
+    /// How a lone CR is handled.
     pub carriage_return: CarriageReturn,
 }
 
-/// The form of updates.
+/// What updates contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LiveKind {
-    /// The tail as it is now.
+    /// The current tail.
     Snapshot,
     /// What has come since the last update.
     Delta,
@@ -36,7 +35,7 @@ pub enum LiveKind {
 /// An update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LiveUpdate {
-    /// The tail as it is now; it takes the place of the one before.
+    /// The current tail; replaces the previous one.
     Snapshot {
         /// Clean text.
         text: String,
@@ -45,12 +44,12 @@ pub enum LiveUpdate {
     },
     /// What has come since the last update.
     Delta {
-        /// So many bytes at the end of the text so far are taken back first: the part of a line that a carriage
-        /// return has overwritten.
+        /// Remove this many bytes from the end of the text so far first: the part of a line that a carriage return
+        /// has overwritten.
         rewind: usize,
         /// Clean text to append.
         text: String,
-        /// Raw bytes that came too fast and are not in the text; they stand before it. What was begun on a line
+        /// Raw bytes before this text that were skipped because output came too fast. A line begun before them
         /// stays as it is.
         skipped_bytes: u64,
         /// Bytes printed so far.
@@ -58,7 +57,7 @@ pub enum LiveUpdate {
     },
 }
 
-/// The live output of one command. Clones are handles on the same.
+/// The live output of one command. Clones are handles to the same.
 #[derive(Debug, Clone)]
 pub struct LiveUpdates {
     shared: Arc<Mutex<Shared>>,
@@ -69,7 +68,7 @@ pub struct LiveUpdates {
 #[derive(Debug)]
 struct Shared {
     tail: TailBuffer,
-    /// Bytes that have been delivered, or cleaned to nothing.
+    /// Bytes delivered, or removed by cleaning.
     delivered: u64,
     last_at: Option<Duration>,
     last_text: String,
@@ -77,19 +76,19 @@ struct Shared {
     ended: bool,
 }
 
-/// What a watcher is to do.
+/// What a watcher does next.
 enum Step {
     Deliver(LiveUpdate),
     Wait(Duration),
     End,
 }
 
-/// The state of cleaning between two deltas.
+/// The cleaning state kept between two deltas.
 struct Delta {
     sanitiser: Sanitiser,
-    /// Length of the open line as the watcher has it.
+    /// Length of the open line as the watcher sees it.
     open_len: usize,
-    /// Its end, as far back as backspaces are followed.
+    /// Its end, as far back as backspaces can reach.
     open: String,
 }
 
@@ -119,12 +118,12 @@ impl LiveUpdates {
         self.lock().tail.push(chunk);
     }
 
-    /// The command has ended: what is not delivered yet comes with the next update, which is the last.
+    /// The command has ended: anything undelivered comes with the next update, which is the last.
     pub fn end(&self) {
         self.lock().ended = true;
     }
 
-    /// The next update; `None` after the last. Dropping the future loses nothing.
+    /// The next update; `None` after the last one. Cancel safe.
     pub async fn next(&self) -> Option<LiveUpdate> {
         loop {
             let wait = match self.step() {
@@ -167,7 +166,7 @@ impl LiveUpdates {
 }
 
 impl Shared {
-    /// What there is to deliver, if it changes anything.
+    /// The next update, if it would change anything.
     fn take(&mut self, options: &LiveOptions) -> Option<LiveUpdate> {
         let total_bytes = self.tail.total_bytes();
         let update = match options.kind {
@@ -187,7 +186,7 @@ impl Shared {
         let (from, parts) = self.tail.since(self.delivered);
         let skipped_bytes = from - self.delivered;
         if skipped_bytes > 0 {
-            // What was half seen is lost with what was skipped.
+            // Partial state (half a character or sequence) is lost with the skipped bytes.
             self.delta = Delta::new(carriage_return);
         }
         let mut change = Change {
@@ -252,17 +251,17 @@ impl std::fmt::Debug for Delta {
 struct Change {
     rewind: usize,
     text: String,
-    /// Where in `text` its last line begins.
+    /// Start in `text` of its last line.
     line_from: usize,
-    /// Length of the open line as the watcher has it; it is the beginning of the first line of `text`.
+    /// Length of the open line that the watcher already has; the first line of `text` continues it.
     known: usize,
-    /// The end of that.
+    /// The end of that open line.
     open: String,
 }
 
 impl TextSink for Change {
     fn text(&mut self, text: &[u8], _raw: u64) {
-        // Always whole characters.
+        // Cleaned text always consists of whole characters, so nothing is replaced.
         self.text.push_str(&String::from_utf8_lossy(text));
         if let Some(end) = self.text.rfind('\n') {
             self.line_from = end + 1;
@@ -297,7 +296,7 @@ impl TextSink for Change {
     }
 }
 
-/// Takes the last `count` characters off, as many as there are.
+/// Removes up to `count` characters from the end and returns them.
 fn last_chars(text: &mut String, count: usize) -> String {
     let Some(last) = count.checked_sub(1) else {
         return String::new();

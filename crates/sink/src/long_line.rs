@@ -1,35 +1,35 @@
-//! A line of any length, searched as it comes, with what surrounds its first match kept. Memory is bounded: of a line that
-//! is longer than [`SEGMENT`] only the end is there, as much as a match may be long.
+//! Searches a line of any length in bounded memory and keeps the context of its first match. Of a line longer than
+//! [`SEGMENT`], only as much of the end is held as a match may be long.
 
 use crate::scan;
 use regex::bytes::Regex;
 
-/// Bytes that are searched at once, and the most that is kept.
+/// Bytes searched at once, and the most that is kept.
 const SEGMENT: usize = 1 << 20;
 
-/// Longest match that is surely found in a line longer than a segment.
+/// Longest match that is guaranteed to be found in a line longer than a segment.
 const LONGEST_MATCH: usize = 64 * 1024;
 
-/// A line of more characters is shown in part.
+/// Lines with more characters than this are shown in part.
 const MAX_SHOWN: usize = 1000;
 
-/// What is shown before and after a match in such a line, in bytes.
+/// Bytes shown before and after a match in such a line.
 const AROUND: usize = 400;
 
 /// The line.
 #[derive(Debug, Default)]
 pub(crate) struct LongLine {
-    /// Its text, after `dropped` bytes of it that are not kept.
+    /// Its text, except for the first `dropped` bytes.
     bytes: Vec<u8>,
     dropped: u64,
-    /// Characters of what is dropped.
+    /// Number of characters in the dropped bytes.
     dropped_chars: u64,
-    /// Where in the file a piece of the text stands: position in the line, position in the file.
+    /// Where pieces of the text stand in the file: (position in the line, position in the file).
     runs: Vec<(u64, u64)>,
-    /// Where the search goes on, in `bytes`.
+    /// Where in `bytes` the search continues.
     from: usize,
     found: Option<Excerpt>,
-    /// The first characters, once the line is too long to be shown whole.
+    /// The line's beginning, once it is too long to be shown whole.
     beginning: Vec<u8>,
 }
 
@@ -37,9 +37,9 @@ pub(crate) struct LongLine {
 #[derive(Debug)]
 struct Excerpt {
     text: String,
-    /// Characters of the line before it.
+    /// Characters of the line before the excerpt.
     before: u64,
-    /// Where it begins in the file.
+    /// Start of the excerpt in the file.
     at: u64,
 }
 
@@ -56,7 +56,7 @@ impl LongLine {
         self.found = None;
     }
 
-    /// Takes text that stands at `raw` in the file.
+    /// Adds text that stands at `raw` in the file.
     pub(crate) fn push(&mut self, mut text: &[u8], mut raw: u64, pattern: &Regex) {
         while !text.is_empty() {
             let at = self.dropped + self.bytes.len() as u64;
@@ -77,7 +77,7 @@ impl LongLine {
         }
     }
 
-    /// Takes characters off the end, as many as there are.
+    /// Removes up to `chars` characters from the end.
     pub(crate) fn take_back(&mut self, chars: usize) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let from = text.char_indices().rev().nth(chars.saturating_sub(1));
@@ -87,7 +87,7 @@ impl LongLine {
         taken
     }
 
-    /// The line has ended. Whether it matches.
+    /// The line has ended. Returns whether it matches.
     pub(crate) fn search_to_end(&mut self, pattern: &Regex) -> bool {
         if self.found.is_none()
             && let Some(found) = pattern.find_at(&self.bytes, self.from)
@@ -97,7 +97,7 @@ impl LongLine {
         self.found.is_some()
     }
 
-    /// The line as it is shown; after [`Self::search_to_end`].
+    /// The line as shown; call after [`Self::search_to_end`].
     pub(crate) fn shown(&self) -> String {
         let text = String::from_utf8_lossy(&self.bytes);
         let total = self.dropped_chars + scan::chars(&self.bytes);
@@ -127,7 +127,7 @@ impl LongLine {
         format!("{shown}{}", omitted(MAX_SHOWN as u64))
     }
 
-    /// Searches what is there as far as a match is sure to be whole, and drops what is searched.
+    /// Searches up to where a match is certain to be complete, and drops what was searched.
     fn search_segment(&mut self, pattern: &Regex) {
         let sure = self.bytes.len() - AROUND;
         if self.found.is_none()
@@ -137,7 +137,7 @@ impl LongLine {
             self.found = Some(self.excerpt(found.range()));
         }
         if self.dropped == 0 {
-            // Four bytes are the longest character.
+            // A character has at most four bytes.
             self.beginning
                 .extend_from_slice(&self.bytes[..4 * MAX_SHOWN]);
         }
@@ -145,7 +145,7 @@ impl LongLine {
         self.dropped += drop as u64;
         self.dropped_chars += scan::chars(&self.bytes[..drop]);
         self.bytes.drain(..drop);
-        // What stands before tells that no line begins here.
+        // Kept as look-behind: it shows the pattern that no line begins here.
         self.from = AROUND;
         let kept = self.runs.partition_point(|(text, _)| *text <= self.dropped);
         self.runs.drain(..kept.saturating_sub(1));
@@ -159,7 +159,7 @@ impl LongLine {
         };
         let from = found.start.saturating_sub(AROUND);
         let from = (from..=found.start).find(boundary).unwrap_or(found.start);
-        // Of a match that is itself long, the beginning.
+        // Of a match that is itself too long, the beginning.
         let end = found.end.min(found.start + MAX_SHOWN);
         let to = end.saturating_add(AROUND).min(self.bytes.len());
         let to = (from..=to).rev().find(boundary).unwrap_or(to);

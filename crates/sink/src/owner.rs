@@ -1,17 +1,18 @@
-//! Who made an artifact: a process, told apart from later ones with the same number.
+//! The process that created an artifact, told apart from later processes with the same pid.
 //!
-//! Starts and signals nothing; it only asks whether the process is still there.
+//! Nothing is started or signalled here; the only question is whether the process still exists.
 
 use serde::{Deserialize, Serialize};
 use std::fs;
 
-/// A process by number, start and where the number counts.
+/// A process, identified by pid, start time, boot and pid namespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Owner {
     pid: u32,
-    /// Clock ticks from boot to its start; field 22 of `/proc/<pid>/stat`. 0 where that cannot be read.
+    /// Start time in clock ticks since boot: field 22 of `/proc/<pid>/stat`. 0 if it cannot be read.
     start: u64,
-    /// Boot and pid namespace. Numbers of another boot mean nothing, those of another namespace cannot be asked for.
+    /// Boot id and pid namespace. A pid of another boot is meaningless, one of another namespace cannot be looked
+    /// up.
     boot: String,
     namespace: String,
 }
@@ -33,7 +34,7 @@ impl Owner {
         *self == Self::current()
     }
 
-    /// Whether it is certain that the process is no more.
+    /// Whether the process has certainly ended.
     pub(crate) fn is_dead(&self) -> bool {
         if self.boot != boot() {
             return true;
@@ -50,7 +51,8 @@ impl Owner {
 
 fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The command's name is in parentheses and may hold anything; state is the first field after it.
+    // The command name is in parentheses and may contain anything, including `)`; the state is the first field
+    // after it.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();
     let zombie = matches!(fields.next(), Some("Z" | "X"));

@@ -1,6 +1,6 @@
-//! A directory of ours alone: 0700, its files 0600, and no link followed on the way in.
+//! A directory only we can access: mode 0700, files 0600, and no symbolic link followed on the way to it.
 //!
-//! Everything goes through a descriptor of the directory, so that nobody can put another in its place afterwards.
+//! All operations go through a descriptor of the directory, so nobody can swap it afterwards (TOCTOU).
 
 use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -11,7 +11,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Directory modes may change between two runs of ours; this is what they are set to.
+/// The mode that the directories are set to, also if it was changed between two runs.
 const OURS: Mode = Mode::RWXU;
 
 /// An open private directory.
@@ -22,14 +22,14 @@ pub(crate) struct PrivateDir {
 }
 
 impl PrivateDir {
-    /// Opens `below`, component by component, under `root`, and makes what is missing. `root` is the caller's choice:
-    /// it may be a link. What is below it is ours: a link, or a directory of another user, is an error.
+    /// Opens `below`, component by component, under `root`, and creates what is missing. `root` is the caller's
+    /// choice and may be a symbolic link. Below it, a symbolic link or a directory of another user is an error.
     pub(crate) fn create(root: &Path, below: &[&str]) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(root)?;
         Self::walk(root, below, true)
     }
 
-    /// As [`PrivateDir::create`], without making anything.
+    /// As [`PrivateDir::create`], without creating anything.
     pub(crate) fn open(root: &Path, below: &[&str]) -> io::Result<Self> {
         Self::walk(root, below, false)
     }
@@ -63,25 +63,25 @@ impl PrivateDir {
         Ok(Self { fd, path })
     }
 
-    /// Where it is.
+    /// Its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes a file that was not there, for appending.
+    /// Creates a file for appending; an error if it exists.
     pub(crate) fn create_new(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
         self.file(name, flags)
     }
 
-    /// Opens a file for reading and writing, and makes it if it is missing.
+    /// Opens a file for reading and writing, creating it if missing.
     pub(crate) fn open_or_create(&self, name: &str) -> io::Result<File> {
         self.file(name, OFlags::RDWR | OFlags::CREATE)
     }
 
     /// Opens a file for reading.
     pub(crate) fn read(&self, name: &str) -> io::Result<File> {
-        // Without NONBLOCK, opening a planted pipe would wait for ever.
+        // Without O_NONBLOCK, opening a planted FIFO would block for ever.
         self.file(name, OFlags::RDONLY | OFlags::NONBLOCK)
     }
 
@@ -94,7 +94,7 @@ impl PrivateDir {
         Ok(file)
     }
 
-    /// Puts a file in the place of another, or of none, in one step.
+    /// Creates or replaces a file atomically.
     pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let draft = format!(".{name}.new");
         let written = self.write_draft(&draft, bytes).and_then(|()| {
@@ -102,19 +102,19 @@ impl PrivateDir {
             Ok(())
         });
         if written.is_err() {
-            // Whatever the error was, it is the one to report.
+            // Report the first error, not that of the cleanup.
             let _ = self.remove(&draft);
         }
         written
     }
 
     fn write_draft(&self, draft: &str, bytes: &[u8]) -> io::Result<()> {
-        // Left behind by a process that was killed between the two steps.
+        // A leftover of a process that was killed between creating and renaming.
         self.remove(draft)?;
         self.create_new(draft)?.write_all(bytes)
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         match fs::unlinkat(&self.fd, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -122,12 +122,12 @@ impl PrivateDir {
         }
     }
 
-    /// What a file is, if it is a regular file.
+    /// A file's metadata, if it is a regular file.
     pub(crate) fn metadata(&self, name: &str) -> io::Result<Metadata> {
         self.read(name)?.metadata()
     }
 
-    /// Length of a file in bytes, as far as it takes up space.
+    /// The space a file takes up, in bytes.
     pub(crate) fn size(&self, name: &str) -> u64 {
         fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
             .map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0))
@@ -146,19 +146,19 @@ impl PrivateDir {
         Ok(names)
     }
 
-    /// Free bytes of the file system, for us.
+    /// Free bytes of the file system that are available to us.
     pub(crate) fn free(&self) -> io::Result<u64> {
         let stat = fs::fstatvfs(&self.fd)?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
     }
 
-    /// Whether somebody has removed the directory.
+    /// Whether the directory has been removed.
     pub(crate) fn is_gone(&self) -> bool {
         fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
     }
 }
 
-/// Whether a file still has a name.
+/// Whether a file still has a link.
 pub(crate) fn is_linked(file: &File) -> bool {
     file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
 }

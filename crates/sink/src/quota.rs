@@ -1,4 +1,5 @@
-//! Room for artifacts: the session's quota and the file system's floor. The oldest go first.
+//! Eviction: keeps artifacts within the session's quota and the file system above its free-space floor, oldest
+//! first.
 
 use crate::allocate::COUNTER;
 use crate::artifact_dir::{Removed, ids};
@@ -8,7 +9,7 @@ use crate::sidecar::Sidecar;
 use crate::sweep;
 use agent_bash_core::{ArtifactError, ArtifactId};
 
-/// Removes old artifacts until `needed` bytes more are within quota and floor. Spares `own`, and what is being
+/// Removes old artifacts until `needed` more bytes respect quota and floor. Spares `own` and artifacts being
 /// written.
 pub(crate) fn make_room(
     dir: &PrivateDir,
@@ -35,11 +36,11 @@ pub(crate) fn make_room(
     Err(ArtifactError::Limit(lack))
 }
 
-/// What there is too little of, in a few words.
+/// Which limit is exceeded, in a few words.
 fn lack(dir: &PrivateDir, options: &ArtifactDirOptions, needed: u64) -> Option<String> {
     let limits = &options.limits;
     let path = dir.path().display();
-    // A file system that does not tell is not held against the artifact: writing it will show.
+    // If free space cannot be determined, the artifact is allowed; a full disk will show when writing.
     if let Ok(free) = dir.free()
         && free < limits.free_floor.saturating_add(needed)
         && limits.free_floor > 0

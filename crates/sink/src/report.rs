@@ -1,31 +1,31 @@
-//! What a sink has to say when its stream has ended: data, from which `agent-bash` writes a result's text.
+//! The report of a finished sink: data from which `agent-bash` writes a result's text.
 
 use agent_bash_core::{ArtifactRef, OutputSummary, StreamId};
 
-/// The account of one stream.
+/// The report on one stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SinkReport {
     /// Which stream.
     pub stream: StreamId,
-    /// What is to be shown of it.
+    /// What to show of it.
     pub shown: Shown,
     /// The counts.
     pub summary: OutputSummary,
-    /// The whole output on disk. There is one exactly when something that was printed is not shown (cut, or
-    /// [written over](Self::overwritten); what `head` and `tail` left out of a command that succeeded does not count: nobody
-    /// asked for it), or when [`crate::OutputSink::take_file_for_survivors`] or [`crate::OutputSink::keep`] asked for it; and
-    /// it could be kept.
+    /// The full output on disk. It exists exactly if it could be kept and one of these holds: something printed is
+    /// not shown (truncated or [overwritten](Self::overwritten); what `head` and `tail` left out of a successful
+    /// command does not count, as the caller asked for that), or [`crate::OutputSink::take_file_for_survivors`] or
+    /// [`crate::OutputSink::keep`] asked for it.
     pub artifact: Option<ArtifactRef>,
-    /// Why there is no artifact although there should be one; such as `No space left on device`.
+    /// Why an artifact that should exist does not, for example `No space left on device`.
     pub artifact_failed: Option<String>,
-    /// Text that could be seen was written over on its line, by a carriage return, backspaces or an erasing sequence, and is
-    /// not shown.
+    /// Visible text was overwritten on its line, by a carriage return, backspaces or an erase sequence, and is not
+    /// shown.
     pub overwritten: bool,
-    /// How many lines `head` wanted, where it cut something off.
+    /// The number of lines that `head` kept, if it cut anything off.
     pub head_satisfied: Option<u64>,
 }
 
-/// What is to be shown of a stream.
+/// What to show of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shown {
     /// All of it; the text is empty if nothing was printed.
@@ -34,32 +34,33 @@ pub enum Shown {
     Head(Piece),
     /// The end.
     Tail(Piece),
-    /// Beginning and end. The two never overlap, and something is missing between them.
+    /// Beginning and end. They never overlap, and something is missing between them.
     Ends {
         /// The beginning.
         head: Piece,
         /// The end.
         tail: Piece,
     },
-    /// Nothing: it is no text.
+    /// Nothing, as it is not text.
     Binary,
 }
 
 /// A piece of clean text: valid UTF-8 without control characters other than TAB and LF.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Piece {
-    /// The text; with its last LF, if it has one.
+    /// The text, including its last LF if it has one.
     pub text: String,
-    /// First and last line that it shows (in part), from 1; `None` if it is empty.
+    /// First and last line shown, possibly in part; from 1. `None` if the piece is empty.
     pub lines: Option<[u64; 2]>,
-    /// The first line was cut inside: so many bytes of its text are missing before the piece.
+    /// The first line is incomplete: this many bytes of it are missing before the piece.
     pub missing_before: u64,
-    /// The last line was cut inside: so many bytes of its text are missing after the piece.
+    /// The last line is incomplete: this many bytes of it are missing after the piece.
     pub missing_after: u64,
 }
 
 impl Piece {
-    /// The text with marks where a line was cut inside: `[N bytes omitted] …` before, `… [N bytes omitted]` after it.
+    /// The text with marks where a line is incomplete: `[N bytes omitted] …` before, `… [N bytes omitted]` after
+    /// it.
     pub fn marked(&self) -> String {
         let mark = |missing: u64, before: &str, after: &str| match missing {
             0 => String::new(),
@@ -70,14 +71,14 @@ impl Piece {
         [&before, self.text.as_str(), &after].concat()
     }
 
-    /// Lines that it shows (in part).
+    /// Number of lines shown, including incomplete ones.
     pub fn line_count(&self) -> u64 {
         self.lines.map_or(0, |[first, last]| last - first + 1)
     }
 }
 
 impl Shown {
-    /// Its pieces, in the order of the stream.
+    /// Its pieces, in stream order.
     pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
         let (first, second) = match self {
             Self::Whole(piece) | Self::Head(piece) | Self::Tail(piece) => (Some(piece), None),

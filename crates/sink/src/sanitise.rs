@@ -1,7 +1,7 @@
-//! From raw bytes to clean text: decoding, escape sequences, control characters, carriage returns. Its state is kept
-//! across chunks, so how the bytes were split makes no difference.
+//! Turns raw bytes into clean text: decoding, escape sequences, control characters, carriage returns. The state
+//! carries over between chunks, so it does not matter how the bytes were split.
 //!
-//! It does not collect anything: the text goes, piece by piece, to a [`TextSink`] (`lines` in an `OutputSink`).
+//! Nothing is collected here: the text goes, piece by piece, to a [`TextSink`] (`lines` in an `OutputSink`).
 
 use crate::escape::{Escape, LineEffect, Step};
 use crate::{scan, visible};
@@ -9,50 +9,49 @@ use crate::{scan, visible};
 const ESC: u8 = 0x1b;
 const REPLACEMENT: &str = "\u{fffd}";
 
-/// What NUL and CR look like where they are shown (Unicode's Control Pictures).
+/// How NUL and CR are shown (Unicode Control Pictures).
 const NUL_MARK: &str = "\u{2400}";
 const CR_MARK: &str = "\u{240d}";
 
-/// NULs in a row that are shown one by one, and what stands for the others.
+/// NULs in a row that are shown one by one, and the stand-in for the rest.
 const NULS_SHOWN: u32 = 8;
 const MORE_NULS: &str = "…";
 
-/// Whether there is anything to see of a text.
+/// Whether a text has anything visible.
 fn is_seen(text: &str) -> bool {
     text.chars().any(|c| !c.is_whitespace())
 }
 
-/// So many bytes that are no text are no accident.
+/// From this many undecodable bytes on they are no accident.
 const NOISE: u64 = 64;
 
-/// What a lone CR does; CRLF is a line's end always.
+/// How a lone CR is handled. CRLF is always a line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CarriageReturn {
-    /// The text after it takes the place of what stood on the line before it: of a progress bar, the last state is
-    /// shown.
+    /// The text after it overwrites what is on the line, so that of a progress bar the last state is shown.
     #[default]
     Overwrite,
-    /// It ends the line, as in the output of a terminal.
+    /// It ends the line.
     Newline,
-    /// It is shown as `␍`: for reading what is kept, where nothing may go.
+    /// It is shown as `␍`: for reading artifacts, where nothing may be lost.
     Marked,
 }
 
-/// Takes clean text: valid UTF-8, whole characters, no control characters but TAB and LF.
+/// Receives clean text: valid UTF-8, whole characters, no control characters except TAB and LF.
 pub(crate) trait TextSink {
-    /// Text that stands byte for byte at `raw` in the stream.
+    /// Text that is identical, byte for byte, to the stream at `raw`.
     fn text(&mut self, text: &[u8], raw: u64);
-    /// A character's stand-in, for `raw_len` bytes at `raw`.
+    /// A stand-in for the `raw_len` bytes at `raw`.
     fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64);
-    /// A line's end for the CR at `raw`.
+    /// A line end for the CR at `raw`.
     fn line_end(&mut self, raw: u64);
-    /// The CR at `raw` makes room for other text in place of what is on the line so far.
+    /// The CR at `raw` discards the open line: other text replaces it.
     fn restart_line(&mut self, raw: u64);
-    /// Takes characters off the end of the line, as many as there are at hand and asked for.
+    /// Removes up to `chars` characters from the end of the line, as far as they are available, and returns them.
     fn take_back(&mut self, chars: usize) -> String;
-    /// A character that was taken back was written over by another.
+    /// A character that was taken back was replaced by a different one.
     fn written_over(&mut self) {}
-    /// A sequence that sets colours: it stands in no text.
+    /// An SGR sequence (colours), which is not part of the text.
     fn colours(&mut self, _sequence: &[u8]) {}
 }
 
@@ -61,19 +60,19 @@ pub(crate) struct Sanitiser {
     carriage_return: CarriageReturn,
     mode: Mode,
     escape: Escape,
-    /// Where the sequence began.
+    /// Where the current sequence began.
     escape_from: u64,
-    /// The beginning of a character whose rest has not come yet.
+    /// An incomplete UTF-8 character.
     partial: Partial,
-    /// Where the CR stands whose effect is open: it depends on what comes next.
+    /// Position of a CR whose effect depends on what comes next.
     pending_cr: Option<u64>,
-    /// Backspaces whose effect is open, likewise.
+    /// Pending backspaces, whose effect depends on what comes next.
     backspaces: usize,
-    /// What stands right of the cursor: taken back, and not written over yet.
+    /// Text right of the cursor: taken back, but not overwritten yet.
     right: String,
-    /// The last character was one that a joiner may follow.
+    /// Whether a joiner may follow the last character.
     joinable: bool,
-    /// How many NULs have come in a row, and where the next one would stand.
+    /// Length of the current run of NULs, and where the next one would stand.
     nuls: (u32, u64),
     /// Bytes taken.
     raw: u64,
@@ -115,7 +114,7 @@ impl Sanitiser {
         self.raw
     }
 
-    /// Bytes taken, but for half a character or half an escape sequence at their end.
+    /// Bytes taken, except for an incomplete character or escape sequence at the end.
     pub(crate) fn settled(&self) -> u64 {
         match self.mode {
             Mode::Escape => self.escape_from,
@@ -123,9 +122,9 @@ impl Sanitiser {
         }
     }
 
-    /// Whether what was taken is mostly no text (bytes that cannot be decoded, controls that no program prints for a reader):
-    /// more than half of it; or a third, where there is enough of it to tell. In noise about half the bytes decode by chance, in
-    /// text of another encoding hardly any do.
+    /// Whether the input is mostly not text (undecodable bytes, controls that no program prints for a reader): more
+    /// than half of it; or more than a third, if there is enough of it to tell. In random bytes about half decode
+    /// by chance, in text of another encoding hardly any do.
     pub(crate) fn is_noise(&self) -> bool {
         let (not_text, raw) = (self.not_text, self.raw);
         not_text > raw / 2 || (not_text >= NOISE && not_text > raw / 3)
@@ -144,7 +143,7 @@ impl Sanitiser {
         }
     }
 
-    /// The stream has ended: what was held back is decided.
+    /// The stream has ended: resolves whatever was pending.
     pub(crate) fn finish(&mut self, out: &mut impl TextSink) {
         if self.partial.len > 0 {
             self.give_up_partial(out);
@@ -157,7 +156,7 @@ impl Sanitiser {
         }
     }
 
-    /// Puts what stands right of the cursor onto the line, as at its end.
+    /// Puts the text right of the cursor back onto the line, as at its end.
     pub(crate) fn settle(&mut self, out: &mut impl TextSink) {
         self.backspaces = 0;
         if !self.right.is_empty() {
@@ -194,21 +193,21 @@ impl Sanitiser {
         }
     }
 
-    /// A control byte other than LF, TAB and ESC.
+    /// Handles a control byte other than LF, TAB and ESC.
     fn control(&mut self, byte: u8, raw: u64, out: &mut impl TextSink) {
         match byte {
             0 => self.nul(raw, out),
-            // Of several CRs in a row the first stands for all.
+            // Several CRs in a row count as the first one.
             b'\r' => self.pending_cr = self.pending_cr.or(Some(raw)),
-            // At the first column it moves nothing.
+            // At the first column a backspace has no effect.
             0x08 if self.pending_cr.is_none() => self.backspaces += 1,
-            // BEL, BS, VT, FF, SO, SI, CAN, SUB: printed by programs that mean something by it.
+            // BEL, BS, VT, FF, SO, SI, CAN, SUB, DEL: common in text output, so not counted as noise.
             0x07 | 0x08 | 0x0b | 0x0c | 0x0e | 0x0f | 0x18 | 0x1a | 0x7f => {}
             _ => self.not_text += 1,
         }
     }
 
-    /// One NUL by itself separates texts (`find -print0`); only many in a row are no text.
+    /// Single NULs separate texts (`find -print0`); only long runs of them count as binary.
     fn nul(&mut self, raw: u64, out: &mut impl TextSink) {
         let (before, expected) = self.nuls;
         let nuls = if raw == expected { before + 1 } else { 1 };
@@ -221,11 +220,11 @@ impl Sanitiser {
         }
     }
 
-    /// What a control sequence whose last byte stands at `raw` does to the line.
+    /// Applies a control sequence, whose last byte is at `raw`, to the line.
     fn apply(&mut self, effect: LineEffect, raw: u64, out: &mut impl TextSink) {
         match effect {
             LineEffect::Restart => self.control(b'\r', raw, out),
-            // What stands before the cursor stays; what a CR leaves behind goes when there is something in its place.
+            // Text before the cursor stays. After a CR, text is only removed once something replaces it.
             LineEffect::EraseRight if self.pending_cr.is_none() => {
                 let taken = out.take_back(std::mem::take(&mut self.backspaces));
                 if is_seen(&taken) || is_seen(&self.right) {
@@ -260,8 +259,8 @@ impl Sanitiser {
         bytes.len()
     }
 
-    /// A run that begins beyond ASCII; takes ASCII on the way along, since the two are mixed in most texts. The whole run
-    /// at once: it would be searched for its end anew behind every byte that is no text.
+    /// A run that begins with non-ASCII; includes ASCII on the way, as most texts mix the two. Decoded as one run,
+    /// since its end would otherwise be searched for again after every undecodable byte.
     fn beyond_ascii(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let run = scan::uncontrolled_len(bytes);
         let mut at = 0;
@@ -279,7 +278,7 @@ impl Sanitiser {
                 self.decoded_at(text, raw, out);
             }
             let Some(len) = error.error_len() else {
-                // Whatever comes next, in this chunk or another, decides.
+                // An incomplete character: the next bytes, in this chunk or another, decide.
                 let left = &bytes[at + valid..run];
                 self.partial.bytes[..left.len()].copy_from_slice(left);
                 self.partial.len = left.len();
@@ -291,7 +290,8 @@ impl Sanitiser {
         run
     }
 
-    /// Goes on with a character that an earlier chunk began. Takes a byte, or none where it does not belong to it.
+    /// Continues a character begun in an earlier chunk. Consumes one byte, or none if it does not belong to the
+    /// character.
     fn complete(&mut self, bytes: &[u8], out: &mut impl TextSink) -> usize {
         let Partial {
             bytes: mut begun,
@@ -335,7 +335,7 @@ impl Sanitiser {
         out.stand_in(text, raw, raw_len);
     }
 
-    /// Emits valid text of which only C1 controls and invisible characters need care.
+    /// Emits valid text, in which only C1 controls and invisible characters need handling.
     fn decoded_at(&mut self, text: &str, raw: u64, out: &mut impl TextSink) {
         let bytes = text.as_bytes();
         let mut from = 0;
@@ -360,7 +360,7 @@ impl Sanitiser {
         self.emit_beyond_ascii(&text[from..], raw + from as u64, out);
     }
 
-    /// Whether a character is a joiner in the middle of a word or an emoji, as scripts and emoji have it.
+    /// Whether a joiner stands inside a word or an emoji, where it is legitimate spelling.
     fn joins(&self, c: char, before: &str) -> bool {
         visible::is_joiner(c)
             && match before.chars().next_back() {
@@ -402,7 +402,7 @@ impl Sanitiser {
         out.text(text, raw);
     }
 
-    /// The next text decides what an open CR or backspace meant.
+    /// Text follows: applies a pending CR or pending backspaces.
     #[inline]
     fn before_text(&mut self, text: &[u8], out: &mut impl TextSink) {
         if self.pending_cr.is_some() || self.backspaces > 0 || !self.right.is_empty() {
@@ -443,17 +443,17 @@ impl Sanitiser {
         }
     }
 
-    /// `text` takes the place of what stands right of the cursor, up to a line's end.
+    /// `text` overwrites what is right of the cursor, up to a line end.
     fn write_over(&mut self, text: &[u8], out: &mut impl TextSink) {
         let line = memchr::memchr(b'\n', text).map_or(text, |end| &text[..end]);
-        // Always whole characters.
+        // Always whole characters, so nothing is replaced.
         let line_text = String::from_utf8_lossy(line);
         let mut gone = 0;
         let mut right = self.right.chars();
         for new in line_text.chars() {
             let Some(old) = right.next() else { break };
             gone += old.len_utf8();
-            // Struck over itself it is bold, with `_` underlined: nothing is lost.
+            // Overstriking a character with itself means bold, with `_` underlined: nothing is lost.
             if old != new && old != ' ' && old != '_' && new != '_' {
                 out.written_over();
             }

@@ -1,11 +1,11 @@
-//! How far a run of bytes goes before one of them needs a closer look. No state, no decisions.
+//! How far a run of bytes extends before one needs a closer look. Stateless.
 //!
-//! Written so that the compiler makes vector code of it: a block is judged as a whole, without a branch per byte.
+//! Written so that the compiler vectorises it: a block is tested as a whole, without a branch per byte.
 
-/// Bytes judged at once.
+/// Bytes tested at once.
 const BLOCK: usize = 64;
 
-/// Bytes judged one by one first: runs between colour sequences are short, and blocks do not pay for them.
+/// Bytes tested one by one first: runs between colour sequences are short, and blocks do not pay off for them.
 const NEAR: usize = 16;
 
 /// Length of the leading run of printable ASCII, TAB and LF.
@@ -15,22 +15,22 @@ pub(crate) fn plain_len(bytes: &[u8]) -> usize {
     })
 }
 
-/// Length of the leading run without control bytes other than TAB and LF. May hold any bytes from 0x80 up.
+/// Length of the leading run without control bytes other than TAB and LF. Bytes from 0x80 up are accepted.
 pub(crate) fn uncontrolled_len(bytes: &[u8]) -> usize {
     leading(bytes, |b| {
         (b < 0x20 && b != b'\n' && b != b'\t') || b == 0x7f
     })
 }
 
-/// Length of the leading run of UTF-8 in which no character begins that `suspicious` says to look at.
+/// Length of the leading run of UTF-8 without a lead byte for which `suspicious` is true.
 pub(crate) fn unsuspicious_len(bytes: &[u8], suspicious: impl Fn(u8) -> bool) -> usize {
     leading(bytes, suspicious)
 }
 
-/// Whether no line in `lines` is longer than `max` bytes, its LF not counted.
+/// Whether no line in `lines` is longer than `max` bytes, excluding its LF.
 pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
     while lines.len() > max {
-        // Somewhere in the first `max + 1` bytes a line must end; the last such end skips the most.
+        // A line end must occur within the first `max + 1` bytes; jumping to the last one there skips the most.
         let Some(end) = memchr::memrchr(b'\n', &lines[..=max]) else {
             return false;
         };
@@ -39,9 +39,9 @@ pub(crate) fn lines_fit(mut lines: &[u8], max: usize) -> bool {
     true
 }
 
-/// Number of LF.
+/// Number of LFs.
 pub(crate) fn newlines(bytes: &[u8]) -> u64 {
-    // The first search of a process asks the processor what it can, which takes longer than a short text does.
+    // The first `memchr` call of a process detects CPU features, which takes longer than scanning a short text.
     if bytes.len() <= NEAR {
         return bytes.iter().map(|&b| u64::from(b == b'\n')).sum();
     }
@@ -53,7 +53,7 @@ pub(crate) fn chars(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|&&b| !is_continuation(b)).count() as u64
 }
 
-/// Whether a byte of UTF-8 goes on with a character that began before it.
+/// Whether a byte is a UTF-8 continuation byte.
 pub(crate) fn is_continuation(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }

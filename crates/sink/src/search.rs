@@ -1,7 +1,7 @@
-//! Searching a kept output for a regular expression, line by line, with context.
+//! Searches a kept output for a regular expression, line by line, with context.
 //!
-//! The lines are searched as they are shown: clean, so that a colour in the middle of a word hides nothing. How a line of
-//! any length is searched in bounded memory is `long_line`.
+//! Lines are searched in clean form, as they are shown, so that a colour sequence inside a word hides nothing.
+//! `long_line` searches lines of any length in bounded memory.
 
 use crate::long_line::LongLine;
 use crate::sanitise::TextSink;
@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 use std::collections::VecDeque;
 use std::io;
 
-/// What to look for. Every field is a decision of the caller.
+/// What to search for. All fields are required.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
     /// A regular expression in the syntax of the `regex` crate; `(?i)` in front ignores case.
@@ -21,7 +21,7 @@ pub struct Search {
     pub after: usize,
     /// Search from this line on, from 1.
     pub from_line: u64,
-    /// Show at most so many matches; all are counted.
+    /// Show at most this many matches; all are counted.
     pub max_matches: usize,
 }
 
@@ -30,39 +30,39 @@ pub struct Search {
 pub struct Found {
     /// The matches with their context, in order, at most a page of text.
     pub lines: Vec<FoundLine>,
-    /// Matches in all, shown or not.
+    /// Number of matches, shown or not.
     pub total_matches: u64,
-    /// Where to go on for those not shown.
+    /// The line to continue from for matches that are not shown.
     pub next_line: Option<u64>,
-    /// The output went on after the file: it was kept up to so many bytes.
+    /// Set if the file was capped at this many bytes and the output went on after it.
     pub capped_at: Option<u64>,
 }
 
-/// A line that was found, or stands near one.
+/// A matching line or a line of context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundLine {
     /// Its number, from 1.
     pub number: u64,
-    /// Its text without the line's end. Of a long one what surrounds the first match, or the beginning where there is none, with
-    /// marks that say what was left out, and at which byte of the file the rest can be read.
+    /// Its text without the line end. Of a long line: what surrounds the first match, or the beginning if it has
+    /// none, with marks that say how much was left out and at which byte of the file to read on.
     pub text: String,
     /// Whether it matches; otherwise it is context.
     pub is_match: bool,
 }
 
-/// Why nothing was searched.
+/// Why the search failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// The pattern is no regular expression.
+    /// The pattern is not a valid regular expression.
     #[error("invalid pattern: {0}")]
     Pattern(String),
-    /// The system refused.
+    /// An I/O error.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl Found {
-    /// As `grep -n` prints it: `12:match`, `13-context`, `--` between groups that do not touch.
+    /// In the format of `grep -n`: `12:match`, `13-context`, `--` between groups that do not touch.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut expected = None;
@@ -80,7 +80,7 @@ impl Found {
         text
     }
 
-    /// One line that says how much was found and where to go on; `None` if all of it is shown.
+    /// One line that says how much was found and where to continue; `None` if all of it is shown.
     pub fn hint(&self) -> Option<String> {
         let next = self.next_line.map(|next| {
             let shown = self.shown();
@@ -90,12 +90,12 @@ impl Found {
         (!said.is_empty()).then(|| format!("[{}]", said.join(" ")))
     }
 
-    /// The sentence for a file that ends before its output did.
+    /// The sentence for a file that was capped.
     pub fn capped(&self) -> Option<String> {
         self.capped_at.map(capped_sentence)
     }
 
-    /// The sentence that says how much of what was found is shown.
+    /// The sentence that says how many of the matches are shown.
     pub fn shown(&self) -> String {
         let shown = self.lines.iter().filter(|line| line.is_match).count();
         format!("Showing {shown} of {} matches.", self.total_matches)
@@ -137,14 +137,14 @@ impl FileView {
 struct Searcher<'a> {
     search: &'a Search,
     pattern: Regex,
-    /// The line that is being read.
+    /// The line being read.
     open: LongLine,
     number: u64,
-    /// The last lines that did not match, with their numbers.
+    /// The most recent non-matching lines with their numbers.
     before: VecDeque<FoundLine>,
-    /// Lines of context still wanted.
+    /// Lines of trailing context still to show.
     after_left: usize,
-    /// Longest page.
+    /// Size limit of a page.
     longest: usize,
     shown_bytes: usize,
     shown_matches: usize,
@@ -199,11 +199,11 @@ impl Searcher<'_> {
     }
 
     fn show(&mut self, line: FoundLine) {
-        // A match was counted as shown; the lines around it are worth no more than a page.
+        // Matching lines were already accepted; context lines may only fill up the page.
         if !line.is_match && self.shown_bytes > self.longest {
             return;
         }
-        // With the number and the separators around it.
+        // Plus line number and separators.
         self.shown_bytes += line.text.len() + 12;
         self.found.lines.push(line);
     }

@@ -1,18 +1,18 @@
-//! A session's name, held by one process at a time: two programs that were started in one directory do not share artifacts
-//! and jobs unless they are told to.
+//! A session name held exclusively by one process: two programs started in one directory do not share artifacts and
+//! jobs unless told to.
 
 use crate::private_dir::PrivateDir;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;
 
-/// Holds the lock.
+/// The lock file.
 const LOCK: &str = ".in-use";
 
-/// How many names are tried.
+/// Upper limit of names to try.
 const NAMES: u32 = 1000;
 
-/// The name, until this is dropped or the process ends, however it ends.
+/// A claimed name; released when this is dropped or the process ends, however it ends.
 #[derive(Debug)]
 pub struct SessionClaim {
     name: String,
@@ -20,11 +20,11 @@ pub struct SessionClaim {
 }
 
 impl SessionClaim {
-    /// Claims `name`, or the first of `name-2`, `name-3`, … that no process has. The one after the last holder gets
-    /// `name` again, with what was left below `root` under it.
+    /// Claims `name`, or the first of `name-2`, `name-3`, … that no process holds. Once the holder has ended, the
+    /// next claimant gets `name` again, with everything stored for it under `root`.
     ///
     /// # Errors
-    /// The directory cannot be made or is not ours; then nothing can be kept there either.
+    /// The directory cannot be created or is not ours; then nothing can be stored there either.
     pub fn first_free(root: &Path, name: &str) -> io::Result<Self> {
         for number in 1..=NAMES {
             let name = match number {
@@ -42,7 +42,7 @@ impl SessionClaim {
         Err(io::Error::new(io::ErrorKind::ResourceBusy, why))
     }
 
-    /// The name that was free.
+    /// The claimed name.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -60,7 +60,7 @@ mod tests {
         assert_eq!((first.name(), second.name()), ("s", "s-2"));
         drop(first);
         assert_eq!(claim().name(), "s");
-        // A file in the directory's place is somebody else's.
+        // A file where the directory should be is not ours to replace.
         std::fs::write(root.path().join("t"), "").unwrap();
         assert!(SessionClaim::first_free(root.path(), "t").is_err());
     }

@@ -1,4 +1,5 @@
-//! What is known of an artifact, kept beside it as `<id>.json`: what it is of, who made it, whether it is whole.
+//! An artifact's metadata, stored beside it as `<id>.json`: what it belongs to, who created it, whether it is
+//! complete.
 
 use crate::line_index::LineIndex;
 use crate::owner::Owner;
@@ -9,17 +10,17 @@ use agent_bash_core::{
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
-/// Longest part of a command that is written down, in bytes.
+/// Longest part of a command that is recorded, in bytes.
 const COMMAND_PART: usize = 16 * 1024;
 
-/// Longest sidecar that is read, in bytes: enough for command and index of an artifact of some 100 GB.
+/// Largest sidecar that is read, in bytes: enough for the command and line index of an artifact of some 100 GB.
 const MAX_SIDECAR: u64 = 16 << 20;
 
 /// The contents of a sidecar.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sidecar {
     pub(crate) id: ArtifactId,
-    /// Name of the data file in the same directory.
+    /// The data file's name in the same directory.
     pub(crate) file: String,
     pub(crate) stream: StreamId,
     pub(crate) command: String,
@@ -40,7 +41,7 @@ pub(crate) struct Done {
     pub(crate) lines: u64,
     /// False where the stream was longer than the file may be.
     pub(crate) complete: bool,
-    /// Another process goes on writing it.
+    /// Another process may still be writing it.
     pub(crate) shared: bool,
     pub(crate) index: LineIndex,
 }
@@ -49,11 +50,11 @@ pub(crate) struct Done {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifetime {
-    /// As long as the process whose session it belongs to.
+    /// Until the process that owns the session ends.
     Session,
-    /// 24 hours after the last byte; outlives the process.
+    /// 24 hours after the last write; outlives the process.
     Day,
-    /// Until somebody removes it; the quota applies all the same.
+    /// Until it is removed explicitly; the quota still applies.
     Kept,
 }
 
@@ -90,7 +91,7 @@ impl Sidecar {
         format!("{id}.json")
     }
 
-    /// The id in a sidecar's name.
+    /// The artifact id in a sidecar's file name.
     pub(crate) fn id_of(name: &str) -> Option<ArtifactId> {
         let digits = name.strip_suffix(".json")?;
         digits
@@ -105,15 +106,15 @@ impl Sidecar {
             .take(MAX_SIDECAR)
             .read_to_end(&mut json)?;
         let sidecar: Self = serde_json::from_slice(&json)?;
-        // The data file's name leads to an unlink some day.
+        // Reject path separators: the data file's name will be passed to `unlink`.
         if sidecar.file.contains('/') || sidecar.id != id {
             return Err(io::ErrorKind::InvalidData.into());
         }
         Ok(sidecar)
     }
 
-    /// Reads it, and whether it is certain that nobody finishes it any more. Its process may finish it between two looks, and
-    /// end; so what counts is what stands there after its end.
+    /// Reads the sidecar and tells whether its owner is certainly dead. The owner may finish the artifact and exit
+    /// between two reads, so once it is dead the sidecar is read again.
     pub(crate) fn read_settled(dir: &PrivateDir, id: ArtifactId) -> io::Result<(Self, bool)> {
         Self::read_settled_by(dir, id, Owner::is_dead)
     }
@@ -134,13 +135,13 @@ impl Sidecar {
         dir.replace(&Self::name(self.id), &serde_json::to_vec(self)?)
     }
 
-    /// Removes the artifact, the data first: a sidecar without data is found again, data without sidecar is not.
+    /// Removes the artifact, data first: a sidecar without data can be found again, data without a sidecar cannot.
     pub(crate) fn remove(&self, dir: &PrivateDir) -> io::Result<()> {
         dir.remove(&self.file)?;
         dir.remove(&Self::name(self.id))
     }
 
-    /// The reference that a result carries. `None` while it is being written.
+    /// The reference that a result carries. `None` while the artifact is being written.
     pub(crate) fn reference(&self, dir: &PrivateDir) -> Option<ArtifactRef> {
         let done = self.done.as_ref()?;
         Some(ArtifactRef {
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// What is finished between the look at it and the look at its process is finished.
+    /// An artifact finished between reading the sidecar and checking the owner counts as finished.
     #[test]
     fn an_owner_that_finishes_and_ends_has_finished() {
         let root = tempfile::tempdir().unwrap();

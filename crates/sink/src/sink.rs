@@ -1,7 +1,7 @@
-//! [`OutputSink`]: one stream of a command's output, from raw bytes to what is shown of it.
+//! [`OutputSink`]: one stream of a command's output, from raw bytes to what is shown.
 //!
-//! Only the order of things is here. Cleaning is `sanitise`, lines and windows are `lines` and `window`, the policies
-//! are `cut`, the way to disk is `spill`.
+//! Only the sequence of steps is here. Cleaning is `sanitise`, lines and windows are `lines` and `window`, the
+//! policies are `cut`, the way to disk is `spill`.
 
 use crate::cut::{self, Cut};
 use crate::lines::{Lines, Text};
@@ -16,16 +16,16 @@ use std::fs::File;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-/// What a sink is to do with its stream. Every field is a decision of the caller.
+/// Options of a sink. All fields are required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SinkOptions {
     /// How much is shown, and which part.
     pub limits: OutputLimits,
-    /// Only the first so many lines are wanted.
+    /// Keep only the first lines.
     pub head: Option<NonZeroU64>,
-    /// Only the last so many lines are wanted; of the first `head`, if both are given.
+    /// Keep only the last lines; of the first `head`, if both are given.
     pub tail: Option<NonZeroU64>,
-    /// What a lone CR does.
+    /// How a lone CR is handled.
     pub carriage_return: CarriageReturn,
     /// Which stream this is.
     pub stream: StreamId,
@@ -33,8 +33,8 @@ pub struct SinkOptions {
 
 /// Bounds, cleans, counts and keeps one stream of output.
 ///
-/// Memory is bounded by the policy's window, whatever is pushed. The report is the same for every way of splitting
-/// the same bytes into chunks.
+/// Memory is bounded by the policy's window, however much is pushed. The report does not depend on how the bytes
+/// were split into chunks.
 pub struct OutputSink {
     options: SinkOptions,
     sanitiser: Sanitiser,
@@ -44,7 +44,8 @@ pub struct OutputSink {
 }
 
 impl OutputSink {
-    /// A sink without output. `store` keeps the whole of it where that is needed; without one nothing is kept.
+    /// A sink without output yet. `store` keeps the full output where that is needed; without a store nothing is
+    /// kept.
     pub fn new(
         options: SinkOptions,
         store: Option<Arc<dyn ArtifactStore>>,
@@ -70,8 +71,8 @@ impl OutputSink {
         }
     }
 
-    /// Takes a chunk, split anywhere. [`Flow::Stop`] once `head` has its lines; more may be pushed, is counted and
-    /// goes into the artifact.
+    /// Takes a chunk, split anywhere. Returns [`Flow::Stop`] once `head` has its lines; what is pushed after that
+    /// is still counted and goes into the artifact.
     pub fn push(&mut self, bytes: &[u8]) -> Flow {
         self.spill.push(bytes);
         self.sanitiser.push(bytes, &mut self.lines);
@@ -82,15 +83,16 @@ impl OutputSink {
         }
     }
 
-    /// A second handle on the artifact, which from here on exists whatever is shown: for processes that outlive the
-    /// call and whose output is to go on into it. All that was pushed so far is in it; push no more after handing it
-    /// over. `None` where the artifact cannot be kept.
+    /// A second handle to the artifact, for processes that outlive the call and keep writing to it. From here on
+    /// the artifact exists regardless of what is shown, and holds everything pushed so far. Push nothing more
+    /// afterwards. `None` if the artifact cannot be kept.
     pub fn take_file_for_survivors(&mut self) -> Option<File> {
         self.kept_for_others = true;
         self.spill.file()
     }
 
-    /// Lets the artifact exist whatever is shown, if anything was printed: somebody has seen less than that.
+    /// Keeps the artifact even if all output is shown, provided anything was printed. For callers that show less
+    /// than that.
     pub fn keep(&mut self) {
         self.kept_for_others |= self.total_bytes() > 0;
     }
@@ -100,13 +102,13 @@ impl OutputSink {
         self.sanitiser.raw()
     }
 
-    /// The stream has ended. Files that are not needed are removed, the one that is needed is completed.
+    /// The stream has ended. Completes the artifact if it is needed, removes it otherwise.
     pub fn finish(self, end: &ArtifactEnd) -> SinkReport {
         let policy = self.options.limits.truncation;
         self.finish_with(policy, usize::MAX, end)
     }
 
-    /// Ends the stream with no more text than `window` holds, where that is less than the policy's own.
+    /// Ends the stream and shows no more text than `window` holds, if that is less than the policy allows.
     pub fn finish_within(self, window: Window, end: &ArtifactEnd) -> SinkReport {
         let policy = self.options.limits.truncation.within(window);
         self.finish_with(policy, window.lines, end)
@@ -123,7 +125,7 @@ impl OutputSink {
             let cut = cut::cut_within(&text, policy, most, tail, raw);
             summarise(&text, cut, raw)
         };
-        // What `head` and `tail` left out of a success nobody wanted; of a failure it may say why.
+        // What `head` and `tail` left out was not wanted if the command succeeded; if it failed, it may say why.
         let unwanted = summary.truncated_by == Some(TruncatedBy::HeadTail)
             && end.status == Status::Exited { code: 0 };
         let overwritten = text.overwritten && !summary.binary;
@@ -163,7 +165,7 @@ fn summarise(text: &Text, cut: Cut, raw: u64) -> (Shown, OutputSummary) {
     let mut ranges: Vec<[u64; 2]> = Vec::new();
     for [first, last] in cut.shown.pieces().filter_map(|piece| piece.lines) {
         match ranges.last_mut() {
-            // Two ends of one line, or neighbouring lines.
+            // Two ends of one line, or adjacent lines.
             Some(range) if first <= range[1] + 1 => range[1] = range[1].max(last),
             _ => ranges.push([first, last]),
         }

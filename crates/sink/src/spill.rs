@@ -1,7 +1,7 @@
-//! The raw bytes on their way to an artifact: in memory until there are too many, then in a file.
+//! Buffers raw bytes for the artifact: in memory up to a limit, then in a file.
 //!
-//! Whether the file is kept is known only when the stream has ended: an artifact exists exactly when something that
-//! was printed is not shown. A failure ends the keeping, never the run.
+//! Whether the file is kept is known only when the stream has ended: an artifact exists exactly if something
+//! printed is not shown. An I/O error stops the keeping, never the run.
 
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactWriter, StreamId,
@@ -9,8 +9,8 @@ use agent_bash_core::{
 use std::fs::File;
 use std::sync::Arc;
 
-/// Raw bytes held in memory before a file is made for them. Above every profile's window, so that a call whose output
-/// is shown whole touches no disk, unless far more was cleaned away than is shown.
+/// Raw bytes held in memory before a file is created. Larger than every profile's window, so that a call whose
+/// output is shown whole does not touch the disk (unless far more was cleaned away than is shown).
 const HELD: usize = 256 * 1024;
 
 /// Keeps the raw bytes of one stream.
@@ -22,11 +22,11 @@ pub(crate) struct Spill {
 }
 
 enum State {
-    /// No file yet.
+    /// In memory; no file yet.
     Held(Vec<u8>),
     /// All bytes so far are in the file.
     File(Box<dyn ArtifactWriter>),
-    /// Some could not be kept, so none are.
+    /// A write failed; nothing is kept.
     Failed(String),
 }
 
@@ -51,7 +51,7 @@ impl Spill {
         }
     }
 
-    /// Takes the next bytes: into memory, or with one write into the file.
+    /// Takes the next bytes, into memory or with one write into the file.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.store.is_none() {
             return;
@@ -70,7 +70,7 @@ impl Spill {
         }
     }
 
-    /// A handle at the end of the file, which holds all bytes so far.
+    /// A duplicate of the file's descriptor. The file holds all bytes so far.
     pub(crate) fn file(&mut self) -> Option<File> {
         self.materialise();
         let State::File(writer) = &self.state else {
@@ -85,7 +85,7 @@ impl Spill {
         }
     }
 
-    /// The stream has ended: completes the artifact if it is `needed`, removes it if not.
+    /// The stream has ended: completes the artifact if it is `needed`, removes it otherwise.
     pub(crate) fn finish(mut self, needed: bool, end: &ArtifactEnd) -> SpillOutcome {
         if !needed || self.store.is_none() {
             return SpillOutcome::default();
@@ -110,7 +110,7 @@ impl Spill {
         }
     }
 
-    /// Moves what is held into a file of its own.
+    /// Moves the buffered bytes into a file.
     fn materialise(&mut self) {
         let (State::Held(held), Some(store)) = (&mut self.state, &self.store) else {
             return;

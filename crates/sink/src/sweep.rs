@@ -1,4 +1,4 @@
-//! What is past its time: artifacts of dead processes, and of yesterday.
+//! Removes expired artifacts: those of dead processes and those older than a day.
 
 use crate::allocate::{COUNTER, forget};
 use crate::artifact_dir::{ArtifactInfo, Cleared, Removed, ids, info};
@@ -13,29 +13,30 @@ use std::path::Path;
 /// A day, in milliseconds.
 const DAY: u64 = 24 * 60 * 60 * 1000;
 
-/// How long the number of the next artifact is remembered after the last one was made: longer than anybody goes back to a
-/// conversation.
+/// How long a session's counter is kept after its last artifact: longer than anybody returns to a conversation.
 const REMEMBERED: u64 = 365 * DAY;
 
-/// Beside the sessions: when they were swept last, by its time of change. No session is called so.
+/// Its change time is the time of the last sweep. Stored beside the session directories; no session can have this
+/// name.
 const STAMP: &str = ".swept";
 
-/// How long what is past its time may wait for a program that makes one call, which would look at every artifact for it.
+/// Minimum time between sweeps for programs that make a single call: a sweep looks at every artifact.
 const INTERVAL: u64 = 60 * 60 * 1000;
 
-/// As [`sweep`], if that was not done within the last hour.
+/// As [`sweep`], unless one ran within the last hour.
 pub(crate) fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
     let Ok(dir) = PrivateDir::open(root, &[]) else {
-        // Nothing was ever kept there.
+        // Nothing was ever stored there.
         return Removed::default();
     };
     let last = dir.metadata(STAMP).and_then(|stamp| stamp.modified());
     let age = last.map(|last| now.0.checked_sub(Timestamp::from(last).0));
-    // A stamp of the future is none: the clock was set back.
+    // A stamp from the future does not count: the clock was set back.
     if matches!(age, Ok(Some(age)) if age < INTERVAL) {
         return Removed::default();
     }
-    // Before, so that of many programs one does it. Where it cannot be written, each does.
+    // Stamped before the sweep, so that only one of several programs sweeps. If it cannot be written, each of them
+    // does.
     let _ = dir.replace(STAMP, b"");
     sweep(root, now)
 }
@@ -56,8 +57,8 @@ pub(crate) fn sweep(root: &Path, now: Timestamp) -> Removed {
     removed
 }
 
-/// Removes what nobody uses, whatever its age: finished artifacts, unless `keep` says otherwise or they go with a session
-/// that another process still has; and what is past its time.
+/// Removes what nobody uses, whatever its age: finished artifacts (except those that `keep` selects and those that
+/// go with a live session of another process) and whatever has expired.
 pub(crate) fn clear(
     dir: &PrivateDir,
     now: Timestamp,
@@ -92,15 +93,15 @@ fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
                 removed.take(&sidecar, dir);
             }
             Ok((sidecar, _)) => known.extend([name, sidecar.file]),
-            // Unreadable: it goes by its age, like any stray file.
+            // Unreadable: expires by age, like any stray file.
             Err(_) => {}
         }
     }
-    // Left by a process that was killed between two steps.
+    // Leftovers of a process that was killed between two steps.
     let names = dir.names().unwrap_or_default();
     for name in names.iter().filter(|name| !known.contains(*name)) {
         if is_older(dir, name, now, DAY) {
-            // Next time, then.
+            // The next sweep will try again.
             let _ = dir.remove(name);
         }
     }
@@ -109,10 +110,10 @@ fn sweep_dir(dir: &PrivateDir, now: Timestamp, removed: &mut Removed) {
     }
 }
 
-/// Whether an artifact may go at the next start. `dead`: so is whoever made it.
+/// Whether an artifact has expired. `dead`: its owner has ended.
 fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
     match (&sidecar.done, sidecar.lifetime) {
-        // Never finished, and nobody left to do it.
+        // Never finished, and nobody is left to finish it.
         (None, _) => dead,
         (Some(done), Lifetime::Session) if !done.shared => dead,
         (Some(_), Lifetime::Session | Lifetime::Day) => is_older(dir, &sidecar.file, now, DAY),
@@ -120,7 +121,7 @@ fn is_past(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> b
     }
 }
 
-/// Whether nobody writes an artifact any more, so that it may go where room is needed.
+/// Whether an artifact has no writer any more, and may be evicted.
 pub(crate) fn is_settled(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: Timestamp) -> bool {
     match &sidecar.done {
         None => dead,
@@ -128,7 +129,7 @@ pub(crate) fn is_settled(sidecar: &Sidecar, dead: bool, dir: &PrivateDir, now: T
     }
 }
 
-/// Whether a file was last written so many milliseconds ago or longer.
+/// Whether a file was last written at least `age` milliseconds ago.
 fn is_older(dir: &PrivateDir, name: &str, now: Timestamp, age: u64) -> bool {
     dir.metadata(name)
         .and_then(|metadata| metadata.modified())

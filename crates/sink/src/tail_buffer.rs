@@ -1,7 +1,7 @@
-//! [`TailBuffer`]: the last bytes of what a running command has printed, for those who watch it.
+//! [`TailBuffer`]: the last bytes of a running command's output, for live views.
 //!
-//! Taking a chunk copies at most the buffer's size, however much is printed; cleaning is done only when somebody
-//! looks. Counting, keeping and the final text are the business of `OutputSink`.
+//! Taking a chunk copies at most the buffer's size, and cleaning is done only when a snapshot is taken. Counting,
+//! keeping and the final text are the job of `OutputSink`.
 
 use crate::cut;
 use crate::lines::Lines;
@@ -43,14 +43,14 @@ impl TailBuffer {
         self.total
     }
 
-    /// The clean text of what is kept: from the first whole line on, if something was lost before it.
+    /// The clean text of what is kept, from the first whole line on if something before it was lost.
     pub fn snapshot(&self) -> String {
         let (front, back) = self.bytes.as_slices();
         let lost = self.total > self.bytes.len() as u64;
         clean(self.carriage_return, lost, &[front, back])
     }
 
-    /// What has come since byte `from`, raw; less if not all of it is kept.
+    /// What has come since raw byte `from`; less if not all of it is kept.
     pub(crate) fn since(&self, from: u64) -> (u64, impl Iterator<Item = &[u8]>) {
         let first = self.total - self.bytes.len() as u64;
         let from = from.max(first);
@@ -70,14 +70,14 @@ fn clean(carriage_return: CarriageReturn, lost: bool, parts: &[&[u8]]) -> String
     for part in parts {
         sanitiser.push(part, &mut lines);
     }
-    // Half a character at the end is not decided yet; the next snapshot shows it.
+    // An incomplete character at the end is left to the next snapshot.
     let raw = sanitiser.raw();
     let cut = cut::cut(&lines.finish(raw), policy, None, raw);
     let mut pieces = cut.shown.pieces();
     let text = pieces.next().map_or("", |piece| piece.text.as_str());
     match text.find('\n') {
         Some(end) if lost => text[end + 1..].to_owned(),
-        // All of it is one line, whose beginning may be half a character.
+        // There is only one line, and its first character may be incomplete.
         None if lost => text.trim_start_matches('\u{fffd}').to_owned(),
         _ => text.to_owned(),
     }

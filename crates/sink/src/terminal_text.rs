@@ -1,17 +1,18 @@
-//! [`TerminalText`]: output that is passed on while it comes, as a terminal may be given it. A terminal obeys what it is given:
-//! a sequence in an output can write the clipboard, the title, or what is typed next.
+//! [`TerminalText`]: live output made safe to write to a terminal. Raw output is not: an escape sequence in it can write the
+//! clipboard, set the title, or inject input.
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 
-/// Longest sequence of colours that is waited for.
+/// Longest colour sequence that is held back until it is complete.
 const LONGEST: usize = 64;
 
-/// Cleans a stream chunk by chunk. Text, TAB, LF and CR come through; half a character waits for the rest of it.
+/// Cleans a stream chunk by chunk. Text, TAB, LF and CR pass; an incomplete character is held back until it is
+/// complete.
 pub struct TerminalText {
     sanitiser: Sanitiser,
-    /// Colours come through, too.
+    /// Also pass colour sequences (SGR).
     coloured: bool,
-    /// The beginning of a control sequence whose rest has not come yet.
+    /// The beginning of an incomplete control sequence.
     begun: Vec<u8>,
 }
 
@@ -26,7 +27,7 @@ impl Default for TerminalText {
 }
 
 impl TerminalText {
-    /// One that leaves the sequences that set colours (SGR), for a view that draws them.
+    /// Passes SGR sequences (colours), for a view that draws them.
     pub fn coloured() -> Self {
         Self {
             coloured: true,
@@ -34,12 +35,12 @@ impl TerminalText {
         }
     }
 
-    /// Whether what has come so far is mostly no text, so that a result would say so instead of showing it.
+    /// Whether the input so far is mostly not text, so that a result would say so instead of showing it.
     pub fn is_binary(&self) -> bool {
         self.sanitiser.is_noise()
     }
 
-    /// What of a text may be shown.
+    /// The part of a complete text that may be shown.
     pub fn of(text: &[u8]) -> Vec<u8> {
         let mut stream = Self::default();
         let mut clean = stream.push(text);
@@ -47,14 +48,14 @@ impl TerminalText {
         clean
     }
 
-    /// What may be shown of the next chunk.
+    /// The part of the next chunk that may be shown.
     pub fn push(&mut self, chunk: &[u8]) -> Vec<u8> {
         let mut clean = Clean {
             text: Vec::with_capacity(chunk.len()),
             coloured: self.coloured,
         };
         if self.coloured {
-            // Only a sequence that is there whole is seen to be one of colours.
+            // Whether a sequence is SGR can only be told once it is complete.
             let mut whole = std::mem::take(&mut self.begun);
             whole.extend_from_slice(chunk);
             self.begun = whole.split_off(whole.len() - begun_len(&whole));
@@ -65,7 +66,7 @@ impl TerminalText {
         clean.text
     }
 
-    /// What was held back until now: the stream has ended.
+    /// The stream has ended: returns what was held back.
     pub fn finish(&mut self) -> Vec<u8> {
         let mut clean = Clean {
             text: Vec::new(),
@@ -124,7 +125,7 @@ impl TextSink for Clean {
         }
     }
 
-    /// A terminal goes back by itself, further than to what is at hand here.
+    /// The terminal moves its cursor back itself, and further than the text held here.
     fn take_back(&mut self, chars: usize) -> String {
         self.text.extend(std::iter::repeat_n(b'\x08', chars));
         String::new()

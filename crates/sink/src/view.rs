@@ -1,6 +1,6 @@
-//! Reading a kept output: by lines, by bytes, from its end. Searching it is `search`.
+//! Reads a kept output: by lines, by bytes, from its end. Searching it is `search`.
 //!
-//! The file holds raw bytes; what is read here is cleaned as a sink cleans it, and bounded to a page.
+//! The file holds raw bytes; they are cleaned as a sink cleans them, and bounded to a page.
 
 use crate::cut;
 use crate::line_index::LineIndex;
@@ -15,23 +15,23 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Longest page, in bytes of text.
+/// Maximum size of a page, in bytes of text.
 pub const MAX_PAGE: usize = 250 * 1024;
 
-/// Lines of a page where no limit is given.
+/// Lines of a page if no limit is given.
 pub const DEFAULT_LINES: u64 = 2000;
 
 /// Bytes read at once.
 const CHUNK: usize = 64 * 1024;
 
-/// A file to read from, page by page. It may grow meanwhile.
+/// A file read page by page. It may grow meanwhile.
 #[derive(Debug)]
 pub struct FileView {
     file: File,
     index: LineIndex,
-    /// LF; CR in a file that has CRs and no LF.
+    /// LF, or CR in a file that has CRs but no LF.
     line_end: u8,
-    /// The output went on after it.
+    /// The file was capped: the output went on after its end.
     capped: bool,
     /// Longest page.
     longest: usize,
@@ -42,31 +42,31 @@ pub struct FileView {
 /// A page of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The text, clean; [`Piece::marked`] shows where a line was cut that is longer than a page.
+    /// The clean text; [`Piece::marked`] shows where a line longer than a page was cut.
     pub piece: Piece,
     /// Lines of the file.
     pub total_lines: u64,
     /// Length of the file in bytes.
     pub total_bytes: u64,
-    /// Where to go on.
+    /// Where to continue.
     pub next: Next,
-    /// The page ends where the file does, and the output went on: it was kept up to so many bytes.
+    /// Set if the page reaches the end of a file that was capped at this many bytes.
     pub capped_at: Option<u64>,
 }
 
-/// What comes after a page.
+/// What follows a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Nothing.
     End,
     /// This line.
     Line(u64),
-    /// This byte of the file; the page ended inside a line.
+    /// This byte of the file: the page ended inside a line.
     Byte(u64),
 }
 
 impl Page {
-    /// One line that says what was shown and where to go on; `None` if the page holds all there is.
+    /// One line that says what was shown and where to continue; `None` if the page holds everything.
     pub fn hint(&self) -> Option<String> {
         let shown = self.shown()?;
         let next = match self.next {
@@ -77,7 +77,7 @@ impl Page {
         Some(format!("[{shown}{next}]"))
     }
 
-    /// What is to be said of what was shown; `None` if the page holds all there is.
+    /// What to say about the part that was shown; `None` if the page holds everything.
     pub fn shown(&self) -> Option<String> {
         let total = self.total_lines;
         let shown = match self.piece.lines {
@@ -93,7 +93,7 @@ impl Page {
     }
 }
 
-/// What is said where a file ends before its output did.
+/// The sentence for a file that was capped.
 pub(crate) fn capped_sentence(bytes: u64) -> String {
     let truncated = truncated_at(bytes);
     format!("What was kept ends here ({truncated}); the output went on.")
@@ -103,7 +103,7 @@ impl FileView {
     /// Opens any regular file.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         if !file.metadata()?.is_file() {
@@ -115,7 +115,7 @@ impl FileView {
         Self::indexed(file, LineIndex::default(), false)
     }
 
-    /// A file whose beginning has an index; `capped` where the output went on after it.
+    /// A file whose beginning is indexed; `capped` if the output went on after it.
     pub(crate) fn indexed(file: File, index: LineIndex, capped: bool) -> io::Result<Self> {
         let mut view = Self {
             file,
@@ -133,14 +133,14 @@ impl FileView {
             if has_lf { Go::Stop } else { Go::On }
         })?;
         if has_cr && !has_lf {
-            // The index knows LFs.
+            // The index counts LFs only.
             view.line_end = b'\r';
             view.index = LineIndex::default();
         }
         Ok(view)
     }
 
-    /// Cleans as it is read: nothing that was printed goes, so that what a result has left out is found here.
+    /// The cleaner for reading: it discards nothing visible, so that what a result left out can be found here.
     fn sanitiser(&self) -> Sanitiser {
         Sanitiser::new(match self.line_end {
             b'\r' => CarriageReturn::Newline,
@@ -152,7 +152,7 @@ impl FileView {
         memchr::memchr_iter(self.line_end, bytes).count() as u64
     }
 
-    /// The same file in pages that fit a window, and have never more than [`MAX_PAGE`].
+    /// The same file, in pages that fit a window and never exceed [`MAX_PAGE`].
     #[must_use]
     pub fn pages_of(mut self, window: Window) -> Self {
         self.longest = window.bytes.min(MAX_PAGE);
@@ -165,26 +165,26 @@ impl FileView {
         self.longest
     }
 
-    /// Length in bytes, now.
+    /// Current length in bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn len(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }
 
-    /// Whether there is nothing in it, now.
+    /// Whether it is empty now.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Lines, as `wc -l` counts them, plus one for a last line without line end.
+    /// Number of lines as `wc -l` counts them, plus one for a last line without a line end.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn total_lines(&self) -> io::Result<u64> {
         let (from, mut lines) = self.index.before(u64::MAX);
         let mut last = self.line_end;
@@ -201,11 +201,11 @@ impl FileView {
         Ok(lines + u64::from(last != self.line_end))
     }
 
-    /// `limit` lines from line number `offset` on, from 1; [`DEFAULT_LINES`] where no limit is given. Never more than
-    /// [`MAX_PAGE`]: the page then ends with a whole line, or inside one that is longer than a page.
+    /// `limit` lines (default [`DEFAULT_LINES`]) from line `offset`, counted from 1. A page never exceeds
+    /// [`MAX_PAGE`]: it then ends after a whole line, or inside one that is longer than a page.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn lines(&self, offset: u64, limit: Option<u64>) -> io::Result<Page> {
         let first = offset.max(1);
         let total_lines = self.total_lines()?;
@@ -225,10 +225,10 @@ impl FileView {
         self.page(piece, total_lines, next)
     }
 
-    /// The text of at most `len` bytes from byte `offset` on, at most [`MAX_PAGE`].
+    /// The text of at most `len` bytes from byte `offset` on, up to [`MAX_PAGE`].
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn bytes(&self, offset: u64, len: u64) -> io::Result<Page> {
         let (mut piece, raw) = self.read_page(offset, u64::MAX, len.min(self.longest as u64))?;
         let mut line = 1;
@@ -249,10 +249,10 @@ impl FileView {
         self.page(piece, self.total_lines()?, next)
     }
 
-    /// The last `lines` lines; of those the last [`MAX_PAGE`].
+    /// The last `lines` lines, limited to their last [`MAX_PAGE`] bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub fn tail(&self, lines: u64) -> io::Result<Page> {
         let total_lines = self.total_lines()?;
         let lines = lines.clamp(1, self.most_lines.max(1));
@@ -288,7 +288,7 @@ impl FileView {
         })
     }
 
-    /// Where the file ends, if the output went on.
+    /// The file's length, if the output went on after it.
     pub(crate) fn capped_at(&self) -> io::Result<Option<u64>> {
         Ok(if self.capped { Some(self.len()?) } else { None })
     }
@@ -319,8 +319,8 @@ impl FileView {
         Ok(found.filter(|&start| start < len))
     }
 
-    /// Cleans the file from byte `start` on: at most `lines` lines, `raw_limit` bytes of it, and a page of text.
-    /// Returns the text and how many bytes of the file it takes up.
+    /// Cleans the file from byte `start` on, limited to `lines` lines, `raw_limit` raw bytes and a page of text.
+    /// Returns the text and the number of raw bytes it accounts for.
     fn read_page(&self, start: u64, lines: u64, raw_limit: u64) -> io::Result<(Piece, u64)> {
         let lines = lines.min(self.most_lines);
         let policy = Truncation::Head {
@@ -339,7 +339,7 @@ impl FileView {
                 Go::On
             }
         })?;
-        // At the end of a piece asked for, half a character or sequence is left for the next one.
+        // At the end of the requested range, an incomplete character or sequence is left for the next read.
         let raw = match sanitiser.settled() {
             settled if left == 0 && settled > 0 => {
                 sanitiser.settle(&mut text);
@@ -375,7 +375,7 @@ impl FileView {
         Ok(())
     }
 
-    /// Hands the file from byte `from` on to `take`, piece by piece, until its end or until it has enough.
+    /// Passes the file from byte `from` on to `take`, in chunks, until the end or until `take` stops.
     fn each_chunk(&self, mut from: u64, mut take: impl FnMut(&[u8]) -> Go) -> io::Result<()> {
         let mut buffer = vec![0; CHUNK];
         loop {
@@ -391,7 +391,7 @@ impl FileView {
     }
 }
 
-/// Whether a reader wants more.
+/// Whether to continue reading.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Go {
     On,

@@ -1,10 +1,10 @@
-//! Characters that are there and cannot be seen: they get a visible form, so that what a model or a person reads is
-//! what was printed. Controls proper (Unicode category Cc) are not here; `sanitise` drops them.
+//! Invisible characters: they get a visible form, so that what a model or a person reads is what was printed.
+//! Control characters (Unicode category Cc) are not handled here; `sanitise` drops them.
 
 use std::ops::RangeInclusive;
 
-/// Bidi embeddings, overrides, isolates and marks (UAX #9), zero-width and invisible format characters, separators
-/// that look like a line's end without being one, and the tag characters that spell out hidden ASCII.
+/// Bidi embeddings, overrides, isolates and marks (UAX #9), zero-width and invisible format characters, line and
+/// paragraph separators, and the tag characters that can spell out hidden ASCII.
 const INVISIBLE: [RangeInclusive<char>; 11] = [
     '\u{ad}'..='\u{ad}',
     '\u{61c}'..='\u{61c}',
@@ -19,17 +19,18 @@ const INVISIBLE: [RangeInclusive<char>; 11] = [
     '\u{e0100}'..='\u{e01ef}',
 ];
 
-/// Whether a character is shown by its number.
+/// Whether a character is shown by its code point.
 pub(crate) fn is_invisible(c: char) -> bool {
     INVISIBLE.iter().any(|range| range.contains(&c))
 }
 
-/// ZWNJ and ZWJ, which belong to the spelling of many scripts and to emoji.
+/// ZWNJ and ZWJ, which are part of the spelling of many scripts and of emoji.
 pub(crate) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
 
-/// Whether a joiner after this character is spelling. After ASCII or a blank it joins nothing: there it hides.
+/// Whether a joiner after this character can be spelling. After ASCII or white space it joins nothing and only
+/// hides.
 pub(crate) fn is_joinable(c: char) -> bool {
     !c.is_ascii() && !c.is_whitespace() && !c.is_control() && !is_invisible(c)
 }
@@ -39,7 +40,8 @@ pub(crate) fn form(c: char) -> String {
     format!("<U+{:04X}>", u32::from(c))
 }
 
-/// Whether a byte may begin a character of [`INVISIBLE`] or a C1 control: lets a scan skip all others.
+/// Whether a byte may be the lead byte of an [`INVISIBLE`] character or of a C1 control, so that a scan can skip
+/// all others.
 #[inline]
 pub(crate) fn is_suspicious_lead(byte: u8) -> bool {
     matches!(byte, 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf0 | 0xf3)

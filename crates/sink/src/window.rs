@@ -1,11 +1,11 @@
-//! A bounded view of an unbounded text: its first bytes, its last bytes, and where both stand in the raw stream.
+//! A bounded view of an unbounded text: its first bytes, its last bytes, and the raw stream position of both.
 //!
-//! Knows bytes, not lines and not policies; `lines` fills it and `cut` reads it.
+//! Knows bytes, not lines or policies; `lines` fills it and `cut` reads it.
 
 use crate::scan;
 use std::collections::VecDeque;
 
-/// Text of which both ends are kept.
+/// A text of which both ends are kept.
 #[derive(Debug, Default)]
 pub(crate) struct Window {
     head_cap: usize,
@@ -17,11 +17,11 @@ pub(crate) struct Window {
     pub(crate) tail: Part,
     /// Length of the whole text.
     pub(crate) total: u64,
-    /// Where the raw stream stands after the last byte of the text.
+    /// Raw stream position after the last byte of the text.
     pub(crate) raw_end: u64,
 }
 
-/// Of a text longer than `over`, only `tail` bytes of the end are ever shown.
+/// If a text is longer than `over`, only `tail` bytes of its end can be shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shrink {
     pub(crate) over: u64,
@@ -31,21 +31,21 @@ pub(crate) struct Shrink {
 /// A contiguous part of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
-    /// The bytes, after `lead` that are dropped already: they are moved to the front only now and then.
+    /// The bytes, preceded by `lead` bytes that are already dropped (compacted only now and then).
     buffer: Vec<u8>,
     lead: usize,
     /// Position of the first byte within the text.
     pub(crate) start: u64,
-    /// Where the bytes come from: one entry wherever text and stream drift apart. The first covers the byte before
+    /// Maps text to stream positions: one entry wherever their offset changes. The first covers the byte before
     /// `start`, if there is one.
     runs: VecDeque<Run>,
-    /// Where the raw stream stands after the last byte.
+    /// Raw stream position after the last byte.
     raw_end: u64,
     /// Lines that were clamped, oldest first.
     clamps: VecDeque<Clamp>,
 }
 
-/// From here on the text is the stream, byte for byte, until the next run.
+/// From here to the next run, text and stream are identical byte for byte.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     text: u64,
@@ -55,14 +55,14 @@ struct Run {
 /// The mark of a clamped line.
 #[derive(Debug, Clone, Copy)]
 struct Clamp {
-    /// Position of the mark's first byte within the text.
+    /// Position of the mark within the text.
     text: u64,
-    /// Bytes of the stream that it stands for.
+    /// Bytes of the stream that it replaces.
     raw_len: u64,
 }
 
 impl Window {
-    /// Keeps the first `head_cap` and the last `tail_cap` bytes; fewer of those once `shrink` says so.
+    /// Keeps the first `head_cap` and the last `tail_cap` bytes; fewer of the latter once `shrink` applies.
     pub(crate) fn new(head_cap: usize, tail_cap: usize, shrink: Option<Shrink>) -> Self {
         Self {
             head_cap,
@@ -72,7 +72,7 @@ impl Window {
         }
     }
 
-    /// Appends text that takes up the `raw_len` bytes of the stream at `raw`.
+    /// Appends text that stands for the `raw_len` bytes of the stream at `raw`.
     pub(crate) fn append(&mut self, text: &[u8], raw: u64, raw_len: u64) {
         if text.is_empty() {
             return;
@@ -102,7 +102,7 @@ impl Window {
         self.tail.buffer.extend_from_slice(&text[surplus..]);
         self.tail.raw_end = self.raw_end;
         if raw_len != text.len() as u64 {
-            // What is cleaned away after a stand-in is no part of it.
+            // What is cleaned away after a stand-in does not belong to it.
             self.tail.runs.push_back(Run {
                 text: self.total,
                 raw: self.raw_end,
@@ -111,7 +111,7 @@ impl Window {
         self.tail.ends_at(self.total);
     }
 
-    /// How many of the last bytes are kept, now that there are `total`.
+    /// How many of the last bytes to keep, given the `total` so far.
     fn tail_cap(&self) -> usize {
         match self.shrink {
             Some(shrink) if self.total > shrink.over => shrink.tail,
@@ -133,7 +133,7 @@ impl Window {
         }
     }
 
-    /// Appends all of `line` and empties it.
+    /// Moves all of `line` to the end.
     pub(crate) fn take(&mut self, line: &mut Self) {
         if line.total > 0 {
             let shift = self.total;
@@ -151,7 +151,7 @@ impl Window {
         line.clear();
     }
 
-    /// Forgets the text, not the memory.
+    /// Clears the text but keeps the allocation.
     pub(crate) fn clear(&mut self) {
         self.head.clear();
         self.tail.clear();
@@ -159,20 +159,20 @@ impl Window {
         self.raw_end = 0;
     }
 
-    /// Whether there is anything to see of what is kept.
+    /// Whether anything visible is kept.
     pub(crate) fn is_seen(&self) -> bool {
         let seen = |part: &Part| part.bytes().iter().any(|byte| !byte.is_ascii_whitespace());
         seen(&self.head) || seen(&self.tail)
     }
 
-    /// Takes the last characters off, as many as are kept at the end; of a text with clamps, none.
+    /// Removes up to `chars` characters from the kept end and returns them; none if the text has clamp marks.
     pub(crate) fn take_back(&mut self, chars: usize) -> String {
         let part = &self.tail;
         if chars == 0 || !part.clamps.is_empty() {
             return String::new();
         }
         let bytes = part.bytes();
-        // The first character kept may have lost its beginning.
+        // The first character kept may be incomplete.
         let first = bytes
             .iter()
             .position(|byte| !scan::is_continuation(*byte))
@@ -190,8 +190,8 @@ impl Window {
         taken
     }
 
-    /// Where the raw stream stands before the byte at `text` and what was cleaned away in front of it. `None` where
-    /// the byte is not kept.
+    /// Raw stream position before the byte at `text`, and before anything that was cleaned away in front of it.
+    /// `None` if the byte is not kept.
     pub(crate) fn raw_before(&self, text: u64) -> Option<u64> {
         match text {
             0 => Some(0),
@@ -220,7 +220,7 @@ impl Part {
         &self.buffer[self.lead..]
     }
 
-    /// Bytes of the stream that clamped lines hide between two positions.
+    /// Bytes of the stream that clamp marks hide between two positions.
     pub(crate) fn clamped(&self, from: u64, to: u64) -> u64 {
         self.clamps
             .iter()
@@ -239,7 +239,7 @@ impl Part {
         }
     }
 
-    /// Appends the first `count` bytes of `other`, whose position 0 is at `shift` here.
+    /// Appends the first `count` bytes of `other`, whose position 0 corresponds to `shift` here.
     fn take(&mut self, other: &Self, count: usize, shift: u64) {
         if count == 0 {
             return;
@@ -248,7 +248,7 @@ impl Part {
             text: run.text + shift,
             raw: run.raw,
         };
-        // Within the other part, each run drifts from the one before.
+        // Within `other`, each run is relative to the one before.
         let mut runs = other.runs.iter().map(shifted);
         if let Some(first) = runs.next() {
             self.push_run(first);
@@ -264,7 +264,7 @@ impl Part {
         }
     }
 
-    /// Drops from the front so that `coming` bytes, or the last `cap` of them, fit under `cap`.
+    /// Drops bytes from the front so that `coming` more bytes (or the last `cap` of them) fit.
     #[inline]
     fn make_room(&mut self, coming: usize, cap: usize) {
         let wanted = self.len().saturating_add(coming);
@@ -276,8 +276,8 @@ impl Part {
         }
     }
 
-    /// Moves the bytes to the front, and sees to it that `wanted` fit. Twice the cap is the most that is ever taken,
-    /// so that bytes are moved once per cap that goes by.
+    /// Compacts the buffer and makes room for `wanted` bytes. It grows to at most twice the cap, so that bytes are
+    /// moved once per cap's worth of input.
     fn close_up(&mut self, wanted: usize, cap: usize) {
         let len = self.len();
         self.buffer.copy_within(self.lead.., 0);
@@ -285,7 +285,7 @@ impl Part {
         self.lead = 0;
         let most = cap.saturating_mul(2);
         if self.buffer.capacity() > most {
-            // The window has shrunk.
+            // The cap has shrunk.
             self.buffer.shrink_to(most);
             self.runs.shrink_to(0);
         }
@@ -294,7 +294,7 @@ impl Part {
         }
     }
 
-    /// Sets the position of the last byte, and forgets what was known of bytes no longer here.
+    /// Sets the end position and drops records of bytes no longer kept.
     fn ends_at(&mut self, end: u64) {
         self.start = end - self.len() as u64;
         while self.runs.get(1).is_some_and(|next| next.text < self.start) {
@@ -309,7 +309,7 @@ impl Part {
         }
     }
 
-    /// Forgets what stands from `end` on.
+    /// Drops everything from `end` on.
     fn truncate(&mut self, end: u64) {
         let kept = usize::try_from(end.saturating_sub(self.start)).unwrap_or(usize::MAX);
         self.buffer.truncate(self.lead.saturating_add(kept));
@@ -331,7 +331,7 @@ impl Part {
         let after = self.runs.partition_point(|run| run.text < text);
         let run = self.runs.get(after.checked_sub(1)?)?;
         let limit = self.runs.get(after).map_or(self.raw_end, |next| next.raw);
-        // A stand-in may be longer than what it stands for.
+        // A stand-in may be longer than the bytes it replaces.
         Some((run.raw + (text - run.text)).min(limit))
     }
 }

@@ -1,19 +1,19 @@
-//! Sizes as texts write them, and the words for an output that is not there whole.
+//! Sizes in texts, and the phrases for output that is incomplete or binary.
 
 use agent_bash_core::ArtifactRef;
 
 /// How a size is written; 1 KB is 1024 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SizeStyle {
-    /// `50.0KB`: one decimal always, no space.
+    /// `50.0KB`: always one decimal, no space.
     Tight,
-    /// `128 KB`, `1.5 MB`: a decimal only where it says something.
+    /// `128 KB`, `1.5 MB`: a decimal only if it is not zero.
     Spaced,
     /// `100KB`: as `Spaced`, without the space.
     Short,
 }
 
-/// A size in the largest unit that is not below one.
+/// A size in the largest unit in which it is at least one.
 pub fn size_text(bytes: u64, style: SizeStyle) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     let space = match style {
@@ -25,7 +25,7 @@ pub fn size_text(bytes: u64, style: SizeStyle) -> String {
     }
     let mut value = bytes as f64 / 1024.0;
     let mut unit = 0;
-    // 1023.95 would be shown as 1024.0.
+    // 1023.95 would be rounded to 1024.0.
     while value >= 1023.95 && unit + 1 < UNITS.len() {
         value /= 1024.0;
         unit += 1;
@@ -38,7 +38,7 @@ pub fn size_text(bytes: u64, style: SizeStyle) -> String {
     format!("{number}{space}{}", UNITS[unit])
 }
 
-/// What follows the name of a file that holds only the beginning of its output: ` (truncated at 100MB)`.
+/// The suffix to the name of a file that holds only the beginning of its output: ` (truncated at 100MB)`.
 pub fn truncated_note(artifact: &ArtifactRef) -> String {
     if artifact.complete {
         return String::new();
@@ -51,7 +51,7 @@ pub(crate) fn truncated_at(bytes: u64) -> String {
     format!("truncated at {}", size_text(bytes, SizeStyle::Short))
 }
 
-/// What stands for an output that is not text.
+/// The stand-in for output that is not text.
 pub fn binary_text(bytes: u64, style: SizeStyle) -> String {
     format!("[Binary output: {}, not shown]", size_text(bytes, style))
 }

@@ -1,4 +1,4 @@
-//! Cases that can be read: what goes in, what comes out.
+//! Readable cases: input and expected output.
 
 use crate::fixtures::{MemoryStore, end, meta, run, whole};
 use agent_bash_core::{
@@ -57,42 +57,42 @@ fn cleaning() {
         (b"\x1b[3\n1mtext", "\ntext"),
         (b"\x1b[1?2mtext", "text"),
         ("\u{9b}31mtext".as_bytes(), "31mtext"),
-        // Never closed: the line is lost, the rest is not.
+        // An unterminated OSC: its line is lost, the rest is not.
         (b"\x1b]0;title\nnext\n", "\nnext\n"),
         (b"\x1b_half\nnext", "\nnext"),
         (b"\x1b\x7f]0;title\nnext\n", "\nnext\n"),
-        // An unclosed device control string, too.
+        // The same for an unterminated DCS.
         (
             b"a\n\x1bP\none\nerror: important\n",
             "a\n\none\nerror: important\n",
         ),
         (b"a\x07bc\x0bd\x7fe", "abcde"),
-        // Overstruck: bold and underlined, as `man` prints it.
+        // Overstriking: bold and underlined, as `man` prints it.
         (b"N\x08NA\x08AM\x08ME\x08E _\x08x\n", "NAME x\n"),
         ("é\u{8}é".as_bytes(), "é"),
         (b"|\x08/\x08-\x08\\\x08 \x08done\n", "done\n"),
-        // Cells that nothing takes the place of stay.
+        // Cells that are not overwritten stay.
         (b"abc\x08\x08X\n", "aXc\n"),
         (b"abc\x08\x08\n", "abc\n"),
         (b"abc\x08\x08\x1b[K\n", "a\n"),
         (b"ab\x08\x08\x08\x08xyz", "xyz"),
         (b"ab\nc\x08\x08d", "ab\nd"),
-        // As npm and vitest draw a line anew.
+        // How npm and vitest redraw a line.
         (
             b"\x1b[1G\x1b[0K|\x1b[1G\x1b[0K/\x1b[1G\x1b[0Kadded 3 packages\n",
             "added 3 packages\n",
         ),
         (b"RUN 1\x1b[2K\x1b[GRUN 2\n", "RUN 2\n"),
         (b"col\x1b[2Gx\n", "colx\n"),
-        // NULs between texts, and too many of them.
+        // NULs as separators, and too many of them.
         (b"a\0b\0\0c\n", "a␀b␀␀c\n"),
         (
             b"0123456789abcdef\0\0\0\0\0\0\0\0\0\0\0\0z",
             "0123456789abcdef␀␀␀␀␀␀␀␀…z",
         ),
-        // Lines of an old Mac.
+        // CR line ends, as on an old Mac.
         (b"one\rtwo\rthree\r", "one\ntwo\nthree"),
-        // Joiners are spelling in these, and hide in the last.
+        // Joiners are spelling in these and hide something in the last.
         (
             "می\u{200c}خواهم 👨\u{200d}👩\u{200d}👧 \u{200d} pay\u{200d}pal".as_bytes(),
             "می\u{200c}خواهم 👨\u{200d}👩\u{200d}👧 <U+200D> pay<U+200D>pal",
@@ -145,7 +145,7 @@ fn binary_is_said_and_not_shown() {
         .map(|n| ((n * n * 31) >> 3) as u8 | 1)
         .collect();
     for (raw, binary) in [
-        // NULs separate texts; only many in a row are none.
+        // NULs as separators are text; only long runs are binary.
         (nul_at(0), false),
         (b"./a\0./b\0".to_vec(), false),
         (b"a\0b\0c\0d\0".to_vec(), false),
@@ -183,7 +183,7 @@ fn a_tail_begins_with_a_line() {
         (cut.summary.truncated_by, cut.summary.direction),
         (Some(TruncatedBy::Bytes), Direction::Tail)
     );
-    // Exactly on the border.
+    // Exactly on the boundary.
     assert_eq!(
         texts(&with_policy("1\n3456789\n123456789\n", TAIL_20)),
         ["1\n3456789\n123456789\n"]
@@ -199,11 +199,11 @@ fn what_is_dropped_is_counted_in_raw_bytes() {
     let head = |bytes| Truncation::Head { bytes };
     let tail = |bytes| Truncation::Tail { bytes };
     for (raw, policy, shown, dropped) in [
-        // A stand-in is longer than what it stands for,
+        // A stand-in is longer than what it replaces,
         ("a\u{202e}bcdef", head(9), "a<U+202E>", 5),
         ("a\u{202e}bcdef", head(10), "a<U+202E>b", 4),
         ("a\u{202e}\x1b[0mbc", head(9), "a<U+202E>", 6),
-        // and text is shorter than its colours; those belong to the text after them.
+        // and text is shorter than with its colours, which belong to the text after them.
         ("\x1b[31mab\x1b[0mcd", head(2), "ab", 6),
         ("\x1b[31mab\x1b[0mcd", tail(2), "cd", 7),
         ("\x1b[31mab\x1b[0m\r\ncd\n", tail(3), "cd\n", 13),
@@ -279,7 +279,7 @@ fn both_ends_are_whole_lines_that_never_overlap() {
 
 #[test]
 fn a_carriage_return_costs_no_earlier_line() {
-    // The overwritten text is longer than the window, and gone; what stood before it is not.
+    // The overwritten text is longer than the window and lost; the text before it is not.
     let raw = format!("first\nsecond\n{}\rlast\n", "x".repeat(500));
     assert_eq!(
         texts(&with_policy(&raw, TAIL_20)),
@@ -345,7 +345,7 @@ fn head_stops_and_counts_the_rest() {
         (Some(TruncatedBy::HeadTail), Direction::Head)
     );
     assert_eq!(report.head_satisfied, Some(2));
-    // Nothing was cut: nothing is said.
+    // Nothing was cut, so there is no note.
     let whole = self::report(b"1\n2\n", |options| options.head = lines(2));
     assert_eq!(
         (whole.head_satisfied, whole.summary.truncated),
@@ -444,7 +444,7 @@ fn line_limits_are_for_stdout() {
         ..SPLIT
     };
     let chunks = [(StreamId::Stderr, "a\nb\n"), (StreamId::Stdout, "1\n2\n")];
-    // What was left out of a success nobody wanted; of a failure it may say why.
+    // What was left out was not wanted if the command succeeded; if it failed, it may say why.
     for (code, kept) in [(0, 0), (3, 1)] {
         let end = ArtifactEnd {
             status: Status::Exited { code },

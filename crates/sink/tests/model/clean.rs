@@ -1,4 +1,4 @@
-//! The model of cleaning: one pass over all bytes, written from the contract and not from the code.
+//! A reference model of cleaning: one pass over all bytes, written from the contract rather than from the code.
 
 use agent_bash_sink::CarriageReturn;
 
@@ -7,21 +7,21 @@ pub(crate) fn clean(bytes: &[u8], carriage_return: CarriageReturn) -> String {
     cleaned(bytes, carriage_return, false).text
 }
 
-/// What cleaning makes of a whole stream.
+/// The result of cleaning a whole stream.
 #[derive(Default)]
 pub(crate) struct Cleaned {
     /// The text.
     pub(crate) text: String,
-    /// Where the raw stream stands after each byte of the text.
+    /// Raw stream position after each byte of the text.
     pub(crate) raw_ends: Vec<usize>,
-    /// The lines, from 0, on which something that could be seen was written over or erased.
+    /// Lines, from 0, on which something visible was overwritten or erased.
     pub(crate) overwritten: Vec<usize>,
 }
 
-/// A line as a terminal has it: cells, and a cursor.
+/// A line as on a terminal: cells and a cursor.
 #[derive(Default)]
 struct Line {
-    /// Characters, and where the raw stream stands after each.
+    /// Characters, and the raw stream position after each.
     cells: Vec<(char, usize)>,
     cursor: usize,
     overwritten: bool,
@@ -47,7 +47,7 @@ impl Line {
     }
 }
 
-/// Cleans a whole stream. With `cr_lines`, CRs end the lines of a text without LF.
+/// Cleans a whole stream. With `cr_lines`, CRs end lines if the text has no LF.
 pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: bool) -> Cleaned {
     let mut cleaned = Cleaned::default();
     let mut line = Line::default();
@@ -128,14 +128,14 @@ pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: b
     cleaned
 }
 
-/// Puts the line into the text, with its end at `end` of the stream if it has one.
+/// Moves the line into the text; its line end, if any, is at `end` of the stream.
 fn end_line(cleaned: &mut Cleaned, line: &mut Line, end: Option<usize>) {
     let line = std::mem::take(line);
     if line.overwritten {
         let number = cleaned.text.matches('\n').count();
         cleaned.overwritten.push(number);
     }
-    // What stands before the end of the line belongs to it, wherever in the stream it was printed.
+    // Everything before the line end belongs to the line, wherever in the stream it was printed.
     let mut before = cleaned.raw_ends.last().copied().unwrap_or(0);
     for (c, raw_end) in line.cells {
         before = before.max(raw_end);
@@ -151,7 +151,7 @@ fn end_line(cleaned: &mut Cleaned, line: &mut Line, end: Option<usize>) {
     }
 }
 
-/// Whether a joiner after it is spelling.
+/// Whether a joiner after this character is spelling.
 fn is_joinable(c: char) -> bool {
     !c.is_ascii() && !c.is_whitespace() && shown(c).chars().eq([c])
 }
@@ -178,13 +178,13 @@ enum Token {
     Backspace,
     EraseRight,
     Nul,
-    /// So many bytes that are no character.
+    /// This many undecodable bytes.
     Invalid(usize),
-    /// A character, and how many bytes it takes up.
+    /// A character and its length in bytes.
     Text(char, usize),
 }
 
-/// What is text of a stream, with where each ends.
+/// The text tokens of a stream, each with its end.
 fn tokens(bytes: &[u8]) -> Vec<(Token, usize)> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -228,7 +228,7 @@ fn control_or_ascii(byte: u8, end: usize, tokens: &mut Vec<(Token, usize)>) {
     }
 }
 
-/// Skips the sequence whose ESC is at `at`; returns where text goes on.
+/// Skips the sequence whose ESC is at `at`; returns where the text continues.
 fn escape(bytes: &[u8], mut at: usize, tokens: &mut Vec<(Token, usize)>) -> usize {
     #[derive(PartialEq)]
     enum State {

@@ -1,4 +1,4 @@
-//! Strategies for streams, and a store in memory.
+//! Proptest strategies for streams, and an in-memory store.
 
 use agent_bash_core::{
     ArtifactEnd, ArtifactError, ArtifactId, ArtifactMeta, ArtifactRef, ArtifactStore,
@@ -12,7 +12,7 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Streams that have everything in them that the sink looks at.
+/// Streams that contain everything the sink treats specially.
 pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         4 => "[a-z ]{0,12}".prop_map(String::into_bytes),
@@ -36,7 +36,7 @@ pub(crate) fn stream() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..60).prop_map(|pieces| pieces.concat())
 }
 
-/// A stream that is text for sure, however the dice fall: no NUL, and more than half of it printable.
+/// A stream that is certainly not binary: no NUL, and more than half of it printable.
 pub(crate) fn text_stream() -> impl Strategy<Value = Vec<u8>> {
     (stream(), any::<bool>()).prop_map(|(mut stream, filler_first)| {
         for byte in &mut stream {
@@ -51,7 +51,7 @@ pub(crate) fn text_stream() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Small windows, so that every boundary is met.
+/// Small windows, so that every boundary is reached.
 pub(crate) fn policy() -> impl Strategy<Value = Truncation> {
     prop_oneof![
         (0usize..200).prop_map(|bytes| Truncation::Tail { bytes }),
@@ -89,7 +89,7 @@ pub(crate) fn options() -> impl Strategy<Value = SinkOptions> {
     )
 }
 
-/// The whole text, cleaned and nothing else.
+/// Options that clean but never cut.
 pub(crate) fn whole(carriage_return: CarriageReturn) -> SinkOptions {
     SinkOptions {
         limits: OutputLimits {
@@ -118,7 +118,7 @@ pub(crate) fn meta() -> ArtifactMeta {
     }
 }
 
-/// Pushes the chunks, and returns the report with what is in the store afterwards.
+/// Pushes the chunks; returns the report and the contents of the store.
 pub(crate) fn run<'a>(
     options: SinkOptions,
     chunks: impl IntoIterator<Item = &'a [u8]>,
@@ -133,7 +133,7 @@ pub(crate) fn run<'a>(
     (report, kept)
 }
 
-/// Splits at the given places, whatever they are.
+/// Splits at the given indices.
 pub(crate) fn split<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (bytes.len() + 1)).collect();
     cuts.sort_unstable();

@@ -1,4 +1,4 @@
-//! Live updates on a clock that the test moves.
+//! Live updates on a clock that the test controls.
 
 use crate::clean::clean;
 use crate::fixtures::{split, stream};
@@ -58,7 +58,7 @@ fn live(kind: LiveKind, max_bytes: usize) -> (LiveUpdates, Arc<TestClock>) {
     (LiveUpdates::new(options, clock.clone()), clock)
 }
 
-/// What there is right now.
+/// Polls once.
 fn poll(live: &LiveUpdates) -> Poll<Option<LiveUpdate>> {
     pin!(live.next()).poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -87,7 +87,7 @@ fn updates_are_an_interval_apart_and_the_last_one_comes() {
             (49, "c", false, None),
             (1, "", false, Some(second)),
             (500, "", false, None),
-            // Nothing to see: not repeated.
+            // Nothing visible, so nothing is repeated.
             (0, "\x1b[0m", false, None),
             (500, "", false, None),
             (

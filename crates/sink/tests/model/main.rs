@@ -1,4 +1,4 @@
-//! The sink against a plain model of the contract: everything at once, in memory, without chunks or windows.
+//! The sink against a reference model of the contract that works in memory, without chunks or windows.
 
 #[cfg(test)]
 mod cases;

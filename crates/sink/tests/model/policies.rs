@@ -1,4 +1,4 @@
-//! The model of the policies, over a whole clean text.
+//! A reference model of the truncation policies, over a whole clean text.
 
 use agent_bash_core::Truncation;
 
@@ -7,7 +7,7 @@ pub(crate) fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// `head`, then `tail`.
+/// Applies `head`, then `tail`.
 pub(crate) fn head_tail(text: &str, head: Option<u64>, tail: Option<u64>) -> String {
     let mut lines = lines(text);
     if let Some(head) = head {
@@ -19,7 +19,7 @@ pub(crate) fn head_tail(text: &str, head: Option<u64>, tail: Option<u64>) -> Str
     lines.concat()
 }
 
-/// What a policy shows: one piece, or two.
+/// What a policy shows: one piece or two.
 pub(crate) fn shown(text: &str, policy: Truncation) -> Vec<String> {
     match policy {
         Truncation::Tail { bytes } => vec![last(text, bytes)],
@@ -46,7 +46,7 @@ pub(crate) fn shown(text: &str, policy: Truncation) -> Vec<String> {
     }
 }
 
-/// The last `max` bytes, whole lines if possible.
+/// The last `max` bytes, on line boundaries if possible.
 pub(crate) fn last(text: &str, max: usize) -> String {
     if text.len() <= max {
         return text.to_owned();
@@ -81,7 +81,7 @@ fn first(text: &str, max: usize) -> &str {
     &text[..to]
 }
 
-/// First and last lines, trimmed from the inside: a line at a time from the longer piece, until both fit.
+/// First and last lines, trimmed from the inside: one line at a time from the longer piece, until both fit.
 fn both_ends(
     text: &str,
     lines: &[&str],

@@ -1,4 +1,4 @@
-//! What holds for every stream, every way of splitting it, and every limit.
+//! Properties that hold for every stream, every split into chunks and every limit.
 
 use crate::clean::{Cleaned, cleaned};
 use crate::fixtures::{MemoryStore, options, policy, run, split, stream, text_stream, whole};
@@ -7,7 +7,7 @@ use agent_bash_core::TruncatedBy;
 use agent_bash_sink::{CarriageReturn, Piece, Shown, SinkOptions, SinkReport};
 use proptest::prelude::*;
 
-/// Cases per property; `AGENT_BASH_FUZZ_CASES` makes a fuzz run of it.
+/// Cases per property; `AGENT_BASH_FUZZ_CASES` raises the number for a fuzz run.
 fn config() -> ProptestConfig {
     let cases = fuzz_cases()
         .and_then(|cases| cases.parse().ok())
@@ -35,7 +35,7 @@ fn text_of(report: &SinkReport) -> String {
         .collect()
 }
 
-/// What the model makes of a stream under these options.
+/// The model's result under these options.
 fn model(bytes: &[u8], options: &SinkOptions) -> Cleaned {
     cleaned(bytes, options.carriage_return, options.head.is_none())
 }
@@ -126,10 +126,10 @@ fn counts_add_up(
     text: &str,
 ) -> Result<(), TestCaseError> {
     let summary = &report.summary;
-    // Marks within the text are no part of what was printed.
+    // Clamp marks inside the text were not printed.
     let unmarked = options.limits.max_line_chars.is_none();
     prop_assert_eq!(summary.total_bytes, bytes.len() as u64);
-    // What follows the lines of `head` is only counted: of a line there nothing is taken back.
+    // Lines beyond `head` are only counted, so backspaces there take nothing back.
     let all_is_kept = options.head.is_none() || !bytes.contains(&8);
     if all_is_kept {
         prop_assert_eq!(summary.total_lines, policies::lines(text).len() as u64);
@@ -152,7 +152,7 @@ fn counts_add_up(
             summary.total_bytes
         );
     }
-    // A backspace mixes up what stands where in the stream.
+    // Backspaces change the order of text and stream positions.
     if unmarked && !summary.binary && !bytes.contains(&8) {
         prop_assert_eq!(
             summary.dropped_bytes,
@@ -175,7 +175,7 @@ fn counts_add_up(
         let overwritten = model(bytes, options).overwritten.iter().any(shown);
         prop_assert_eq!(report.overwritten, overwritten);
     }
-    // What `head` and `tail` leave out of a success is not kept.
+    // What `head` and `tail` leave out of a successful command is not kept.
     let cut = summary.truncated && summary.truncated_by != Some(TruncatedBy::HeadTail);
     let needed = cut || report.overwritten;
     let want: Vec<Vec<u8>> = if needed { vec![bytes.to_vec()] } else { vec![] };
@@ -202,7 +202,7 @@ fn counts_add_up(
     Ok(())
 }
 
-/// The raw bytes that the pieces do not stand for.
+/// The raw bytes that the pieces do not account for.
 fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
     let Cleaned {
         text,
@@ -223,7 +223,7 @@ fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
         }
     };
     let tail = |piece: &Piece| match piece.text.len() {
-        // Nothing is shown, so nothing belongs to it.
+        // Nothing is shown, so nothing is accounted for.
         0 => 0,
         len => end(all) - before(all - len),
     };
@@ -238,7 +238,7 @@ fn dropped(options: &SinkOptions, report: &SinkReport, bytes: &[u8]) -> u64 {
 
 #[test]
 fn the_store_in_memory_can_tell() {
-    // Control of the fixtures: what is cut is kept, and nothing else.
+    // Control: output that is cut is kept, other output is not.
     let mut options = whole(CarriageReturn::Overwrite);
     assert_eq!(run(options, [&b"abc"[..]]).1, Vec::<Vec<u8>>::new());
     options.limits.truncation = agent_bash_core::Truncation::Tail { bytes: 2 };

@@ -1,4 +1,5 @@
-//! Whatever the file system does: no panic, no half file, no link to what is not whole, and the run goes on.
+//! Fault injection into the file system: no panic, no partial file, no link to an incomplete artifact, and the run
+//! goes on.
 
 use crate::fixtures::{ROOMY, artifacts, end, keep, limited, meta, session, tree};
 use agent_bash_core::{ArtifactStore, OutputLimits, StreamId, Truncation};
@@ -44,7 +45,7 @@ fn assert_no_artifact(report: &SinkReport, why: &str) {
 
 #[test]
 fn a_sink_with_a_sound_store_has_an_artifact() {
-    // Control: what the other tests miss is there when nothing is wrong.
+    // Control: without a fault, what the other tests find missing is there.
     let root = tempfile::tempdir().unwrap();
     for lines in [20, 20_000] {
         let dir = session(root.path());
@@ -58,7 +59,7 @@ fn a_sink_with_a_sound_store_has_an_artifact() {
 fn an_artifact_is_the_raw_bytes() {
     let root = tempfile::tempdir().unwrap();
     let dir = Arc::new(session(root.path()));
-    // Below and above what is held in memory; every byte value there is, and no two chunks alike.
+    // Below and above the in-memory limit; all byte values, and no two chunks alike.
     for len in [5_000, 900_000] {
         let raw: Vec<u8> = (0..len)
             .map(|n: u32| ((n % 251) ^ (n >> 8)) as u8)
@@ -93,7 +94,7 @@ fn a_file_for_survivors_is_there_although_all_is_shown() {
             [printed, b"later\n"].concat()
         );
     }
-    // Where nothing can be kept, the run goes on without.
+    // If nothing can be stored, the run goes on without.
     let mut sink = sink(Arc::new(session(Path::new("/proc/nowhere"))));
     assert!(sink.take_file_for_survivors().is_none());
     assert!(sink.finish(&end()).artifact_failed.is_some());
@@ -153,7 +154,7 @@ fn a_pipe_in_a_files_place_does_not_block() {
 #[test]
 fn a_directory_of_another_user_is_not_used() {
     if !rustix::process::geteuid().is_root() {
-        // The owner of a directory cannot be changed then; the check itself is the same for every owner.
+        // Not root: the owner of a directory cannot be changed. The check itself is the same for every owner.
         return;
     }
     for at in ["s", "s/artifacts"] {
@@ -191,8 +192,8 @@ fn a_directory_that_vanishes_is_made_again() {
 
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 
-/// Runs a test of this file as a child, in namespaces of its own with `mount` done in front of it. `None` where the
-/// machine does not allow that.
+/// Runs a test of this file in a child process in new namespaces, with `mount` executed first. `None` if the
+/// machine does not allow namespaces.
 fn in_namespace(test: &str, mount: &str, root: &Path) -> Option<bool> {
     #[expect(
         clippy::disallowed_methods,
@@ -242,7 +243,7 @@ fn a_full_disk_takes_the_link_away() {
 #[ignore = "runs where a small disk is mounted"]
 fn child_fills_the_disk() {
     let root = child_root();
-    // In the middle of writing, and as soon as there is something to write.
+    // In the middle of writing, and at the first write.
     for lines in [400, 4000, 20_000] {
         let report = flood(limited(&root, ROOMY), lines);
         if lines * 100 > 64 * 1024 {
@@ -285,7 +286,7 @@ fn a_directory_without_permission_is_an_error_like_any_other() {
 
 #[test]
 fn dev_full_in_the_files_place_takes_the_link_away() {
-    // A device is no regular file: not taken for one in the first place.
+    // A device is not a regular file, so it is not even considered.
     let root = tempfile::tempdir().unwrap();
     let place = root.path().join("s/artifacts");
     fs::create_dir_all(&place).unwrap();

@@ -1,4 +1,4 @@
-//! A session in a directory of its own, on a clock that stands still.
+//! A session in a temporary directory, with a clock that stands still.
 
 use agent_bash_core::{
     ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactRef, ArtifactStore, Clock, Status, StreamId,
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// Now, as the files see it.
+/// The current time, consistent with the file times.
 #[derive(Debug)]
 pub(crate) struct StillClock(pub(crate) Timestamp);
 
@@ -34,10 +34,10 @@ pub(crate) fn now() -> Timestamp {
     Timestamp::from(SystemTime::now())
 }
 
-/// What is left of a session that has ended.
+/// What is left after a session has ended.
 pub(crate) const ONLY_THE_NUMBER: [&str; 3] = ["s", "s/artifacts", "s/artifacts/.next"];
 
-/// Limits that never bite.
+/// Limits that are never reached.
 pub(crate) const ROOMY: ArtifactLimits = ArtifactLimits {
     per_file: 1 << 30,
     per_session: 1 << 40,
@@ -89,7 +89,7 @@ pub(crate) fn keep(dir: &ArtifactDir, bytes: &[u8]) -> Result<ArtifactRef, Artif
     writer.finish(&end())
 }
 
-/// Names of all files and directories below a directory, sorted, relative to it.
+/// All files and directories below a directory, sorted and relative to it.
 pub(crate) fn tree(root: &Path) -> Vec<String> {
     let mut names = Vec::new();
     let mut open = vec![root.to_owned()];
@@ -110,7 +110,7 @@ pub(crate) fn tree(root: &Path) -> Vec<String> {
     names
 }
 
-/// Only data and sidecars.
+/// Data files and sidecars only.
 pub(crate) fn artifacts(root: &Path) -> Vec<String> {
     tree(root)
         .into_iter()

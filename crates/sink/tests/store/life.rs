@@ -1,4 +1,4 @@
-//! Caps, quota, the end of a session, and what is swept afterwards.
+//! Caps, quota, the end of a session, and sweeping.
 
 use crate::fixtures::{
     ONLY_THE_NUMBER, ROOMY, artifacts, end, keep, limited, meta, now, options, session, tree,
@@ -30,7 +30,7 @@ fn the_cap_is_exact() {
             assert_eq!(kept.complete, complete, "{len}");
             assert_eq!(kept.bytes, len.min(CAP) as u64);
             assert_eq!(fs::read(&kept.path).unwrap(), bytes[..len.min(CAP)]);
-            // Whoever reads to the end is told whether it is the output's.
+            // A reader who reaches the end is told whether it is the end of the output.
             let view = dir.open(kept.id).unwrap();
             let page = view.tail(1).unwrap();
             assert_eq!(page.capped_at.is_none(), complete);
@@ -61,7 +61,7 @@ fn the_oldest_go_when_the_quota_is_used_up() {
         ..ROOMY
     };
     let dir = limited(root.path(), limits);
-    // One that is being written is older than all, and stays.
+    // The one being written is the oldest, and is kept.
     let mut writing = dir.create(&meta(), StreamId::Merged).unwrap();
     for _ in 0..4 {
         keep(&dir, &[b'x'; 1000]).unwrap();
@@ -118,7 +118,7 @@ fn the_end_of_a_session_removes_what_it_made_and_nothing_else() {
     let removed = ours.close();
     assert_eq!((removed.artifacts, removed.bytes), (1, 4));
     assert_eq!(artifacts(root.path()), ["0.json", "0.log"]);
-    // It can be used again.
+    // The directory can be used again.
     assert_eq!(keep(&ours, b"more").unwrap().id.0, 2);
     drop(ours);
     drop(theirs);
@@ -186,7 +186,7 @@ fn tomorrow() -> Timestamp {
 
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 
-/// What a process leaves that is killed with one artifact whole and one half written.
+/// Leaves behind what a killed process does: one complete artifact and one half written.
 fn killed(root: &Path, lifetime: &str) {
     #[expect(
         clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! The artifact directory on real file systems: whole files or none, private, bounded, shared, swept.
+//! The artifact directory on real file systems: atomic, private, bounded, shared, swept.
 
 #[cfg(test)]
 mod faults;

@@ -50,7 +50,7 @@ fn numbers_are_never_used_again() {
     fs::remove_file(root.path().join("s/artifacts/2.json")).unwrap();
     let another = session(root.path());
     assert_eq!(keep(&another, b"c").unwrap().id.0, 3);
-    // Even where the counter was lost, no number of an artifact that is there.
+    // Even if the counter is lost, the number of an existing artifact is not reused.
     fs::write(root.path().join("s/artifacts/.next"), "nonsense").unwrap();
     assert_eq!(keep(&dir, b"d").unwrap().id.0, 4);
 }
@@ -132,10 +132,10 @@ fn a_number_is_not_used_again_by_a_later_session_of_that_name() {
         let kept = keep(&dir, b"output\n").unwrap();
         assert_eq!(kept.uri, format!("artifact://{number}"));
         drop(dir);
-        // The link leads nowhere now, and never to something else.
+        // The link now resolves to nothing, and never to another artifact.
         assert!(open_artifact(Some(&session(root.path())), &kept.uri).is_err());
     }
-    // Not before everybody has forgotten it.
+    // Only after everybody has forgotten the link.
     let month = 30 * 24 * 60 * 60 * 1000;
     ArtifactDir::sweep(root.path(), Timestamp(now().0 + month));
     assert_eq!(tree(root.path()), ONLY_THE_NUMBER);
@@ -163,7 +163,7 @@ fn session_names_are_one_component() {
     }
 }
 
-/// Environment variable that makes [`child_keeps_many`] do its work.
+/// Environment variable that makes the test binary, run as a child, do the work of [`child_keeps_many`].
 const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
 
 #[test]

@@ -1,4 +1,4 @@
-//! Pages, tails, bytes and searches of kept outputs.
+//! Pages, tails, byte ranges and searches of kept outputs.
 
 use crate::fixtures::{keep, session};
 use agent_bash_sink::{FileView, FoundLine, MAX_PAGE, Next, Page, Search};
@@ -80,7 +80,7 @@ fn each_offset_and_limit_is_the_line_of_that_number() {
             Next::End,
         ),
         (b"a\n\xff\n", 2, 1, "\u{fffd}\n", Some([2, 2]), Next::End),
-        // A last line that is nothing but an escape sequence: there is a line more than is seen.
+        // The last line is nothing but an escape sequence: there is one more line than is visible.
         (b"a\n\x1b[0m", 1, 9, "a\n", Some([1, 1]), Next::Line(2)),
     ];
     for (bytes, offset, limit, text, lines, next) in cases {
@@ -235,7 +235,7 @@ fn searches_are_bounded_and_can_go_on() {
 
 #[test]
 fn long_lines_are_searched_whole_and_shown_around_the_match() {
-    // Further in than anything that is held at once, with characters of two bytes around it.
+    // Further in than anything held at once, surrounded by two-byte characters.
     let far = 5 << 20;
     let text = format!(
         "{}needle{}last\nneedle\n",
@@ -253,7 +253,7 @@ fn long_lines_are_searched_whole_and_shown_around_the_match() {
     assert!(excerpt.contains("éneedley"), "{excerpt}");
     assert!(excerpt.ends_with(" characters omitted]"), "{excerpt}");
     assert!(shown.chars().count() < 1000);
-    // The position leads there.
+    // The position in the mark points to the match.
     let page = view.bytes(position.parse().unwrap(), 1000).unwrap();
     let beginning: String = excerpt.chars().take(100).collect();
     assert!(page.piece.text.starts_with(&beginning));
@@ -261,7 +261,7 @@ fn long_lines_are_searched_whole_and_shown_around_the_match() {
         (found.lines[1].number, found.lines[1].text.as_str()),
         (2, "needle")
     );
-    // Anchors mean the line's beginning and end, wherever the search goes on.
+    // Anchors mean the beginning and end of the line, regardless of segment boundaries.
     for (pattern, matches) in [
         ("^é", 1),
         ("^y", 0),
@@ -279,7 +279,7 @@ fn long_lines_are_searched_whole_and_shown_around_the_match() {
 
 #[test]
 fn what_a_result_leaves_out_is_read_here() {
-    // Written over by a carriage return: shown with its mark, and found.
+    // Text overwritten by a carriage return is shown with its mark, and found.
     let (_root, written_over) = view(b"FATAL: disk full\rok\nnext\0\n");
     assert_eq!(
         written_over.lines(1, None).unwrap().piece.text,
@@ -287,14 +287,14 @@ fn what_a_result_leaves_out_is_read_here() {
     );
     let found = written_over.search(&search("disk")).unwrap();
     assert_eq!(found.total_matches, 1);
-    // A file of CR lines has lines.
+    // A file with CR line ends has lines.
     let (_root, old_mac) = view(b"one\rtwo\rthree");
     let page = old_mac.lines(2, Some(1)).unwrap();
     assert_eq!((page.piece.text.as_str(), page.total_lines), ("two\n", 3));
     assert_eq!(page.next, Next::Line(3));
     assert_eq!(old_mac.tail(1).unwrap().piece.text, "three");
     assert_eq!(old_mac.search(&search("^t")).unwrap().total_matches, 2);
-    // CRLF is a line's end, and nothing else.
+    // CRLF is one line end.
     let (_root, dos) = view(b"one\r\ntwo\r\n");
     assert_eq!(dos.lines(1, None).unwrap().piece.text, "one\ntwo\n");
 }
