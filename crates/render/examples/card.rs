@@ -1,4 +1,5 @@
-//! Shows the card of a call that prints, then ends. `cargo run -p agent-bash-render --example card`; any key ends it.
+//! Shows the card of a simulated call while it prints and after it ends. Run it with `cargo run -p
+//! agent-bash-render --example card`; any key quits.
 
 use agent_bash_core::Status;
 use agent_bash_render::{CardState, Theme, ToolCard};

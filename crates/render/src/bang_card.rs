@@ -1,4 +1,4 @@
-//! A command that the person ran: `!cmd`, or `!!cmd`, which the model does not see.
+//! The card of a command the user ran: `!cmd`, or `!!cmd`, which the model does not see.
 
 use crate::card_frame::{Body, CardFrame};
 use crate::styled_line::wrapped;
@@ -6,53 +6,53 @@ use crate::{OutputLimits, OutputText, Theme, spell};
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Lines of output, and rows of them, on a card that is not expanded.
+/// Lines, and rows, of output on a collapsed card.
 const COLLAPSED: usize = 20;
 
 /// Columns before a card's text.
 const MARGIN: usize = 1;
 
-/// A bang command, as far as it is shown.
+/// A bang command as its card shows it.
 #[derive(Debug)]
 pub struct BangCard {
     /// The script.
     pub command: String,
-    /// The model does not get to see it: `!!`.
+    /// Started with `!!`: the model does not see it.
     pub excluded_from_context: bool,
-    /// How it stands.
+    /// Its state.
     pub state: BangState,
-    /// Since it began.
+    /// Time since it started.
     pub elapsed: Duration,
     /// What it printed.
     pub output: OutputText,
     /// Where the full output is, if the message does not hold all of it.
     pub kept: Option<KeptOutput>,
-    /// What else there is to say, such as who lives on and what became of the shell.
+    /// Further remarks, for example on survivors or on the state of the shell.
     pub notes: Vec<String>,
 }
 
-/// How a bang command stands.
+/// The state of a bang command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BangState {
-    /// Not yet over.
+    /// Still running.
     Running,
-    /// Over. `None` where nobody knows how.
+    /// Ended. `None` if the exit code is unknown.
     Exited(Option<i32>),
-    /// Called off.
+    /// Cancelled.
     Cancelled,
-    /// It could not be run.
+    /// It could not be started.
     Failed(String),
 }
 
-/// An output that was cut.
+/// The full output of a command whose output was truncated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptOutput {
-    /// Such as `artifact://3`; `None` where it was not kept.
+    /// For example `artifact://3`; `None` if it was not kept.
     pub uri: Option<String>,
 }
 
 impl BangCard {
-    /// Of a command that begins.
+    /// The card of a command that is about to start.
     pub fn new(command: impl Into<String>, excluded_from_context: bool) -> Self {
         Self {
             command: command.into(),
@@ -65,7 +65,7 @@ impl BangCard {
         }
     }
 
-    /// How many rows it takes.
+    /// Height in rows.
     pub fn height(&self, width: u16, expanded: bool, theme: &Theme) -> usize {
         self.frame(width, expanded, theme).height()
     }

@@ -1,11 +1,11 @@
-//! What cards have in common: some lines, then a window into an output, then some lines; each behind a rail. Only what is
-//! seen is made.
+//! The layout that cards share: some lines, then a window into the output, then some lines, each behind a rail.
+//! Only the visible rows are built.
 
 use crate::{OutputText, Theme};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-/// A card, ready to be shown at one width.
+/// A card's contents, for one width.
 pub(crate) struct CardFrame<'a> {
     pub(crate) head: Vec<Line<'static>>,
     pub(crate) body: Body<'a>,
@@ -16,7 +16,7 @@ pub(crate) struct CardFrame<'a> {
 pub(crate) enum Body<'a> {
     /// A few rows.
     Rows(Vec<Line<'static>>),
-    /// All that is kept, behind a rail.
+    /// All output that is kept, behind a rail.
     All {
         output: &'a OutputText,
         width: usize,
@@ -66,7 +66,7 @@ impl Body<'_> {
     }
 }
 
-/// Puts a rail before each row.
+/// Puts a rail in front of each row.
 pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line<'static>> {
     rows.into_iter()
         .map(|mut row| {
@@ -76,7 +76,7 @@ pub(crate) fn railed(rows: Vec<Line<'static>>, rail: &Span<'static>) -> Vec<Line
         .collect()
 }
 
-/// A line of words with dots between, as footers are.
+/// Words separated by dots, as in footers.
 pub(crate) fn dotted(words: Vec<Span<'static>>, between: Style) -> Vec<Span<'static>> {
     let mut spans = Vec::new();
     for word in words {

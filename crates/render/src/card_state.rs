@@ -1,22 +1,22 @@
-//! How the call of a card stands.
+//! The state of a card's call.
 
 use agent_bash_core::Status;
 
-/// How a call stands, as far as its card shows it.
+/// The state of a call as its card shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CardState {
-    /// Not yet over.
+    /// Still running.
     Running,
-    /// A program waits for input.
+    /// Running, and a program waits for input.
     WaitingForInput,
-    /// Over: how it ended.
+    /// Ended.
     Ended(Status),
 }
 
 impl CardState {
-    /// The state in a word or two, such that no two ends that a person should tell apart look the same without
-    /// colour: `running`, `waiting for input`, `exit 0`, `exit 3`, `killed by SIGKILL`, `timed out`, `cancelled`,
-    /// `in the background`, `blocked`, `not started`, `outcome unknown`.
+    /// The state in a word or two. Outcomes that matter to the user differ even without colour: `running`, `waiting
+    /// for input`, `exit 0`, `exit 3`, `killed by SIGKILL`, `timed out`, `cancelled`, `in the background`,
+    /// `blocked`, `not started`, `outcome unknown`.
     pub fn badge(&self) -> String {
         let status = match self {
             Self::Running => return "running".to_owned(),
@@ -35,7 +35,7 @@ impl CardState {
         }
     }
 
-    /// Whether the card spins and counts.
+    /// Whether the card shows a spinner and a running time.
     pub fn is_live(&self) -> bool {
         !matches!(self, Self::Ended(_))
     }

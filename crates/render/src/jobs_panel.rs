@@ -1,4 +1,4 @@
-//! The background jobs of a session: a list, and what the selected one prints.
+//! The background jobs of a session: a list, and the output of the selected one.
 
 use crate::{OutputText, Theme, spell, visible_text};
 use ratatui::buffer::Buffer;
@@ -8,53 +8,53 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use std::time::Duration;
 
-/// Columns from which on process ids are shown.
+/// Width from which on pids are shown.
 const ROOM_FOR_PID: usize = 70;
 
-/// The most columns that the words on how a job stands take.
+/// Most columns for a job's state.
 const LONGEST_WORDS: usize = 20;
 
 /// The panel.
 #[derive(Debug, Clone, Copy)]
 pub struct JobsPanel<'a> {
-    /// The jobs, in the order in which they are shown.
+    /// The jobs, in display order.
     pub jobs: &'a [JobRow],
-    /// Which of them is selected.
+    /// Index of the selected job.
     pub selected: usize,
-    /// What the selected one prints.
+    /// The selected job's output.
     pub output: Option<&'a OutputText>,
-    /// What just went wrong or well.
+    /// The result of the last action.
     pub message: Option<&'a str>,
 }
 
 /// One job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobRow {
-    /// Its name.
+    /// Its id.
     pub id: String,
     /// Its script.
     pub command: String,
-    /// Process id of its shell.
+    /// Pid of its shell.
     pub pid: u32,
-    /// How it stands.
+    /// Its state.
     pub state: JobRowState,
-    /// How long it has run, or ran; `None` where that is not known.
+    /// How long it has run, or did run; `None` if unknown.
     pub elapsed: Option<Duration>,
 }
 
-/// How a job stands.
+/// The state of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobRowState {
-    /// It runs.
+    /// Running.
     Running,
-    /// It ended with exit code 0.
+    /// Ended with exit code 0.
     Succeeded,
-    /// It ended otherwise; how, in a word or two.
+    /// Ended otherwise; how, in a word or two.
     Failed(String),
 }
 
 impl JobsPanel<'_> {
-    /// Draws it.
+    /// Draws the panel.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
@@ -94,7 +94,7 @@ impl JobsPanel<'_> {
             }
             return;
         }
-        // The list takes what it needs, at most half.
+        // The list takes the rows it needs, at most half of the panel.
         let list = (self.jobs.len() as u16)
             .min((inner.height / 2).max(1))
             .min(inner.height);
@@ -171,7 +171,7 @@ impl JobsPanel<'_> {
 }
 
 impl JobRow {
-    /// Icon, and how it stands in a word or two.
+    /// Icon, state in a word or two, and style.
     fn mark(&self, theme: &Theme) -> (&'static str, &str, Style) {
         match &self.state {
             JobRowState::Running => {

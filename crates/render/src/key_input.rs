@@ -1,4 +1,4 @@
-//! From crossterm's events to plain input: what a host reads from its own terminal, as `agent-bash-pty` takes it.
+//! Converts crossterm events, as a host reads them from its terminal, to the input that `agent-bash-pty` takes.
 
 use agent_bash_core::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
 use crossterm::event::{
@@ -6,8 +6,8 @@ use crossterm::event::{
 };
 use ratatui::layout::Rect;
 
-/// An event as input for a program whose screen is drawn in `area`. `None` for what is no input: a change of size, the
-/// release of a key, a key that no terminal sends, the mouse outside of the area.
+/// An event as input for a program whose screen is drawn in `area`. `None` for events that are not input: a resize,
+/// a key release, a key that terminals do not send, a mouse event outside `area`.
 pub fn key_input(event: &Event, area: Rect) -> Option<KeyInput> {
     match event {
         Event::Key(key) => from_key(key),
@@ -27,7 +27,7 @@ fn from_key(event: &KeyEvent) -> Option<KeyInput> {
     let key = match event.code {
         KeyCode::Char(c) if event.state.contains(KeyEventState::KEYPAD) => Key::Keypad(c),
         KeyCode::Char(c) => {
-            // The shift is in the character already; with Ctrl or Alt it is a modifier of its own.
+            // Shift is already part of the character; only with Ctrl or Alt is it a modifier of its own.
             modifiers.shift &= modifiers.ctrl || modifiers.alt;
             Key::Char(c)
         }

@@ -1,7 +1,7 @@
-//! [`OutputText`]: what a command prints, as lines with their styles. It takes raw chunks, split anywhere, and keeps a
-//! bounded part of them, so that ten megabytes cost what ten kilobytes do.
+//! [`OutputText`]: command output as styled lines. It takes raw chunks, split anywhere, and keeps a bounded part of them, so
+//! drawing ten megabytes costs no more than ten kilobytes.
 //!
-//! Of escape sequences SGR is kept, as styles; everything else is dropped. A lone carriage return begins the line anew.
+//! Of escape sequences, SGR becomes styles; everything else is dropped. A lone carriage return restarts the line.
 
 use crate::styled_line::StyledLine;
 use crate::{Theme, sgr};
@@ -14,61 +14,61 @@ use vte::{Params, Parser, Perform};
 /// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLimits {
-    /// Bytes, about.
+    /// Approximate number of bytes.
     pub bytes: usize,
-    /// Characters of a line; the rest is counted and named.
+    /// Characters per line; the number of omitted ones is shown.
     pub line_chars: usize,
 }
 
 impl OutputLimits {
-    /// For a tool call: more than a result's text ever has.
+    /// For a tool call: more than the text of a result can hold.
     pub const CARD: Self = Self {
         bytes: 256 << 10,
         line_chars: 16 << 10,
     };
 
-    /// For a bang command: a line has 4000 characters at the most.
+    /// For a bang command: a line has at most 4000 characters.
     pub const BANG: Self = Self {
         bytes: 256 << 10,
         line_chars: 4000,
     };
 }
 
-/// Output of a command: its last lines.
+/// The last lines of a command's output.
 pub struct OutputText {
     parser: Parser,
     lines: Lines,
-    /// What is shown in place of them.
+    /// Shown instead of the lines.
     stand_in: Option<Box<OutputText>>,
 }
 
-/// What the parser writes into.
+/// The state that the parser updates.
 #[derive(Debug)]
 struct Lines {
     limits: OutputLimits,
-    /// The last lines; the last of them is open.
+    /// The last lines; the final one is still open.
     kept: VecDeque<StyledLine>,
     size: usize,
-    /// Lines that were here and are no more.
+    /// Lines that are no longer kept.
     dropped: u64,
     style: Style,
-    /// A carriage return came, and nothing after it yet.
+    /// A carriage return was the last thing printed.
     returned: bool,
 }
 
-/// A part of an output, broken into rows.
+/// A part of an output, wrapped into rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OutputRows {
     /// The rows.
     pub rows: Vec<Line<'static>>,
-    /// How many there are before them: rows of what is kept, lines of what is not.
+    /// How much comes before them: rows for what is kept, lines for what is not.
     pub earlier: u64,
-    /// How many come after them.
+    /// How many rows come after them.
     pub later: u64,
 }
 
 impl OutputText {
-    /// Nothing yet.
+    /// An empty output.
     pub fn new(limits: OutputLimits) -> Self {
         Self {
             parser: Parser::new(),
@@ -84,19 +84,19 @@ impl OutputText {
         }
     }
 
-    /// A text that is complete.
+    /// A complete text.
     pub fn of(limits: OutputLimits, text: &str) -> Self {
         let mut output = Self::new(limits);
         output.push(text.as_bytes());
         output
     }
 
-    /// Takes in what a command printed.
+    /// Adds command output.
     pub fn push(&mut self, bytes: &[u8]) {
         self.parser.advance(&mut self.lines, bytes);
     }
 
-    /// Shows a text in place of what is kept, such as a mark that it is no text; with `None` what is kept is shown.
+    /// Shows a text, such as a note on binary output, instead of what is kept; `None` goes back to what is kept.
     pub fn show_instead(&mut self, text: Option<&str>) {
         let limits = self.lines.limits;
         self.stand_in = text.map(|text| Box::new(Self::of(limits, text)));
@@ -110,7 +110,7 @@ impl OutputText {
         }
     }
 
-    /// So many lines came too fast to be taken in; what comes next begins a line.
+    /// Records `lines` lines that were dropped because output came too fast. The next output starts a new line.
     pub fn skip(&mut self, lines: u64) {
         self.parser = Parser::new();
         self.lines.style = Style::new();
@@ -127,7 +127,7 @@ impl OutputText {
         self.seen().dropped == 0 && self.shown().next().is_none()
     }
 
-    /// Lines, those that are no longer kept included.
+    /// Number of lines, including those no longer kept.
     pub fn total_lines(&self) -> u64 {
         self.seen().dropped + self.shown().count() as u64
     }
@@ -168,7 +168,7 @@ impl OutputText {
         }
     }
 
-    /// All rows that are kept, but for what is outside of `most` after the first `skip`.
+    /// Of all kept rows, at most `most`, starting after the first `skip`.
     pub fn window(&self, width: usize, skip: usize, most: usize, theme: &Theme) -> OutputRows {
         let kept = self.shown().count();
         let (mut at, mut rows, mut later) = (0, Vec::new(), 0);
@@ -191,12 +191,12 @@ impl OutputText {
         }
     }
 
-    /// How many rows [`Self::window`] has altogether.
+    /// Total number of rows in [`Self::window`].
     pub fn row_count(&self, width: usize) -> usize {
         self.shown().map(|line| line.row_count(width)).sum()
     }
 
-    /// Without the open line, if nothing is on it.
+    /// All lines, without the open one if it is empty.
     fn shown(&self) -> impl Iterator<Item = &StyledLine> {
         let open_is_empty = self.seen().kept.back().is_some_and(StyledLine::is_empty);
         let count = self.seen().kept.len() - usize::from(open_is_empty);

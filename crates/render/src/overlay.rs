@@ -1,4 +1,4 @@
-//! The overlay: a box with the screen of a command that runs on a terminal of its own.
+//! The overlay: a box with the screen of a command that runs on its own terminal.
 
 use crate::{CardState, ScreenView, Theme, spell, visible_text};
 use agent_bash_core::{Screen, Status};
@@ -9,39 +9,39 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 use std::time::Duration;
 
-/// Smaller than this it makes no sense, in columns and rows; of a host's terminal that has less it takes what there is.
+/// Minimum size in columns and rows. On a smaller host terminal the overlay takes what there is.
 const SMALLEST: (u16, u16) = (20, 5);
 
-/// What a box takes on both sides.
+/// Columns (or rows) taken by the borders on both sides.
 const BORDERS: u16 = 2;
 
-/// The overlay. Put it on the host's frame last.
+/// The overlay. Draw it after everything else in the frame.
 #[derive(Debug, Clone, Copy)]
 pub struct Overlay<'a> {
-    /// What runs.
+    /// The command.
     pub command: &'a str,
-    /// How it stands.
+    /// Its state.
     pub state: &'a OverlayState,
-    /// Since it began.
+    /// Time since it started.
     pub elapsed: Duration,
-    /// Its screen, as it is or scrolled back.
+    /// Its screen, live or scrolled back.
     pub screen: &'a Screen,
-    /// Lines that it is scrolled back.
+    /// How many lines it is scrolled back.
     pub scrolled: usize,
 }
 
-/// How the command in an overlay stands.
+/// The state of the command in an overlay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverlayState {
-    /// It runs.
+    /// Running.
     Running,
-    /// It waits for input.
+    /// Waiting for input.
     WaitingForInput,
-    /// It waits for a secret: what is typed is not shown, and kept nowhere.
+    /// Waiting for a secret: input is neither echoed nor recorded.
     WaitingForSecret,
-    /// The person killed it.
+    /// Killed by the user.
     Killed,
-    /// It has ended.
+    /// Ended.
     Ended(Status),
 }
 
@@ -54,7 +54,7 @@ impl OverlayState {
         )
     }
 
-    /// In a word or two.
+    /// The state in a word or two.
     pub fn badge(&self) -> String {
         match self {
             Self::Running => "running".to_owned(),
@@ -77,7 +77,7 @@ impl OverlayState {
 }
 
 impl Overlay<'_> {
-    /// Where it goes in the host's frame: in the middle, four fifths of the height.
+    /// The overlay's area in the host's frame: centred, four fifths of the height.
     pub fn area(frame: Rect) -> Rect {
         let (least_width, least_height) = SMALLEST;
         let margin = if frame.width >= 4 * least_width { 4 } else { 0 };
@@ -92,7 +92,7 @@ impl Overlay<'_> {
         }
     }
 
-    /// Where in its area the screen is: the size that the command's terminal should have.
+    /// The screen's area within the overlay: the size to give the command's terminal.
     pub fn screen_area(area: Rect) -> Rect {
         Rect {
             x: area.x + 1.min(area.width),
@@ -102,7 +102,7 @@ impl Overlay<'_> {
         }
     }
 
-    /// Where the host should put its cursor.
+    /// Where to put the host's cursor.
     pub fn cursor(&self, area: Rect, theme: &Theme) -> Option<Position> {
         if !self.state.is_live() || self.scrolled > 0 {
             return None;
@@ -110,7 +110,7 @@ impl Overlay<'_> {
         ScreenView::new(self.screen, theme).cursor(Self::screen_area(area))
     }
 
-    /// Draws it.
+    /// Draws the overlay.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
@@ -135,7 +135,7 @@ impl Overlay<'_> {
     fn header(&self, width: u16, theme: &Theme) -> Line<'static> {
         let (icon, style) = self.state.mark(self.elapsed, theme);
         let badge = self.state.badge();
-        // Corners, a dash and a blank on each side; the blanks between the words.
+        // Corners, a dash and a space on each side, and the spaces between the words.
         let taken =
             6 + visible_text::width(icon) + 1 + "Console ".len() + 2 + visible_text::width(&badge);
         let room = usize::from(width).saturating_sub(taken);

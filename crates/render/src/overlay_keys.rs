@@ -1,4 +1,5 @@
-//! What a key means while an overlay is up: for the command, for us, or an end to the command.
+//! Decides what a key does while an overlay is up: input for the command, a command of the overlay, or killing the
+//! command.
 
 use crate::key_input;
 use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen};
@@ -8,34 +9,35 @@ use crossterm::event::{
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// Two presses of Esc within this time are one Esc for the command.
+/// Two presses of Esc within this time send one Esc to the command.
 pub const ESC_ESC: Duration = Duration::from_millis(400);
 
-/// Lines that the wheel scrolls.
+/// Lines per wheel step.
 const WHEEL: isize = 3;
 
-/// The state of the keys.
+/// Key state between events.
 #[derive(Debug, Clone, Default)]
 pub struct OverlayKeys {
-    /// When an Esc came that may be the first of two.
+    /// When an Esc was pressed that may be the first of two.
     escape: Option<Duration>,
 }
 
-/// What follows from an event.
+/// What to do about an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OverlayAction {
-    /// Nothing, or not yet: see [`OverlayKeys::deadline`].
+    /// Nothing, or nothing yet: see [`OverlayKeys::deadline`].
     Nothing,
-    /// It goes to the command.
+    /// Send it to the command.
     Send(KeyInput),
-    /// The command is to be killed.
+    /// Kill the command.
     Kill,
-    /// The view scrolls so many lines back; forward if negative.
+    /// Scroll back by this many lines; forward if negative.
     Scroll(isize),
 }
 
 impl OverlayKeys {
-    /// An event, at a time of the host's clock, while `screen` is drawn in `area` (the area of the screen, not of the box).
+    /// Handles an event at time `now` of the host's clock. `screen` is drawn in `area` (the area of the screen, not
+    /// of the box).
     pub fn event(
         &mut self,
         event: &Event,
@@ -78,7 +80,7 @@ impl OverlayKeys {
                     OverlayAction::Nothing
                 }
             },
-            // Whoever types on has not meant to send an Esc.
+            // Another key after a single Esc: the Esc was not meant for the command.
             _ if first.is_some() => OverlayAction::Kill,
             (KeyCode::Char(']' | '5'), Held::CONTROL) if full_screen => OverlayAction::Kill,
             (KeyCode::PageUp, Held::SHIFT) => OverlayAction::Scroll(page(area)),
@@ -87,12 +89,12 @@ impl OverlayKeys {
         }
     }
 
-    /// When [`Self::expire`] is to be called, if an Esc waits for a second one.
+    /// When to call [`Self::expire`], if a first Esc is pending.
     pub fn deadline(&self) -> Option<Duration> {
         self.escape.map(|at| at + ESC_ESC)
     }
 
-    /// Time has passed: an Esc that stayed alone kills.
+    /// Time has passed: a single Esc kills the command.
     pub fn expire(&mut self, now: Duration) -> OverlayAction {
         if self.deadline().is_some_and(|deadline| now >= deadline) {
             self.escape = None;

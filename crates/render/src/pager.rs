@@ -1,4 +1,4 @@
-//! A pager for texts of any length: the host hands in the lines that are seen, and this draws them.
+//! A pager for texts of any length. The host supplies the visible lines.
 
 use crate::{OutputLimits, OutputText, Theme, visible_text};
 use ratatui::buffer::Buffer;
@@ -6,50 +6,50 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
-/// Columns of the gutter beside the numbers.
+/// Columns between the line numbers and the text.
 const GUTTER: usize = 3;
 
 /// A page of a text.
 #[derive(Debug, Clone, Copy)]
 pub struct Pager<'a> {
-    /// Such as `artifact://3`.
+    /// For example `artifact://3`.
     pub title: &'a str,
-    /// What the text is of: a command.
+    /// The command that printed the text.
     pub subtitle: &'a str,
-    /// Lines from `first_line` on; as many as [`Pager::page_rows`], where there are.
+    /// The lines from `first_line` on, up to [`Pager::page_rows`] of them.
     pub lines: &'a [String],
-    /// The number of the first of them, from 1.
+    /// Number of the first of these lines, from 1.
     pub first_line: u64,
-    /// Lines of the whole.
+    /// Number of lines of the whole text.
     pub total_lines: u64,
-    /// Columns that the view is moved to the right.
+    /// Columns scrolled to the right.
     pub column: usize,
-    /// What was searched for.
+    /// The search pattern.
     pub pattern: Option<&'a str>,
-    /// The line that was found.
+    /// The line with the current match.
     pub found_line: Option<u64>,
-    /// What is at the bottom: a search that is being typed, a word on how it went, or the keys.
+    /// The bottom line: a pattern being typed, a message, or the key help.
     pub prompt: PagerPrompt<'a>,
 }
 
-/// The last line of a pager.
+/// The bottom line of a pager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagerPrompt<'a> {
-    /// The keys.
+    /// Key help.
     Keys,
-    /// A pattern that is being typed.
+    /// A pattern being typed.
     Search(&'a str),
-    /// A sentence.
+    /// A message.
     Message(&'a str),
 }
 
 impl Pager<'_> {
-    /// How many lines a page has in that area.
+    /// Lines per page in an area.
     pub fn page_rows(area: Rect) -> u16 {
         area.height.saturating_sub(2)
     }
 
-    /// Draws it.
+    /// Draws the pager.
     pub fn render(&self, area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let area = area.intersection(buffer.area);
         if area.is_empty() {
@@ -94,7 +94,7 @@ impl Pager<'_> {
         let style = if is_found { theme.accent } else { theme.dim };
         let mut line = Line::from(Span::styled(format!("{mark}{number:>digits$} │"), style));
         let room = width.saturating_sub(digits + GUTTER);
-        // As a card has it: what acts is dropped, tabs are blanks.
+        // As on a card: control characters are dropped, tabs become spaces.
         let clean = OutputText::of(OutputLimits::CARD, text);
         let rows = clean.window(usize::MAX, 0, 1, theme).rows;
         let spans = rows.into_iter().next().unwrap_or_default().spans;
@@ -158,7 +158,7 @@ impl Pager<'_> {
     }
 }
 
-/// The part of a clean text that is in so many columns from `from` on, with marks where more is.
+/// The columns `from` to `from + room` of a clean text, with marks where it continues.
 fn columns(text: &str, from: usize, room: usize) -> String {
     use unicode_segmentation::UnicodeSegmentation;
     let (mut at, mut out, mut used) = (0, String::new(), 0);
@@ -186,19 +186,19 @@ fn columns(text: &str, from: usize, room: usize) -> String {
     out
 }
 
-/// Where a pager is, and how keys move it. Lines are counted from 1.
+/// The position in a text, and how keys change it. Lines are counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PagerPosition {
-    /// The first line that is seen.
+    /// The first visible line.
     pub first_line: u64,
-    /// Columns moved to the right.
+    /// Columns scrolled to the right.
     pub column: usize,
 }
 
-/// A way to move.
+/// A movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PagerMove {
-    /// By lines; back if negative.
+    /// By lines; backwards if negative.
     Lines(i64),
     /// By pages.
     Pages(i64),
@@ -206,14 +206,14 @@ pub enum PagerMove {
     First,
     /// To the last page.
     Last,
-    /// So that a line is seen.
+    /// Just far enough to show this line.
     To(u64),
-    /// Sideways, by columns.
+    /// Sideways by columns.
     Columns(isize),
 }
 
 impl PagerPosition {
-    /// At the beginning.
+    /// The beginning of the text.
     pub fn first() -> Self {
         Self {
             first_line: 1,
@@ -221,7 +221,7 @@ impl PagerPosition {
         }
     }
 
-    /// Moves, within a text of `total` lines of which `page` are seen at once.
+    /// Moves within a text of `total` lines, `page` of which are visible at once.
     pub fn go(&mut self, to: PagerMove, total: u64, page: u16) {
         let page = u64::from(page.max(1));
         let last = total.saturating_sub(page) + 1;

@@ -1,4 +1,4 @@
-//! A command's screen, cell by cell, onto a part of the host's.
+//! Draws a command's screen, cell by cell, onto a part of the host's.
 
 use crate::{Theme, visible_text};
 use agent_bash_core::{Attributes, Cell, CellColor, Screen};
@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::Widget;
 
-/// Draws a [`Screen`]. Where the area is smaller, the rows around the cursor are seen.
+/// Draws a [`Screen`]. If the area is smaller, the rows around the cursor are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct ScreenView<'a> {
     screen: &'a Screen,
@@ -15,12 +15,12 @@ pub struct ScreenView<'a> {
 }
 
 impl<'a> ScreenView<'a> {
-    /// Of that screen.
+    /// A view of `screen`.
     pub fn new(screen: &'a Screen, theme: &'a Theme) -> Self {
         Self { screen, theme }
     }
 
-    /// Where the cursor is, if it is seen.
+    /// Position of the cursor, if it is visible.
     pub fn cursor(&self, area: Rect) -> Option<Position> {
         let cursor = self.screen.cursor;
         let row = cursor.row.checked_sub(self.first_row(area))?;
@@ -28,7 +28,7 @@ impl<'a> ScreenView<'a> {
         (cursor.visible && area.contains(position)).then_some(position)
     }
 
-    /// The first row that is seen.
+    /// The first visible row.
     fn first_row(&self, area: Rect) -> u16 {
         let last = self
             .screen
@@ -63,7 +63,7 @@ impl Widget for ScreenView<'_> {
                 if let Some(target) = buffer.cell_mut((area.x + x, area.y + y)) {
                     target.set_symbol(symbol).set_style(style);
                 }
-                // The second half shows what is behind a wide character, where nothing of its own may stand.
+                // The remaining columns of a wide character must be empty.
                 for half in 1..columns as u16 {
                     if let Some(target) = buffer.cell_mut((area.x + x + half, area.y + y)) {
                         target.set_symbol(" ").set_style(style);
@@ -75,7 +75,7 @@ impl Widget for ScreenView<'_> {
     }
 }
 
-/// What may stand in a cell, in that many columns.
+/// The text for a cell that is `room` columns wide.
 fn symbol(cell: &Cell, room: usize) -> &str {
     let text = cell.text.as_str();
     if let [byte] = text.as_bytes() {

@@ -1,4 +1,4 @@
-//! What SGR sequences (`ESC [ … m`) say of the text after them, as ratatui's style.
+//! Translates SGR sequences (`ESC [ … m`) into ratatui styles.
 
 use ratatui::style::{Color, Modifier, Style};
 use vte::Params;
@@ -15,7 +15,7 @@ const SETS: [(u16, Modifier); 8] = [
     (9, Modifier::CROSSED_OUT),
 ];
 
-/// And by the code that takes them back.
+/// Attributes by the code that resets them.
 const RESETS: [(u16, Modifier); 7] = [
     (22, Modifier::BOLD.union(Modifier::DIM)),
     (23, Modifier::ITALIC),
@@ -26,7 +26,7 @@ const RESETS: [(u16, Modifier); 7] = [
     (29, Modifier::CROSSED_OUT),
 ];
 
-/// Applies a sequence to the style so far. What is unknown changes nothing.
+/// Applies a sequence to a style. Unknown codes are ignored.
 pub(crate) fn apply(style: &mut Style, params: &Params) {
     let mut params = params.iter();
     while let Some(param) = params.next() {
@@ -43,7 +43,7 @@ pub(crate) fn apply(style: &mut Style, params: &Params) {
             39 => style.fg = None,
             49 => style.bg = None,
             38 | 48 | 58 => {
-                // `38;5;n` and `38;2;r;g;b`, or the same with colons in one parameter (then with a colour space).
+                // `38;5;n` and `38;2;r;g;b`, or the same in one parameter with colons (then with a colour space).
                 let color = if param.len() > 1 {
                     let rgb = if param.len() > 5 {
                         &param[3..]
@@ -75,7 +75,7 @@ pub(crate) fn apply(style: &mut Style, params: &Params) {
     }
 }
 
-/// One of the 16.
+/// One of the 16 basic colours.
 fn named(index: u16) -> Color {
     Color::Indexed(u8::try_from(index).unwrap_or_default())
 }

@@ -1,11 +1,11 @@
-//! Small words that several views share: durations, and the icon of a state.
+//! Shared by several views: durations, the spinner, and the icon of a state.
 
 use crate::{CardState, Theme};
 use agent_bash_core::Status;
 use ratatui::style::Style;
 use std::time::Duration;
 
-/// How long one picture of the spinner stands.
+/// How long each frame of the spinner is shown.
 pub const SPINNER_STEP: Duration = Duration::from_millis(100);
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -32,13 +32,13 @@ pub(crate) fn seconds(duration: Duration) -> String {
     format!("{text}s")
 }
 
-/// The picture of the spinner at that time since something began.
+/// The spinner's frame after `elapsed`.
 pub(crate) fn spinner(elapsed: Duration) -> &'static str {
     let step = elapsed.as_millis() / SPINNER_STEP.as_millis();
     SPINNER[(step % SPINNER.len() as u128) as usize]
 }
 
-/// Icon and style of a state. No two ends that a person should tell apart have the same icon.
+/// Icon and style of a state. Outcomes that matter to the user have different icons.
 pub(crate) fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'static str, Style) {
     let status = match state {
         CardState::Running => return (spinner(elapsed), theme.running),

@@ -1,4 +1,4 @@
-//! A line of output with its styles, and how it is broken into rows.
+//! A line of output with its styles, and how it is wrapped into rows.
 
 use crate::Theme;
 use crate::visible_text;
@@ -7,24 +7,24 @@ use ratatui::text::{Line, Span};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Columns from one tab stop to the next.
+/// Distance of tab stops in columns.
 const TAB: usize = 8;
 
-/// A line without its newline. Nothing in it acts on a terminal.
+/// A line without its newline and without control characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct StyledLine {
     text: String,
-    /// Where each style ends, in bytes.
+    /// Byte offset where each style ends.
     runs: Vec<(usize, Style)>,
-    /// Something in it may not take one column, so that rows must be looked for.
+    /// Some character may not take exactly one column, so wrapping has to measure.
     is_uneven: bool,
-    /// Characters, and those that were too many.
+    /// Number of characters, and of omitted ones.
     chars: usize,
     omitted: u64,
 }
 
 impl StyledLine {
-    /// Adds a character, as long as there are not more than `most`.
+    /// Adds a character, unless the line already has `most`.
     pub(crate) fn push(&mut self, c: char, style: Style, most: usize) {
         if visible_text::acts(c) {
             return;
@@ -42,7 +42,7 @@ impl StyledLine {
         }
     }
 
-    /// Blanks up to the next tab stop.
+    /// Adds spaces up to the next tab stop.
     pub(crate) fn push_tab(&mut self, style: Style, most: usize) {
         let columns = if self.is_uneven {
             visible_text::width(&self.text)
@@ -54,7 +54,7 @@ impl StyledLine {
         }
     }
 
-    /// Takes the last character back.
+    /// Removes the last character.
     pub(crate) fn backspace(&mut self) {
         if self.text.pop().is_none() {
             return;
@@ -82,12 +82,12 @@ impl StyledLine {
         self.text.is_empty()
     }
 
-    /// Bytes it takes, about.
+    /// Approximate memory use in bytes.
     pub(crate) fn size(&self) -> usize {
         self.text.len() + self.runs.len() * size_of::<(usize, Style)>() + size_of::<Self>()
     }
 
-    /// How many rows of that width it takes; an empty line takes one.
+    /// Number of rows at that width; an empty line takes one.
     pub(crate) fn row_count(&self, width: usize) -> usize {
         if self.is_uneven || self.omitted > 0 {
             return self.rows(width).len();
@@ -95,7 +95,7 @@ impl StyledLine {
         self.chars.div_ceil(width.max(1)).max(1)
     }
 
-    /// Where it is broken, in bytes of [`Self::shown`].
+    /// Where it wraps, in bytes of [`Self::shown`].
     fn rows(&self, width: usize) -> Vec<Range<usize>> {
         let width = width.max(1);
         let shown = self.shown();
@@ -113,7 +113,7 @@ impl StyledLine {
         rows
     }
 
-    /// The text, and how much of it is missing.
+    /// The text, with a note on how much was omitted.
     fn shown(&self) -> std::borrow::Cow<'_, str> {
         if self.omitted == 0 {
             return (&*self.text).into();
@@ -150,8 +150,8 @@ impl StyledLine {
     }
 }
 
-/// A text of our own or of a caller, broken into rows; a newline begins one. Nothing of it acts, and no escape sequence is
-/// understood: a command is shown as it is.
+/// A text of ours or of a caller, wrapped into rows; newlines start new ones. Control characters are dropped, and
+/// escape sequences are not interpreted: a command is shown literally.
 pub(crate) fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     let plain = Theme::dark();
@@ -168,7 +168,7 @@ pub(crate) fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'stati
     rows
 }
 
-/// Whether a character that does not act is known to take one column, whatever stands beside it: ASCII, Latin, boxes.
+/// Whether a printable character certainly takes one column in any context: ASCII, Latin, box drawing.
 fn takes_one_column(c: char) -> bool {
     matches!(c, ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{2ff}' | '\u{2500}'..='\u{259f}')
 }

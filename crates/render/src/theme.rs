@@ -1,34 +1,34 @@
-//! Colours by what they mean. Every style of this crate is one of these, so that a host without colours, or with a light
-//! background, changes one value.
+//! Styles by meaning. All styles of this crate come from here, so that a host without colours, or with a light
+//! background, changes a single value.
 
 use ratatui::style::{Color, Modifier, Style};
 
-/// How things are shown. Plain data: a host may change any of it.
+/// The styles. Plain data: a host may change any of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Theme {
-    /// Ordinary text of our own.
+    /// Ordinary text of the interface.
     pub text: Style,
-    /// What is there for whoever looks for it: footers, hints.
+    /// Secondary text: footers, hints.
     pub dim: Style,
     /// Lines and borders.
     pub rail: Style,
     /// A command, a title.
     pub title: Style,
-    /// Where the person is: prompt, selection, keys.
+    /// What has the focus: prompt, selection, keys.
     pub accent: Style,
-    /// Something runs.
+    /// Something is running.
     pub running: Style,
-    /// It ended well.
+    /// Success.
     pub ok: Style,
-    /// Worth a look.
+    /// Deserves attention.
     pub warning: Style,
-    /// It did not end well.
+    /// Failure.
     pub error: Style,
-    /// A selected row, in addition to its own style.
+    /// A selected row, applied on top of its own style.
     pub selected: Style,
-    /// What was searched for, in addition to its own style.
+    /// A search match, applied on top of its own style.
     pub found: Style,
-    /// Whether colours of a command's own output are shown. Bold and the like are always.
+    /// Whether to show the colours of command output. Bold and other attributes are always shown.
     pub output_colors: bool,
 }
 
@@ -43,7 +43,7 @@ impl Theme {
         Self::of(&[236, 242, 250, 232, 30, 26, 28, 130, 160], 254)
     }
 
-    /// Without any colour (`NO_COLOR`): the terminal's own, and what attributes can say.
+    /// Without any colour (`NO_COLOR`): the terminal's default colours and attributes only.
     pub fn plain() -> Self {
         let none = Style::new();
         Self {
@@ -62,7 +62,8 @@ impl Theme {
         }
     }
 
-    /// From the 256 colours: text, dim, rail, title, accent, running, ok, warning, error; and behind a selection.
+    /// From the 256-colour palette: text, dim, rail, title, accent, running, ok, warning, error; then the
+    /// selection's background.
     fn of(colors: &[u8; 9], selection: u8) -> Self {
         let [text, dim, rail, title, accent, running, ok, warning, error] =
             colors.map(|index| Style::new().fg(Color::Indexed(index)));
@@ -82,7 +83,7 @@ impl Theme {
         }
     }
 
-    /// A style of a command's output, as this theme shows it.
+    /// How this theme shows a style of command output.
     pub fn of_output(&self, style: Style) -> Style {
         if self.output_colors {
             return style;

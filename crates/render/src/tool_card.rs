@@ -1,4 +1,4 @@
-//! The card of a tool call: the command, the last of its output, and how it stands.
+//! The card of a tool call: the command, the end of its output, and its state.
 
 use crate::card_frame::{Body, CardFrame, dotted, railed};
 use crate::styled_line::wrapped;
@@ -9,63 +9,63 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::time::Duration;
 
-/// Rows of output on a card that is not expanded.
+/// Rows of output on a collapsed card.
 const COLLAPSED_ROWS: usize = 10;
 
-/// Lines of a command on such a card.
+/// Lines of the command on a collapsed card.
 const COLLAPSED_COMMAND: usize = 3;
 
-/// Survivors that are named.
+/// Survivors that are listed.
 const SURVIVORS: usize = 3;
 
 /// Columns before a card's text.
 const RAIL: usize = 2;
 
-/// A tool call, as far as it is shown.
+/// A tool call as its card shows it.
 #[derive(Debug)]
 pub struct ToolCard {
     /// The script.
     pub command: String,
-    /// Where it runs, if that is not where the session is.
+    /// Its working directory, if it is not the session's.
     pub directory: Option<String>,
-    /// How it stands.
+    /// Its state.
     pub state: CardState,
-    /// Since it began.
+    /// Time since it started.
     pub elapsed: Duration,
     /// Its time limit.
     pub timeout: Option<Duration>,
     /// What it printed.
     pub output: OutputText,
-    /// What else there is to say, each in a line.
+    /// Further remarks, one per line.
     pub remarks: Vec<Remark>,
-    /// A page of the full output, which an expanded card shows in place of what it has.
+    /// A page of the full output, which an expanded card shows instead of `output`.
     pub page: Option<OutputPage>,
 }
 
 /// A line below the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
-    /// Not all of the output is in the result.
+    /// The result does not hold all of the output.
     Truncated {
-        /// Where all of it is: `artifact://3`.
+        /// Where the full output is, for example `artifact://3`.
         uri: Option<String>,
         /// Lines in the result.
         shown: u64,
         /// Lines printed.
         total: u64,
     },
-    /// A process goes on.
+    /// A process that is still running.
     Survivor {
         /// Its process id.
         pid: u32,
         /// Its command line.
         command: String,
-        /// The job it was adopted as.
+        /// The job it became, if it was adopted.
         job: Option<String>,
     },
-    /// A tool that does it better.
+    /// A tool that is better suited.
     UseTool(String),
-    /// A sentence.
+    /// A notice.
     Notice(String),
 }
 
@@ -81,7 +81,7 @@ pub struct OutputPage {
 }
 
 impl ToolCard {
-    /// Of a call that begins.
+    /// The card of a call that is about to start.
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
@@ -95,8 +95,8 @@ impl ToolCard {
         }
     }
 
-    /// The call has ended. What was printed live stays, with its colours; the result's text is shown where nothing was, where
-    /// the call asked for a part of it only, and where it was no text.
+    /// The call has ended. Output that was printed live stays, with its colours. The result's text replaces it if
+    /// nothing was printed, if the call asked for a part only, or if the output was binary.
     pub fn finish(&mut self, result: &ToolResult) {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = Duration::from_secs_f64((result.duration_ms / 1000.0).max(0.0));
@@ -110,18 +110,18 @@ impl ToolCard {
         let printed_unseen = self.output.is_empty() && result.output.total_bytes > 0;
         let is_binary = result.output.binary;
         if was_refused || is_a_part || printed_unseen || is_binary {
-            // The card shows the command already.
+            // The card already shows the command.
             let text = result.text.split("\n\nOriginal command: ").next();
             self.output = OutputText::of(OutputLimits::CARD, text.unwrap_or_default());
         }
         if is_binary {
-            // The text has the others.
+            // The remaining notices are part of the text.
             self.remarks
                 .retain(|remark| matches!(remark, Remark::UseTool(_)));
         }
     }
 
-    /// How many rows it takes.
+    /// Height in rows.
     pub fn height(&self, width: u16, expanded: bool, theme: &Theme) -> usize {
         self.frame(width, expanded, theme).height()
     }
@@ -238,7 +238,7 @@ impl ToolCard {
         out
     }
 
-    /// The last rows, and how many there are before.
+    /// The last rows, and the number of rows before them.
     fn collapsed(&self, inner: usize, rail: &Span<'static>, theme: &Theme) -> Vec<Line<'static>> {
         let tail = self.output.tail(inner, COLLAPSED_ROWS, usize::MAX, theme);
         let mut rows = Vec::new();
@@ -255,7 +255,7 @@ impl ToolCard {
         rows
     }
 
-    /// Duration, time limit, end.
+    /// Duration, time limit, outcome.
     fn footer(&self, inner: usize, style: Style, theme: &Theme) -> Line<'static> {
         let mut words = Vec::new();
         let was_started = !matches!(
@@ -298,7 +298,7 @@ impl ToolCard {
     }
 }
 
-/// As many spans as there is room for, the last of them shortened.
+/// As many spans as fit, the last one shortened.
 fn fitting(spans: Vec<Span<'static>>, columns: usize) -> Vec<Span<'static>> {
     let mut left = columns;
     let mut out = Vec::new();
@@ -384,7 +384,7 @@ fn remarks(result: &ToolResult) -> Vec<Remark> {
         )));
     }
     remarks.extend(result.suggested_tool.clone().map(Remark::UseTool));
-    // Survivors have lines of their own.
+    // Survivors have remarks of their own.
     let told = result.notices.iter().filter(|notice| {
         notice.kind.is_for_model() && !matches!(notice.kind, NoticeKind::Survivors { .. })
     });

@@ -1,17 +1,17 @@
-//! What may reach a cell of the host's terminal: text that is seen, nothing that acts.
+//! What may be written to a cell of the host's terminal: visible text without any effect on the terminal.
 
 use std::borrow::Cow;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Whether a character does something else than being seen: C0, DEL, C1, line and paragraph separators, and what changes
-/// the direction of text, by which a command can be made to look like another.
+/// Whether a character has an effect other than being displayed: C0, DEL, C1, line and paragraph separators, and
+/// bidi controls, which can make one command look like another.
 pub(crate) fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
-/// A text in one line: a newline as `⏎`, a tab as a blank, the rest of what acts left out.
+/// A text on one line: newlines as `⏎`, tabs as spaces, other control characters dropped.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     if !text.contains(acts) {
         return Cow::Borrowed(text);
@@ -28,14 +28,14 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The columns that a text takes.
+/// Width of a text in columns.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A text in one line of at most `columns`; one that is longer ends in `…`.
+/// A text on one line of at most `columns`, shortened with `…` if necessary.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
-    // Of a script of megabytes only the beginning can be seen.
+    // Of a script of megabytes only the beginning is processed.
     let most = columns.saturating_mul(8).saturating_add(64);
     let cut = text
         .char_indices()

@@ -1,5 +1,5 @@
-//! The state of the interface, and what events do to it. Nothing here waits, runs or reads: what is to be done comes out as
-//! [`Effect`]s, and what came of it goes back in as [`News`].
+//! The state of the interface and how events change it. Nothing here waits, runs or reads: actions are returned as
+//! [`Effect`]s, and their results come back as [`News`].
 
 mod news;
 
@@ -7,8 +7,8 @@ pub(crate) use news::News;
 
 use crate::console::{Console, Handled};
 use crate::feed::Feed;
-use crate::jobs_state::{JobsState, JobsWish};
-use crate::pager_state::{PagerState, PagerWish, Source};
+use crate::jobs_state::{JobsRequest, JobsState};
+use crate::pager_state::{PagerRequest, PagerState, Source};
 use crate::prompt::Prompt;
 use crate::transcript::{Card, EntryId, Transcript};
 use agent_bash::core::{ArtifactId, JobId, Request};
@@ -21,13 +21,13 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Rows that the wheel scrolls.
+/// Rows per wheel step.
 const WHEEL: isize = 3;
 
-/// Lines of a full output on an expanded card.
+/// Lines of a full output per page of an expanded card.
 pub(crate) const CARD_PAGE: u64 = 500;
 
-/// The interface.
+/// The state of the interface.
 #[derive(Debug)]
 pub(crate) struct App {
     pub(crate) theme: Theme,
@@ -37,25 +37,25 @@ pub(crate) struct App {
     pub(crate) pager: Option<PagerState>,
     pub(crate) jobs: Option<JobsState>,
     pub(crate) help: bool,
-    /// Something to say, until the next key.
+    /// A message shown until the next key.
     pub(crate) message: Option<String>,
-    /// Calls run on terminals; `None` where there are none.
+    /// Whether calls run on terminals; `None` if terminals are not available.
     pub(crate) terminal: Option<bool>,
-    /// The call that runs.
+    /// The running call.
     pub(crate) call: Option<EntryId>,
-    /// The person's own command that runs.
+    /// The user's own command that is running.
     pub(crate) bang: Option<EntryId>,
-    /// Jobs that run, as far as is known.
+    /// Number of running jobs, as of the last look.
     pub(crate) running_jobs: usize,
-    /// Where commands run.
+    /// The working directory, as shown.
     pub(crate) cwd: String,
-    /// What else there is to know of the tool.
+    /// Details about the tool.
     pub(crate) about: String,
     pub(crate) wake: Arc<Notify>,
     effects: Vec<Effect>,
 }
 
-/// What is to be done.
+/// An action to be carried out by the event loop.
 #[derive(Debug)]
 pub(crate) enum Effect {
     Call {
@@ -78,13 +78,13 @@ pub(crate) enum Effect {
         artifact: ArtifactId,
         command: String,
     },
-    /// Open a file in it.
+    /// Open a file in the pager.
     OpenFile {
         path: PathBuf,
         title: String,
         command: String,
     },
-    /// A page of a full output, for a card.
+    /// Load a page of a full output for a card.
     CardPage {
         entry: EntryId,
         artifact: ArtifactId,
@@ -124,12 +124,12 @@ impl App {
         }
     }
 
-    /// What is to be done since this was last asked.
+    /// The actions that have accumulated since the last call.
     pub(crate) fn effects(&mut self) -> Vec<Effect> {
         std::mem::take(&mut self.effects)
     }
 
-    /// An event of the host's terminal.
+    /// Handles an event of the host's terminal.
     pub(crate) fn event(&mut self, event: &Event, now: Duration) {
         if let Some(console) = &mut self.console {
             match console.event(event, now) {
@@ -139,9 +139,9 @@ impl App {
         }
         if let Some(pager) = &mut self.pager {
             match pager.event(event) {
-                PagerWish::Nothing => {}
-                PagerWish::Close => self.pager = None,
-                PagerWish::Find {
+                PagerRequest::Nothing => {}
+                PagerRequest::Close => self.pager = None,
+                PagerRequest::Find {
                     pattern,
                     from,
                     forward,
@@ -157,10 +157,10 @@ impl App {
             }
         } else if let Some(jobs) = &mut self.jobs {
             match jobs.event(event) {
-                JobsWish::Nothing => self.effects.push(Effect::ListJobs),
-                JobsWish::Close => self.jobs = None,
-                JobsWish::Kill(id) => self.effects.push(Effect::KillJob(id)),
-                JobsWish::Read { id, command, path } => {
+                JobsRequest::Nothing => self.effects.push(Effect::ListJobs),
+                JobsRequest::Close => self.jobs = None,
+                JobsRequest::Kill(id) => self.effects.push(Effect::KillJob(id)),
+                JobsRequest::Read { id, command, path } => {
                     let title = format!("job {id}");
                     self.effects.push(Effect::OpenFile {
                         path,
@@ -238,7 +238,7 @@ impl App {
         }
     }
 
-    /// Calls off what runs, the person's own command first. Whether something did.
+    /// Cancels what is running, the user's own command first. Returns whether anything was.
     fn cancel(&mut self) -> bool {
         if self.bang.is_some() {
             self.effects.push(Effect::CancelBang);
@@ -326,7 +326,7 @@ impl App {
             let is_needed = entry.expanded && card.page.is_none() && !entry.is_binary;
             entry.artifact.filter(|_| is_needed)
         });
-        // The last page: what was seen stays in view.
+        // This is the last page; keep showing the current one.
         if let Some(artifact) = page {
             let from = u64::MAX;
             self.effects.push(Effect::CardPage {
@@ -337,7 +337,7 @@ impl App {
         }
     }
 
-    /// The next page of an expanded card's full output, or the one before.
+    /// Shows the next or previous page of an expanded card's full output.
     fn page(&mut self, forward: bool) {
         let Some(entry) = self.transcript.current() else {
             return;
@@ -380,7 +380,7 @@ impl App {
         self.message = Some(said.to_owned());
     }
 
-    /// Whether something moves by itself.
+    /// Whether the display changes without events.
     pub(crate) fn is_live(&self) -> bool {
         let console = self
             .console
@@ -390,12 +390,12 @@ impl App {
         console || jobs || self.transcript.is_live()
     }
 
-    /// When [`Self::expire`] wants to be called.
+    /// When to call [`Self::expire`].
     pub(crate) fn deadline(&self) -> Option<Duration> {
         self.console.as_ref().and_then(Console::deadline)
     }
 
-    /// Time has passed.
+    /// Handles timeouts.
     pub(crate) fn expire(&mut self, now: Duration) {
         if self
             .console

@@ -1,4 +1,4 @@
-//! Runs commands and shows how they ended.
+//! Runs commands and records how they ended.
 
 use crate::feed::Feed;
 use crate::transcript::{Card, Entry};
@@ -17,7 +17,7 @@ pub(crate) enum CallEnd {
     Refused(String),
 }
 
-/// Runs a tool call to its end. The person's commands meanwhile are held back from the record.
+/// Runs a tool call to its end. Commands the user runs meanwhile are added to the record only afterwards.
 pub(crate) async fn call(
     session: &Session,
     request: Request,
@@ -34,7 +34,7 @@ pub(crate) async fn call(
     CallEnd::Tool(Box::new(result))
 }
 
-/// Runs a command of the person's.
+/// Runs a command of the user's.
 pub(crate) async fn bang(
     session: &Session,
     command: &str,
@@ -54,7 +54,7 @@ pub(crate) async fn bang(
 }
 
 impl CallEnd {
-    /// Puts it on its card.
+    /// Puts the outcome on its card.
     pub(crate) fn show_on(self, entry: &mut Entry) {
         match (self, &mut entry.card) {
             (Self::Tool(result), Card::Tool(card)) => {
@@ -138,7 +138,7 @@ mod tests {
             assert!(matches!(message.status, Status::Lost { .. }), "{message:?}");
             assert_eq!(message.output, "printed\n");
         }
-        // The turn of the first is over, so what the person ran is on the record.
+        // The first call's turn is over, so the user's command is now in the record.
         assert_eq!(session.messages().len(), 2);
     }
 }

@@ -1,4 +1,5 @@
-//! A command on a terminal of its own, while its overlay is up: keys go to it, its end is shown for a moment.
+//! A command on its own terminal while its overlay is up: keys go to the command, and its end is shown for a
+//! moment.
 
 use agent_bash::core::{Ending, Screen, Status};
 use agent_bash::pty::{PtyEnd, PtySession, PtySize, WaitingFor};
@@ -8,7 +9,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::time::Duration;
 
-/// How long the overlay stays after the command's end, if no key is pressed.
+/// How long the overlay stays after the command has ended, unless a key is pressed.
 const LINGER: Duration = Duration::from_millis(700);
 
 /// The overlay and its command.
@@ -17,21 +18,21 @@ pub(crate) struct Console {
     pub(crate) session: PtySession,
     command: String,
     keys: OverlayKeys,
-    /// Lines that the view is scrolled back.
+    /// How many lines the view is scrolled back.
     scrolled: usize,
     started: Duration,
-    /// How it ended, and when.
+    /// How and when it ended.
     ended: Option<(OverlayState, Duration)>,
     /// Where its screen was last drawn.
     area: Rect,
 }
 
-/// What becomes of an event.
+/// What an event led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Handled {
-    /// It was for the command or the overlay.
+    /// The overlay or its command consumed it.
     Here,
-    /// The overlay is to be closed, and the event is somebody else's.
+    /// The overlay is to be closed; the event was not consumed.
     Close,
 }
 
@@ -48,7 +49,7 @@ impl Console {
         }
     }
 
-    /// Gives the command's terminal the size that is there for it.
+    /// Resizes the command's terminal to the available area.
     pub(crate) fn fit(&mut self, area: Rect) {
         self.area = Overlay::screen_area(area);
         self.session.resize(size_in(area));
@@ -75,7 +76,7 @@ impl Console {
             OverlayAction::Kill => self.session.kill(),
             OverlayAction::Send(input) => {
                 self.scrolled = 0;
-                // It has just ended, or does not read: there is nobody to tell.
+                // It has just ended or does not read its input; nothing to report.
                 let _ = self.session.send(&input);
             }
             OverlayAction::Scroll(lines) => {
@@ -85,7 +86,7 @@ impl Console {
         }
     }
 
-    /// When [`Self::expire`] wants to be called.
+    /// When to call [`Self::expire`].
     pub(crate) fn deadline(&self) -> Option<Duration> {
         match &self.ended {
             Some((_, at)) => Some(*at + LINGER),
@@ -93,7 +94,7 @@ impl Console {
         }
     }
 
-    /// Time has passed. Whether the overlay is to be closed.
+    /// Handles timeouts. Returns whether to close the overlay.
     pub(crate) fn expire(&mut self, now: Duration) -> bool {
         if let Some((_, at)) = &self.ended {
             return now >= *at + LINGER;
@@ -147,7 +148,7 @@ impl Console {
     }
 }
 
-/// The size of a terminal in an overlay that takes `area`.
+/// The terminal size for an overlay within `area`.
 pub(crate) fn size_in(area: Rect) -> PtySize {
     let inner = Overlay::screen_area(area);
     PtySize::clamped(inner.width, inner.height)

@@ -1,4 +1,4 @@
-//! Where everything goes: the transcript, a line, the prompt, a status line; panels over them.
+//! The screen layout: transcript, rule, prompt, status line, and panels on top of them.
 
 use crate::app::App;
 use agent_bash_render::Overlay;
@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Paragraph};
 use std::time::Duration;
 
-/// What the keys do.
+/// The key help.
 const HELP: &[(&str, &str)] = &[
     ("enter", "run as a tool call"),
     ("!command", "run it yourself, in your own shell"),
@@ -71,7 +71,7 @@ pub(crate) fn draw(app: &mut App, frame: &mut Frame<'_>, now: Duration) {
     }
 }
 
-/// A line above the prompt, with how far the view is scrolled back.
+/// The rule above the prompt; says how far the view is scrolled back.
 fn draw_rule(app: &App, frame: &mut Frame<'_>, area: Rect) {
     if area.is_empty() {
         return;

@@ -32,7 +32,7 @@ fn enters(app: &mut App, text: &str) {
     press(app, KeyCode::Enter);
 }
 
-/// The screen; of one that has no cells, nothing.
+/// The screen as text; empty if it has no cells.
 fn drawn(app: &mut App, width: u16, height: u16) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal
@@ -44,7 +44,7 @@ fn drawn(app: &mut App, width: u16, height: u16) -> String {
     terminal.backend().to_string()
 }
 
-/// The states of the whole, by name.
+/// All states of the interface, by name.
 fn states() -> Vec<(&'static str, App)> {
     let mut running = app();
     enters(&mut running, "cargo test");

@@ -1,4 +1,5 @@
-//! The loop: events, news, time; draws when something has changed, at most sixty times a second, and sleeps otherwise.
+//! The event loop: events, news, timeouts. Redraws only after a change and at most sixty times a second; sleeps
+//! otherwise.
 
 mod effects;
 
@@ -22,22 +23,22 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
-/// From one picture to the next, at least.
+/// Minimum time between two frames.
 const FRAME: Duration = Duration::from_micros(16_667);
 
-/// Between two looks at jobs that run.
+/// Polling interval for running jobs while the jobs panel is open.
 const JOBS_LOOK: Duration = Duration::from_millis(500);
 
-/// The same while nobody looks at them.
+/// Polling interval for running jobs otherwise.
 const JOBS_GLANCE: Duration = Duration::from_secs(2);
 
-/// Bytes of a job's output that are shown in the panel.
+/// Bytes of a job's output shown in the panel.
 const JOB_TAIL: usize = 64 << 10;
 
-/// What runs may take so long to end when the person quits.
+/// How long running commands may take to end when the user quits.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// The loop and what it works with.
+/// The event loop and its dependencies.
 pub(crate) struct EventLoop {
     app: App,
     session: Arc<Session>,
@@ -46,9 +47,9 @@ pub(crate) struct EventLoop {
     stop: Cancel,
     news: UnboundedReceiver<News>,
     tell: UnboundedSender<News>,
-    /// The command that runs as a call.
+    /// Cancels the running call.
     call: Cancel,
-    /// The person's own command that runs.
+    /// Cancels the user's own running command.
     bang: Cancel,
     tasks: JoinSet<()>,
     jobs_looked: Option<Duration>,
@@ -95,7 +96,7 @@ impl EventLoop {
         }
     }
 
-    /// Runs until the person quits.
+    /// Runs until the user quits.
     pub(crate) async fn run(mut self) -> Result<(), TuiError> {
         let mut host = HostTerminal::take().map_err(TuiError::Terminal)?;
         let mut input = Some(Input::new());
@@ -136,7 +137,7 @@ impl EventLoop {
                 match effect {
                     Effect::Quit => quits = true,
                     Effect::Suspend => {
-                        // Nobody reads the terminal while it is the shell's.
+                        // While the program is suspended, nobody may read the terminal.
                         drop(input.take());
                         host.suspend().map_err(TuiError::Terminal)?;
                         input = Some(Input::new());
@@ -154,7 +155,7 @@ impl EventLoop {
         Ok(())
     }
 
-    /// Waits for whatever comes first.
+    /// Waits for whichever event comes first.
     async fn woken(&mut self, input: &mut Option<Input>, wait: Option<Duration>) -> Woken {
         let wake = Arc::clone(&self.app.wake);
         let console = self
@@ -194,7 +195,7 @@ impl EventLoop {
         }
     }
 
-    /// How long nothing happens by itself; `None` is for ever.
+    /// How long to sleep if no event comes; `None` means indefinitely.
     fn wait(&self, now: Duration, changed: bool, drawn: Option<Duration>) -> Option<Duration> {
         let last = drawn.unwrap_or_default();
         let frame = changed.then(|| last + FRAME);
@@ -218,7 +219,7 @@ impl EventLoop {
         }
     }
 
-    /// Terminals begin with the size that their overlay has.
+    /// Makes new terminals start with the size of their overlay.
     fn fit(&self, host: &HostTerminal) {
         if let Some(terminals) = &self.terminals {
             let size = host.size();
@@ -261,7 +262,7 @@ impl EventLoop {
         });
     }
 
-    /// Ends what runs, and waits until it has.
+    /// Ends running commands and waits for their end.
     async fn end(mut self) {
         self.call.cancel();
         self.bang.cancel();
@@ -273,7 +274,7 @@ impl EventLoop {
     }
 }
 
-/// The end of what a job has printed.
+/// The end of a job's output.
 fn tail(jobs: &Jobs, id: &JobId) -> Option<JobOutput> {
     let range = OutputRange::Tail {
         lines: 1000,
@@ -282,7 +283,7 @@ fn tail(jobs: &Jobs, id: &JobId) -> Option<JobOutput> {
     jobs.output(id, range).ok()
 }
 
-/// Where calls run, and where the person's own commands do if that is elsewhere; with `~` for the home directory.
+/// The working directory of calls, and that of the user's own commands if it differs; `~` for the home directory.
 fn shown_cwd(session: &Session) -> String {
     let shown = |path: &Path| {
         let home = session.host().home.as_deref();

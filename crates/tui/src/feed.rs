@@ -1,28 +1,28 @@
-//! What a running command prints, on its way to its card: bounded, so that neither a flood nor a slow terminal holds the
-//! command up.
+//! Passes a running command's output to its card. Bounded, so that neither a flood of output nor a slow terminal
+//! blocks the command.
 
 use agent_bash::core::{Flow, OutputConsumer, StreamId};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
-/// Bytes that wait to be shown. Of more, the last are kept.
+/// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
 const MOST: usize = 256 << 10;
 
-/// The feed of one command. Clones are the same feed.
+/// The feed of one command. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct Feed {
     shared: Arc<Mutex<Waiting>>,
-    /// Given when there is something where there was nothing.
+    /// Notified when output arrives in an empty feed.
     wake: Arc<Notify>,
 }
 
-/// What waits to be shown.
+/// Output waiting to be shown.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waiting {
     pub(crate) bytes: Vec<u8>,
-    /// Lines before them that came too fast.
+    /// Lines before these bytes that were dropped.
     pub(crate) skipped: u64,
-    /// Bytes that came, those of skipped lines included.
+    /// Bytes received, including those of dropped lines.
     pub(crate) came: u64,
 }
 
@@ -34,7 +34,7 @@ impl Feed {
         }
     }
 
-    /// Takes what waits.
+    /// Takes the waiting output.
     pub(crate) fn take(&self) -> Waiting {
         std::mem::take(&mut *self.lock())
     }
@@ -66,7 +66,7 @@ impl Waiting {
         if self.bytes.len() <= MOST {
             return;
         }
-        // From a line's beginning on, and with room for what comes next.
+        // Cut at a line boundary, and by enough to have room for what comes next.
         let from = self.bytes.len() - MOST / 2;
         let line = self.bytes[from..].iter().position(|byte| *byte == b'\n');
         let cut = line.map_or(from, |at| from + at + 1);

@@ -1,5 +1,5 @@
-//! The host's own terminal: taken over, given back. It is given back on every way out: a return, an error, a panic, a
-//! signal, and for as long as the program is suspended.
+//! Takes over the host's own terminal and restores it on every way out: return, error, panic, signal, and while the
+//! program is suspended.
 
 use crossterm::event::{
     DisableBracketedPaste, DisableFocusChange, DisableMouseCapture, EnableBracketedPaste,
@@ -15,7 +15,7 @@ use std::io::{self, Stdout, Write as _};
 use std::panic::PanicHookInfo;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The terminal, taken over. Dropping it gives it back.
+/// The terminal while we own it. Dropping this restores it.
 pub(crate) struct HostTerminal {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     is_taken: bool,
@@ -23,7 +23,7 @@ pub(crate) struct HostTerminal {
 }
 
 impl HostTerminal {
-    /// Takes it over: raw mode, alternate screen, mouse, pasted text as such.
+    /// Takes it over: raw mode, alternate screen, mouse reporting, bracketed paste.
     pub(crate) fn take() -> io::Result<Self> {
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut taken = Self {
@@ -35,7 +35,7 @@ impl HostTerminal {
         Ok(taken)
     }
 
-    /// As after [`Self::give_back`].
+    /// Takes it over again after [`Self::give_back`].
     pub(crate) fn retake(&mut self) -> io::Result<()> {
         terminal::enable_raw_mode()?;
         self.is_taken = true;
@@ -47,14 +47,14 @@ impl HostTerminal {
             EnableFocusChange,
             PushKeyboardEnhancementFlags(KeyboardEnhancementFlags::DISAMBIGUATE_ESCAPE_CODES),
         )?;
-        // Not `Terminal::clear`: it asks for the cursor's place, and the answer may go to whoever reads events. A new one
-        // draws everything anew.
+        // Not `Terminal::clear`: it queries the cursor position, and the reply could go to the event reader. A new
+        // `Terminal` redraws everything.
         execute!(io::stdout(), Clear(ClearType::All))?;
         self.terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         Ok(())
     }
 
-    /// Gives it back as it was.
+    /// Restores its original state.
     pub(crate) fn give_back(&mut self) -> io::Result<()> {
         if !std::mem::take(&mut self.is_taken) {
             return Ok(());
@@ -72,10 +72,10 @@ impl HostTerminal {
         left
     }
 
-    /// Stops this program as Ctrl-Z does elsewhere, and takes the terminal again when it is continued.
+    /// Stops this program as Ctrl-Z would, and takes over the terminal again when it is continued.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
         self.give_back()?;
-        // Everybody in the group, as the terminal would: a shell waits for a whole job.
+        // The whole process group, as the terminal driver would: a shell waits for all processes of a job.
         rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
         self.retake()
     }
@@ -103,7 +103,7 @@ impl Drop for HostTerminal {
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// Keeps the message of a panic off the screen, and for afterwards. A panic that somebody catches says nothing.
+/// Keeps panic messages off the screen and prints them afterwards. Panics that are caught print nothing.
 struct CaughtPanic {
     last: Arc<Mutex<Option<String>>>,
     before: Arc<Hook>,
@@ -128,7 +128,7 @@ impl CaughtPanic {
 
 impl Drop for CaughtPanic {
     fn drop(&mut self) {
-        // A thread that panics may not change the hook.
+        // A panicking thread must not change the hook (that would panic again).
         if !std::thread::panicking() {
             let before = Arc::clone(&self.before);
             std::panic::set_hook(Box::new(move |info| before(info)));

@@ -1,4 +1,4 @@
-//! What comes in on the host's terminal.
+//! Input from the host's terminal.
 
 use crossterm::event::{Event, EventStream};
 use futures_core::Stream;
@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 
-/// Keys, mouse, paste, sizes. While one exists, nobody else may read the terminal.
+/// Keys, mouse, paste and resize events. While a value exists, nothing else may read the terminal.
 pub(crate) struct Input(EventStream);
 
 impl Input {

@@ -1,4 +1,4 @@
-//! The jobs panel while it is up: what is selected, and what that prints.
+//! The state of the jobs panel while it is open: the selection, and the selected job's output.
 
 use agent_bash::core::{JobId, Timestamp};
 use agent_bash::exec::{Job, JobOutput, JobState};
@@ -15,20 +15,20 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub(crate) struct JobsState {
     rows: Vec<JobRow>,
-    /// Where each one's output is.
+    /// The output file of each job.
     files: Vec<Option<PathBuf>>,
     selected: usize,
     output: Option<(String, OutputText)>,
     pub(crate) message: Option<String>,
 }
 
-/// What the panel wants done.
+/// What the panel asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum JobsWish {
+pub(crate) enum JobsRequest {
     Nothing,
     Close,
     Kill(JobId),
-    /// Open the pager on a job's whole output.
+    /// Open the pager on a job's full output.
     Read {
         id: String,
         command: String,
@@ -37,7 +37,7 @@ pub(crate) enum JobsWish {
 }
 
 impl JobsState {
-    /// The jobs as they are now, the newest first.
+    /// Updates the list, newest job first.
     pub(crate) fn list(&mut self, jobs: &[Job], now: Timestamp) {
         let selected = self.selected_id().map(|JobId(id)| id);
         self.rows = jobs.iter().rev().map(|job| row(job, now)).collect();
@@ -55,7 +55,7 @@ impl JobsState {
             .map(|row| JobId(row.id.clone()))
     }
 
-    /// The last of what a job has printed.
+    /// The end of a job's output.
     pub(crate) fn printed(&mut self, end: &JobOutput) {
         let mut output = OutputText::new(OutputLimits::CARD);
         let mut clean = TerminalText::coloured();
@@ -67,14 +67,14 @@ impl JobsState {
         self.output = Some((end.job.id.to_string(), output));
     }
 
-    /// Whether something moves by itself.
+    /// Whether the display changes without events.
     pub(crate) fn is_live(&self) -> bool {
         self.rows
             .iter()
             .any(|row| row.state == JobRowState::Running)
     }
 
-    pub(crate) fn event(&mut self, event: &Event) -> JobsWish {
+    pub(crate) fn event(&mut self, event: &Event) -> JobsRequest {
         let key = match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => key,
             Event::Mouse(mouse) => {
@@ -83,21 +83,21 @@ impl JobsState {
                     MouseEventKind::ScrollDown => self.select(1),
                     _ => {}
                 }
-                return JobsWish::Nothing;
+                return JobsRequest::Nothing;
             }
-            _ => return JobsWish::Nothing,
+            _ => return JobsRequest::Nothing,
         };
         self.message = None;
         match (key.code, key.modifiers) {
             (KeyCode::Esc | KeyCode::Char('q') | KeyCode::F(2), _)
-            | (KeyCode::Char('c' | 'g'), KeyModifiers::CONTROL) => return JobsWish::Close,
+            | (KeyCode::Char('c' | 'g'), KeyModifiers::CONTROL) => return JobsRequest::Close,
             (KeyCode::Up | KeyCode::Char('p'), _) => self.select(-1),
             (KeyCode::Down | KeyCode::Char('n'), _) => self.select(1),
             (KeyCode::Char('k'), KeyModifiers::NONE) => return self.kill(),
             (KeyCode::Enter | KeyCode::Char('o'), _) => return self.read(),
             _ => {}
         }
-        JobsWish::Nothing
+        JobsRequest::Nothing
     }
 
     fn select(&mut self, by: isize) {
@@ -105,29 +105,29 @@ impl JobsState {
         self.selected = self.selected.saturating_add_signed(by).min(last);
     }
 
-    fn kill(&mut self) -> JobsWish {
+    fn kill(&mut self) -> JobsRequest {
         match self.rows.get(self.selected) {
             Some(row) if row.state == JobRowState::Running => {
                 self.message = Some(format!("ending job {} …", row.id));
-                JobsWish::Kill(JobId(row.id.clone()))
+                JobsRequest::Kill(JobId(row.id.clone()))
             }
             Some(row) => {
                 self.message = Some(format!("job {} has ended", row.id));
-                JobsWish::Nothing
+                JobsRequest::Nothing
             }
-            None => JobsWish::Nothing,
+            None => JobsRequest::Nothing,
         }
     }
 
-    fn read(&mut self) -> JobsWish {
+    fn read(&mut self) -> JobsRequest {
         let Some(row) = self.rows.get(self.selected) else {
-            return JobsWish::Nothing;
+            return JobsRequest::Nothing;
         };
         let Some(path) = self.files.get(self.selected).cloned().flatten() else {
             self.message = Some(format!("of job {} no output is kept", row.id));
-            return JobsWish::Nothing;
+            return JobsRequest::Nothing;
         };
-        JobsWish::Read {
+        JobsRequest::Read {
             id: row.id.clone(),
             command: row.command.clone(),
             path,

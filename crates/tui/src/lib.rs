@@ -29,33 +29,34 @@ use agent_bash::core::{Cancel, Clock};
 use std::io;
 use std::sync::Arc;
 
-/// What the interface is started with.
+/// The configuration of the interface.
 #[derive(Debug)]
 pub struct TuiOptions {
-    /// What it runs commands with.
+    /// The session that runs commands.
     pub session: Arc<Session>,
-    /// Every wait goes through it.
+    /// Used for every wait.
     pub clock: Arc<dyn Clock>,
     /// How it looks.
     pub theme: Theme,
-    /// Terminals for commands, whose executor the session's tool has; `None` where it has none.
+    /// Terminals for commands; their executor must be the one the session's tool was built with. `None` if it has
+    /// none.
     pub terminals: Option<Terminals>,
-    /// Whether commands run on them from the start.
+    /// Whether commands run on terminals from the start.
     pub on_terminal: bool,
-    /// Ends it, as a signal does.
+    /// Ends the interface, as a signal does.
     pub stop: Cancel,
 }
 
-/// Why the interface could not go on.
+/// Why the interface failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TuiError {
-    /// Reading or writing the host's terminal.
+    /// I/O on the host's terminal failed.
     #[error("the terminal: {0}")]
     Terminal(io::Error),
 }
 
-/// Runs the interface on this process's terminal until the person quits, or `stop` is given. What still runs then is ended;
-/// background jobs live on. The terminal is given back on every way out.
+/// Runs the interface on this process's terminal until the user quits or `stop` is triggered. Commands still
+/// running then are ended; background jobs live on. The terminal is restored on every way out.
 ///
 /// # Errors
 /// [`TuiError`].

@@ -1,4 +1,4 @@
-//! The pager while it is up: where it is, what was searched for, which lines it has.
+//! The state of the pager while it is open: position, search, loaded lines.
 
 use agent_bash::sink::{FileView, Search};
 use agent_bash_render::{Pager, PagerMove, PagerPosition, PagerPrompt, Theme};
@@ -7,13 +7,13 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Columns by which it moves sideways.
+/// Columns per step sideways.
 const SIDEWAYS: isize = 16;
 
-/// Lines that the wheel moves.
+/// Lines per wheel step.
 const WHEEL: i64 = 3;
 
-/// A text that is kept in a file. Reading it is for a thread that may wait.
+/// A text kept in a file. Read it on a blocking thread only.
 pub(crate) type Source = Arc<Mutex<FileView>>;
 
 /// The pager and its text.
@@ -25,21 +25,21 @@ pub(crate) struct PagerState {
     position: PagerPosition,
     total: u64,
     lines: Vec<String>,
-    /// The first of them.
+    /// Number of the first loaded line.
     from: u64,
     rows: u16,
-    /// What is being typed after `/`.
+    /// The pattern being typed after `/`.
     typing: Option<String>,
     pattern: Option<String>,
     found: Option<u64>,
     message: Option<String>,
-    /// What was asked for last, so that it is asked for once.
+    /// The last range requested, so that it is requested only once.
     asked: Option<(u64, u16)>,
 }
 
-/// What the pager wants to know, or that it is done.
+/// What the pager asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum PagerWish {
+pub(crate) enum PagerRequest {
     Nothing,
     Close,
     Find {
@@ -80,7 +80,7 @@ impl PagerState {
         Arc::clone(&self.source)
     }
 
-    /// The lines that are to be loaded, if those that are there are others: first and how many.
+    /// The range of lines to load (first and count), if it is not loaded or requested yet.
     pub(crate) fn wanted(&mut self) -> Option<(u64, u16)> {
         let wanted = (self.position.first_line, self.rows);
         if self.rows == 0 || self.asked == Some(wanted) {
@@ -119,7 +119,7 @@ impl PagerState {
         self.position.go(to, self.total, self.rows);
     }
 
-    pub(crate) fn event(&mut self, event: &Event) -> PagerWish {
+    pub(crate) fn event(&mut self, event: &Event) -> PagerRequest {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.key(*key),
             Event::Mouse(mouse) => {
@@ -128,19 +128,19 @@ impl PagerState {
                     MouseEventKind::ScrollDown => self.go(PagerMove::Lines(WHEEL)),
                     _ => {}
                 }
-                PagerWish::Nothing
+                PagerRequest::Nothing
             }
             Event::Paste(text) => {
                 if let Some(typing) = &mut self.typing {
                     typing.extend(text.chars().filter(|c| !c.is_control()));
                 }
-                PagerWish::Nothing
+                PagerRequest::Nothing
             }
-            _ => PagerWish::Nothing,
+            _ => PagerRequest::Nothing,
         }
     }
 
-    fn key(&mut self, key: KeyEvent) -> PagerWish {
+    fn key(&mut self, key: KeyEvent) -> PagerRequest {
         self.message = None;
         if self.typing.is_some() {
             return self.typing_key(key);
@@ -148,7 +148,7 @@ impl PagerState {
         match (key.code, key.modifiers) {
             (KeyCode::Char('q') | KeyCode::Esc, _)
             | (KeyCode::Char('c'), KeyModifiers::CONTROL) => {
-                return PagerWish::Close;
+                return PagerRequest::Close;
             }
             (KeyCode::Char('/'), _) => self.typing = Some(String::new()),
             (KeyCode::Char('n'), _) => return self.find(true),
@@ -165,12 +165,12 @@ impl PagerState {
             (KeyCode::Right, _) => self.go(PagerMove::Columns(SIDEWAYS)),
             _ => {}
         }
-        PagerWish::Nothing
+        PagerRequest::Nothing
     }
 
-    fn typing_key(&mut self, key: KeyEvent) -> PagerWish {
+    fn typing_key(&mut self, key: KeyEvent) -> PagerRequest {
         let Some(typing) = &mut self.typing else {
-            return PagerWish::Nothing;
+            return PagerRequest::Nothing;
         };
         match (key.code, key.modifiers) {
             (KeyCode::Esc, _) | (KeyCode::Char('c'), KeyModifiers::CONTROL) => self.typing = None,
@@ -190,20 +190,20 @@ impl PagerState {
             }
             _ => {}
         }
-        PagerWish::Nothing
+        PagerRequest::Nothing
     }
 
-    /// The next match, or the one before.
-    fn find(&mut self, forward: bool) -> PagerWish {
+    /// Asks for the next or previous match.
+    fn find(&mut self, forward: bool) -> PagerRequest {
         let Some(pattern) = self.pattern.clone() else {
-            return PagerWish::Nothing;
+            return PagerRequest::Nothing;
         };
         let from = match (self.found, forward) {
             (Some(line), true) => line + 1,
             (Some(line), false) => line.saturating_sub(1),
             (None, _) => self.position.first_line,
         };
-        PagerWish::Find {
+        PagerRequest::Find {
             pattern,
             from,
             forward,
@@ -232,7 +232,7 @@ impl PagerState {
     }
 }
 
-/// Reads lines. May wait for the disk.
+/// Reads lines. Blocks on the disk.
 pub(crate) fn load(source: &Source, from: u64, count: u64) -> Result<Loaded, String> {
     let view = source.lock().unwrap_or_else(PoisonError::into_inner);
     let page = view
@@ -246,7 +246,7 @@ pub(crate) fn load(source: &Source, from: u64, count: u64) -> Result<Loaded, Str
     })
 }
 
-/// The next line with a match from a line on, or the last before it. May wait for the disk.
+/// The next matching line from a line on, or the last one before it. Blocks on the disk.
 pub(crate) fn find(
     source: &Source,
     pattern: &str,

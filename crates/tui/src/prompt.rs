@@ -1,4 +1,4 @@
-//! The prompt: one or more lines, with a history.
+//! The prompt: one or more lines of text, with a history.
 
 use agent_bash_render::Theme;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
@@ -8,23 +8,23 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Span;
 use ratatui_textarea::{CursorMove, TextArea, WrapMode};
 
-/// Columns before the text.
+/// Columns in front of the text.
 const MARK: u16 = 2;
 
-/// Rows that the prompt takes at the most.
+/// Maximum height of the prompt in rows.
 const MOST_ROWS: u16 = 12;
 
-/// Lines of the history.
+/// Maximum number of history entries.
 const MOST_HISTORY: usize = 1000;
 
-/// A text that is being written, and those that were.
+/// The text being edited, and the history.
 #[derive(Debug)]
 pub(crate) struct Prompt {
     area: TextArea<'static>,
     history: Vec<String>,
-    /// Which of them is shown; beyond the last is what is being written.
+    /// The history entry being shown; one past the last is the text being edited.
     at: usize,
-    /// That, while another is shown.
+    /// The text being edited, while a history entry is shown.
     draft: String,
     theme: Theme,
 }
@@ -50,13 +50,13 @@ impl Prompt {
         self.area.is_empty()
     }
 
-    /// Empties it; what was in it is not forgotten.
+    /// Empties the prompt; its text goes into the history.
     pub(crate) fn clear(&mut self) {
         self.at = self.history.len();
         self.set("");
     }
 
-    /// What is written is sent: it goes into the history.
+    /// The text was submitted: adds it to the history.
     pub(crate) fn sent(&mut self) {
         let text = self.text();
         if self.history.last() != Some(&text) {
@@ -68,7 +68,7 @@ impl Prompt {
         self.clear();
     }
 
-    /// Puts in a text, as pasted: without what acts on a terminal.
+    /// Inserts pasted text, without control characters.
     pub(crate) fn paste(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
         let text: String = text
@@ -78,7 +78,7 @@ impl Prompt {
         self.area.insert_str(text);
     }
 
-    /// A key that edits.
+    /// Handles an editing key.
     pub(crate) fn key(&mut self, key: KeyEvent) {
         let (first, last) = self.edges();
         match (key.code, key.modifiers) {
@@ -94,7 +94,7 @@ impl Prompt {
         }
     }
 
-    /// A line that ends in a backslash goes on in the next. Whether it did.
+    /// If the line ends in a backslash, continues on the next one. Returns whether it did.
     pub(crate) fn continues(&mut self) -> bool {
         let cursor = self.area.cursor();
         let lines = self.area.lines();
@@ -106,7 +106,7 @@ impl Prompt {
         true
     }
 
-    /// Whether the cursor is in the first, and in the last line.
+    /// Whether the cursor is on the first line, and whether on the last.
     fn edges(&self) -> (bool, bool) {
         let row = self.area.cursor().0;
         (row == 0, row + 1 >= self.area.lines().len())
@@ -139,14 +139,14 @@ impl Prompt {
         self.area = area;
     }
 
-    /// How many rows it wants.
+    /// The height it needs, in rows.
     pub(crate) fn height(&self, width: u16) -> u16 {
         let columns = usize::from(width.saturating_sub(MARK).max(1));
         let rows: usize = self
             .area
             .lines()
             .iter()
-            // A cursor behind a full row stands in the next.
+            // After a full row the cursor is on the next one.
             .map(|line| {
                 (Span::raw(line.as_str()).width() + 1)
                     .div_ceil(columns)
@@ -161,7 +161,7 @@ impl Prompt {
             return;
         }
         let first = self.area.lines().first().map_or("", String::as_str);
-        // A person's own command is told apart before it is sent.
+        // The user's own commands look different already while they are typed.
         let style = if first.starts_with("!!") {
             self.theme.dim
         } else if first.starts_with('!') {

@@ -1,4 +1,4 @@
-//! One command, on a terminal of its own, shown on the whole of the host's: for programs that run a single call.
+//! Shows one command on its own terminal, full screen on the host's: for programs that run a single call.
 
 use crate::console::{Console, Handled, size_in};
 use crate::host_terminal::HostTerminal;
@@ -12,12 +12,12 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// From one picture to the next, at least.
+/// Minimum time between two frames.
 const FRAME: Duration = Duration::from_micros(16_667);
 
-/// Awaits `call`, which runs a command with [`Terminals::executor`], and shows the command's terminal for as long as it
-/// runs. The host's terminal is taken over when it starts, and given back when it has ended. If that fails, `call` is
-/// cancelled through `cancel`, and awaited.
+/// Awaits `call`, which runs a command with [`Terminals::executor`], and shows the command's terminal while it
+/// runs. The host's terminal is taken over when the command starts and restored when it has ended. If the host's
+/// terminal fails, `call` is cancelled through `cancel` and awaited.
 ///
 /// # Errors
 /// The host's terminal failed; with what `call` returned.
@@ -40,7 +40,7 @@ pub async fn show<T>(
     };
     let follow = follow(session, clock, theme, command);
     tokio::pin!(follow);
-    // The call goes on while its screen is drawn, and may end before or after the last of that.
+    // The call continues while its screen is drawn, and may end before or after the last frame.
     tokio::select! {
         result = &mut call => {
             let shown = follow.await;
@@ -93,7 +93,7 @@ async fn follow(
             }
         };
         changed = true;
-        // Nothing lingers here: the result is printed where the screen was.
+        // Close at once: the result is printed where the screen was.
         if status.is_some_and(|status| status.ended.is_some()) {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! Commands on terminals of their own, as a host that shows them has them.
+//! Connects the executor that runs commands on terminals with the interface that shows them.
 
 use agent_bash::core::Executor;
 use agent_bash::pty::{PtyExecutor, PtyOptions, PtySession, PtySize, RecordingWriter};
@@ -6,19 +6,19 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Runs commands on terminals, and hands each session to whoever shows it. Give [`Terminals::executor`] to the tool's
-/// builder, and this to [`crate::run`] or [`crate::show`].
+/// Runs commands on terminals and passes each session to whoever shows it. Give [`Terminals::executor`] to the
+/// tool's builder, and this value to [`crate::run`] or [`crate::show`].
 pub struct Terminals {
     executor: Arc<PtyExecutor>,
     started: UnboundedReceiver<PtySession>,
 }
 
 impl Terminals {
-    /// Nothing runs yet.
+    /// Nothing runs until the executor is called.
     pub fn new(options: PtyOptions) -> Self {
         let (tell, started) = unbounded_channel();
         let executor = PtyExecutor::new(options).on_start(move |session| {
-            // Nobody shows it any more: it runs all the same.
+            // If nobody shows the session any more, the command runs all the same.
             let _ = tell.send(session);
         });
         Self {
@@ -37,7 +37,7 @@ impl Terminals {
         self.executor.record_next(into);
     }
 
-    /// The size with which terminals begin from now on.
+    /// The size of terminals that start from now on.
     pub(crate) fn set_size(&self, size: PtySize) {
         self.executor.set_size(size);
     }
@@ -46,7 +46,7 @@ impl Terminals {
     pub(crate) async fn started(&mut self) -> PtySession {
         match self.started.recv().await {
             Some(session) => session,
-            // The executor, which is here, holds the other end.
+            // Cannot happen: the executor, which is owned here, holds the sender.
             None => std::future::pending().await,
         }
     }

@@ -1,4 +1,4 @@
-//! What happened so far: cards, the newest at the bottom. Only what is seen is drawn.
+//! The transcript: cards in order, the newest at the bottom. Only visible rows are drawn.
 
 use crate::feed::Feed;
 use agent_bash::core::ArtifactId;
@@ -11,36 +11,36 @@ use ratatui::text::Line;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Entries that are kept.
+/// Maximum number of entries.
 const MOST: usize = 200;
 
-/// Names an entry.
+/// Identifies an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryId(u64);
 
-/// One of them.
+/// One card with its state.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) id: EntryId,
     pub(crate) card: Card,
     pub(crate) expanded: bool,
-    /// When it began, on the host's clock.
+    /// When it started, on the host's clock.
     started: Duration,
-    /// Its output, while it runs.
+    /// Its live output, while it runs.
     feed: Option<Feed>,
-    /// Makes of it what may be shown.
+    /// Cleans the live output.
     clean: TerminalText,
-    /// Bytes of it so far.
+    /// Bytes received so far.
     printed: u64,
-    /// It was no text, and the card says so.
+    /// The output was binary, and the card says so.
     pub(crate) is_binary: bool,
     /// Its full output.
     pub(crate) artifact: Option<ArtifactId>,
-    /// Its height at a width, while nothing changes.
+    /// Cached height and the width it is for.
     height: Option<(u16, usize)>,
 }
 
-/// What is shown of an entry.
+/// The view of an entry.
 #[derive(Debug)]
 pub(crate) enum Card {
     Tool(Box<ToolCard>),
@@ -48,22 +48,22 @@ pub(crate) enum Card {
     Note(Vec<Line<'static>>),
 }
 
-/// All of them, and what of it is seen.
+/// All entries, and the scroll position.
 #[derive(Debug, Default)]
 pub(crate) struct Transcript {
     entries: VecDeque<Entry>,
     next: u64,
-    /// Rows from the bottom to the last that is seen; 0 follows what comes.
+    /// Rows from the bottom to the last visible one; 0 follows new output.
     back: usize,
-    /// Rows there were, and of what width, when it was last drawn.
+    /// Total rows and width when it was last drawn.
     drawn: (usize, u16),
-    /// Rows that are seen at once.
+    /// Rows visible at once.
     page: usize,
     pub(crate) selected: Option<EntryId>,
 }
 
 impl Transcript {
-    /// Adds a card that runs.
+    /// Adds the card of a running command.
     pub(crate) fn start(&mut self, card: Card, feed: Feed, now: Duration) -> EntryId {
         let id = self.add(card, now);
         if let Some(entry) = self.get_mut(id) {
@@ -73,7 +73,7 @@ impl Transcript {
         id
     }
 
-    /// Adds a card that has ended, or never ran.
+    /// Adds a card that has ended or never ran.
     pub(crate) fn add(&mut self, card: Card, now: Duration) -> EntryId {
         self.next += 1;
         let id = EntryId(self.next);
@@ -95,7 +95,7 @@ impl Transcript {
         id
     }
 
-    /// Changes an entry, if it is still there.
+    /// Changes an entry, if it still exists.
     pub(crate) fn change(&mut self, id: EntryId, change: impl FnOnce(&mut Entry)) {
         if let Some(entry) = self.get_mut(id) {
             entry.take_in();
@@ -112,7 +112,7 @@ impl Transcript {
         self.entries.iter_mut().find(|entry| entry.id == id)
     }
 
-    /// The selected entry, or else the last that is a command.
+    /// The selected entry, or else the last one that is a command.
     pub(crate) fn current(&self) -> Option<&Entry> {
         let last = || {
             let mut commands = self.entries.iter().rev();
@@ -124,7 +124,7 @@ impl Transcript {
         selected.or_else(last)
     }
 
-    /// Selects the command before or after the one that is selected; beyond the last, none.
+    /// Selects the previous or next command; beyond the last, none.
     pub(crate) fn select(&mut self, backwards: bool) {
         let commands: Vec<EntryId> = self
             .entries
@@ -144,7 +144,7 @@ impl Transcript {
         self.show_selected();
     }
 
-    /// Scrolls so that the selected entry is seen.
+    /// Scrolls so that the selected entry is visible.
     fn show_selected(&mut self) {
         let Some(id) = self.selected else {
             self.back = 0;
@@ -172,7 +172,7 @@ impl Transcript {
         }
     }
 
-    /// Everything is forgotten that does not run.
+    /// Removes everything that is not running.
     pub(crate) fn clear(&mut self) {
         self.entries.retain(|entry| entry.feed.is_some());
         (self.back, self.selected) = (0, None);
@@ -180,7 +180,7 @@ impl Transcript {
 
     /// Scrolls by rows; up if positive.
     pub(crate) fn scroll(&mut self, rows: isize) {
-        // Beyond the first row it is brought back when it is drawn: heights may have changed since they were known.
+        // Scrolling too far is corrected when drawing: heights may have changed since they were computed.
         self.back = self.back.saturating_add_signed(rows);
     }
 
@@ -198,12 +198,12 @@ impl Transcript {
         self.back = 0;
     }
 
-    /// Rows below what is seen.
+    /// Rows below the visible part.
     pub(crate) fn rows_below(&self) -> usize {
         self.back
     }
 
-    /// Whether something moves by itself: a spinner, a counter.
+    /// Whether anything changes without events: a spinner, a running time.
     pub(crate) fn is_live(&self) -> bool {
         self.entries.iter().any(|entry| entry.feed.is_some())
     }
@@ -217,7 +217,7 @@ impl Transcript {
         }
         self.page = usize::from(area.height);
         if self.back > 0 && self.drawn.1 == width {
-            // Who has scrolled back goes on seeing the same.
+            // If the user has scrolled back, the visible part stays the same.
             let more = total.saturating_sub(self.drawn.0);
             self.back = self.back.saturating_add(more);
         }
@@ -251,7 +251,7 @@ impl Transcript {
 }
 
 impl Card {
-    /// What its command prints.
+    /// Its command's output.
     fn output(&mut self) -> Option<&mut OutputText> {
         match self {
             Self::Tool(card) => Some(&mut card.output),
@@ -262,7 +262,7 @@ impl Card {
 }
 
 impl Entry {
-    /// Takes in what came, and the time.
+    /// Takes in new output and updates the running time.
     fn refresh(&mut self, now: Duration) {
         if self.feed.is_none() {
             return;
@@ -299,14 +299,14 @@ impl Entry {
         output.show_instead(mark.as_deref());
     }
 
-    /// Says how long it may take.
+    /// Sets the time limit shown.
     pub(crate) fn set_timeout(&mut self, limit: Duration) {
         if let Card::Tool(card) = &mut self.card {
             card.timeout = Some(limit);
         }
     }
 
-    /// It has ended: nothing more comes.
+    /// It has ended: no more output comes.
     pub(crate) fn ended(&mut self) {
         self.feed = None;
         if let Some(output) = self.card.output() {
@@ -314,7 +314,7 @@ impl Entry {
         }
     }
 
-    /// What it was, for a title.
+    /// Its command, for a title.
     pub(crate) fn command(&self) -> &str {
         match &self.card {
             Card::Tool(card) => &card.command,
@@ -323,7 +323,7 @@ impl Entry {
         }
     }
 
-    /// Whether there was more output than it has.
+    /// Whether there was more output than it holds.
     pub(crate) fn is_cut(&self) -> bool {
         match &self.card {
             Card::Tool(card) => {
@@ -335,7 +335,7 @@ impl Entry {
         }
     }
 
-    /// Rows, and an empty one below.
+    /// Height in rows, including an empty row below.
     fn height(&mut self, width: u16, theme: &Theme) -> usize {
         if let Some((of, height)) = self.height
             && of == width
@@ -454,7 +454,7 @@ mod tests {
                 .trim()
                 .to_owned()
         };
-        // NULs between texts, and a string that is never closed.
+        // NULs as separators, and an unterminated string sequence.
         assert_eq!(
             screen_after(b"a\0b\x1bPq\n"),
             "a␀b| ⠋ Running… (esc to cancel)"

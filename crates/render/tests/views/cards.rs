@@ -50,7 +50,7 @@ fn printed(command: &str, output: &str, status: Status) -> ToolCard {
     card
 }
 
-/// All states, by name.
+/// All states by name.
 #[expect(clippy::too_many_lines, reason = "a table")]
 fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     let ok = Status::Exited { code: 0 };

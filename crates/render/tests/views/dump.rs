@@ -1,4 +1,4 @@
-//! What the tests of the views share: drawing onto a test backend, and a dump that has styles too.
+//! Shared by the view tests: drawing onto a test backend, and a dump that includes styles.
 
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -7,17 +7,17 @@ use ratatui::style::{Color, Modifier};
 use ratatui::text::Line;
 use std::fmt::Write as _;
 
-/// The widths at which everything is looked at.
+/// The widths at which everything is tested.
 pub(crate) const WIDTHS: [u16; 3] = [40, 80, 120];
 
-/// Draws once.
+/// Draws one frame.
 pub(crate) fn drawn(width: u16, height: u16, draw: impl FnOnce(&mut ratatui::Frame<'_>)) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal.draw(draw).unwrap();
     terminal.backend().buffer().clone()
 }
 
-/// Rows of a card, on a buffer of their own.
+/// Rows of a card, drawn on a buffer of their own.
 pub(crate) fn of_rows(rows: &[Line<'static>], width: u16) -> Buffer {
     drawn(width, rows.len() as u16, |frame| {
         for (at, row) in rows.iter().enumerate() {
@@ -26,7 +26,7 @@ pub(crate) fn of_rows(rows: &[Line<'static>], width: u16) -> Buffer {
     })
 }
 
-/// The text, and below it each run that has a style: row, column, style, text.
+/// The text, followed by each styled run: row, column, style, text.
 pub(crate) fn dump(buffer: &Buffer) -> String {
     let mut text = String::new();
     let mut styles = String::new();

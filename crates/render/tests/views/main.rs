@@ -1,4 +1,4 @@
-//! The views, as somebody sees them who uses this crate alone.
+//! The views through the public API of this crate alone.
 
 mod cards;
 mod dump;

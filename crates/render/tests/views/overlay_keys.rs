@@ -1,4 +1,4 @@
-//! What keys mean while an overlay is up.
+//! What keys do while an overlay is up.
 
 use agent_bash_core::{Cursor, Key, KeyInput, KeyModifiers, Screen, ScreenModes};
 use agent_bash_render::{OverlayAction, OverlayKeys};
@@ -79,7 +79,7 @@ fn on_the_alternate_screen_escape_is_the_programs() {
     let escape = key(KeyCode::Esc, Held::NONE);
     assert_eq!(keys.event(&escape, ms(0), &full, AREA), sent(Key::Escape));
     assert_eq!(keys.deadline(), None);
-    // Without the Kitty protocol a terminal sends the same byte for Ctrl-] and Ctrl-5.
+    // Without the Kitty protocol, a terminal sends the same byte for Ctrl-] and Ctrl-5.
     for code in [']', '5'] {
         let bracket = key(KeyCode::Char(code), Held::CONTROL);
         assert_eq!(
@@ -126,7 +126,7 @@ fn the_wheel_and_shifted_pages_scroll_and_the_rest_is_sent() {
     ] {
         assert_eq!(keys.event(&event, ms(0), &plain, AREA), want, "{event:?}");
     }
-    // A program that asked for the mouse has the wheel.
+    // A program that enabled mouse reporting receives the wheel.
     let mouse = screen(ScreenModes {
         mouse: true,
         ..ScreenModes::default()

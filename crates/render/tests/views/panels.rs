@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// A screen with that text on it.
+/// A screen that shows these lines.
 fn screen(cols: u16, rows: u16, lines: &[&str]) -> Screen {
     let mut cells = vec![Cell::default(); usize::from(cols) * usize::from(rows)];
     let mut cursor = Cursor {
@@ -173,7 +173,7 @@ fn the_cursor_is_where_the_programs_is() {
     assert_eq!(at(&running, 0, area), Some((8, 6)));
     assert_eq!(at(&running, 4, area), None);
     assert_eq!(at(&OverlayState::Killed, 0, area), None);
-    // Of a screen that is too high, the cursor's row is seen.
+    // If the screen is too high for the area, the cursor's row is shown.
     assert_eq!(at(&running, 0, Rect::new(5, 3, 32, 4)), Some((8, 5)));
     assert_eq!(at(&running, 0, Rect::new(5, 3, 3, 8)), None);
 }

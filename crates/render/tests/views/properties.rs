@@ -1,4 +1,4 @@
-//! Whatever a command prints, and however small the terminal is: no panic, and nothing that acts reaches a cell.
+//! For any output and any terminal size: no panic, and no control character reaches a cell.
 
 use agent_bash_core::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes, Status};
 use agent_bash_render::{
@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::widgets::Widget;
 use std::time::Duration;
 
-/// Bytes as commands print them, and worse.
+/// Typical output of commands, and worse.
 fn output() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         any::<Vec<u8>>(),
@@ -28,7 +28,7 @@ fn output() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
 }
 
-/// Sizes as terminals have them, and smaller.
+/// Typical terminal sizes, and smaller ones.
 fn size() -> impl Strategy<Value = (u16, u16)> {
     (
         prop_oneof![0..6_u16, 0..200_u16],
@@ -68,7 +68,7 @@ fn screen() -> impl Strategy<Value = Screen> {
         any::<(u16, u16)>(),
     )
         .prop_map(
-            // Cells may be fewer than the size says.
+            // There may be fewer cells than the size says.
             |((cols, rows), cells, (row, col))| Screen {
                 cols,
                 rows,
@@ -157,7 +157,7 @@ proptest! {
                     assert!(area.contains(cursor));
                 }
             });
-            // Also where its area is outside of what there is.
+            // Also if the area is partly outside the buffer.
             draw(width, height, |area, buffer| overlay.render(Rect { x: 3, y: 3, ..area }, buffer, &theme));
         }
     }

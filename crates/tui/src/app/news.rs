@@ -1,4 +1,4 @@
-//! What has happened elsewhere, and what it does to the interface.
+//! Results and notifications from outside the interface, and how they change its state.
 
 use super::{App, Effect};
 use crate::calls::CallEnd;
@@ -12,7 +12,7 @@ use agent_bash::sink::FileView;
 use agent_bash_render::OutputPage;
 use std::time::Duration;
 
-/// What has happened elsewhere.
+/// Something that happened outside the interface.
 #[derive(Debug)]
 pub(crate) enum News {
     Ended {
@@ -22,11 +22,11 @@ pub(crate) enum News {
     Jobs {
         jobs: Vec<Job>,
         now: Timestamp,
-        /// The end of what the selected one has printed.
+        /// The end of the selected job's output.
         printed: Option<Box<JobOutput>>,
     },
     JobKilled(Result<String, String>),
-    /// The text, its title, what it is of.
+    /// The text, its title and its subtitle.
     Opened(Result<(Box<FileView>, String, String), String>),
     Loaded(Result<Loaded, String>),
     Found(Result<Option<u64>, String>),
@@ -37,14 +37,14 @@ pub(crate) enum News {
 }
 
 impl App {
-    /// A command got a terminal.
+    /// A command has started on a terminal.
     pub(crate) fn console_started(&mut self, session: PtySession, now: Duration) {
         let call = self.call.and_then(|id| self.transcript.get(id));
         let command = call.map_or("", |entry| entry.command());
         self.console = Some(Console::new(session, command, now));
     }
 
-    /// Something has happened elsewhere.
+    /// Handles a notification.
     pub(crate) fn news(&mut self, news: News) {
         match news {
             News::Ended { entry, end } => {

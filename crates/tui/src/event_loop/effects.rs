@@ -1,4 +1,4 @@
-//! Does what the interface wants done: runs, reads, ends. What takes time is a task, which sends news.
+//! Carries out the interface's actions: running, reading, ending. Slow ones run in tasks that send news.
 
 use super::EventLoop;
 use crate::app::{CARD_PAGE, Effect, News};
@@ -10,7 +10,7 @@ use agent_bash_render::{OutputLimits, OutputPage, OutputText};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// From a job's SIGTERM to its SIGKILL.
+/// Time between SIGTERM and SIGKILL for a job.
 const JOB_GRACE: Duration = Duration::from_secs(2);
 
 impl EventLoop {
@@ -97,7 +97,7 @@ impl EventLoop {
             } => {
                 self.read(move || News::Found(pager_state::find(&source, &pattern, from, forward)));
             }
-            // The loop's own.
+            // Handled by the event loop itself.
             Effect::Suspend | Effect::Quit => {}
         }
     }
@@ -108,13 +108,13 @@ impl EventLoop {
         artifacts.open(id).map_err(|error| error.to_string())
     }
 
-    /// Reads on a thread that may wait for the disk.
+    /// Reads on a blocking thread.
     fn read(&mut self, read: impl FnOnce() -> News + Send + 'static) {
         let tell = self.tell.clone();
         self.tasks.spawn_blocking(move || drop(tell.send(read())));
     }
 
-    /// The lines that the pager shows now, where they are not there yet.
+    /// Loads the lines that the pager shows, unless they are loaded already.
     pub(super) fn load_page(&mut self) {
         let Some(pager) = &mut self.app.pager else {
             return;
@@ -146,7 +146,7 @@ impl EventLoop {
     }
 }
 
-/// A page of a full output for a card; of a line beyond the end, the last.
+/// A page of a full output for a card; the last page if `from` is beyond the end.
 fn card_page(source: &Source, from: u64) -> Result<OutputPage, String> {
     let from = if from == u64::MAX {
         let total = pager_state::load(source, 1, 1)?.total;
