@@ -74,8 +74,14 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
-        package: "agent-bash-exec",
+        package: "agent-bash-call",
         workspace: &["agent-bash-core", "agent-bash-process"],
+        third_party: &["rustix", "tokio", "tracing"],
+        dev_workspace: &[],
+    },
+    Crate {
+        package: "agent-bash-exec",
+        workspace: &["agent-bash-call", "agent-bash-core", "agent-bash-process"],
         third_party: &[
             "async-trait",
             "rustix",
@@ -90,7 +96,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-pty",
-        workspace: &["agent-bash-core", "agent-bash-process"],
+        workspace: &["agent-bash-call", "agent-bash-core", "agent-bash-process"],
         third_party: &[
             "async-trait",
             "filedescriptor",

@@ -30,6 +30,7 @@ const LIBRARIES: &[&str] = &[
     "crates/policy/",
     "crates/sink/",
     "crates/process/",
+    "crates/call/",
     "crates/exec/",
     "crates/pty/",
     "crates/render/",

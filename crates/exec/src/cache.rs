@@ -2,13 +2,14 @@
 
 mod start_job;
 
-use crate::call::{self, Call, Finished, Unstarted};
+use crate::call::{Call, Finished, Unstarted};
 use crate::exports;
 use crate::jobs::Jobs;
 use crate::pool::{ComingShell, Kind, Pool, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{SnapshotForCall, SnapshotOptions, Snapshots};
 use crate::start;
+use agent_bash_call::{cancelled_before, launch};
 use agent_bash_core::{
     Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName, StdinSource,
 };
@@ -141,8 +142,7 @@ impl ShellCache {
 
     async fn new_shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
         let options = &self.inner.options;
-        let supervised =
-            start::supervisor(&options.supervisor, &spec.env.base, &options.clock).await?;
+        let supervised = launch(&options.supervisor, &spec.env.base, &options.clock, true).await?;
         let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
         let stdin = (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd());
@@ -239,7 +239,7 @@ fn spawn_refill(cache: Weak<Inner>, kind: Kind) {
         let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
             return;
         };
-        let supervised = start::supervisor(&options.supervisor, &kind.base, &options.clock).await;
+        let supervised = launch(&options.supervisor, &kind.base, &options.clock, true).await;
         let shell = supervised.and_then(|supervised| order(&kind, supervised));
         if let Some(inner) = cache.upgrade() {
             inner.bring(&kind, shell);
@@ -279,12 +279,12 @@ impl Executor for ShellCache {
     ) -> Result<Outcome, NotStarted> {
         let options = &self.inner.options;
         if cancel.is_cancelled() {
-            return Ok(call::cancelled_before(&*options.clock));
+            return Ok(cancelled_before(&*options.clock));
         }
         let snapshots = &self.inner.snapshots;
         let SnapshotForCall { snapshot, notice } = tokio::select! {
             biased;
-            () = cancel.cancelled() => return Ok(call::cancelled_before(&*options.clock)),
+            () = cancel.cancelled() => return Ok(cancelled_before(&*options.clock)),
             given = snapshots.for_call(spec, &options.supervisor, &options.clock) => given,
         };
         let kind = Kind::of(spec, snapshot);
@@ -301,7 +301,7 @@ impl Executor for ShellCache {
         loop {
             if cancel.is_cancelled() {
                 self.done_with(&kind, Some(handover.shell.supervised)).await;
-                return Ok(call::cancelled_before(&*options.clock));
+                return Ok(cancelled_before(&*options.clock));
             }
             let Handover { shell, warm } = handover;
             let untaken = match Call::hand_over(spec, shell, warm, options, cancel) {

@@ -5,12 +5,11 @@ use crate::left_behind::LeftBehind;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
 use crate::snapshot::Snapshot;
-use crate::start;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, Ready, optional};
-use crate::watchdog::{self, Reason, Watchdog};
+use agent_bash_call::{Reason, Signals, Watchdog, ending, fired, notice_of_fallback};
 use agent_bash_core::{
-    Cancel, Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
-    Survivor, SurvivorPolicy, Timestamp,
+    Cancel, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Survivor,
+    SurvivorPolicy, Timestamp,
 };
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellFds, Supervised};
 use rustix::fs::tell;
@@ -107,11 +106,6 @@ struct Left {
     empty: bool,
 }
 
-/// The outcome of a call that was cancelled before anything of it was started.
-pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
-    Outcome::new(Ending::Cancelled, clock.wall(), Duration::ZERO)
-}
-
 /// What goes into the script file of a waiting shell, and what then commits it. `exports`: the call's variables are set by
 /// the record, since the shell was started without them.
 pub(crate) fn script_file(
@@ -172,7 +166,13 @@ impl<'a> Call<'a> {
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;
         let clock = Arc::clone(&options.clock);
-        let watchdog = Watchdog::start(supervised.link(), None, clock, cancel.clone(), spec);
+        let watchdog = Watchdog::start(
+            supervised.link(),
+            clock,
+            cancel.clone(),
+            Signals::default(),
+            spec,
+        );
         Ok(Self {
             spec,
             options,
@@ -210,14 +210,14 @@ impl<'a> Call<'a> {
             Some(ShellEnd::Exited(code)) => record::read_report(&end.report, code).unzip(),
             _ => (None, None),
         };
-        let mut notices: Vec<Notice> = start::notice(&self.supervised).into_iter().collect();
+        let mut notices: Vec<Notice> = notice_of_fallback(&self.supervised).into_iter().collect();
         if !survivors.is_empty() {
             notices.push(Notice::from(NoticeKind::Survivors {
                 survivors: survivors.clone(),
             }));
         }
         let outcome = Outcome {
-            ending: self.ending(&end, reason),
+            ending: ending(reason, end.shell, self.spec.timeout),
             started_at: self.started_at,
             duration,
             stages,
@@ -273,7 +273,7 @@ impl<'a> Call<'a> {
                     Ok(_) => {}
                     Err(Gone) => return end,
                 },
-                _ = watchdog::fired(&mut self.watchdog), if give_up.is_none() => {
+                _ = fired(&mut self.watchdog), if give_up.is_none() => {
                     self.supervised.wake();
                     give_up = Some(clock.sleep(self.spec.grace + AFTER_GRACE));
                 }
@@ -443,26 +443,9 @@ impl<'a> Call<'a> {
                         return Vec::new();
                     }
                 }
-                _ = watchdog::fired(&mut self.watchdog) => return self.end_survivors(out, self.spec.grace).await,
+                _ = fired(&mut self.watchdog) => return self.end_survivors(out, self.spec.grace).await,
                 ready = self.streams.ready() => {
                     self.take(ready, out);
-                }
-            }
-        }
-    }
-
-    fn ending(&self, end: &End, reason: Option<Reason>) -> Ending {
-        match (reason, end.shell) {
-            (Some(Reason::Cancel), _) => Ending::Cancelled,
-            (Some(Reason::Timeout), _) => Ending::TimedOut {
-                after: self.spec.timeout.unwrap_or_default(),
-            },
-            (None, Some(end)) => end.into(),
-            (None, None) => {
-                let reason =
-                    "the supervisor of the call was ended, so nobody saw how the command did";
-                Ending::Lost {
-                    reason: reason.to_owned(),
                 }
             }
         }

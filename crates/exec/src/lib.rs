@@ -4,11 +4,11 @@
 //! `bash -c` would, in a session of its own, below a supervisor; what it prints is pushed into a consumer as it comes;
 //! one [`agent_bash_core::Outcome`] comes out, whatever the script does.
 //!
-//! What is *not* here: how a tree is ended and survivors are named (`agent-bash-process`), what becomes of the output
+//! What is *not* here: time limits and endings (`agent-bash-call`), how a tree is ended and survivors are named (`agent-bash-process`), what becomes of the output
 //! (`agent-bash-sink`), whether the script may run at all (`agent-bash-policy`).
 //!
 //! Parts: `cache` (the owner of all shells), `pool` (those that wait), `start`, `call` (one call from hand-over to outcome), `record` (the text by which
-//! a waiting shell takes its script), `streams` (reading the pipes), `watchdog` (time limit and cancellation),
+//! a waiting shell takes its script), `streams` (reading the pipes),
 //! `snapshot` (what shells have of the user's), `jobs` (what goes on without its host).
 
 mod cache;
@@ -22,7 +22,6 @@ mod session;
 mod snapshot;
 mod start;
 mod streams;
-mod watchdog;
 
 pub use cache::{ShellCache, ShellCacheOptions};
 pub use jobs::{

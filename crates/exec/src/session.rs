@@ -14,10 +14,10 @@ mod record;
 mod survivors;
 
 use crate::cache::ShellCacheOptions;
-use crate::call::cancelled_before;
 use crate::exports;
 use crate::pool::Kind;
 use crate::snapshot::Snapshot;
+use agent_bash_call::cancelled_before;
 use agent_bash_core::{
     Cancel, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, SessionName,
 };

@@ -2,39 +2,10 @@
 
 use crate::pool::{ComingShell, Kind, WaitingShell};
 use crate::record;
-use agent_bash_core::{Clock, Notice, NoticeKind, Streams};
-use agent_bash_process::supervisor::{ShellStart, StartError, Supervised, Supervisor};
-use std::collections::BTreeMap;
+use agent_bash_core::Streams;
+use agent_bash_process::supervisor::{ShellStart, StartError, Supervised};
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
-use std::sync::Arc;
-
-/// Starts a supervisor with `base` as its environment. If there can be none, a thread of this program stands in for it.
-pub(crate) async fn supervisor(
-    supervisor: &Supervisor,
-    base: &BTreeMap<OsString, OsString>,
-    clock: &Arc<dyn Clock>,
-) -> Result<Supervised, StartError> {
-    let launched = match supervisor.launch(base, clock).await {
-        // Its program may just have been replaced, or the system been out of processes for a moment.
-        Err(StartError::NoHello) => supervisor.launch(base, clock).await,
-        other => other,
-    };
-    match launched {
-        Ok(supervised) => Ok(supervised),
-        Err(error) => {
-            tracing::warn!(%error, "running without a supervisor");
-            let fallback = Supervisor::fallback_because(error.to_string());
-            fallback.launch(base, clock).await
-        }
-    }
-}
-
-/// What a call's result says of a supervisor that there is not.
-pub(crate) fn notice(supervised: &Supervised) -> Option<Notice> {
-    let reason = supervised.fallback()?.to_owned();
-    Some(NoticeKind::WithoutSupervisor { reason }.into())
-}
 
 /// Starts a shell below a supervisor that has none, or whose last one is gone with its tree.
 pub(crate) async fn shell(

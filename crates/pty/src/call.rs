@@ -7,7 +7,7 @@ use crate::executor::PtyOptions;
 use crate::script::ScriptFile;
 use crate::session::{PtyEnd, PtySession, Shared};
 use crate::terminal::{ProgramSide, Terminal};
-use crate::watchdog::{Reason, Watchdog};
+use agent_bash_call::{Reason, Watchdog, cancelled_before, ending, fired};
 use agent_bash_core::{
     Clock, Ending, Flow, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec,
     StreamId, Survivor, Timestamp,
@@ -49,7 +49,7 @@ pub struct PtyRun {
     /// Held until the shell has ended, so that a command that closes all its descriptors does not end the terminal.
     program_side: Option<ProgramSide>,
     script: ScriptFile,
-    watchdog: Watchdog,
+    watchdog: Option<Watchdog>,
     ended: EndTold,
     shared: Arc<Shared>,
     reader: Reader,
@@ -138,7 +138,7 @@ impl PtyRun {
             terminal,
             program_side: Some(program_side),
             script,
-            watchdog,
+            watchdog: Some(watchdog),
             shared,
             started_at,
             started,
@@ -158,7 +158,7 @@ impl PtyRun {
     pub async fn finish(mut self, out: &mut dyn OutputConsumer) -> Result<Outcome, NotStarted> {
         let end = self.until_ended(out).await;
         let duration = self.options.clock.now().saturating_sub(self.started);
-        let reason = self.watchdog.reason();
+        let reason = self.reason();
         self.program_side = None;
         let (result, empty) = if reason.is_none() && end.shell.is_some() && self.script.failed() {
             let cwd = self.spec.cwd.display();
@@ -236,8 +236,8 @@ impl PtyRun {
                     Ok(_) => {}
                     Err(Gone) => return end,
                 },
-                () = self.watchdog.fired(), if give_up.is_none() => {
-                    if self.watchdog.reason() == Some(Reason::Timeout) {
+                reason = fired(&mut self.watchdog), if give_up.is_none() => {
+                    if reason == Reason::Timeout {
                         end.waited_for = self.shared.waiting();
                     }
                     self.supervised.wake();
@@ -288,7 +288,7 @@ impl PtyRun {
                 pause = FIRST_PAUSE;
                 look = Some(clock.sleep(SILENCE));
             }
-            let being_ended = self.watchdog.reason().is_some();
+            let being_ended = self.reason().is_some();
             if end.shell.is_some() && (end.empty || !being_ended || !end.stuck.is_empty()) {
                 return end;
             }
@@ -332,6 +332,9 @@ impl PtyRun {
         if let Some(bytes) = &mut self.reader.after_stop {
             *bytes += shown.len();
         }
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.guard();
+        }
         let flow = out.chunk(StreamId::Merged, shown);
         if flow == Flow::Stop && self.reader.after_stop.is_none() {
             self.reader.after_stop = Some(0);
@@ -348,26 +351,17 @@ impl PtyRun {
         }
     }
 
+    fn reason(&self) -> Option<Reason> {
+        self.watchdog.as_ref().and_then(Watchdog::reason)
+    }
+
     fn ending(&self, end: &End, reason: Option<Reason>) -> Ending {
         if let Some(error) = &self.reader.error {
             return Ending::Lost {
                 reason: error.clone(),
             };
         }
-        match (reason, end.shell) {
-            (Some(Reason::Cancel | Reason::Kill), _) => Ending::Cancelled,
-            (Some(Reason::Timeout), _) => Ending::TimedOut {
-                after: self.spec.timeout.unwrap_or_default(),
-            },
-            (None, Some(end)) => end.into(),
-            (None, None) => {
-                let reason =
-                    "the supervisor of the call was ended, so nobody saw how the command did";
-                Ending::Lost {
-                    reason: reason.to_owned(),
-                }
-            }
-        }
+        ending(reason, end.shell, self.spec.timeout)
     }
 }
 
@@ -385,11 +379,6 @@ impl Drop for EndTold {
             killed,
         });
     }
-}
-
-/// The outcome of a call that was called off before it had any.
-pub(crate) fn cancelled_before(clock: &dyn Clock) -> Outcome {
-    Outcome::new(Ending::Cancelled, clock.wall(), Duration::ZERO)
 }
 
 /// A wait that may not be set: never ends then.

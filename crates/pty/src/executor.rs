@@ -1,17 +1,15 @@
 //! Starting commands on terminals.
 
 use crate::PtySize;
-use crate::call::{Parts, PtyRun, cancelled_before};
+use crate::call::{Parts, PtyRun};
 use crate::colors::TerminalColors;
 use crate::recording::{Recording, RecordingWriter};
 use crate::script::{self, ScriptFile};
 use crate::session::{PtySession, Shared};
 use crate::terminal::Terminal;
-use crate::watchdog::{Watchdog, Watched};
+use agent_bash_call::{Signals, Watchdog, cancelled_before, launch};
 use agent_bash_core::{Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
-use agent_bash_process::supervisor::{
-    ShellStart, StartError, Supervised, Supervisor, TerminalStart,
-};
+use agent_bash_process::supervisor::{ShellStart, Supervisor, TerminalStart};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::fmt;
@@ -113,7 +111,9 @@ impl PtyExecutor {
         let script = ScriptFile::new(spec).map_err(failed)?;
         let (terminal, program_side) = Terminal::open(options.size).map_err(failed)?;
         let terminal = Arc::new(terminal);
-        let mut supervised = self.supervisor(spec).await.map_err(failed)?;
+        let mut supervised = launch(&options.supervisor, &spec.env.base, &options.clock, false)
+            .await
+            .map_err(failed)?;
         let recording = self
             .recording()
             .take()
@@ -130,13 +130,12 @@ impl PtyExecutor {
             .start_on_terminal(start(spec, &terminal), script.file().as_fd())
             .await
             .map_err(failed)?;
-        let watched = Watched {
-            timeout: spec.timeout,
-            grace: spec.grace,
-            cancel: cancel.clone(),
-            kill: shared.kill.clone(),
+        let signals = Signals {
+            kill: Some(shared.kill.clone()),
+            status: None,
         };
-        let watchdog = Watchdog::start(supervised.link(), Arc::clone(&options.clock), watched);
+        let clock = Arc::clone(&options.clock);
+        let watchdog = Watchdog::start(supervised.link(), clock, cancel.clone(), signals, spec);
         Ok(PtyRun::new(Parts {
             spec: spec.clone(),
             options,
@@ -168,17 +167,6 @@ impl PtyExecutor {
         let session = run.session();
         tokio::spawn(async move { run.finish(&mut *out).await });
         Ok(session)
-    }
-
-    async fn supervisor(&self, spec: &RunSpec) -> Result<Supervised, StartError> {
-        let PtyOptions {
-            supervisor, clock, ..
-        } = &self.options;
-        match supervisor.launch(&spec.env.base, clock).await {
-            // Its program may just have been replaced, or the system been out of processes for a moment.
-            Err(StartError::NoHello) => supervisor.launch(&spec.env.base, clock).await,
-            other => other,
-        }
     }
 
     fn recording(&self) -> std::sync::MutexGuard<'_, Option<RecordingWriter>> {

@@ -7,7 +7,7 @@
 //! What is *not* here: drawing (`agent-bash-render`), ending trees and naming survivors (`agent-bash-process`), what becomes
 //! of the output (`agent-bash-sink`). No type of portable-pty or of the emulator is in a public signature.
 //!
-//! Parts: `executor` (starting), `call` (one call from start to outcome), `watchdog` (time limit, cancellation, kill),
+//! Parts: `executor` (starting), `call` (one call from start to outcome),
 //! `session` (the handle), `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `guard` and
 //! `emulator` (from output to screen), `queries` (what programs ask their terminal), `keys` (from input to bytes),
 //! `detect` (who waits for input), `recording`.
@@ -26,7 +26,6 @@ mod session;
 mod size;
 mod terminal;
 mod waiting;
-mod watchdog;
 
 pub use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen};
 pub use call::PtyRun;

@@ -5,6 +5,7 @@ use crate::jobs::{Job, JobError, JobStdin, Launch, Unlaunched};
 use crate::pool::Kind;
 use crate::snapshot::SnapshotForCall;
 use crate::start;
+use agent_bash_call::launch;
 use agent_bash_core::{Cancel, NotStarted, RunSpec, StdinSource, Streams};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -104,7 +105,7 @@ impl ShellCache {
                 let base = &spec.env.base;
                 let shell = async {
                     let supervised =
-                        start::supervisor(&options.supervisor, base, &options.clock).await?;
+                        launch(&options.supervisor, base, &options.clock, true).await?;
                     let stdin = Some(read.as_fd());
                     start::shell(supervised, kind, changes, stdin).await
                 };

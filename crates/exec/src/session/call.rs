@@ -7,9 +7,8 @@ use super::record::{Record, Report, Run, read_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
 use crate::record::{TOO_OLD, may_have_tail, too_old};
-use crate::start;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
-use crate::watchdog::{self, Reason, Watchdog};
+use agent_bash_call::{Reason, Signals, Watchdog, fired, notice_of_fallback};
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
     Survivor, Timestamp,
@@ -143,10 +142,13 @@ impl<'a> SessionCall<'a> {
         let clock = Arc::clone(&options.clock);
         let watchdog = Watchdog::start(
             shell.supervised.link(),
-            // Close-on-exec: what the host starts meanwhile must not hold it.
-            rustix::io::fcntl_dupfd_cloexec(&shell.status, 0).ok(),
             clock,
             cancel.clone(),
+            Signals {
+                // Close-on-exec: what the host starts meanwhile must not hold it.
+                status: rustix::io::fcntl_dupfd_cloexec(&shell.status, 0).ok(),
+                kill: None,
+            },
             spec,
         );
         Ok(Self {
@@ -246,7 +248,7 @@ impl<'a> SessionCall<'a> {
                     Ok((Event::Empty, _)) | Err(Gone) => return self.end(end),
                     Ok(_) => {}
                 },
-                _ = watchdog::fired(&mut self.watchdog), if give_up.is_none() => {
+                _ = fired(&mut self.watchdog), if give_up.is_none() => {
                     self.shell.supervised.wake();
                     give_up = Some(clock.sleep(self.spec.grace + AFTER_GRACE));
                 }
@@ -387,7 +389,7 @@ impl<'a> SessionCall<'a> {
     ) -> After {
         survivors.append(&mut self.stuck);
         let (ending, why) = match (reason, end) {
-            (Some(Reason::Cancel), _) => {
+            (Some(Reason::Cancel | Reason::Kill), _) => {
                 (Ending::Cancelled, "the command was cancelled".to_owned())
             }
             (Some(Reason::Timeout), _) => {
@@ -419,7 +421,9 @@ impl<'a> SessionCall<'a> {
     }
 
     fn outcome(&self, ending: Ending, duration: Duration, survivors: Vec<Survivor>) -> Outcome {
-        let mut notices: Vec<Notice> = start::notice(&self.shell.supervised).into_iter().collect();
+        let mut notices: Vec<Notice> = notice_of_fallback(&self.shell.supervised)
+            .into_iter()
+            .collect();
         if !survivors.is_empty() {
             notices.push(Notice::from(NoticeKind::Survivors {
                 survivors: survivors.clone(),

@@ -5,7 +5,7 @@ use super::directory::{Directory, fifo, open_fifo, remove};
 use super::record::{self, COMMIT, QUESTION};
 use crate::cache::ShellCacheOptions;
 use crate::snapshot::Snapshot;
-use crate::start;
+use agent_bash_call::launch;
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams, Survivor};
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellStart, Supervised};
 use agent_bash_process::{Children, make_fifo, shrink_pipe, signal_name};
@@ -87,7 +87,7 @@ impl LiveShell {
         let status = Receiver::from_owned_fd_unchecked(status).map_err(|error| failed(&error))?;
         let exports = fifo(&directory.exports()).map_err(|error| failed(&error))?;
         let base = &spec.env.base;
-        let mut supervised = start::supervisor(&options.supervisor, base, &options.clock)
+        let mut supervised = launch(&options.supervisor, base, &options.clock, true)
             .await
             .map_err(|error| failed(&error))?;
         let start = ShellStart {

@@ -6,7 +6,7 @@ use super::live::LiveShell;
 use crate::call::{AFTER_GRACE, SETTLE};
 use crate::left_behind::LeftBehind;
 use crate::streams::optional;
-use crate::watchdog::{self, Watchdog};
+use agent_bash_call::{Watchdog, fired};
 use agent_bash_core::{OutputConsumer, Survivor, SurvivorPolicy};
 use agent_bash_process::holds_open;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl SessionCall<'_> {
             tokio::select! {
                 biased;
                 ended = self.shell.supervised.survivors_ended() => break ended.unwrap_or_default(),
-                _ = watchdog::fired(&mut watchdog), if give_up.is_none() => {
+                _ = fired(&mut watchdog), if give_up.is_none() => {
                     self.shell.supervised.wake();
                     give_up = Some(clock.sleep(grace + AFTER_GRACE));
                 }

@@ -5,7 +5,7 @@ use super::compose;
 use super::dump::{AFTER_RC, Definition, Dump, READ_PARTS, READ_RC};
 use super::filter;
 use super::{Skipped, SnapshotOptions};
-use crate::start;
+use agent_bash_call::launch;
 use agent_bash_core::{Clock, Limits, Shell};
 use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{
@@ -67,7 +67,7 @@ impl Reader<'_> {
     }
 
     async fn read_all(&self) -> Result<Dump, Skipped> {
-        let mut supervised = start::supervisor(self.supervisor, self.base, self.clock).await?;
+        let mut supervised = launch(self.supervisor, self.base, self.clock, true).await?;
         let mut dump = self.read_rc(&mut supervised).await?;
         let secrets = self.options.secrets.as_ref();
         for list in [&mut dump.functions, &mut dump.aliases] {

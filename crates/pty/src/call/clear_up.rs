@@ -1,7 +1,7 @@
 //! After the shell's end: what was written is drained, and whoever is left is named and handed over, ended, or waited for.
 
 use super::{AFTER_GRACE, End, PtyRun};
-use crate::watchdog::Reason;
+use agent_bash_call::{Reason, fired};
 use agent_bash_core::{Ending, OutputConsumer, StreamId, Survivor, SurvivorPolicy};
 use agent_bash_process::supervisor::{Event, Gone};
 use std::fs::File;
@@ -168,7 +168,7 @@ impl PtyRun {
                         return Vec::new();
                     }
                 }
-                () = self.watchdog.fired() => {
+                _ = fired(&mut self.watchdog) => {
                     return self.end_survivors(out, self.spec.grace).await;
                 }
                 chunk = self.terminal.read(&mut self.reader.buffer), if !self.reader.ended => {

@@ -18,18 +18,20 @@ use tokio::task::JoinHandle;
 
 /// Why a command is being ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reason {
+pub enum Reason {
     /// Its time limit passed.
     Timeout,
     /// Its caller called it off.
     Cancel,
+    /// The person at its terminal did.
+    Kill,
 }
 
 /// Until it is looked again whether the word was read that there is.
 const READ_AGAIN: Duration = Duration::from_millis(5);
 
 /// Watches one call. Dropping it ends the watch.
-pub(crate) struct Watchdog {
+pub struct Watchdog {
     ender: Ender,
     watch: Watch,
 }
@@ -57,16 +59,26 @@ enum Watch {
     Fired(Reason),
 }
 
+/// What else than its supervisor and its caller a call has to say.
+#[derive(Debug, Default)]
+pub struct Signals {
+    /// Where a session's shell says that it is done.
+    pub status: Option<OwnedFd>,
+    /// The person at its terminal wants it to end.
+    pub kill: Option<Cancel>,
+}
+
 impl Watchdog {
     /// Starts to watch: from now on the time limit runs. A shell that serves more than one call is stopped before it is
     /// ended: it would go on to its next command.
-    pub(crate) fn start(
+    pub fn start(
         link: Link,
-        status: Option<OwnedFd>,
         clock: Arc<dyn Clock>,
         cancel: Cancel,
+        signals: Signals,
         spec: &RunSpec,
     ) -> Self {
+        let Signals { status, kill } = signals;
         let ender = Ender {
             link,
             status: status.map(Arc::new),
@@ -76,11 +88,11 @@ impl Watchdog {
                 None => Link::terminate,
             },
         };
-        Self::new(ender, clock, cancel, spec.timeout)
+        Self::new(ender, clock, cancel, kill, spec.timeout)
     }
 
     /// Watches what a session's call has left, and ends that alone, with `grace`, after `timeout`.
-    pub(crate) fn over_survivors(
+    pub fn over_survivors(
         link: Link,
         clock: Arc<dyn Clock>,
         cancel: Cancel,
@@ -93,10 +105,16 @@ impl Watchdog {
             grace,
             order: Link::end_survivors,
         };
-        Self::new(ender, clock, cancel, timeout)
+        Self::new(ender, clock, cancel, None, timeout)
     }
 
-    fn new(ender: Ender, clock: Arc<dyn Clock>, cancel: Cancel, timeout: Option<Duration>) -> Self {
+    fn new(
+        ender: Ender,
+        clock: Arc<dyn Clock>,
+        cancel: Cancel,
+        kill: Option<Cancel>,
+        timeout: Option<Duration>,
+    ) -> Self {
         let word = ender.clone();
         let watch = Box::pin(async move {
             let time = Arc::clone(&clock);
@@ -106,8 +124,15 @@ impl Watchdog {
                     None => std::future::pending().await,
                 }
             };
+            let killed = async {
+                match &kill {
+                    Some(kill) => kill.cancelled().await,
+                    None => std::future::pending().await,
+                }
+            };
             let reason = tokio::select! {
                 biased;
+                () = killed => Reason::Kill,
                 () = cancel.cancelled() => Reason::Cancel,
                 () = limit => Reason::Timeout,
             };
@@ -123,7 +148,7 @@ impl Watchdog {
     }
 
     /// To be called before a consumer is given anything: it may not return for long.
-    pub(crate) fn guard(&mut self) {
+    pub fn guard(&mut self) {
         if !matches!(self.watch, Watch::Call(_)) {
             return;
         }
@@ -144,7 +169,7 @@ impl Watchdog {
     }
 
     /// The reason, if there is one by now.
-    pub(crate) fn reason(&self) -> Option<Reason> {
+    pub fn reason(&self) -> Option<Reason> {
         match &self.watch {
             Watch::Call(_) => None,
             Watch::Task { reason, .. } => *reason.borrow(),
@@ -181,7 +206,7 @@ impl Ender {
 }
 
 /// Waits for a reason; for ever, where nobody watches. Cancel safe.
-pub(crate) async fn fired(watchdog: &mut Option<Watchdog>) -> Reason {
+pub async fn fired(watchdog: &mut Option<Watchdog>) -> Reason {
     if let Some(watchdog) = watchdog
         && let Some(reason) = watchdog.fired().await
     {

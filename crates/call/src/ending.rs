@@ -1,0 +1,59 @@
+//! How a call ended, from what was seen of it.
+
+use crate::Reason;
+use agent_bash_core::{Clock, Ending, Outcome};
+use agent_bash_process::supervisor::ShellEnd;
+use std::time::Duration;
+
+/// The ending of a call whose shell ended like this; `None` where nobody saw it. What the call was ended for comes first: a
+/// shell that was ended by its time limit exits, too. `limit` is the call's.
+pub fn ending(reason: Option<Reason>, shell: Option<ShellEnd>, limit: Option<Duration>) -> Ending {
+    match (reason, shell) {
+        (Some(Reason::Cancel | Reason::Kill), _) => Ending::Cancelled,
+        (Some(Reason::Timeout), _) => Ending::TimedOut {
+            after: limit.unwrap_or_default(),
+        },
+        (None, Some(shell)) => shell.into(),
+        (None, None) => Ending::Lost {
+            reason: "the supervisor of the call was ended, so nobody saw how the command did"
+                .to_owned(),
+        },
+    }
+}
+
+/// The outcome of a call that was cancelled before anything of it was started.
+pub fn cancelled_before(clock: &dyn Clock) -> Outcome {
+    Outcome::new(Ending::Cancelled, clock.wall(), Duration::ZERO)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_comes_before_what_the_shell_did() {
+        let limit = Duration::from_secs(7);
+        let exited = Some(ShellEnd::Exited(143));
+        for (reason, shell, wanted) in [
+            (Some(Reason::Cancel), exited, Ending::Cancelled),
+            (Some(Reason::Kill), None, Ending::Cancelled),
+            (
+                Some(Reason::Timeout),
+                exited,
+                Ending::TimedOut { after: limit },
+            ),
+            (None, exited, Ending::Exited { code: 143 }),
+            (
+                None,
+                Some(ShellEnd::Signaled(9)),
+                ShellEnd::Signaled(9).into(),
+            ),
+        ] {
+            assert_eq!(ending(reason, shell, Some(limit)), wanted, "{reason:?}");
+        }
+        assert!(matches!(
+            ending(None, None, Some(limit)),
+            Ending::Lost { .. }
+        ));
+    }
+}
