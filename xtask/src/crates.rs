@@ -31,16 +31,15 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-syntax",
+        workspace: &[],
+        third_party: &["regex", "serde", "tree-sitter", "tree-sitter-bash"],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-policy",
-        workspace: &["agent-bash-core"],
-        third_party: &[
-            "regex",
-            "serde",
-            "thiserror",
-            "tree-sitter",
-            "tree-sitter-bash",
-            "unicode-width",
-        ],
+        workspace: &["agent-bash-core", "agent-bash-syntax"],
+        third_party: &["regex", "serde", "thiserror", "unicode-width"],
         dev_workspace: &[],
     },
     Crate {

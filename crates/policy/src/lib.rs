@@ -12,7 +12,6 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-mod context;
 mod explain;
 mod interceptor;
 mod last_pipeline;
@@ -21,10 +20,11 @@ mod normalise;
 mod policy;
 mod safe_mode;
 mod safety;
-mod syntax;
 mod verdict;
 
-pub use context::{Context, Dialect};
+use agent_bash_syntax as syntax;
+
+pub use agent_bash_syntax::{Context, Dialect, Span};
 pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
@@ -38,4 +38,4 @@ pub use safe_mode::{
     SafeRun, UnknownLevel, check_safe_mode, safe_run,
 };
 pub use safety::{Group, Rule, RuleSelection, UnknownRule, check_safety, rules};
-pub use verdict::{Check, Finding, Span, Verdict};
+pub use verdict::{Check, Finding, Verdict};

@@ -1,6 +1,7 @@
 //! What the walk writes down: commands with their words resolved.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::rc::Rc;
 
 use super::super::value::Value;
@@ -10,7 +11,7 @@ use crate::Span;
 
 /// One command as it would run.
 #[derive(Debug, Clone)]
-pub(crate) struct Ran {
+pub struct Ran {
     /// The command word and its arguments; none where there are only redirections, by themselves or behind a
     /// compound command.
     pub words: Rc<[Field]>,
@@ -44,7 +45,7 @@ pub(crate) struct Ran {
 
 /// A resolved word and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Field {
+pub struct Field {
     /// What it comes to.
     pub value: Value,
     /// The word it was made from.
@@ -53,7 +54,7 @@ pub(crate) struct Field {
 
 /// A resolved redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Redirection {
+pub struct Redirection {
     /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`, `&>>`).
     pub operator: &'static str,
     /// The descriptor written in front of it.
@@ -66,12 +67,12 @@ pub(crate) struct Redirection {
 
 impl Redirection {
     /// Whether something is written to its target.
-    pub(crate) fn writes(&self) -> bool {
+    pub fn writes(&self) -> bool {
         self.operator.contains('>') && !self.is_descriptor()
     }
 
     /// Whether what the target held is lost.
-    pub(crate) fn truncates(&self) -> bool {
+    pub fn truncates(&self) -> bool {
         self.writes() && matches!(self.operator, ">" | ">&" | "&>")
     }
 
@@ -82,9 +83,22 @@ impl Redirection {
     }
 }
 
+/// Its words as a person would write them, but for quotes: what is not known as the variable, or as `<why>`.
+impl fmt::Display for Ran {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, word) in self.words.iter().enumerate() {
+            if index > 0 {
+                out.write_str(" ")?;
+            }
+            write!(out, "{}", word.value)?;
+        }
+        Ok(())
+    }
+}
+
 impl Ran {
     /// The command's name: without directory, where it is known.
-    pub(crate) fn name(&self) -> Option<&str> {
+    pub fn name(&self) -> Option<&str> {
         let word = self.words.first()?.value.literal()?;
         Some(word.rsplit('/').next().unwrap_or(word))
     }
@@ -123,7 +137,7 @@ impl Ran {
     }
 
     /// What a file holds that the script has written, or that stands behind `<( … )`.
-    pub(crate) fn file(&self, path: &Value) -> Option<&Value> {
+    pub fn file(&self, path: &Value) -> Option<&Value> {
         let name = path.literal()?;
         if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
             return self.stdin.as_deref();
@@ -136,7 +150,7 @@ impl Ran {
     }
 
     /// Whether the script has made this directory itself.
-    pub(crate) fn has_made(&self, path: &Value) -> bool {
+    pub fn has_made(&self, path: &Value) -> bool {
         let Some(name) = path.literal() else {
             return false;
         };
@@ -150,7 +164,7 @@ impl Ran {
     }
 
     /// The arguments.
-    pub(crate) fn arguments(&self) -> &[Field] {
+    pub fn arguments(&self) -> &[Field] {
         self.words.get(1..).unwrap_or(&[])
     }
 }

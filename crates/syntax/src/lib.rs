@@ -1,4 +1,4 @@
-//! One reading of a script, as bash would take it.
+//! Says what a bash script would run, by reading it as bash would.
 //!
 //! Two readers go over the text. Ours (`reader`) follows bash's own tokenizer; from its result the
 //! walk in `run` makes the list of commands that may run, with their words resolved. The grammar's
@@ -10,63 +10,85 @@
 //!
 //! Nothing here judges; nothing here touches a file, a process, the environment or a clock.
 
-pub(crate) mod ast;
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+pub mod ast;
+mod context;
 mod differences;
 mod escape;
 mod expand;
-pub(crate) mod find;
+pub mod find;
 mod flat;
-pub(crate) mod git;
-pub(crate) mod grammar;
+pub mod git;
+#[cfg(feature = "grammar")]
+pub mod grammar;
+#[cfg_attr(
+    not(any(feature = "grammar", test)),
+    expect(dead_code, reason = "only the grammar reads the edited text")
+)]
 mod mend;
-pub(crate) mod pattern;
-pub(crate) mod reader;
-pub(crate) mod run;
+pub mod pattern;
+mod reader;
+pub mod run;
+mod span;
 mod state;
 mod trace;
-pub(crate) mod value;
-pub(crate) mod written;
+pub mod value;
+pub mod written;
 
-use std::cell::{Cell, OnceCell};
+pub use context::{Context, Dialect};
+pub use span::Span;
 
-use crate::{Context, Dialect};
+use std::cell::Cell;
+#[cfg(feature = "grammar")]
+use std::cell::OnceCell;
+
+#[cfg(feature = "grammar")]
 use grammar::Tree;
+#[cfg(feature = "grammar")]
 use mend::Edit;
 use reader::{Origin, Problem};
 use run::{Machine, Ran};
+#[cfg(feature = "grammar")]
 use written::Written;
 
 /// A script as our reader and, if it is asked, the grammar see it. The grammar costs more than all the rest.
 #[derive(Debug)]
-pub(crate) struct Parsed<'t> {
-    text: &'t str,
+pub struct Parsed<'t> {
+    /// As it was given.
+    pub text: &'t str,
     /// Our reading, unresolved.
-    pub(crate) list: ast::List,
+    pub list: ast::List,
     problem: Option<(Problem, usize)>,
     /// Where the pipeline begins in which the problem is.
     stopped_in: usize,
+    #[cfg(feature = "grammar")]
     edits: Vec<Edit>,
+    #[cfg(feature = "grammar")]
     tree: OnceCell<Tree>,
 }
 
 /// What is known about a script after following it.
 #[derive(Debug)]
-pub(crate) struct Script<'t> {
+pub struct Script<'t> {
     /// The script itself.
-    pub(crate) parsed: Parsed<'t>,
-    context: &'t Context,
+    pub parsed: Parsed<'t>,
+    /// Where it would run.
+    pub context: &'t Context,
     /// Every command that may run, in the order they were met.
-    pub(crate) ran: Vec<Ran>,
+    pub ran: Vec<Ran>,
     /// Commands that only the raw-text scan sees; unknown words decide nothing there.
-    pub(crate) flat: Vec<Ran>,
+    pub flat: Vec<Ran>,
     /// Our reader met a syntax error, at this byte.
-    pub(crate) syntax_error: Option<usize>,
+    pub syntax_error: Option<usize>,
     /// The script is too long, too deep or of too absurd a shape to be read to its end.
-    pub(crate) over_limit: bool,
+    pub over_limit: bool,
 }
 
 /// Reads a script as bash, and follows nothing in it.
-pub(crate) fn parse(text: &str) -> Parsed<'_> {
+pub fn parse(text: &str) -> Parsed<'_> {
     parse_as(Dialect::Bash, text)
 }
 
@@ -78,13 +100,15 @@ fn parse_as(dialect: Dialect, text: &str) -> Parsed<'_> {
         list: reading.list,
         problem: reading.problem,
         stopped_in: reading.stopped_in,
+        #[cfg(feature = "grammar")]
         edits: reading.edits,
+        #[cfg(feature = "grammar")]
         tree: OnceCell::new(),
     }
 }
 
 /// Reads a script and follows it.
-pub(crate) fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
+pub fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
     let parsed = parse_as(context.dialect, text);
     let mut machine = Machine::new(context);
     machine.walk(&parsed.list);
@@ -111,9 +135,10 @@ pub(crate) fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
     }
 }
 
+#[cfg(feature = "grammar")]
 impl Parsed<'_> {
     /// What the grammar says.
-    pub(crate) fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &Tree {
         self.tree.get_or_init(|| match self.problem {
             None => grammar::read(self.text, self.edits.clone(), &self.list),
             Some(_) => Tree::unread(),
@@ -121,35 +146,35 @@ impl Parsed<'_> {
     }
 
     /// Whether both readers have read it to its end, without an error, and see the same commands.
-    pub(crate) fn is_agreed(&self) -> bool {
+    pub fn is_agreed(&self) -> bool {
         self.problem.is_none() && self.tree().agrees() && !self.tree().error
     }
 }
 
+#[cfg(feature = "grammar")]
 impl Script<'_> {
     /// What the grammar says.
-    pub(crate) fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &Tree {
         self.parsed.tree()
     }
 
     /// Whether the grammar has a word to say.
-    pub(crate) fn is_for_grammar(&self) -> bool {
+    pub fn is_for_grammar(&self) -> bool {
         self.parsed.problem.is_none()
     }
 
     /// Whether the grammar was asked.
-    #[cfg(test)]
-    pub(crate) fn has_tree(&self) -> bool {
+    pub fn has_tree(&self) -> bool {
         self.parsed.tree.get().is_some()
     }
 
     /// The words that stand in it.
-    pub(crate) fn written(&self) -> Written<'_> {
+    pub fn written(&self) -> Written<'_> {
         Written::of(self.parsed.text)
     }
 
     /// Commands that only the grammar sees, their words as they stand; unknown words decide nothing there.
-    pub(crate) fn grammar_only_commands(&self) -> Vec<Ran> {
+    pub fn grammar_only_commands(&self) -> Vec<Ran> {
         self.tree()
             .grammar_only_commands(self.parsed.text, self.context)
     }

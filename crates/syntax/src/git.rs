@@ -6,19 +6,19 @@ use super::value::Value;
 
 /// A git command line, taken apart.
 #[derive(Debug)]
-pub(crate) struct Git<'w> {
+pub struct Git<'w> {
     subcommand: Option<String>,
     /// What follows the subcommand.
-    pub(crate) arguments: &'w [Field],
+    pub arguments: &'w [Field],
     /// `-c name=value`, name in lower case.
-    pub(crate) config: Vec<(String, Value)>,
+    pub config: Vec<(String, Value)>,
     /// Global options in front of the subcommand, without those of `config`.
-    pub(crate) globals: Vec<&'w Field>,
+    pub globals: Vec<&'w Field>,
 }
 
 impl<'w> Git<'w> {
     /// Takes the words of a command apart that is `git` or `git-something`.
-    pub(crate) fn read(words: &'w [Field]) -> Git<'w> {
+    pub fn read(words: &'w [Field]) -> Git<'w> {
         let mut git = Git {
             subcommand: None,
             arguments: &[],
@@ -75,7 +75,7 @@ impl<'w> Git<'w> {
     }
 
     /// What a `git config` sets: the name in lower case, and its value.
-    pub(crate) fn configures(&self) -> Option<(String, Value)> {
+    pub fn configures(&self) -> Option<(String, Value)> {
         if self.subcommand() != Some("config") {
             return None;
         }
@@ -96,30 +96,34 @@ impl<'w> Git<'w> {
     }
 
     /// The subcommand, if it is known.
-    pub(crate) fn subcommand(&self) -> Option<&str> {
+    pub fn subcommand(&self) -> Option<&str> {
         self.subcommand.as_deref()
     }
 }
 
 /// The options of one git command, as its own parser knows them.
-pub(crate) struct Options {
+pub struct Options {
     /// Letters of short options that take a value.
-    pub(crate) valued: &'static str,
+    pub valued: &'static str,
     /// All long options without dashes, `=` at the end of those that take a value; needed in full,
     /// because a beginning counts only if it is unambiguous.
-    pub(crate) long: &'static [&'static str],
+    pub long: &'static [&'static str],
 }
 
 /// One option as it was given, or an operand.
 #[derive(Debug, PartialEq)]
-pub(crate) enum GitArgument<'w> {
+pub enum GitArgument<'w> {
     /// A short option.
     Short(char, &'w Field),
-    /// A long option by its full name, without `no-`, and its value if one was attached or follows.
+    /// A long option by its full name, without `no-`.
     Long {
+        /// Its full name.
         name: String,
+        /// It was written with `no-`.
         negated: bool,
+        /// Its value, if one was attached or follows.
         value: Option<Value>,
+        /// The word it stands in.
         field: &'w Field,
     },
     /// A word that is no option.
@@ -128,7 +132,7 @@ pub(crate) enum GitArgument<'w> {
 
 impl Options {
     /// Reads arguments. An option that git would not take is left out.
-    pub(crate) fn read<'w>(&self, arguments: &'w [Field]) -> Vec<GitArgument<'w>> {
+    pub fn read<'w>(&self, arguments: &'w [Field]) -> Vec<GitArgument<'w>> {
         let mut out = Vec::new();
         let mut rest = arguments.iter();
         while let Some(field) = rest.next() {

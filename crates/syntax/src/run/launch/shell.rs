@@ -4,22 +4,22 @@ use super::super::Field;
 
 /// How a shell is called.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Invocation {
+pub struct Invocation {
     /// Where the startup file of `--rcfile` stands among the words.
-    pub(crate) startup: Option<usize>,
+    pub startup: Option<usize>,
     /// `-c`: the first operand is the script.
-    pub(crate) command: bool,
+    pub command: bool,
     /// `-s`: the script stands on standard input, whatever follows.
-    pub(crate) stdin: bool,
+    pub stdin: bool,
     /// `-n`: nothing is run.
-    pub(crate) only_reads: bool,
+    pub only_reads: bool,
     /// Where the operands begin.
-    pub(crate) operands: usize,
+    pub operands: usize,
 }
 
 impl Invocation {
     /// Reads the words of a command that is a shell, its name first.
-    pub(crate) fn read(words: &[Field]) -> Self {
+    pub fn read(words: &[Field]) -> Self {
         let mut out = Invocation {
             operands: 1,
             ..Invocation::default()

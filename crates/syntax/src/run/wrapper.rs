@@ -152,7 +152,7 @@ fn abbreviates(name: &str, options: &[&str]) -> bool {
 }
 
 /// `NAME=…`
-pub(in crate::syntax) fn is_assignment(text: &str) -> bool {
+pub(crate) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())

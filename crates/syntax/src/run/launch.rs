@@ -17,7 +17,7 @@ use super::simple::{Call, quote};
 use super::wrapper::{self, Rest, is_assignment};
 use crate::Dialect;
 
-pub(crate) use shell::Invocation;
+pub use shell::Invocation;
 
 /// Shells, which run a script given to them by `-c`, as a file or on standard input.
 const SHELLS: [&str; 12] = [
@@ -70,7 +70,7 @@ const SOUGHT_LAST: [&str; 34] = [
 ];
 
 /// Whether a program is a shell.
-pub(crate) fn shell_name(name: &str) -> bool {
+pub fn shell_name(name: &str) -> bool {
     SHELLS.contains(&name)
 }
 

@@ -10,29 +10,29 @@ use crate::Span;
 
 /// A sequence of and-or lists.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct List {
+pub struct List {
     /// The pipelines in order, each with how it follows the one before.
-    pub(crate) entries: Vec<Entry>,
+    pub entries: Vec<Entry>,
 }
 
 /// One pipeline and its connection to its neighbours.
 #[derive(Debug, Clone)]
-pub(crate) struct Entry {
+pub struct Entry {
     /// How it hangs on the pipeline before it.
-    pub(crate) link: Link,
+    pub link: Link,
     /// Whether the and-or list it belongs to is sent to the background with `&`.
-    pub(crate) background: bool,
+    pub background: bool,
     /// `!` or `time` stands before it.
-    pub(crate) prefixed: bool,
+    pub prefixed: bool,
     /// One of its pipes is `|&`.
-    pub(crate) stderr_too: bool,
+    pub stderr_too: bool,
     /// The stages, at least one.
-    pub(crate) stages: Vec<Command>,
+    pub stages: Vec<Command>,
 }
 
 /// How a pipeline follows the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Link {
+pub enum Link {
     /// First in the list, or after `;`, `&` or a newline.
     Next,
     /// After `&&`.
@@ -43,7 +43,7 @@ pub(crate) enum Link {
 
 /// One stage of a pipeline.
 #[derive(Debug, Clone)]
-pub(crate) enum Command {
+pub enum Command {
     /// Assignments, words, redirections.
     Simple(Rc<Simple>),
     /// A compound command with the redirections behind it.
@@ -52,7 +52,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// A number that no other command of the same script has.
-    pub(crate) fn identity(&self) -> usize {
+    pub fn identity(&self) -> usize {
         match self {
             Command::Simple(simple) => Rc::as_ptr(simple).addr(),
             Command::Compound(compound) => Rc::as_ptr(compound).addr(),
@@ -62,54 +62,79 @@ impl Command {
 
 /// A simple command.
 #[derive(Debug, Clone)]
-pub(crate) struct Simple {
+pub struct Simple {
     /// `NAME=value` in front of the command word.
-    pub(crate) assigns: Vec<Assign>,
+    pub assigns: Vec<Assign>,
     /// Command word and arguments.
-    pub(crate) words: Vec<Word>,
+    pub words: Vec<Word>,
     /// Redirections, wherever they stood among the words.
-    pub(crate) redirs: Vec<Redir>,
+    pub redirs: Vec<Redir>,
     /// Where it stands.
-    pub(crate) span: Span,
+    pub span: Span,
 }
 
 /// A compound command.
 #[derive(Debug, Clone)]
-pub(crate) struct Compound {
+pub struct Compound {
     /// What it is.
-    pub(crate) kind: Kind,
+    pub kind: Kind,
     /// Redirections behind it, which hold for all of it.
-    pub(crate) redirs: Vec<Redir>,
+    pub redirs: Vec<Redir>,
     /// Where it stands.
-    pub(crate) span: Span,
+    pub span: Span,
 }
 
 /// The compound commands of bash.
 #[derive(Debug, Clone)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// `{ …; }`.
     Group(List),
     /// `( … )`.
     Subshell(List),
     /// `if`: condition and body of each branch, then the `else`.
     If {
+        /// Condition and body of `if` and of each `elif`.
         branches: Vec<(List, List)>,
+        /// The body of `else`.
         otherwise: Option<List>,
     },
     /// `while` and `until`.
-    While { condition: List, body: List },
+    While {
+        /// What is run before each round.
+        condition: List,
+        /// What is run in each round.
+        body: List,
+    },
     /// `for` and `select`; without `in` the positional parameters are walked.
     For {
+        /// The variable.
         name: String,
+        /// The words behind `in`.
         words: Option<Vec<Word>>,
+        /// What is run for each.
         body: List,
     },
     /// `for (( … ))`.
-    CountedFor { header: Vec<Part>, body: List },
+    CountedFor {
+        /// The three expressions.
+        header: Vec<Part>,
+        /// What is run in each round.
+        body: List,
+    },
     /// `case`.
-    Case { subject: Word, arms: Vec<Arm> },
+    Case {
+        /// The word that is compared.
+        subject: Word,
+        /// What it is compared with.
+        arms: Vec<Arm>,
+    },
     /// A function definition.
-    Function { name: String, body: Command },
+    Function {
+        /// Its name.
+        name: String,
+        /// What a call runs.
+        body: Command,
+    },
     /// `[[ … ]]`, with only its words kept.
     Condition(Vec<Word>),
     /// `(( … ))`.
@@ -120,91 +145,113 @@ pub(crate) enum Kind {
 
 /// An arm of a `case`.
 #[derive(Debug, Clone)]
-pub(crate) struct Arm {
-    pub(crate) patterns: Vec<Word>,
-    pub(crate) body: List,
+pub struct Arm {
+    /// The patterns, any of which may fit.
+    pub patterns: Vec<Word>,
+    /// What is run then.
+    pub body: List,
     /// It ends with `;&` or `;;&`: an arm below may run after it.
-    pub(crate) goes_on: bool,
+    pub goes_on: bool,
 }
 
 /// `NAME=value`, `NAME+=value`, `NAME[i]=value`, `NAME=(…)`.
 #[derive(Debug, Clone)]
-pub(crate) struct Assign {
+pub struct Assign {
     /// The variable.
-    pub(crate) name: String,
+    pub name: String,
     /// The subscript, if any.
-    pub(crate) index: Option<Vec<Part>>,
+    pub index: Option<Vec<Part>>,
     /// `+=`.
-    pub(crate) append: bool,
+    pub append: bool,
     /// The value; an array is a word of the one part [`Part::Array`].
-    pub(crate) value: Word,
+    pub value: Word,
 }
 
 /// A word as it stands in the text.
 #[derive(Debug, Clone)]
-pub(crate) struct Word {
+pub struct Word {
     /// Its parts in order.
-    pub(crate) parts: Vec<Part>,
+    pub parts: Vec<Part>,
     /// Where it stands.
-    pub(crate) span: Span,
+    pub span: Span,
 }
 
 /// A piece of a word.
 #[derive(Debug, Clone)]
-pub(crate) enum Part {
+pub enum Part {
     /// Unquoted text: tilde, braces and glob characters are alive in it.
     Bare(String),
     /// Quoted or escaped text.
     Quoted(String),
     /// `$NAME`, `${…}`.
-    Param { param: Rc<Param>, quoted: bool },
+    Param {
+        /// The expansion.
+        param: Rc<Param>,
+        /// It stands in double quotes.
+        quoted: bool,
+    },
     /// `$( … )` and backticks.
-    Command { list: Rc<List>, quoted: bool },
+    Command {
+        /// What is run.
+        list: Rc<List>,
+        /// It stands in double quotes.
+        quoted: bool,
+    },
     /// `<( … )` and `>( … )`.
-    Process { list: Rc<List>, reads: bool },
+    Process {
+        /// What is run.
+        list: Rc<List>,
+        /// `<( … )`: its output is read.
+        reads: bool,
+    },
     /// `$(( … ))` and `$[ … ]`.
     Arithmetic(Vec<Part>),
     /// `( … )` of an array assignment.
     Array(Vec<Word>),
     /// What zsh alone has: as it is written, and the parts in it that run something.
-    Zsh { text: String, inside: Vec<Part> },
+    Zsh {
+        /// As it is written.
+        text: String,
+        /// What in it runs something.
+        inside: Vec<Part>,
+    },
 }
 
 /// A parameter expansion.
 #[derive(Debug, Clone)]
-pub(crate) struct Param {
+pub struct Param {
     /// The parameter: a name, a number or one special character.
-    pub(crate) name: String,
+    pub name: String,
     /// `${!name}`.
-    pub(crate) indirect: bool,
+    pub indirect: bool,
     /// `${#name}`.
-    pub(crate) length: bool,
+    pub length: bool,
     /// The subscript, if any.
-    pub(crate) index: Option<Vec<Part>>,
+    pub index: Option<Vec<Part>>,
     /// The operator behind the name, such as `:-`, `%%`, `/`, `@`; empty if none.
-    pub(crate) operator: String,
+    pub operator: String,
     /// What stands behind the operator.
-    pub(crate) operand: Vec<Part>,
+    pub operand: Vec<Part>,
 }
 
 /// A redirection.
 #[derive(Debug, Clone)]
-pub(crate) struct Redir {
+pub struct Redir {
     /// The descriptor in front of the operator, if one is written.
-    pub(crate) fd: Option<u32>,
+    pub fd: Option<u32>,
     /// The operator.
-    pub(crate) op: RedirOp,
+    pub op: RedirOp,
     /// The word behind the operator (for a heredoc its delimiter).
-    pub(crate) target: Word,
+    pub target: Word,
     /// The body of a heredoc.
-    pub(crate) body: Option<Rc<OnceCell<Vec<Part>>>>,
+    pub body: Option<Rc<OnceCell<Vec<Part>>>>,
     /// Whether the delimiter of a heredoc is quoted, so that its body is data.
-    pub(crate) literal_body: bool,
+    pub literal_body: bool,
 }
 
 /// Redirection operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RedirOp {
+pub enum RedirOp {
     /// `<`
     Read,
     /// `>`, `>|`

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// Why a part of a word cannot be known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Why {
+pub enum Why {
     /// A variable nobody set in this script.
     Variable(String),
     /// The output of a command.
@@ -58,7 +58,7 @@ impl fmt::Display for Why {
 
 /// A stretch of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub enum Piece {
     /// Exactly this text.
     Text(String),
     /// A glob character or bracket expression that is alive, such as `*` or `[a-z]`.
@@ -129,7 +129,7 @@ impl std::ops::DerefMut for Pieces {
 
 /// One field: a sequence of pieces, neighbours of a kind joined.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Value {
+pub struct Value {
     pieces: Pieces,
     /// Bytes of known text in it.
     len: usize,
@@ -162,7 +162,7 @@ impl Eq for Value {}
 
 impl Value {
     /// Exactly this text.
-    pub(crate) fn text(text: impl Into<String>) -> Self {
+    pub fn text(text: impl Into<String>) -> Self {
         let text = text.into();
         if text.is_empty() || text.len() >= MAX_BYTES || text.contains(HOLES) {
             let mut value = Value::default();
@@ -176,7 +176,7 @@ impl Value {
     }
 
     /// Nothing known about it.
-    pub(crate) fn unknown(why: Why) -> Self {
+    pub fn unknown(why: Why) -> Self {
         Value {
             pieces: Pieces::One(Piece::Unknown { why, splits: false }),
             len: 0,
@@ -184,12 +184,12 @@ impl Value {
     }
 
     /// The pieces in order.
-    pub(crate) fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
     /// The text, if all of it is known and no glob is alive in it.
-    pub(crate) fn literal(&self) -> Option<&str> {
+    pub fn literal(&self) -> Option<&str> {
         match &*self.pieces {
             [] => Some(""),
             [Piece::Text(text)] => Some(text),
@@ -198,26 +198,26 @@ impl Value {
     }
 
     /// Whether the field is known to be empty.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }
 
     /// Whether a part of it is not known.
-    pub(crate) fn has_unknown(&self) -> bool {
+    pub fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Unknown { .. }))
     }
 
     /// Whether the unknown part may become several fields, options among them.
-    pub(crate) fn may_split(&self) -> bool {
+    pub fn may_split(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Unknown { splits: true, .. }))
     }
 
     /// The known text at the beginning.
-    pub(crate) fn prefix(&self) -> &str {
+    pub fn prefix(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Text(text)) => text,
             _ => "",
@@ -266,7 +266,7 @@ impl Value {
     }
 
     /// How much there is to copy, roughly in bytes.
-    pub(crate) fn cost(&self) -> usize {
+    pub fn cost(&self) -> usize {
         self.len
     }
 
@@ -277,7 +277,8 @@ impl Value {
         self.pieces.push(Piece::Glob(glob.to_owned()));
     }
 
-    pub(crate) fn push_unknown(&mut self, why: Why, splits: bool) {
+    /// Adds something that is not known.
+    pub fn push_unknown(&mut self, why: Why, splits: bool) {
         if self.len > MAX_BYTES || !self.takes(0) {
             return;
         }
@@ -293,7 +294,8 @@ impl Value {
         }
     }
 
-    pub(crate) fn extend(&mut self, other: &Value) {
+    /// Adds the pieces of another value.
+    pub fn extend(&mut self, other: &Value) {
         for piece in other.pieces() {
             match piece {
                 Piece::Text(text) => self.push_text(text),
@@ -304,7 +306,8 @@ impl Value {
     }
 
     /// The same, standing in double quotes: unknown parts stay one field.
-    pub(crate) fn quoted(&self) -> Value {
+    #[must_use]
+    pub fn quoted(&self) -> Value {
         let mut out = self.clone();
         for piece in out.pieces.iter_mut() {
             if let Piece::Unknown { splits, .. } = piece {
@@ -315,7 +318,7 @@ impl Value {
     }
 
     /// The text, with a hole for whatever is unknown; to be read again as a script.
-    pub(crate) fn script(&self) -> String {
+    pub fn script(&self) -> String {
         let mut out = String::new();
         for piece in self.pieces() {
             match piece {
@@ -333,7 +336,7 @@ impl Value {
     }
 
     /// What of it only zsh can say, as it is written.
-    pub(crate) fn zsh_only(&self) -> Option<&str> {
+    pub fn zsh_only(&self) -> Option<&str> {
         self.pieces().iter().find_map(|piece| match piece {
             Piece::Unknown {
                 why: Why::Zsh(text),
@@ -344,7 +347,7 @@ impl Value {
     }
 
     /// Whether any of it was downloaded or decoded.
-    pub(crate) fn is_fetched(&self) -> bool {
+    pub fn is_fetched(&self) -> bool {
         self.pieces().iter().any(|piece| {
             matches!(
                 piece,
@@ -357,7 +360,8 @@ impl Value {
     }
 
     /// The value without its first bytes, which must be known text.
-    pub(crate) fn without_prefix(&self, bytes: usize) -> Value {
+    #[must_use]
+    pub fn without_prefix(&self, bytes: usize) -> Value {
         let mut out = Value::text(self.prefix().get(bytes..).unwrap_or(""));
         let rest = usize::from(!self.prefix().is_empty());
         for piece in self.pieces().iter().skip(rest) {
@@ -379,7 +383,7 @@ impl Value {
     }
 
     /// The lines of the value (or the fields between the given separators).
-    pub(crate) fn split(&self, separators: &[char]) -> Vec<Value> {
+    pub fn split(&self, separators: &[char]) -> Vec<Value> {
         let mut out = vec![Value::default()];
         for piece in self.pieces() {
             let Piece::Text(text) = piece else {

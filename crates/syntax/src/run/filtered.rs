@@ -213,7 +213,7 @@ fn basic(pattern: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syntax::pattern::push_globbed;
+    use crate::pattern::push_globbed;
 
     #[test]
     fn only_a_name_narrows_a_list_of_paths() {

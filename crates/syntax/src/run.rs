@@ -7,6 +7,7 @@
 //! The walk is bounded in steps and in depth. Where a bound is met the list is [`incomplete`]
 //! (`Machine::incomplete`) and the callers fall back on a scan of the raw text.
 
+mod assign;
 mod builtin;
 mod compound;
 mod directory;
@@ -34,8 +35,8 @@ use super::state::{MAX_SLOTS, Slot, State, Var};
 use super::value::Value;
 use crate::{Context, Span};
 
-pub(crate) use launch::{Invocation, shell_name};
-pub(crate) use ran::{Field, Ran, Redirection};
+pub use launch::{Invocation, shell_name};
+pub use ran::{Field, Ran, Redirection};
 use redirect::{Input, Redirected};
 pub(super) use wrapper::is_assignment;
 

@@ -15,7 +15,7 @@ use super::value::{Value, Why};
 use crate::{Context, Span};
 
 /// Longest text (bytes) the grammar is given, heredoc bodies not counted.
-pub(crate) const MAX_BYTES: usize = 16 * 1024;
+pub const MAX_BYTES: usize = 16 * 1024;
 
 /// Most nodes that are walked.
 const MAX_NODES: usize = 50_000;
@@ -26,13 +26,13 @@ const MAX_OPENERS: usize = 600;
 
 /// What the grammar makes of a text.
 #[derive(Debug, Default)]
-pub(crate) struct Tree {
+pub struct Tree {
     /// It was not asked, or stopped early.
-    pub(crate) unread: bool,
+    pub unread: bool,
     /// It has ERROR or MISSING nodes.
-    pub(crate) error: bool,
+    pub error: bool,
     /// The kinds of named nodes it used, each with the first place, in the order of the text.
-    pub(crate) kinds: Vec<(String, Span)>,
+    pub kinds: Vec<(String, Span)>,
     /// Simple commands: the spans of their words.
     commands: Vec<Vec<Span>>,
     /// The same as our reader sees them, sorted.
@@ -105,7 +105,7 @@ pub(crate) fn read(text: &str, edits: Vec<Edit>, list: &List) -> Tree {
 
 impl Tree {
     /// For a text the grammar was not given.
-    pub(crate) fn unread() -> Self {
+    pub fn unread() -> Self {
         Tree {
             unread: true,
             ..Tree::default()
@@ -113,7 +113,7 @@ impl Tree {
     }
 
     /// Whether both readers see the same simple commands.
-    pub(crate) fn agrees(&self) -> bool {
+    pub fn agrees(&self) -> bool {
         !self.unread
             && self.commands.len() == self.ours.len()
             && self.commands.iter().all(|command| self.is_ours(command))
@@ -137,14 +137,12 @@ impl Tree {
     }
 
     /// All commands that it sees, read in the same way.
-    #[cfg(test)]
-    pub(crate) fn everything(&self, text: &str, context: &Context) -> Vec<Ran> {
+    pub fn everything(&self, text: &str, context: &Context) -> Vec<Ran> {
         as_they_stand(self.commands.iter(), text, context)
     }
 
     /// Where the words of all commands that it sees stand.
-    #[cfg(test)]
-    pub(crate) fn words(&self) -> impl Iterator<Item = Span> {
+    pub fn words(&self) -> impl Iterator<Item = Span> {
         self.commands.iter().flatten().copied()
     }
 

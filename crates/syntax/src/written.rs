@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The runs of letters and underscores in a text. Quotes and backslashes inside of a run may join or end it,
 /// so both ways are kept.
 #[derive(Debug)]
-pub(crate) struct Written<'t> {
+pub struct Written<'t> {
     text: &'t str,
     /// In order, each once: texts are long, and say the same words again and again.
     words: Vec<Word<'t>>,
@@ -23,7 +23,7 @@ const LONGEST: usize = 32;
 
 impl<'t> Written<'t> {
     /// Takes a text apart.
-    pub(crate) fn of(text: &'t str) -> Self {
+    pub fn of(text: &'t str) -> Self {
         let mut words = Vec::new();
         let mut pieces: Vec<&str> = Vec::new();
         let mut start = None;
@@ -52,24 +52,24 @@ impl<'t> Written<'t> {
     }
 
     /// Whether it has such a word.
-    pub(crate) fn any(&self, is: impl Fn(&str) -> bool) -> bool {
+    pub fn any(&self, is: impl Fn(&str) -> bool) -> bool {
         self.words.iter().any(|word| is(&word.text))
     }
 
     /// Whether it has this word.
-    pub(crate) fn has_word(&self, word: &str) -> bool {
+    pub fn has_word(&self, word: &str) -> bool {
         let at = self.words.partition_point(|here| *here.text < *word);
         self.words.get(at).is_some_and(|here| here.text == word)
     }
 
     /// Whether it has an option of this one letter.
-    pub(crate) fn has_option(&self, letter: &str) -> bool {
+    pub fn has_option(&self, letter: &str) -> bool {
         let is = |word: &Word<'_>| word.is_dashed && word.text == letter;
         self.words.iter().any(is)
     }
 
     /// Whether it has one of these characters.
-    pub(crate) fn has(&self, characters: &[char]) -> bool {
+    pub fn has(&self, characters: &[char]) -> bool {
         self.text.contains(characters)
     }
 }

@@ -54,6 +54,10 @@ pub(crate) struct Reading {
     /// Where the pipeline begins at which it stopped.
     pub(crate) stopped_in: usize,
     /// What must be changed in the text before the grammar sees it.
+    #[cfg_attr(
+        not(feature = "grammar"),
+        expect(dead_code, reason = "only the grammar reads the edited text")
+    )]
     pub(crate) edits: Vec<Edit>,
 }
 

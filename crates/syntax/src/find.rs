@@ -6,15 +6,15 @@ use super::value::Value;
 
 /// A command line of `find`, read.
 #[derive(Debug, Default)]
-pub(crate) struct Search {
+pub struct Search {
     /// What it finds, as operands: start and name pattern, or the start itself.
-    pub(crate) found: Vec<Value>,
+    pub found: Vec<Value>,
     /// It has `-delete`.
-    pub(crate) deletes: bool,
+    pub deletes: bool,
     /// Whatever it finds has passed a test: of its name, age, size, owner, …; a kind of file (`-type`) is none.
-    pub(crate) is_narrowed: bool,
+    pub is_narrowed: bool,
     /// The commands behind `-exec` and its like, with `{}` as it stands.
-    pub(crate) commands: Vec<Vec<Field>>,
+    pub commands: Vec<Vec<Field>>,
 }
 
 /// Tests without an argument that only a part passes.
@@ -75,7 +75,7 @@ const ONE_ARGUMENT: [(&str, bool); 42] = [
 
 impl Search {
     /// Reads the words of a `find` command, its name included.
-    pub(crate) fn read(words: &[Field]) -> Search {
+    pub fn read(words: &[Field]) -> Search {
         let mut search = Search::default();
         let mut at = 1;
         // With `-L`, a link is one that leads nowhere.

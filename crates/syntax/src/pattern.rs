@@ -3,7 +3,7 @@
 use super::value::{Piece, Value};
 
 /// Adds unquoted text to a field, telling glob characters apart.
-pub(crate) fn push_globbed(value: &mut Value, text: &str) {
+pub fn push_globbed(value: &mut Value, text: &str) {
     let mut plain = 0;
     let mut at = 0;
     while let Some(found) = text[at..].find(['*', '?', '[', '!']) {
@@ -57,7 +57,7 @@ fn bracket_len(text: &str) -> Option<usize> {
 
 /// Whether the pattern (shell syntax) matches the whole text. A `*` also matches `/`, as in `case`
 /// and in parameter expansions.
-pub(crate) fn matches(pattern: &str, text: &str) -> bool {
+pub fn matches(pattern: &str, text: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
@@ -121,7 +121,7 @@ fn one(pattern: &[char], c: char) -> Option<usize> {
 }
 
 /// The value as a pattern: unknown parts match anything.
-pub(crate) fn of_value(value: &Value) -> String {
+pub fn of_value(value: &Value) -> String {
     let mut out = String::new();
     for piece in value.pieces() {
         match piece {

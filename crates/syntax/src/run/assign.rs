@@ -1,0 +1,134 @@
+//! Assignments: what a variable or an array holds afterwards, and what the shell runs of it by itself.
+
+use super::super::ast::{Assign, Part, Word};
+use super::super::state::{Slot, State};
+use super::super::value::Value;
+use super::Machine;
+use crate::Dialect;
+
+/// What it costs to copy an element of an array.
+const COST_OF_AN_ELEMENT: usize = 16;
+
+/// How often the same value stands at the end of an array that a loop adds it to.
+const MAX_REPEATED: usize = 4;
+
+/// Adds an element, unless it is all that was added lately: what a loop goes on adding changes nothing more.
+fn push_element(values: &mut Vec<Value>, value: Value) {
+    let end = values.len().saturating_sub(MAX_REPEATED);
+    if values.len() < MAX_REPEATED || values[end..].iter().any(|other| *other != value) {
+        values.push(value);
+    }
+}
+
+impl Machine<'_> {
+    /// Sets what `NAME=value` says.
+    pub(super) fn assign(&mut self, assign: &Assign, st: &mut State) {
+        if let Some(index) = &assign.index {
+            self.arithmetic(index, st);
+        }
+        if let [Part::Array(words)] = assign.value.parts.as_slice() {
+            let mut values: Vec<Value> = words
+                .iter()
+                .flat_map(|word| self.element(word, st))
+                .collect();
+            if assign.append
+                && let Some(Slot::Array(before)) =
+                    st.var(&assign.name).and_then(|slots| slots.last())
+            {
+                self.charge(COST_OF_AN_ELEMENT * before.len());
+                let mut all = before.clone();
+                for value in values {
+                    push_element(&mut all, value);
+                }
+                values = all;
+            }
+            return st.set(&assign.name, Slot::Array(values));
+        }
+        let value = self.single(&assign.value.parts, st);
+        self.charge(value.cost());
+        self.set_variable(
+            &assign.name,
+            value,
+            assign.append,
+            assign.index.is_some(),
+            st,
+        );
+    }
+
+    /// The values of a word of `( … )`. Of `[key]=value` the value is kept.
+    fn element(&mut self, word: &Word, st: &mut State) -> Vec<Value> {
+        let keyed = matches!(word.parts.first(), Some(Part::Bare(text)) if text.starts_with('['));
+        let end = word
+            .parts
+            .iter()
+            .enumerate()
+            .find_map(|(index, part)| match part {
+                Part::Bare(text) => text.find("]=").map(|at| (index, text[at + 2..].to_owned())),
+                _ => None,
+            });
+        let (true, Some((index, rest))) = (keyed, end) else {
+            return self.fields(word, st);
+        };
+        // What the key runs is followed.
+        self.single(&word.parts[..index], st);
+        let mut parts = vec![Part::Bare(rest)];
+        parts.extend_from_slice(&word.parts[index + 1..]);
+        vec![self.single(&parts, st)]
+    }
+
+    /// Sets a variable, adds to it, or adds an element to an array.
+    pub(super) fn set_variable(
+        &mut self,
+        name: &str,
+        value: Value,
+        append: bool,
+        element: bool,
+        st: &mut State,
+    ) {
+        self.run_by_the_shell(name, &value, st);
+        let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
+        let slot = match (before, append, element) {
+            (Some(Slot::Array(mut values)), _, true) => {
+                self.charge(COST_OF_AN_ELEMENT * values.len());
+                push_element(&mut values, value);
+                Slot::Array(values)
+            }
+            (_, _, true) => Slot::Array(vec![value]),
+            (Some(Slot::Scalar(mut text)), true, _) => {
+                text.extend(&value);
+                Slot::Scalar(text)
+            }
+            _ => Slot::Scalar(value),
+        };
+        st.set(name, slot);
+    }
+
+    /// Variables whose value an interactive or tracing shell runs or expands.
+    pub(super) fn run_by_the_shell(&mut self, name: &str, value: &Value, st: &State) {
+        match name {
+            "PROMPT_COMMAND" => {
+                self.script(value, &mut st.clone());
+            }
+            // Functions and aliases as elements of an array.
+            "functions" | "aliases" | "galiases" | "saliases" if st.dialect == Dialect::Zsh => {
+                self.script(value, &mut st.clone());
+            }
+            "PS0" | "PS1" | "PS4" => {
+                self.evaluate_text(value, &mut st.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// `declare a=(…)`.
+    pub(super) fn declare_array(&mut self, word: &Word, st: &mut State) {
+        if let [Part::Bare(name), Part::Array(words)] = word.parts.as_slice() {
+            let values = words
+                .iter()
+                .flat_map(|word| self.element(word, st))
+                .collect();
+            let name = name.trim_end_matches('=').trim_end_matches('+');
+            st.set(name, Slot::Array(values));
+        }
+    }
+}

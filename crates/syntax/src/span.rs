@@ -1,0 +1,19 @@
+//! Where something stands in a script.
+
+use serde::{Serialize, Serializer};
+
+/// A stretch of the script, in bytes; `end` is not part of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// Serialised as `[from, to]`.
+impl Serialize for Span {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (self.start, self.end).serialize(serializer)
+    }
+}
