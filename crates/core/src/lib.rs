@@ -24,6 +24,7 @@ mod run;
 mod screen;
 mod status;
 mod timestamp;
+pub mod visible;
 
 pub use artifact::{ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactStore, ArtifactWriter};
 pub use audit::{AuditEntry, AuditLog, AuditVerdict, Caller};

@@ -4,9 +4,10 @@
 
 use std::fmt;
 
+use agent_bash_core::visible::{one_line, shown};
 use serde::Serialize;
 
-use crate::marked::{marked_lines, printable};
+use crate::marked::marked_lines;
 use crate::policy::{Policy, decided};
 use crate::safety::{self, RuleSelection, rules};
 use crate::syntax::run::Ran;
@@ -132,14 +133,14 @@ fn read_command(ran: &Ran, base: &str) -> ReadCommand {
     let mut words: Vec<String> = ran
         .words
         .iter()
-        .map(|field| shown(&field.value.to_string()))
+        .map(|field| quoted(&field.value.to_string()))
         .collect();
     if words.is_empty() {
         let redirections = ran.redirections.iter().map(|redirection| {
             format!(
                 "{} {}",
                 redirection.operator,
-                shown(&redirection.target.to_string())
+                quoted(&redirection.target.to_string())
             )
         });
         words.extend(redirections);
@@ -173,13 +174,13 @@ fn read_command(ran: &Ran, base: &str) -> ReadCommand {
 }
 
 /// A word as it can be shown on one line.
-fn shown(word: &str) -> String {
+fn quoted(word: &str) -> String {
     let plain = !word.is_empty()
         && !word.contains(|c: char| c.is_whitespace() || "'\"\\;&|<>()".contains(c));
     if plain {
-        printable(word)
+        one_line(word).into_owned()
     } else {
-        printable(&format!("{word:?}"))
+        one_line(&format!("{word:?}")).into_owned()
     }
 }
 
@@ -212,12 +213,12 @@ impl fmt::Display for Explanation {
                     writeln!(out, "  {:>4} | {}", line.number, line.text)?;
                     writeln!(out, "       | {}", line.mark)?;
                 }
-                writeln!(out, "\n  {}", finding.message)?;
+                writeln!(out, "\n  {}", shown(&finding.message))?;
                 if !finding.words.is_empty() {
-                    writeln!(out, "  decided by: {}", printable(&finding.words.join(" ")))?;
+                    writeln!(out, "  decided by: {}", one_line(&finding.words.join(" ")))?;
                 }
                 if !finding.suggestion.is_empty() {
-                    writeln!(out, "  instead: {}", finding.suggestion)?;
+                    writeln!(out, "  instead: {}", shown(&finding.suggestion))?;
                 }
             }
         }
@@ -229,13 +230,10 @@ impl fmt::Display for Explanation {
                 command
                     .cwd
                     .as_ref()
-                    .map(|cwd| format!("in {}", printable(cwd))),
+                    .map(|cwd| format!("in {}", one_line(cwd))),
             );
             if !command.through.is_empty() {
-                notes.push(format!(
-                    "through {}",
-                    printable(&command.through.join(", "))
-                ));
+                notes.push(format!("through {}", one_line(&command.through.join(", "))));
             }
             notes.extend(
                 command

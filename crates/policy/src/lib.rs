@@ -30,7 +30,7 @@ pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
 pub use last_pipeline::last_pipeline;
-pub use marked::{MarkedLine, marked_lines, printable};
+pub use marked::{MarkedLine, marked_lines};
 pub use normalise::{Normalised, normalise};
 pub use policy::Policy;
 pub use safe_mode::{

@@ -6,13 +6,14 @@
 use unicode_width::UnicodeWidthChar;
 
 use crate::Span;
+use agent_bash_core::visible;
 
 /// A line of a script with what belongs below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedLine {
     /// Its number, from 1.
     pub number: usize,
-    /// Its text, safe to be shown: see [`printable`]. A long line is cut to what is around the mark.
+    /// Its text, safe to be shown: see [`visible`]. A long line is cut to what is around the mark.
     pub text: String,
     /// Blanks and `^`, in columns of the terminal.
     pub mark: String,
@@ -57,35 +58,23 @@ pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     out
 }
 
-/// The text with control characters, and those that turn its direction or cannot be seen, written as escapes.
-pub fn printable(text: &str) -> String {
-    text.chars().map(|c| shown(c).0).collect()
-}
-
-/// What stands for a character, and its columns.
-fn shown(c: char) -> (String, usize) {
-    let hidden = c.is_control()
-        || matches!(c, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{e000}'..='\u{f8ff}');
-    if hidden {
-        let text: String = c.escape_default().collect();
-        let columns = text.len();
-        (text, columns)
-    } else {
-        (c.to_string(), c.width().unwrap_or(0))
-    }
-}
-
 /// A line and the mark below its bytes `from..to`, at least one column.
 fn marked(line: &str, from: usize, to: usize) -> (String, String) {
     let cells: Vec<(String, usize, bool)> = line
         .char_indices()
-        .map(|(at, c)| {
+        .scan(None, |before, (at, c)| {
+            let must_be_marked = visible::must_be_marked(*before, c);
+            *before = (!must_be_marked).then_some(c);
             let (text, columns) = match c {
                 '\t' => (TAB.to_owned(), TAB.len()),
-                c => shown(c),
+                c if must_be_marked => {
+                    let mark = visible::mark(c);
+                    let columns = mark.len();
+                    (mark, columns)
+                }
+                c => (c.to_string(), c.width().unwrap_or(0)),
             };
-            (text, columns, from <= at && at < to)
+            Some((text, columns, from <= at && at < to))
         })
         .collect();
     let columns: usize = cells.iter().map(|(_, columns, _)| columns).sum();
@@ -152,12 +141,17 @@ mod tests {
             (
                 "\u{1b}[31m; rm x",
                 "rm x",
-                "\\u{1b}[31m; rm x\n            ^^^^",
+                "<U+001B>[31m; rm x\n              ^^^^",
             ),
             (
                 "a\u{202e}b rm x",
                 "rm x",
-                "a\\u{202e}b rm x\n           ^^^^",
+                "a<U+202E>b rm x\n           ^^^^",
+            ),
+            (
+                "ls \u{e0072}\u{e006d}; rm x",
+                "rm x",
+                "ls <U+E0072><U+E006D>; rm x\n                       ^^^^",
             ),
         ] {
             let start = script.find(part).unwrap();

@@ -13,7 +13,9 @@ fn shown(emulator: &mut Emulator, bytes: &[u8]) -> String {
 #[test]
 fn what_is_written_is_on_the_screen() {
     let mut emulator = emulator();
-    emulator.process("a\x1b[1;31mb\x1b[0m漢e\u{301}\x1b]2;a \x1b]2;title\x07\x1b[?25l".as_bytes());
+    emulator.process(
+        "a\x1b[1;31mb\x1b[0m漢e\u{301}\x1b]2;a \x1b]2;ti\u{202e}tle\x07\x1b[?25l".as_bytes(),
+    );
     let screen = emulator.snapshot(0);
     assert_eq!((screen.cols, screen.rows, screen.cells.len()), (20, 5, 100));
     let cell = |col| screen.cell(0, col).unwrap();
@@ -23,7 +25,7 @@ fn what_is_written_is_on_the_screen() {
     assert!(cell(2).wide && cell(3).text.is_empty());
     assert_eq!(cell(4).text, "e\u{301}");
     assert_eq!((screen.cursor.col, screen.cursor.visible), (5, false));
-    assert_eq!(screen.title, "title");
+    assert_eq!(screen.title, "ti<U+202E>tle");
     assert_eq!(emulator.text(), ["ab漢e\u{301}"]);
 }
 

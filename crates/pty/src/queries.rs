@@ -4,6 +4,7 @@
 //! The answers are only put together here. They are sent by the session's writer, never by whoever reads.
 
 use crate::colors::TerminalColors;
+use agent_bash_core::visible;
 use std::fmt::Write as _;
 use vt100::Screen;
 
@@ -110,9 +111,9 @@ enum KittyChange {
 
 impl vt100::Callbacks for Queries {
     fn set_window_title(&mut self, _: &mut Screen, title: &[u8]) {
-        self.title = String::from_utf8_lossy(title)
+        let title = String::from_utf8_lossy(title);
+        self.title = visible::one_line(&title)
             .chars()
-            .filter(|c| !c.is_control())
             .take(LONGEST_TITLE)
             .collect();
     }

@@ -1,6 +1,7 @@
 //! The background jobs of a session: a list, and the output of the selected one.
 
 use crate::{OutputText, Theme, spell, visible_text};
+use agent_bash_core::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -99,7 +100,7 @@ impl JobsPanel<'_> {
             .min((inner.height / 2).max(1))
             .min(inner.height);
         let first = (self.selected + 1).saturating_sub(usize::from(list));
-        let of_job = |job: &JobRow| visible_text::width(&visible_text::one_line(job.mark(theme).1));
+        let of_job = |job: &JobRow| visible_text::width(&visible::one_line(job.mark(theme).1));
         let words = self
             .jobs
             .iter()

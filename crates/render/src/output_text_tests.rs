@@ -29,7 +29,10 @@ fn only_text_is_left() {
         (b"\x1b]0;title\x07a\x1b]8;;http://x\x1b\\b", &["ab"]),
         (b"\x1bPq#0\x1b\\a\x07\x00\x7fb", &["ab"]),
         (b"\xff\xfeok", &["\u{fffd}\u{fffd}ok"]),
-        ("a\u{9b}31mb\u{202e}c".as_bytes(), &["a31mbc"]),
+        (
+            "a\u{9b}31mb\u{202e}c می\u{200c}خ".as_bytes(),
+            &["a31mb<U+202E>c می\u{200c}خ"],
+        ),
     ] {
         assert_eq!(rows(bytes), want, "{:?}", String::from_utf8_lossy(bytes));
     }

@@ -1,11 +1,13 @@
 //! Draws a command's screen, cell by cell, onto a part of the host's.
 
 use crate::{Theme, visible_text};
+use agent_bash_core::visible;
 use agent_bash_core::{Attributes, Cell, CellColor, Screen};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::widgets::Widget;
+use std::borrow::Cow;
 
 /// Draws a [`Screen`]. If the area is smaller, the rows around the cursor are shown.
 #[derive(Debug, Clone, Copy)]
@@ -59,9 +61,9 @@ impl Widget for ScreenView<'_> {
                 }
                 let room = usize::from(area.width - x);
                 let symbol = symbol(cell, room);
-                let columns = visible_text::width(symbol);
+                let columns = visible_text::width(&symbol);
                 if let Some(target) = buffer.cell_mut((area.x + x, area.y + y)) {
-                    target.set_symbol(symbol).set_style(style);
+                    target.set_symbol(&symbol).set_style(style);
                 }
                 // The remaining columns of a wide character must be empty.
                 for half in 1..columns as u16 {
@@ -75,19 +77,17 @@ impl Widget for ScreenView<'_> {
     }
 }
 
-/// The text for a cell that is `room` columns wide.
-fn symbol(cell: &Cell, room: usize) -> &str {
+/// The text for a cell that is `room` columns wide. There is no room for marks, so hidden characters are left out.
+fn symbol(cell: &Cell, room: usize) -> Cow<'_, str> {
     let text = cell.text.as_str();
     if let [byte] = text.as_bytes() {
-        return if (b' '..=b'~').contains(byte) {
-            text
-        } else {
-            " "
-        };
+        let is_seen = (b' '..=b'~').contains(byte);
+        return if is_seen { text } else { " " }.into();
     }
-    let columns = visible_text::width(text);
-    if columns == 0 || columns > room.min(2) || text.contains(visible_text::acts) {
-        return " ";
+    let text = visible::without_hidden(text);
+    let columns = visible_text::width(&text);
+    if columns == 0 || columns > room.min(2) {
+        return " ".into();
     }
     text
 }

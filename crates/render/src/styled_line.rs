@@ -2,6 +2,7 @@
 
 use crate::Theme;
 use crate::visible_text;
+use agent_bash_core::visible;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::ops::Range;
@@ -26,11 +27,17 @@ pub(crate) struct StyledLine {
 impl StyledLine {
     /// Adds a character, unless the line already has `most`.
     pub(crate) fn push(&mut self, c: char, style: Style, most: usize) {
-        if visible_text::acts(c) {
+        if c.is_control() {
             return;
         }
         if self.chars >= most {
             self.omitted += 1;
+            return;
+        }
+        if visible::is_hidden(c) && !visible::is_spelling(self.text.chars().next_back(), c) {
+            for c in visible::mark(c).chars() {
+                self.push(c, style, most);
+            }
             return;
         }
         self.chars += 1;
@@ -150,12 +157,12 @@ impl StyledLine {
     }
 }
 
-/// A text of ours or of a caller, wrapped into rows; newlines start new ones. Control characters are dropped, and
-/// escape sequences are not interpreted: a command is shown literally.
+/// A text of ours or of a caller, wrapped into rows; newlines start new ones. Escape sequences are not interpreted: a
+/// command is shown literally, and control or hidden characters in it are marked.
 pub(crate) fn wrapped(text: &str, width: usize, style: Style) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     let plain = Theme::dark();
-    for line in text.lines() {
+    for line in visible::shown(text).lines() {
         let mut styled = StyledLine::default();
         for c in line.chars() {
             match c {

@@ -2,8 +2,9 @@
 
 use crate::card_frame::{Body, CardFrame, dotted, railed};
 use crate::styled_line::wrapped;
-use crate::visible_text::{one_line, shortened};
+use crate::visible_text::shortened;
 use crate::{CardState, OutputLimits, OutputText, Theme, spell};
+use agent_bash_core::visible::one_line;
 use agent_bash_core::{NoticeKind, Status, ToolResult, TruncatedBy};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

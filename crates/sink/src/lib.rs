@@ -9,12 +9,11 @@
 //! | a record of calls | [`AuditFile`] |
 //! | watching a command while it runs | [`LiveUpdates`], [`TailBuffer`], [`TerminalText`] |
 //!
-//! What a stream passes through, each in a file of its own: `sanitise` (with `escape`, `visible`, `scan`) cleans,
-//! What a stream passes through, one file each: `sanitise` (with `escape`, `visible`, `scan`) cleans, `lines`
-//! applies line limits and counts, `window` keeps both ends, `cut` holds the truncation policies, `spill` moves raw
-//! bytes to disk. No text *around* an output is written here: the headings and notices of a result belong to
-//! `agent-bash`, which makes them from the report. `wording` holds the phrases that other crates share.
-//! This crate starts no processes and knows nothing of terminals.
+//! What a stream passes through, one file each: `sanitise` (with `escape`, `scan`) cleans, `lines` applies line
+//! limits and counts, `window` keeps both ends, `cut` holds the truncation policies, `spill` moves raw bytes to disk.
+//! No text *around* an output is written here: the headings and notices of a result belong to `agent-bash`, which
+//! makes them from the report. `wording` holds the phrases that other crates share. This crate starts no processes and
+//! knows nothing of terminals.
 
 mod allocate;
 mod artifact_dir;
@@ -43,7 +42,6 @@ mod sweep;
 mod tail_buffer;
 mod terminal_text;
 mod view;
-mod visible;
 mod window;
 mod wording;
 

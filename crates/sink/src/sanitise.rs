@@ -4,7 +4,8 @@
 //! Nothing is collected here: the text goes, piece by piece, to a [`TextSink`] (`lines` in an `OutputSink`).
 
 use crate::escape::{Escape, LineEffect, Step};
-use crate::{scan, visible};
+use crate::scan;
+use agent_bash_core::visible;
 
 const ESC: u8 = 0x1b;
 const REPLACEMENT: &str = "\u{fffd}";
@@ -70,8 +71,8 @@ pub(crate) struct Sanitiser {
     backspaces: usize,
     /// Text right of the cursor: taken back, but not overwritten yet.
     right: String,
-    /// Whether a joiner may follow the last character.
-    joinable: bool,
+    /// The last character, if it was left as it is: it decides whether a joiner after it is spelling.
+    before: Option<char>,
     /// Length of the current run of NULs, and where the next one would stand.
     nuls: (u32, u64),
     /// Bytes taken.
@@ -102,7 +103,7 @@ impl Sanitiser {
             pending_cr: None,
             backspaces: 0,
             right: String::new(),
-            joinable: false,
+            before: None,
             nuls: (0, 0),
             raw: 0,
             not_text: 0,
@@ -331,7 +332,7 @@ impl Sanitiser {
 
     fn stand_in(&mut self, text: &str, raw: u64, raw_len: u64, out: &mut impl TextSink) {
         self.before_text(text.as_bytes(), out);
-        self.joinable = false;
+        self.before = None;
         out.stand_in(text, raw, raw_len);
     }
 
@@ -346,33 +347,25 @@ impl Sanitiser {
                 break;
             };
             let end = at + c.len_utf8();
-            let invisible = visible::is_invisible(c) && !self.joins(c, &text[from..at]);
-            if invisible || c.is_control() {
-                self.emit_beyond_ascii(&text[from..at], raw + from as u64, out);
-                if invisible {
+            let before = || text[from..at].chars().next_back().or(self.before);
+            let hidden = visible::is_hidden(c) && !visible::is_spelling(before(), c);
+            if hidden || c.is_control() {
+                self.emit_decoded(&text[from..at], raw + from as u64, out);
+                if hidden {
                     let raw = raw + at as u64;
-                    self.stand_in(&visible::form(c), raw, c.len_utf8() as u64, out);
+                    self.stand_in(&visible::mark(c), raw, c.len_utf8() as u64, out);
                 }
                 from = end;
             }
             at = end;
         }
-        self.emit_beyond_ascii(&text[from..], raw + from as u64, out);
+        self.emit_decoded(&text[from..], raw + from as u64, out);
     }
 
-    /// Whether a joiner stands inside a word or an emoji, where it is legitimate spelling.
-    fn joins(&self, c: char, before: &str) -> bool {
-        visible::is_joiner(c)
-            && match before.chars().next_back() {
-                Some(before) => visible::is_joinable(before),
-                None => self.joinable,
-            }
-    }
-
-    fn emit_beyond_ascii(&mut self, text: &str, raw: u64, out: &mut impl TextSink) {
+    fn emit_decoded(&mut self, text: &str, raw: u64, out: &mut impl TextSink) {
         if let Some(last) = text.chars().next_back() {
             self.emit_at(text.as_bytes(), raw, out);
-            self.joinable = visible::is_joinable(last);
+            self.before = Some(last);
         }
     }
 
@@ -385,7 +378,7 @@ impl Sanitiser {
             return;
         }
         self.before_text(text, out);
-        self.joinable = false;
+        self.before = text.last().map(|last| char::from(*last));
         let mut text = text;
         let mut raw = raw;
         if !self.right.is_empty()

@@ -3,9 +3,9 @@
 use super::call::Call;
 use crate::HostContext;
 use crate::settings::{self, Settings};
-use agent_bash_core::{Notice, NoticeKind};
+use agent_bash_core::{Notice, NoticeKind, visible};
 use agent_bash_policy::{
-    Context, Dialect, Finding, InterceptMode, Interceptor, SafeMode, Verdict, printable, safe_run,
+    Context, Dialect, Finding, InterceptMode, Interceptor, SafeMode, Verdict, safe_run,
 };
 use serde_json::{Map, Value};
 use std::ffi::OsStr;
@@ -78,7 +78,7 @@ fn advice(settings: &Settings, script: &str, context: &Context) -> Option<String
         suggested_tool: finding.suggested_tool?,
         message: finding.message,
     });
-    Some(printable(&advice.text))
+    Some(visible::one_line(&advice.text).into_owned())
 }
 
 /// What the model reads: what is wrong, and what to do instead.
@@ -92,8 +92,7 @@ fn refusal(finding: &Finding) -> String {
         text.push_str(&finding.suggestion);
     }
     // Words of the command may stand in it.
-    let lines: Vec<String> = text.lines().map(printable).collect();
-    lines.join("\n")
+    visible::shown(&text).into_owned()
 }
 
 /// The script as safe mode would start it, where that is another. What safe mode changes of the environment no hook can:

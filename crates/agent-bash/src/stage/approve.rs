@@ -3,9 +3,10 @@
 use crate::pipeline::Call;
 use crate::refusal::Refusal;
 use crate::tool::Wiring;
-use agent_bash_core::{Cancel, Request};
+use agent_bash_core::{Cancel, Request, visible};
 use agent_bash_policy::Verdict;
 use async_trait::async_trait;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Asked before a command is started. A host that asks a person does it in here: the call waits, and a cancelled call
@@ -32,7 +33,7 @@ const NOBODY_TO_ASK: &str = "running with escalated permissions needs somebody's
 /// What is about to be run.
 #[derive(Debug, Clone, Copy)]
 pub struct Proposal<'a> {
-    /// The script.
+    /// The script, as bash would get it. To show it: [`Self::command_shown`].
     pub command: &'a str,
     /// Where; absolute.
     pub cwd: &'a Path,
@@ -40,6 +41,13 @@ pub struct Proposal<'a> {
     pub request: &'a Request,
     /// How the policy reads it. Never [`Verdict::Block`]: a blocked command is not proposed.
     pub reading: &'a Verdict,
+}
+
+impl Proposal<'_> {
+    /// The script as whoever decides may see it: what acts on a terminal or hides in it is marked.
+    pub fn command_shown(&self) -> Cow<'_, str> {
+        visible::shown(self.command)
+    }
 }
 
 /// A host's word.

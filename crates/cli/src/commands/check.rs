@@ -5,6 +5,7 @@ use crate::args::{CheckArg, CheckArgs, ExplainArgs, Questions};
 use crate::commands::script;
 use crate::output;
 use crate::start::{Chosen, Start};
+use agent_bash::core::visible::shown;
 use agent_bash::policy::{
     Context, Dialect, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode,
     Verdict, explain, marked_lines,
@@ -153,10 +154,10 @@ fn in_words(verdict: &Verdict, script: &str) -> String {
         Verdict::Block(finding) => (format!("refused by {}", finding.rule), finding),
         Verdict::Unreadable(finding) => ("not readable".to_owned(), finding),
     };
-    let mut text = format!("{what}: {}\n", finding.message);
+    let mut text = format!("{what}: {}\n", shown(&finding.message));
     text.push_str(&underlined(finding, script));
     if !finding.suggestion.is_empty() {
-        let _ = writeln!(text, "instead: {}", finding.suggestion);
+        let _ = writeln!(text, "instead: {}", shown(&finding.suggestion));
     }
     text
 }

@@ -2,6 +2,7 @@
 
 mod cards;
 mod dump;
+mod hidden;
 mod overlay_keys;
 mod panels;
 mod properties;

@@ -23,7 +23,11 @@ fn output() -> impl Strategy<Value = Vec<u8>> {
         Just(b"\r".to_vec()),
         Just(b"\x08\x08".to_vec()),
         Just(b"\t".to_vec()),
-        Just("你e\u{301}👩‍👩‍👧\u{202e}\u{9b}".as_bytes().to_vec()),
+        Just(
+            "你e\u{301}👩‍👩‍👧\u{202e}\u{9b}ls\u{200b}\u{e0072}\u{200c}"
+                .as_bytes()
+                .to_vec()
+        ),
     ];
     prop::collection::vec(piece, 0..20).prop_map(|pieces| pieces.concat())
 }
@@ -89,7 +93,7 @@ fn check(buffer: &Buffer) {
     for cell in buffer.content() {
         let acts = |c: char| {
             c.is_control()
-                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+                || matches!(c, '\u{200b}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e0fff}')
         };
         assert!(!cell.symbol().contains(acts), "{:?}", cell.symbol());
     }

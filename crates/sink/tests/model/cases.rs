@@ -97,6 +97,11 @@ fn cleaning() {
             "می\u{200c}خواهم 👨\u{200d}👩\u{200d}👧 \u{200d} pay\u{200d}pal".as_bytes(),
             "می\u{200c}خواهم 👨\u{200d}👩\u{200d}👧 <U+200D> pay<U+200D>pal",
         ),
+        // So are variations behind what they vary, once.
+        (
+            "1\u{fe0f}\u{20e3} 🏳\u{fe0f}\u{200d}🌈 ❤\u{fe0f}\u{fe0f} a\u{fe0f}".as_bytes(),
+            "1\u{fe0f}\u{20e3} 🏳\u{fe0f}\u{200d}🌈 ❤\u{fe0f}<U+FE0F> a<U+FE0F>",
+        ),
         (b"a\xffb\xe4\xb8c", "a\u{fffd}b\u{fffd}c"),
         (b"caf\xc3\xa9 \xf0\x9f\x99\x82", "café 🙂"),
         ("a\u{202e}b\u{200b}c".as_bytes(), "a<U+202E>b<U+200B>c"),

@@ -59,9 +59,8 @@ pub(crate) fn cleaned(bytes: &[u8], carriage_return: CarriageReturn, cr_lines: b
         let stands_for = match token {
             Token::Text('\n', _) => None,
             Token::Text(c, len) => {
-                let (before, joiner) = (previous.take(), matches!(c, '\u{200c}' | '\u{200d}'));
-                let shown = match before {
-                    Some(before) if joiner && is_joinable(before) => c.to_string(),
+                let shown = match previous.take() {
+                    Some(before) if is_spelling(before, c) => c.to_string(),
                     _ => shown(c),
                 };
                 previous = (shown.chars().eq([c])).then_some(c);
@@ -151,24 +150,38 @@ fn end_line(cleaned: &mut Cleaned, line: &mut Line, end: Option<usize>) {
     }
 }
 
-/// Whether a joiner after this character is spelling.
-fn is_joinable(c: char) -> bool {
-    !c.is_ascii() && !c.is_whitespace() && shown(c).chars().eq([c])
+/// Whether a joiner, a variation selector or the like belongs to the character before it.
+fn is_spelling(before: char, c: char) -> bool {
+    let is_variation = |c| matches!(u32::from(c), 0xfe00..=0xfe0f);
+    let is_base =
+        !before.is_ascii() && !before.is_whitespace() && shown(before).chars().eq([before]);
+    match u32::from(c) {
+        0x200c | 0x200d => is_base || is_variation(before),
+        0xfe0f => is_base || "#*0123456789".contains(before),
+        0x34f | 0x180b..=0x180d | 0x180f | 0xfe00..=0xfe0e => is_base,
+        _ => false,
+    }
 }
 
 fn shown(c: char) -> String {
     match u32::from(c) {
         0xad
+        | 0x34f
         | 0x61c
-        | 0x180e
+        | 0x115f..=0x1160
+        | 0x17b4..=0x17b5
+        | 0x180b..=0x180f
         | 0x200b..=0x200f
         | 0x2028..=0x202e
         | 0x2060..=0x206f
+        | 0x3164
+        | 0xfe00..=0xfe0f
         | 0xfeff
-        | 0xfff9..=0xfffb
+        | 0xffa0
+        | 0xfff0..=0xfffb
+        | 0x1bca0..=0x1bca3
         | 0x1d173..=0x1d17a
-        | 0xe0000..=0xe007f
-        | 0xe0100..=0xe01ef => format!("<U+{:04X}>", u32::from(c)),
+        | 0xe0000..=0xe0fff => format!("<U+{:04X}>", u32::from(c)),
         _ => c.to_string(),
     }
 }

@@ -5,8 +5,8 @@ use crate::Usage;
 use crate::args::HookArgs;
 use crate::output;
 use crate::start::Start;
+use agent_bash::core::visible;
 use agent_bash::hook::install::{BadFile, Scope, file, with_hook, without_hook};
-use agent_bash::policy::printable;
 use anyhow::{Context, bail};
 use similar::TextDiff;
 use std::ffi::OsString;
@@ -105,8 +105,7 @@ fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
         .unified_diff()
         .header(&name(before), &name(after))
         .to_string();
-    let lines = diff.lines().map(|line| printable(line) + "\n");
-    lines.collect()
+    visible::shown(&diff).into_owned()
 }
 
 /// Asks the person at the terminal.

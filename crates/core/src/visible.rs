@@ -1,0 +1,180 @@
+//! Characters that are there and cannot be seen: the one table of them, and how they are shown.
+//!
+//! Two readers want different things of it. A model copies text into edits, so what it reads must match the file:
+//! characters that spell a word or an emoji stay ([`is_spelling`]). A person decides by what is on the screen, so
+//! whatever can hide there is marked ([`shown`], [`one_line`]); only emoji stay whole.
+
+use std::borrow::Cow;
+
+const ZWNJ: char = '\u{200c}';
+const ZWJ: char = '\u{200d}';
+
+/// Whether a character cannot be seen: what Unicode has as `Default_Ignorable_Code_Point` (zero-width and direction marks,
+/// fillers, variation selectors, the tag characters that spell out hidden ASCII), the separators that look like a line's
+/// end without being one, and annotations. Controls proper (category Cc) are not among them.
+#[rustfmt::skip]
+pub fn is_hidden(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Whether it says which of two forms of the character before is meant: `❤` as text or as an emoji.
+fn is_variation(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Whether a byte may begin a character that is hidden or a C1 control: lets a scan skip all others.
+#[inline]
+pub fn is_suspicious_lead(byte: u8) -> bool {
+    matches!(
+        byte,
+        0xc2 | 0xcd | 0xd8 | 0xe1 | 0xe2 | 0xe3 | 0xef | 0xf0 | 0xf3
+    )
+}
+
+/// Whether a hidden character belongs to the spelling of the one before it, as joiners and variations do in the middle of a
+/// word or an emoji. `before` is the last character that was left as it is.
+pub fn is_spelling(before: Option<char>, c: char) -> bool {
+    let Some(before) = before else { return false };
+    let is_base = !before.is_ascii() && !before.is_whitespace() && !is_hidden(before);
+    match c {
+        ZWNJ | ZWJ => is_base || is_variation(before),
+        '\u{fe0f}' if matches!(before, '#' | '*' | '0'..='9') => true,
+        '\u{34f}' | '\u{180b}'..='\u{180d}' | '\u{180f}' => is_base,
+        c => is_base && is_variation(c),
+    }
+}
+
+/// Whether a person must be told that a character is there: one that acts on a terminal, or hides. `before` as in
+/// [`is_spelling`].
+pub fn must_be_marked(before: Option<char>, c: char) -> bool {
+    let in_emoji = || {
+        let is_emoji = |c: char| matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}');
+        is_spelling(before, c)
+            && match c {
+                ZWJ => before.is_some_and(|before| is_emoji(before) || before == '\u{fe0f}'),
+                '\u{fe0e}' | '\u{fe0f}' => before.is_some_and(is_emoji),
+                _ => false,
+            }
+    };
+    c.is_control() || (is_hidden(c) && !in_emoji())
+}
+
+/// What stands for a character that is marked, as `less` writes it: `<U+202E>`.
+pub fn mark(c: char) -> String {
+    format!("<U+{:04X}>", u32::from(c))
+}
+
+/// A text as a person may be shown it: what would act on a terminal, or hide, is marked. Newlines and tabs stay.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    seen(text, |c| match c {
+        '\n' | '\t' => c.into(),
+        c => mark(c),
+    })
+}
+
+/// The same in one line: a newline as `⏎`, a tab as a blank.
+pub fn one_line(text: &str) -> Cow<'_, str> {
+    seen(text, |c| match c {
+        '\n' => '⏎'.into(),
+        '\t' => ' '.into(),
+        c => mark(c),
+    })
+}
+
+/// For where there is no room for marks: what can be seen, and nothing else.
+pub fn without_hidden(text: &str) -> Cow<'_, str> {
+    seen(text, |_| String::new())
+}
+
+/// The text with something else in place of what must be marked.
+fn seen(text: &str, instead: impl Fn(char) -> String) -> Cow<'_, str> {
+    if !text.contains(|c: char| c.is_control() || is_hidden(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut before = None;
+    for c in text.chars() {
+        if must_be_marked(before, c) {
+            out.push_str(&instead(c));
+            before = None;
+        } else {
+            out.push(c);
+            before = Some(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lead_bytes_cover_the_table_and_c1() {
+        for c in '\u{80}'..=char::MAX {
+            if is_hidden(c) || c.is_control() {
+                let mut buffer = [0; 4];
+                let lead = c.encode_utf8(&mut buffer).as_bytes()[0];
+                assert!(is_suspicious_lead(lead), "{:x}", u32::from(c));
+            }
+        }
+    }
+
+    #[test]
+    fn what_can_be_seen_stays_for_everybody() {
+        let text = "éß中文🙂–“”…│ ü 你 \u{f0a1}";
+        assert!(matches!(shown(text), Cow::Borrowed(_)));
+        assert!(!text.chars().any(is_hidden));
+    }
+
+    #[test]
+    fn a_person_sees_what_acts_and_what_hides() {
+        for (text, want) in [
+            ("a\tb\nc\u{1b}[31md\u{9b}", "a b⏎c<U+001B>[31md<U+009B>"),
+            ("rm \u{202e}x", "rm <U+202E>x"),
+            ("ls\u{e0072}\u{e006d}", "ls<U+E0072><U+E006D>"),
+            ("a\u{200b}\u{2060}\u{feff}b", "a<U+200B><U+2060><U+FEFF>b"),
+            ("pay\u{200d}pal", "pay<U+200D>pal"),
+            ("می\u{200c}خواهم", "می<U+200C>خواهم"),
+            ("x\u{3164}\u{ad}", "x<U+3164><U+00AD>"),
+            // An emoji stays whole; what is added to it does not.
+            (
+                "👨\u{200d}👩 ❤\u{fe0f} 🏳\u{fe0f}\u{200d}🌈",
+                "👨\u{200d}👩 ❤\u{fe0f} 🏳\u{fe0f}\u{200d}🌈",
+            ),
+            ("😀\u{fe0f}\u{fe01}\u{fe0f}", "😀\u{fe0f}<U+FE01><U+FE0F>"),
+            ("😀\u{fe01}\u{e0101}", "😀<U+FE01><U+E0101>"),
+            ("😀\u{200d}\u{200d}", "😀\u{200d}<U+200D>"),
+        ] {
+            assert_eq!(one_line(text), want, "{text:?}");
+        }
+        assert_eq!(shown("a\tb\n\r"), "a\tb\n<U+000D>");
+    }
+
+    #[test]
+    fn only_one_of_a_kind_is_spelling() {
+        for (before, c, want) in [
+            (Some('ی'), ZWNJ, true),
+            (Some('👨'), ZWJ, true),
+            (Some('\u{fe0f}'), ZWJ, true),
+            (Some('1'), '\u{fe0f}', true),
+            (Some('a'), '\u{fe0f}', false),
+            (Some('a'), ZWJ, false),
+            (Some(ZWJ), ZWJ, false),
+            (Some(ZWJ), '\u{fe0f}', false),
+            (Some('\u{fe0f}'), '\u{fe0e}', false),
+            (Some('👨'), '\u{200b}', false),
+            (Some('葛'), '\u{e0100}', false),
+            (None, ZWJ, false),
+        ] {
+            assert_eq!(is_spelling(before, c), want, "{before:?} {c:?}");
+        }
+    }
+}

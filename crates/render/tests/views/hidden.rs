@@ -1,0 +1,113 @@
+//! What hides in a command is marked wherever a command is shown: a person decides by what is on the screen.
+
+use crate::dump::drawn;
+use agent_bash_core::{Cell, Cursor, Screen, ScreenModes};
+use agent_bash_render::{
+    BangCard, JobRow, JobRowState, JobsPanel, Overlay, OverlayState, Pager, PagerPrompt, Theme,
+    ToolCard,
+};
+use ratatui::layout::Rect;
+use std::time::Duration;
+
+/// All views with that command in them, as text.
+fn views(command: &str) -> Vec<String> {
+    let theme = Theme::dark();
+    let job = JobRow {
+        id: "1".to_owned(),
+        pid: 7,
+        state: JobRowState::Running,
+        elapsed: None,
+        command: command.to_owned(),
+    };
+    let panel = JobsPanel {
+        jobs: &[job],
+        selected: 0,
+        output: None,
+        message: None,
+    };
+    let screen = Screen {
+        cols: 1,
+        rows: 1,
+        cells: vec![Cell::default()],
+        cursor: Cursor::default(),
+        title: String::new(),
+        modes: ScreenModes::default(),
+        scrollback: 0,
+    };
+    let overlay = Overlay {
+        command,
+        state: &OverlayState::Running,
+        elapsed: Duration::ZERO,
+        screen: &screen,
+        scrolled: 0,
+    };
+    let pager = Pager {
+        title: "artifact://3",
+        subtitle: command,
+        lines: &[],
+        first_line: 1,
+        total_lines: 1,
+        column: 0,
+        pattern: None,
+        found_line: None,
+        prompt: PagerPrompt::Keys,
+    };
+    let mut elsewhere = ToolCard::new(command);
+    elsewhere.directory = Some(command.to_owned());
+    let card = ToolCard::new(command);
+    let bang = BangCard::new(command, false);
+    let mut texts: Vec<String> = [false, true]
+        .into_iter()
+        .flat_map(|expanded| {
+            [
+                card.rows(90, expanded, 0, 9, &theme),
+                elsewhere.rows(90, expanded, 0, 9, &theme),
+                bang.rows(90, expanded, 0, 9, &theme),
+            ]
+        })
+        .map(|rows| rows.iter().map(ToString::to_string).collect())
+        .collect();
+    let area = Rect::new(0, 0, 90, 12);
+    for buffer in [
+        drawn(90, 12, |frame| {
+            panel.render(area, frame.buffer_mut(), &theme);
+        }),
+        drawn(90, 12, |frame| {
+            overlay.render(area, frame.buffer_mut(), &theme);
+        }),
+        drawn(90, 12, |frame| {
+            pager.render(area, frame.buffer_mut(), &theme);
+        }),
+    ] {
+        texts.push(
+            buffer
+                .content()
+                .iter()
+                .map(ratatui::buffer::Cell::symbol)
+                .collect(),
+        );
+    }
+    texts
+}
+
+#[test]
+fn a_command_is_shown_with_all_that_is_in_it() {
+    for (hidden, mark) in [
+        ("\u{e0072}\u{e006d}", "<U+E0072><U+E006D>"),
+        ("\u{200b}", "<U+200B>"),
+        ("\u{202e}", "<U+202E>"),
+        ("é\u{200c}", "é<U+200C>"),
+        ("\u{1b}[8m", "<U+001B>[8m"),
+    ] {
+        for text in views(&format!("ls {hidden}x")) {
+            assert!(text.contains(&format!("ls {mark}x")), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn what_spells_an_emoji_stays() {
+    for text in views("ls 👨\u{200d}👩") {
+        assert!(!text.contains("<U+"), "{text:?}");
+    }
+}
