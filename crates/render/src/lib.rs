@@ -1,11 +1,12 @@
 //! Draws commands and their output, for hosts that use ratatui.
 //!
-//! Every view is drawn from plain values, onto a ratatui `Buffer` or as rows of a list: the host owns terminal, event loop,
-//! processes and files. What a command printed reaches the host's terminal as text with colours; nothing of it acts.
+//! Every view is drawn from plain values, onto a ratatui `Buffer` or as rows of a list. The host owns terminal,
+//! event loop, processes and files. Command output reaches the host's terminal as text with colours; no escape
+//! sequence in it takes effect.
 //!
-//! Views: [`Overlay`] (a command on a terminal of its own), [`ToolCard`] and [`BangCard`] (a command and the last of its
-//! output), [`Pager`] and [`JobsPanel`]. Beside them: [`OutputText`] (bounded, styled output), [`Theme`], and
-//! [`key_input()`] with [`OverlayKeys`] (what a key means).
+//! Views: [`Overlay`] (a command on its own terminal), [`ToolCard`] and [`BangCard`] (a command and the end of its
+//! output), [`Pager`] and [`JobsPanel`]. Supporting types: [`OutputText`] (bounded, styled output), [`Theme`], and
+//! [`key_input()`] with [`OverlayKeys`] (what keys mean).
 
 mod bang_card;
 mod card_frame;

@@ -1,5 +1,5 @@
-//! A server and its client in one program, which talk JSON lines over a pair of channels:
-//! `cargo run -p agent-bash-server --example serve -- 'ls | wc -l'`.
+//! A server and its client in one program, speaking JSON lines over an in-memory duplex stream: `cargo run -p
+//! agent-bash-server --example serve -- 'ls | wc -l'`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 type Failed = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failed> {
-    // First of all, before any thread: this program is started again, by itself, to look after its commands.
+    // Must come first, before any thread exists: this program re-executes itself as the supervisor of its commands.
     let token = supervisor::init();
     let host = HostContext::capture(std::path::absolute(".")?);
     let settings = settings::load(&host)?.settings;
@@ -23,7 +23,7 @@ fn main() -> Result<(), Failed> {
     let script = std::env::args().nth(1).unwrap_or("echo hello".to_owned());
     tokio::runtime::Runtime::new()?.block_on(async {
         let session = Arc::new(Session::open(&settings, host, options)?);
-        // A socket or a pipe would do as well.
+        // A socket or a pipe would work as well.
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let (input, output) = tokio::io::split(ours);
         let stop = Cancel::new();
@@ -36,7 +36,7 @@ fn main() -> Result<(), Failed> {
     })
 }
 
-/// Makes one call with live updates, prints every line of the answer, and hangs up.
+/// Makes one call with live updates, prints every line of the answer, and closes the connection.
 async fn ask(stream: tokio::io::DuplexStream, script: &str) -> Result<(), Failed> {
     let (answers, mut requests) = tokio::io::split(stream);
     let request =

@@ -1,48 +1,49 @@
-//! What can be read of a line that is no request: its id, and what it asked for. Byte by byte, so that a line which is too long to be
-//! kept can be read as it passes; what is wrong elsewhere in it (half a surrogate pair, an end that is missing) does not matter.
+//! Extracts the id and the kind of request from a line that could not be parsed as a request, so that the error
+//! response can name it. Works byte by byte: an overlong line is scanned while it passes, and errors elsewhere in
+//! it (half a surrogate pair, a missing end) do not matter.
 
 use serde_json::Value;
 
-/// Bytes of a name or a value that are kept. One that is longer is nothing that we look for, or an id beyond reason.
+/// Longest name or value that is kept, in bytes. Anything longer is no field we look for, or not a reasonable id.
 const LONGEST: usize = 64 * 1024;
 
-/// The fields by which a client finds its request, those of the outermost object alone.
+/// The fields that identify a request, taken from the outermost object only.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Head {
-    /// `id`.
+    /// The `id` field.
     pub(crate) id: Option<Value>,
-    /// `type`, of JSON lines.
+    /// The `type` field of the JSON-lines protocol.
     pub(crate) kind: Option<String>,
-    /// There is a `method`, of JSON-RPC.
+    /// Whether there is a `method` field (JSON-RPC).
     pub(crate) has_method: bool,
 }
 
-/// Reads a [`Head`].
+/// Extracts a [`Head`].
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     head: Head,
-    /// Objects and lists that are open.
+    /// Depth of open objects and arrays.
     depth: usize,
-    /// The outermost thing is no object: nothing of it is looked at.
+    /// The outermost value is not an object, so nothing in it is looked at.
     is_other: bool,
     in_string: bool,
-    /// The byte before was a backslash, in a string.
+    /// Inside a string, the previous byte was a backslash.
     is_escaped: bool,
-    /// The name whose value comes.
+    /// The field name whose value comes next.
     name: Option<Vec<u8>>,
-    /// A name or a value of the outermost object, as it is written.
+    /// The current field name or value of the outermost object, as written.
     token: Vec<u8>,
 }
 
 impl Scan {
-    /// All of a line.
+    /// Scans a whole line.
     pub(crate) fn line(line: &[u8]) -> Head {
         let mut scan = Self::default();
         scan.push(line);
         scan.finish()
     }
 
-    /// The next bytes.
+    /// Scans the next bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.byte(*byte);
@@ -67,7 +68,7 @@ impl Scan {
             b'{' if self.depth == 0 => self.depth = 1,
             b'{' | b'[' => {
                 self.is_other |= self.depth == 0;
-                // Of a value that is one of these nothing but this is kept.
+                // Of a nested value only its first byte is kept.
                 self.keep(byte);
                 self.depth += 1;
             }
@@ -84,7 +85,7 @@ impl Scan {
                 self.keep(byte);
             }
         }
-        // Behind the outermost object there is nothing of it.
+        // Anything after the outermost object does not belong to it.
         self.is_other |= self.depth == 0;
     }
 
@@ -150,7 +151,7 @@ mod tests {
         ] {
             let head = Scan::line(line.as_bytes());
             assert_eq!((&head.id, head.kind.as_deref()), (&id, kind), "{line}");
-            // In pieces of any size it is the same.
+            // The result is the same for pieces of any size.
             for size in 1..5 {
                 let mut scan = Scan::default();
                 line.as_bytes()

@@ -1,5 +1,4 @@
-//! What is kept of a session, by the names that its texts give it: artifacts by number, link or path, the outputs of jobs
-//! by path.
+//! Opens stored output by the names that texts give it: artifacts by number, link or path, job output by path.
 
 use agent_bash::Session;
 use agent_bash::exec::Jobs;
@@ -7,29 +6,29 @@ use agent_bash::sink::{FileView, LookupError, open_artifact};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Why nothing can be read.
+/// Why stored output cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeptError {
-    /// There is no such artifact; in fixed words.
+    /// There is no such artifact. The contract fixes the text.
     #[error(transparent)]
     Lookup(#[from] LookupError),
-    /// A path that is none of ours. Other files are for commands to read.
+    /// The path is not one of ours. Other files are read with commands.
     #[error("{0} is neither an artifact nor the output of a job of this session")]
     Foreign(String),
-    /// A file that is gone.
+    /// The file cannot be read.
     #[error("{path} cannot be read: {source}")]
     Unreadable {
-        /// Which.
+        /// Its path.
         path: String,
-        /// Why.
+        /// The error.
         source: std::io::Error,
     },
-    /// There is no place for jobs.
+    /// The session has no directory for jobs.
     #[error("background jobs are not kept here: set HOME or AGENT_BASH_STATE_DIR")]
     NoJobs,
 }
 
-/// Opens what `3`, `artifact://3` or a path names.
+/// Opens the output that `3`, `artifact://3` or a path names.
 pub(crate) fn open(session: &Session, name: &str) -> Result<FileView, KeptError> {
     let artifacts = session.artifacts().map(Arc::as_ref);
     if !name.starts_with('/') {

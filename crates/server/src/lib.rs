@@ -1,7 +1,9 @@
-//! agent-bash for other programs: JSON lines ([`rpc`]) and the Model Context Protocol ([`mcp`]) over any pair of streams.
+//! agent-bash for other programs: JSON lines ([`rpc`]) and the Model Context Protocol ([`mcp`]) over any pair of
+//! streams.
 //!
-//! A server holds no logic about commands: what a call does is `agent-bash`'s, and the result is the same object on every
-//! surface. Here is who asked, who is told, and what happens when the one or the other goes away.
+//! The servers hold no logic about commands: what a call does is decided in `agent-bash`, and the result is the
+//! same object on every interface. They keep track of who asked, who is to be told, and what happens when either
+//! side disconnects.
 
 mod head;
 mod kept;

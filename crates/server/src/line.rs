@@ -1,33 +1,33 @@
-//! Reading lines of bounded length. A line that is too long is read to its end and dropped, but for its id, so that the next one
-//! is whole again.
+//! Reads lines of bounded length. A longer line is consumed to its end and dropped, except for its id, so that the
+//! next line is read correctly.
 
 use crate::head::{Head, Scan};
 use std::io;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// Longest line, its end not counted.
+/// Longest line, excluding its line end.
 pub const MAX_LINE: usize = 8 << 20;
 
-/// Bytes read at once.
+/// Read buffer size.
 const BUFFER: usize = 64 * 1024;
 
-/// What was read.
+/// A line, or what came instead.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Line {
-    /// A line, without its end. The last one of the input may have none.
+    /// A line without its line end. The last line of the input may lack one.
     Whole(Vec<u8>),
-    /// It was longer than [`MAX_LINE`]. This is what could be told of it; the rest is lost.
+    /// The line exceeded [`MAX_LINE`]. Only its id and kind are known.
     TooLong(Head),
-    /// There is nothing more.
+    /// End of input.
     End,
 }
 
-/// Lines of an input.
+/// The lines of an input.
 pub(crate) struct Lines<R> {
     input: BufReader<R>,
-    /// The beginning of the line that is being read.
+    /// The beginning of the current line.
     line: Vec<u8>,
-    /// It is too long already, and only looked at.
+    /// Set once the current line is too long: it is only scanned.
     too_long: Option<Scan>,
 }
 
@@ -40,10 +40,10 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         }
     }
 
-    /// The next line. Dropping the future loses nothing.
+    /// The next line. Cancel safe.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     pub(crate) async fn next(&mut self) -> io::Result<Line> {
         loop {
             let available = match self.input.fill_buf().await {

@@ -1,4 +1,4 @@
-//! Live output, as both servers give it.
+//! Live output, as both servers send it.
 
 use agent_bash::process::SystemClock;
 use agent_bash::sink::{CarriageReturn, LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
@@ -7,13 +7,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// From one update to the next, at least.
+/// Minimum time between two updates.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// What an update is made from, at most.
+/// Most bytes an update is made from.
 const MAX_BYTES: usize = 50 * 1024;
 
-/// Without output yet.
+/// Live updates without output yet.
 pub(crate) fn updates(kind: LiveKind) -> LiveUpdates {
     let options = LiveOptions {
         kind,
@@ -24,14 +24,14 @@ pub(crate) fn updates(kind: LiveKind) -> LiveUpdates {
     LiveUpdates::new(options, Arc::new(SystemClock::new()))
 }
 
-/// Takes updates to a client.
+/// Sends updates to a client.
 pub(crate) trait Watcher: Send {
-    /// Returns when the update is on its way.
+    /// Returns when the update has been queued.
     fn take(&mut self, update: LiveUpdate) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs `work`, which feeds and ends `live`, and gives the updates to `watcher` meanwhile, each to its end; all of them are sent when this
-/// returns. A client that does not take them does not keep `work` from its timers.
+/// Runs `work`, which feeds and ends `live`, and meanwhile passes the updates to `watcher`, one at a time. All of
+/// them have been sent when this returns. A client that does not read does not stop `work`'s timers.
 pub(crate) async fn during<T>(
     work: impl Future<Output = T>,
     live: &LiveUpdates,
@@ -116,7 +116,7 @@ mod tests {
                 steps.fetch_add(1, Ordering::Relaxed);
             }
             live.end();
-            // Only now the client reads.
+            // The client starts reading only now.
             free.notify_one();
         };
         during(work, &live, &mut Blocked(&free)).await;

@@ -1,8 +1,8 @@
-//! The Model Context Protocol over a pair of streams, by `rmcp`.
+//! The Model Context Protocol over a pair of streams, with `rmcp`.
 //!
-//! Six tools: `bash` is the session's own; `bash_output`, `bash_input`, `bash_kill` and `bash_jobs` are for what goes on
-//! after its call; `read_artifact` (`view` under `paged`) and the resources `artifact://…` are what was kept. Or the tools are an
-//! adapter's.
+//! Six tools: `bash` is the session's own; `bash_output`, `bash_input`, `bash_kill` and `bash_jobs` deal with what
+//! continues after its call; `read_artifact` (`view` under `paged`) and the resources `artifact://…` read stored
+//! output. Alternatively, the tools of an adapter.
 
 mod adapter;
 mod handler;
@@ -30,27 +30,27 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use transport::{Bounded, Stop};
 
-/// What the ending of commands takes beside the grace that they have.
+/// Time allowed for ending commands, on top of their grace period.
 const AFTER_GRACE: Duration = Duration::from_secs(2);
 
-/// How long a client that does not read may keep us from ending.
+/// How long a client that does not read may delay our exit.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// How a client is served.
+/// Options of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// A call that takes longer is answered with a handle and goes on; zero lets every call take as long as it may.
+    /// A call that takes longer is answered with a handle and continues. Zero: calls are never answered early.
     pub handle_after: Duration,
-    /// Answers have the result as data beside the text, and `bash` has a schema of it. For programs: agents that find data
-    /// show their model the JSON of it in place of the text.
+    /// Answers carry the result as structured data beside the text, and `bash` has an output schema. For programs:
+    /// agents that find structured data show their model its JSON instead of the text.
     pub structured: bool,
-    /// The tools are this adapter's, in place of our own. Its calls take as long as they may: their answers have no handles but
-    /// their own.
+    /// Offer this adapter's tools instead of our own. Its calls are never answered early; handles are the adapter's
+    /// own matter.
     pub adapter: Option<&'static Adapter>,
 }
 
-/// Serves one client until its input ends, it goes away, or `stop` is given. Commands that run are cancelled then, those with
-/// a handle too; background jobs live on.
+/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands are cancelled
+/// then, including those with a handle; background jobs live on.
 ///
 /// # Errors
 /// The client does not speak the protocol.
@@ -68,7 +68,7 @@ where
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let grace = session.tool().profile().grace;
     let stop_writing = Stop::default();
-    // Given by a signal and by the end of input.
+    // Triggered by a signal and at the end of input.
     let end = stop.child();
     let output = stop_writing.stoppable(output);
     let transport = Bounded::new(input, output, end.clone());
@@ -81,7 +81,7 @@ where
     };
     let running = match running {
         Ok(running) => running,
-        // It went away before it said anything.
+        // It disconnected before saying anything.
         Err(_) if end.is_cancelled() => return Ok(()),
         Err(error) => {
             return Err(io::Error::new(
@@ -99,7 +99,7 @@ where
         () = end.cancelled() => None,
     };
     end.cancel();
-    // Their answers go out while they end.
+    // Answers are still sent while the commands end.
     let limit = clock.sleep(grace + AFTER_GRACE);
     tokio::select! {
         biased;
@@ -113,7 +113,7 @@ where
             _ = &mut waiting => {}
             () = clock.sleep(LAST_WORDS) => {
                 stop_writing.stop();
-                // A writer that fails lets it come to its end.
+                // If the writer fails, the service ends too.
                 let _ = waiting.await;
             }
         }

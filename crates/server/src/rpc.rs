@@ -1,7 +1,7 @@
-//! The JSON-lines protocol: one object a line, requests in, responses and updates out.
+//! The JSON-lines protocol: one object per line, requests in, responses and updates out.
 //!
-//! [`serve`] reads requests, starts each beside the others, and answers each when it is done. What a request does is the
-//! session's and the tool's; here is only who asked, and who is told.
+//! [`serve`] reads requests, runs them concurrently, and answers each when it is done. What a request does is up to
+//! the session and the tool; this module only tracks requests and their clients.
 
 pub mod data;
 mod dispatch;
@@ -35,17 +35,17 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
-/// What the ending of commands takes beside the grace that they have.
+/// Time allowed for ending commands, on top of their grace period.
 const AFTER_GRACE: Duration = Duration::from_secs(2);
 
-/// How long a client that does not read may keep us from ending.
+/// How long a client that does not read may delay our exit.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// Serves one client until its input ends, it goes away, or `stop` is given. Commands that run are cancelled then, and
-/// answered where somebody still reads; background jobs live on.
+/// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands are cancelled
+/// then, and answered if the client still reads; background jobs live on.
 ///
-/// Requests are started in the order in which they come and run beside each other. What they have in memory is bounded:
-/// by [`MAX_REQUESTS`] and [`MAX_REQUEST_BYTES`], and by a queue for a client that does not read.
+/// Requests start in the order in which they arrive and run concurrently. Their memory is bounded by
+/// [`MAX_REQUESTS`] and [`MAX_REQUEST_BYTES`], and by a bounded queue towards a client that does not read.
 ///
 /// # Errors
 /// The input cannot be read.
@@ -60,7 +60,7 @@ where
     W: AsyncWrite + Unpin + Send + 'static,
 {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    // Calls of adapters go on after their answers, and not after their client.
+    // Calls of adapters may continue after their answers, but not after their client has disconnected.
     let end = stop.child();
     let running = Arc::new(Running::new(end.clone()));
     let grace = session.tool().profile().grace;
@@ -92,7 +92,7 @@ where
         () = all_done => {}
         () = clock.sleep(grace + AFTER_GRACE) => {}
     }
-    // Dropping what is left ends its commands without grace.
+    // Dropping the remaining tasks ends their commands without a grace period.
     serving.tasks.shutdown().await;
     drop(serving);
     tokio::select! {
@@ -103,7 +103,7 @@ where
     read
 }
 
-/// A response, with its data as it is written.
+/// A response whose data is already serialised.
 type Response = RpcResponse<Box<RawValue>>;
 
 fn response(id: Option<RpcId>, kind: &str, answer: dispatch::Answer) -> Response {
@@ -120,13 +120,13 @@ struct Serving {
     /// The model's other tools, once `hello` has named them.
     tools: Option<Vec<String>>,
     in_flight: InFlight,
-    /// Requests begin in the order in which they are read.
+    /// Makes requests start in the order in which they are read.
     tickets: Tickets,
     tasks: JoinSet<()>,
 }
 
 impl Serving {
-    /// Reads and starts requests until there are no more.
+    /// Reads and starts requests until the input ends.
     async fn read_all<R: AsyncRead + Unpin>(&mut self, input: R, stop: &Cancel) -> io::Result<()> {
         let mut lines = Lines::new(input);
         loop {
@@ -152,7 +152,7 @@ impl Serving {
                 Line::Whole(line) => self.take(&line),
             };
             let Some(answer) = answer else { continue };
-            // Nothing more is read until there is room for the answer; a signal is heard meanwhile.
+            // Backpressure: nothing more is read until there is room for the answer. A signal is still noticed.
             tokio::select! {
                 biased;
                 () = self.outbox.send(&answer) => {}
@@ -161,7 +161,7 @@ impl Serving {
         }
     }
 
-    /// Starts what a line asks for; or does it and answers, where it is about other requests or no request at all.
+    /// Starts the request on a line. Answers at once if it concerns other requests or is invalid.
     fn take(&mut self, line: &[u8]) -> Option<Response> {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
@@ -173,7 +173,7 @@ impl Serving {
         if let Some(answer) = dispatch::control(&call, &self.in_flight) {
             return Some(response(id, &kind, answer));
         }
-        // Here, so that it counts for what comes after it.
+        // Handled here, so that it applies to all requests after it.
         if let RpcCall::Hello { tools } = call {
             self.tools = tools.or(self.tools.take());
             let answer = dispatch::hello(&self.session, self.tools.as_ref());

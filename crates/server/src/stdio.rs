@@ -1,8 +1,8 @@
-//! Our own stdin and stdout as streams that the runtime waits for.
+//! Our own stdin and stdout as streams integrated with the runtime's reactor.
 //!
-//! A read or a write on a thread of its own costs two changes of thread a message. Pipes are what most clients give us,
-//! sockets what those on Node do; both are waited for with all else. The flags of the open file, which others may share,
-//! stay as they are.
+//! Reading or writing on a separate thread costs two thread switches per message. Most clients give us pipes, those
+//! on Node sockets; both are polled asynchronously. The file status flags of the open file description, which may
+//! be shared with other processes, are left unchanged.
 
 mod thread;
 
@@ -18,14 +18,15 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 
-/// A client that went away is an error, not a signal. Where the system has no flag for that: Rust's start-up ignores SIGPIPE.
+/// EPIPE instead of SIGPIPE if the client has disconnected. Where the flag does not exist, Rust's runtime ignores
+/// SIGPIPE.
 #[cfg(target_os = "linux")]
 const NO_SIGNAL: SendFlags = SendFlags::NOSIGNAL;
 #[cfg(not(target_os = "linux"))]
 const NO_SIGNAL: SendFlags = SendFlags::empty();
 
-/// Stdin and stdout. What can be neither opened anew nor told not to wait (a terminal, a file, a pipe that another user has made)
-/// is read and written on a thread of its own.
+/// Stdin and stdout. Whatever can be neither reopened nor used with per-call non-blocking flags (a terminal, a
+/// file, a pipe of another user) is read and written on a separate thread.
 ///
 /// # Errors
 /// Such a thread cannot be started.
@@ -98,14 +99,14 @@ fn kind(fd: BorrowedFd<'_>) -> io::Result<FileType> {
     Ok(FileType::from_raw_mode(fstat(fd)?.st_mode))
 }
 
-/// The pipe `fd`, with flags of its own.
+/// Reopens the pipe `fd`: a new open file description with flags of its own.
 fn opened_anew(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
     let path = format!("/proc/self/fd/{}", fd.as_raw_fd());
     let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(openat(CWD, path, flags, Mode::empty())?)
 }
 
-/// A socket. It cannot be opened anew: instead, each call says that it does not wait.
+/// A socket. It cannot be reopened; instead each call passes MSG_DONTWAIT.
 #[derive(Debug)]
 struct Socket(UnixStream);
 
@@ -113,7 +114,7 @@ impl Socket {
     fn new(fd: BorrowedFd<'_>) -> io::Result<Self> {
         let socket = own(fd)?;
         let flags = fcntl_getfl(fd)?;
-        // Only for so long: tokio insists on the flag when it takes a socket, and no longer.
+        // Set only temporarily: tokio insists on the flag when registering a socket, but not afterwards.
         fcntl_setfl(fd, flags | OFlags::NONBLOCK)?;
         let taken = UnixStream::from_std(socket.into());
         fcntl_setfl(fd, flags)?;
@@ -130,7 +131,7 @@ impl Socket {
             let room = buffer.initialize_unfilled();
             let length = self.0.try_io(Interest::READABLE, || {
                 match recv(&self.0, &mut *room, RecvFlags::DONTWAIT) {
-                    // Its client went away and left something of ours unread: the end, as it is of a pipe.
+                    // The client disconnected with unread data of ours: treated as EOF, as for a pipe.
                     Err(Errno::CONNRESET) => Ok(0),
                     other => Ok(other?.0),
                 }
@@ -209,10 +210,10 @@ mod tests {
     use std::os::unix::net;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// More than a pipe or a socket holds, so that both sides have to wait.
+    /// More than a pipe or socket buffer holds, so that both sides have to wait.
     const LONG: usize = 4 << 20;
 
-    /// Writes to `output` what is read from `input`, and looks at the flags of both before and after.
+    /// Writes to `output` what is read from `input`, and checks that the flags of both are unchanged.
     async fn carries(input_fd: OwnedFd, output_fd: OwnedFd) {
         let flags = || [&input_fd, &output_fd].map(|fd| fcntl_getfl(fd).unwrap());
         let before = flags();

@@ -1,4 +1,4 @@
-//! Parts of a host that panic: every request is answered, by every server, and the next one too.
+//! Panicking components: both servers answer every request, and go on to serve the next.
 
 #![expect(
     clippy::unwrap_used,
@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
-/// Prints something and panics.
+/// Prints something, then panics.
 #[derive(Debug)]
 struct FaultyExecutor;
 
@@ -38,7 +38,7 @@ impl Executor for FaultyExecutor {
     }
 }
 
-/// Panics when it is asked for the time, so that not even a failure has a result.
+/// Panics when asked for the time, so that not even a failure result can be made.
 #[derive(Debug)]
 struct FaultyClock;
 
@@ -62,7 +62,7 @@ fn session(clock: Arc<dyn Clock>) -> Arc<Session> {
     Arc::new(Session::new(tool, SessionParts::default()))
 }
 
-/// A client's side.
+/// The client's side of a connection.
 struct Client {
     requests: tokio::io::WriteHalf<DuplexStream>,
     answers: tokio::io::Lines<BufReader<tokio::io::ReadHalf<DuplexStream>>>,
@@ -75,7 +75,7 @@ impl Client {
         Self { requests, answers }
     }
 
-    /// Sends a request, and gives its answer.
+    /// Sends a request and returns its response.
     async fn ask(&mut self, request: Value) -> Value {
         let line = format!("{request}\n");
         self.requests.write_all(line.as_bytes()).await.unwrap();

@@ -1,9 +1,9 @@
-//! A terminal interface to the tool, for people: a prompt whose lines run as tool calls, `!` for commands of one's own, and
-//! every view of `agent-bash-render`.
+//! A terminal interface to the tool, for people: a prompt whose lines run as tool calls, `!` for the user's own
+//! commands, and every view of `agent-bash-render`.
 //!
-//! [`run`] is the whole of it; [`show`] shows one command on a terminal. One loop over events, news and time
-//! (`event_loop`); the state (`app`) neither waits nor reads, so that it is tested without a terminal. What a command is
-//! allowed to do, and how it is run, is `agent-bash`'s; how things look is `agent-bash-render`'s.
+//! [`run`] is the whole interface; [`show`] shows one command on a terminal. A single loop handles events, news and
+//! timeouts (`event_loop`); the state (`app`) neither waits nor reads, so it can be tested without a terminal. What
+//! commands may do and how they run is decided in `agent-bash`, how things look in `agent-bash-render`.
 
 mod app;
 mod calls;

@@ -1,4 +1,4 @@
-//! An adapter's tools in place of our own: the names, fields and words that a family of models knows.
+//! An adapter's tools in place of our own: the names, fields and texts that a family of models knows.
 
 use super::tools::{BESIDE, longest_shown};
 use agent_bash::Session;
@@ -8,7 +8,7 @@ use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
 
-/// Lines around an output in an adapter's words, where they are more than ours.
+/// Lines that an adapter may add around an output.
 const HEADINGS: usize = 8;
 
 /// The tools of one adapter, for one client.
@@ -16,7 +16,7 @@ const HEADINGS: usize = 8;
 pub(super) struct AdapterTools {
     adapter: &'static Adapter,
     calls: Adapted,
-    /// Answers have data beside the text, where the tool has such a form.
+    /// Answers carry structured data beside the text, if the tool defines a form for it.
     structured: bool,
 }
 
@@ -29,7 +29,7 @@ impl AdapterTools {
         }
     }
 
-    /// What a client is told of them.
+    /// The tool definitions for a client.
     pub(super) fn all(&self, session: &Session) -> Vec<Tool> {
         let profile = self.adapter.knobs.profile(session.tool().profile());
         let longest = profile.output.truncation.longest() + BESIDE;
@@ -45,7 +45,7 @@ impl AdapterTools {
             .collect()
     }
 
-    /// Serves a call of one.
+    /// Serves a call of one of the tools.
     pub(super) async fn call(
         &self,
         tool: &str,

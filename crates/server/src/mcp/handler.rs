@@ -1,4 +1,4 @@
-//! The server as `rmcp` calls it: from a request to who serves it.
+//! The handler that `rmcp` calls: dispatches each request.
 
 use super::adapter::AdapterTools;
 use super::jobs::{Answer, JobTools, call_name, with_line};
@@ -31,19 +31,19 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Of the output so far, an answer with a handle shows the end.
+/// An answer with a handle shows this much of the end of the output so far.
 const SHOWN: Window = Window {
     bytes: 16 * 1024,
     lines: usize::MAX,
 };
 
-/// One client's server.
+/// The server of one client.
 #[derive(Debug)]
 pub(super) struct Server {
     session: Arc<Session>,
     calls: Arc<Running>,
     jobs: JobTools,
-    /// The tools that are offered in place of our own.
+    /// The adapter tools offered instead of our own.
     adapter: Option<AdapterTools>,
     log: Log,
     clock: Arc<dyn Clock>,
@@ -123,7 +123,8 @@ impl Server {
         Ok(result)
     }
 
-    /// Waits for a call's end, for as long as its client does. A client that calls it off ends it.
+    /// Waits for the end of a call, as long as its client does. If the client cancels the request, the call is
+    /// cancelled.
     async fn wait(
         &self,
         call: &RunningCall,
@@ -133,7 +134,7 @@ impl Server {
         let limit = Some(self.options.handle_after).filter(|after| !after.is_zero());
         let waited = call.wait(&*self.clock, limit, cancel).await;
         match (&waited, live) {
-            // Progress ends with the answer.
+            // There must be no progress notification after the answer.
             (Waited::GoesOn, Some(live)) => live.end(),
             (Waited::CalledOff, _) => {
                 call.cancel.cancel();
@@ -144,7 +145,7 @@ impl Server {
         waited
     }
 
-    /// The answer for a call that goes on.
+    /// The answer for a call that continues.
     fn handle_on(
         &self,
         call: &RunningCall,
@@ -169,7 +170,7 @@ impl Server {
             job: JobId(name),
             pid,
             pgid: group,
-            // In this server's memory, nowhere else.
+            // Artifacts are kept in this server's memory only, so nothing is said about a file.
             output: String::new(),
         };
         ToolResult {
@@ -236,7 +237,7 @@ impl ServerHandler for Server {
         let config =
             ServerConfig::new(capabilities).with_server_info(name.with_title("agent-bash"));
         if self.adapter.is_some() {
-            // Its models know the tools.
+            // The adapter's models know their tools without instructions.
             return config;
         }
         let profile = self.session.tool().profile();
@@ -329,7 +330,7 @@ impl ServerHandler for Server {
         }
     }
 
-    /// `rmcp` reads a request as one of the protocol's only where its parameters fit.
+    /// `rmcp` passes a request on as a custom one if its parameters do not match those of the protocol's method.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -355,7 +356,7 @@ impl ServerHandler for Server {
     }
 }
 
-/// What is wrong with the parameters of a method that is served here.
+/// What is wrong with the parameters of a method that is supported here.
 #[expect(deprecated, reason = "as in `log`")]
 fn misfit(method: &str, params: Value) -> Option<serde_json::Error> {
     fn error<T: DeserializeOwned>(params: Value) -> Option<serde_json::Error> {
@@ -374,7 +375,8 @@ fn misfit(method: &str, params: Value) -> Option<serde_json::Error> {
     }
 }
 
-/// Takes what is new to a client that has asked for progress: the text as the message, the bytes so far as the progress.
+/// Sends new output as progress notifications, if the client asked for them: the text as message, the byte count as
+/// progress.
 struct Progress {
     token: ProgressToken,
     peer: Peer<RoleServer>,
@@ -390,17 +392,17 @@ impl Watcher for Progress {
             return;
         }
         let progress = ProgressNotificationParam::new(self.token.clone(), total_bytes as f64);
-        // A client that is gone needs no progress.
+        // If the client is gone, nobody needs progress.
         let _ = self.peer.notify_progress(progress.with_message(text)).await;
     }
 }
 
-/// What the client that asks leaves whole of a text.
+/// How much of a text the requesting client passes on uncut.
 fn window(context: &RequestContext<RoleServer>) -> Option<Window> {
     windows::of(&context.client_info()?.name)
 }
 
-/// What is left of a window beside the lines of ours.
+/// A window reduced by the room our own lines take.
 fn beside(window: Window) -> Window {
     window.less(1024, 8)
 }

@@ -1,10 +1,10 @@
-//! What a client may tell its model about the server as a whole: how the tools go together. Nothing is named that the
-//! profile does not offer.
+//! The server instructions that a client may pass on to its model: how the tools work together. Mentions only what
+//! the profile offers.
 
 use agent_bash::core::{Profile, TextLayout, short_duration};
 use std::time::Duration;
 
-/// For a server of `profile` that gives a handle on calls after `handle_after`.
+/// For a server with `profile` that answers calls with a handle after `handle_after`.
 pub(super) fn text(profile: &Profile, handle_after: Duration) -> String {
     let offers = |field| profile.schema_fields.contains(&field);
     let reader = if profile.layout == TextLayout::Paged {

@@ -16,22 +16,22 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Output in one answer, at most.
+/// Most output in one answer.
 pub(super) const PART: Window = Window {
     bytes: 50 * 1024,
     lines: usize::MAX,
 };
 
-/// Longest wait of `bash_output`, whatever is asked for: clients give up after 60 s.
+/// Upper limit for the wait of `bash_output`: clients give up after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
-/// From SIGTERM to SIGKILL.
+/// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long a job may take to read what is written to it.
+/// How long a job may take to read what is written to its stdin.
 const WRITE: Duration = Duration::from_secs(10);
 
-/// What a tool answers.
+/// The answer of a tool.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) text: String,
@@ -39,13 +39,13 @@ pub(super) struct Answer {
     pub(super) is_error: bool,
 }
 
-/// The tools about jobs, and how far each job's output was read.
+/// The job tools, and how far each job's output has been read.
 #[derive(Debug)]
 pub(super) struct JobTools {
     session: Arc<Session>,
     calls: Arc<Running>,
     clock: Arc<dyn Clock>,
-    /// The next byte that `bash_output` gives, by job.
+    /// Per job, the offset from which `bash_output` reads next.
     read: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -133,7 +133,7 @@ impl JobTools {
         }
         if let Some(account) = call.account() {
             let result = &account.result;
-            // All of it, and how it ended: what the call would have answered.
+            // All of the output and how it ended: what the call itself would have answered.
             return Answer {
                 text: result.text.clone(),
                 is_error: result.is_error,
@@ -271,7 +271,7 @@ impl JobTools {
         kept::jobs(&self.session).map_err(text)
     }
 
-    /// The call of that name.
+    /// The call with that name.
     fn call(&self, name: &str) -> Option<Arc<RunningCall>> {
         let number = name.strip_prefix(CALL)?.parse().ok()?;
         self.calls.find(number)
@@ -283,10 +283,10 @@ impl JobTools {
     }
 }
 
-/// Jobs are numbers; a call must not be taken for one.
+/// Job names are numbers; the prefix keeps call names distinct from them.
 const CALL: &str = "call-";
 
-/// How a call with a handle is named.
+/// The name of a call with a handle.
 pub(super) fn call_name(number: u64) -> String {
     format!("{CALL}{number}")
 }
@@ -316,7 +316,7 @@ fn call_state(call: &RunningCall) -> String {
     }
 }
 
-/// Whether a job runs, how it ended, what is missing and who lives on.
+/// Whether a job is running, how it ended, what output is missing and which processes survive.
 fn state(job: &JobData) -> String {
     let mut said = ending(&job.state);
     if let JobProgress::Ended { dropped_bytes, .. } = job.state
@@ -352,7 +352,7 @@ fn ending(state: &JobProgress) -> String {
     }
 }
 
-/// The output, and a line of ours below it.
+/// The output with a line of ours below it.
 pub(super) fn with_line(output: &str, line: &str) -> String {
     match output.trim_end_matches('\n') {
         "" => line.to_owned(),
@@ -360,7 +360,7 @@ pub(super) fn with_line(output: &str, line: &str) -> String {
     }
 }
 
-/// Leaves of a part what a window holds, the rest for the next part.
+/// Shortens a part to a window; the remainder is left for the next part.
 fn keep_within(part: &mut JobOutput, window: Window) {
     let mut keep = part.bytes.len();
     let ends = part.bytes.iter().enumerate();
@@ -368,11 +368,11 @@ fn keep_within(part: &mut JobOutput, window: Window) {
     if let Some((end, _)) = ends.nth(window.lines.saturating_sub(1)) {
         keep = end + 1;
     }
-    // What is no text takes more room than it is long.
+    // Undecodable bytes take more room as text than in the file.
     while keep > 1 && clean(&part.bytes[..keep]).len() > window.bytes {
         keep /= 2;
     }
-    // A part ends with a line, if one ends in it.
+    // End the part at a line end if there is one.
     let goes_on = keep < part.bytes.len() || !part.at_end;
     if let Some(end) = part.bytes[..keep].iter().rposition(|byte| *byte == b'\n')
         && goes_on
@@ -387,7 +387,7 @@ fn keep_within(part: &mut JobOutput, window: Window) {
     }
 }
 
-/// What names a command in a list.
+/// The line that represents a command in a list.
 fn first_line(command: &str) -> String {
     const NAMED: usize = 80;
     let first = command.lines().next().unwrap_or_default();

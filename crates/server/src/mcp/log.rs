@@ -1,4 +1,5 @@
-//! What a client may show to a person: notable ends of calls, as log notifications of the level it has asked for.
+//! Log notifications that a client may show to its user: notable ends of calls, from the level on that it asked
+//! for.
 
 #![expect(
     deprecated,
@@ -11,10 +12,10 @@ use rmcp::{Peer, RoleServer};
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
 
-/// Before a client has said which level it wants.
+/// The level until a client sets one.
 const DEFAULT: LoggingLevel = LoggingLevel::Notice;
 
-/// What is told.
+/// The minimum level that is sent.
 #[derive(Debug)]
 pub(super) struct Log(Mutex<LoggingLevel>);
 
@@ -25,12 +26,12 @@ impl Default for Log {
 }
 
 impl Log {
-    /// From now on, this and what is graver.
+    /// Sets the minimum level.
     pub(super) fn set(&self, level: LoggingLevel) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = level;
     }
 
-    /// Tells how a call ended.
+    /// Reports how a call ended.
     pub(super) async fn ended(&self, peer: &Peer<RoleServer>, command: &str, result: &ToolResult) {
         let level = match &result.status {
             Status::Lost { .. } => LoggingLevel::Error,
@@ -51,7 +52,7 @@ impl Log {
             "notices": result.notices.iter().map(|notice| &notice.text).collect::<Vec<_>>(),
         });
         let message = LoggingMessageNotificationParam::new(level, data).with_logger("agent-bash");
-        // A client that is gone needs no log.
+        // If the client is gone, nobody needs the log.
         let _ = peer.notify_logging_message(message).await;
     }
 }

@@ -1,4 +1,4 @@
-//! From a line to a message, or to what is to be said of a line that is none.
+//! Parses a line into a message, or into the error response for an invalid one.
 
 use crate::head::{Head, Scan};
 use rmcp::RoleServer;
@@ -6,18 +6,18 @@ use rmcp::model::{ErrorData, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use serde_json::Value;
 
-/// What a line is.
+/// The result of parsing a line.
 #[derive(Debug)]
 pub(super) enum Read {
-    /// A message.
+    /// A valid message.
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    /// Nothing that anybody waits for: a blank line, a notification or an answer that says nothing to us.
+    /// Nothing that needs an answer: a blank line, or an invalid notification or response.
     Nothing,
-    /// No message, and this is the answer.
+    /// Not a valid message; this is the error response.
     Refused(Box<TxJsonRpcMessage<RoleServer>>),
 }
 
-/// Reads a line.
+/// Parses a line.
 pub(super) fn read(line: &[u8]) -> Read {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Read::Nothing;
@@ -28,7 +28,7 @@ pub(super) fn read(line: &[u8]) -> Read {
     }
 }
 
-/// The answer to a line that was too long to be kept.
+/// The error response to a line that was too long.
 pub(super) fn too_long(head: &Head, longest: usize) -> Box<TxJsonRpcMessage<RoleServer>> {
     refusal(
         ErrorData::invalid_request(
@@ -42,7 +42,7 @@ pub(super) fn too_long(head: &Head, longest: usize) -> Box<TxJsonRpcMessage<Role
     )
 }
 
-/// The id by which a client waits: of a request, and of nothing else that may have one.
+/// The id of a request. Invalid notifications and responses have none that a client waits for.
 fn id_of(head: &Head) -> Option<RequestId> {
     let id = head.id.as_ref().filter(|_| head.has_method);
     id.and_then(request_id)
@@ -56,7 +56,7 @@ fn request_id(id: &Value) -> Option<RequestId> {
     }
 }
 
-/// The answer to a request whose id is that of one in flight.
+/// The error response to a request whose id is already in flight.
 pub(super) fn taken(id: RequestId) -> Box<TxJsonRpcMessage<RoleServer>> {
     let error = format!("a request with the id {id} is in flight; give each an id of its own");
     refusal(ErrorData::invalid_request(error, None), Some(id))
@@ -80,7 +80,7 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Read {
     if !is_request && (fields.contains_key("method") || is_answer) {
         return Read::Nothing;
     }
-    // With its id, so that its client finds what it waits for.
+    // With its id, so that the client can match the response.
     let id = fields.get("id").and_then(request_id);
     let said = if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
         "`jsonrpc` must be \"2.0\"".to_owned()
@@ -129,7 +129,7 @@ mod tests {
                 r#"{"jsonrpc":"2.0","method":"ping","params":{"x":"\ud83d"},"id":"a"}"#,
                 Some((json!("a"), -32700, "not JSON")),
             ),
-            // An answer to a question of ours is no request.
+            // A response to a request of ours is not a request.
             (
                 r#"{"jsonrpc":"2.0","id":1,"result":{"x":"\ud83d"}}"#,
                 Some((json!(null), -32700, "not JSON")),

@@ -10,13 +10,13 @@ use agent_bash::sink::{DEFAULT_LINES, MAX_PAGE, Search};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::json;
 
-/// Matches shown where nothing else is asked for.
+/// Default number of matches shown.
 const MATCHES: u64 = 200;
 
-/// Of a command, so much names its output.
+/// How much of a command is used to name its output.
 const NAMED: usize = 80;
 
-/// A page, or the lines that match.
+/// Reads a page, or the matching lines.
 pub(super) fn read(
     session: &Session,
     args: &ReadArgs,
@@ -42,7 +42,7 @@ pub(super) fn read(
             is_error: false,
         });
     };
-    // Each with the lines around it, and the line between two groups.
+    // Each match comes with context lines and a separator line.
     let around = args
         .context
         .min(usize::try_from(most / 4).unwrap_or(usize::MAX));
@@ -68,7 +68,7 @@ pub(super) fn read(
     })
 }
 
-/// The text of the resource `uri`: its first page, and how to go on.
+/// The text of the resource `uri`: its first page, and how to continue.
 pub(super) fn resource(session: &Session, uri: &str) -> Result<String, String> {
     let view = kept::open(session, uri).map_err(text)?;
     let page = PageData::from(view.lines(1, Some(u64::MAX)).map_err(text)?);
@@ -96,7 +96,7 @@ pub(super) fn resources(session: &Session) -> Vec<Resource> {
         .collect()
 }
 
-/// How the resources are named.
+/// The URI template of the resources.
 pub(super) fn template() -> ResourceTemplate {
     ResourceTemplate::new("artifact://{id}", "artifact")
         .with_description("The full output of a command that was shown only in part")

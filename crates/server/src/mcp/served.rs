@@ -1,5 +1,5 @@
-//! Between `rmcp`, which serves each request in a task of its own, and the server: requests begin in the order in which they were
-//! read, and one that panics is answered.
+//! A layer between `rmcp`, which runs each request in a task of its own, and our handler: requests start in the
+//! order in which they were read, and a request whose handler panics is answered.
 
 use agent_bash::in_order::{Ticket, Tickets};
 use agent_bash::panics::caught_in;
@@ -9,11 +9,11 @@ use rmcp::{ErrorData, RoleServer, Service};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The ticket of a request, as `rmcp` carries it.
+/// The ticket of a request, attached to it as an `rmcp` extension.
 #[derive(Debug, Clone)]
 struct Carried(Arc<Mutex<Option<Ticket>>>);
 
-/// Gives a request that was read its ticket.
+/// Attaches a ticket to a request.
 pub(super) fn attach(tickets: &mut Tickets, extensions: &mut Extensions) {
     extensions.insert(Carried(Arc::new(Mutex::new(Some(tickets.draw())))));
 }
@@ -23,7 +23,7 @@ fn take(extensions: &Extensions) -> Option<Ticket> {
     ticket.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
-/// A server, served so.
+/// A handler wrapped in this layer.
 #[derive(Debug)]
 pub(super) struct Served<S>(pub(super) S);
 

@@ -1,4 +1,4 @@
-//! What is shown of the output of a call that goes on, cleaned, cut and counted as a result's.
+//! The output so far of a call that continues, cleaned, truncated and counted like that of a result.
 
 use agent_bash::core::{
     ArtifactEnd, ArtifactMeta, OutputConsumer as _, OutputLimits, OutputSummary, Status, StreamId,
@@ -10,20 +10,20 @@ use agent_bash::sink::{CallOptions, CallOutput, CarriageReturn};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// The end of what a call has printed.
+/// The end of a call's output so far.
 #[derive(Debug)]
 pub(super) struct SoFar {
-    /// What is shown.
+    /// The text to show.
     pub(super) text: String,
-    /// Counts of all that was printed, up to now.
+    /// Counts of all output so far.
     pub(super) output: OutputSummary,
-    /// The byte of the output at which what is shown begins.
+    /// Offset in the output at which the shown text begins.
     pub(super) from: u64,
 }
 
 impl SoFar {
-    /// Of `part`, which begins at byte `asked` or, where that is no longer kept, later: as much of the end as `window` holds, and
-    /// at most `tail` lines.
+    /// From `part`, which begins at byte `asked`, or later if those bytes are no longer kept: as much of the end as
+    /// fits `window`, limited to `tail` lines.
     pub(super) fn of(part: &Part, asked: u64, tail: Option<NonZeroU64>, window: Window) -> Self {
         let options = CallOptions {
             streams: Streams::Merged,
@@ -38,7 +38,7 @@ impl SoFar {
             carriage_return: CarriageReturn::Overwrite,
             share_window: true,
         };
-        // Nothing is kept here, so there is nothing to be said of a file.
+        // Nothing is stored here, so nothing needs to be said about a file.
         let (meta, end) = (nothing_kept(), not_ended());
         let mut output = CallOutput::new(options, None, meta);
         output.narrow(window);
@@ -64,7 +64,7 @@ impl SoFar {
         }
     }
 
-    /// `lines 4001-5000 of 5000`, where not all is shown that was asked for.
+    /// `lines 4001-5000 of 5000`, if not all that was asked for is shown.
     pub(super) fn shown(&self) -> Option<String> {
         let [first, last] = self.output.shown_ranges.first()?;
         let total = self.output.total_lines;
@@ -123,7 +123,7 @@ mod tests {
                 0,
             ),
             (part(0, 0, b""), 0, "", vec![], 0, (0, 0), 0),
-            // More lines than the window has, then more bytes.
+            // First more lines than the window holds, then more bytes.
             (
                 part(0, 0, b"a\nb\nc\nd\n"),
                 0,
@@ -142,7 +142,7 @@ mod tests {
                 (11, 1),
                 11,
             ),
-            // What went before is counted, whether it was asked for or not.
+            // Earlier output is counted, whether it was asked for or not.
             (
                 part(100, 7, b"a\nb\n"),
                 100,

@@ -1,4 +1,4 @@
-//! The tools: what a model is told about them, and what it may give them.
+//! The tool definitions: descriptions and input schemas for the model.
 
 use super::jobs;
 use agent_bash::Session;
@@ -10,17 +10,17 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What an answer may have beside output, in bytes: notices, the line with the link, the end.
+/// Room for everything in an answer besides output, in bytes: notices, the line with the link, the outcome.
 pub(super) const BESIDE: usize = 16 * 1024;
 
-/// One of the tools.
+/// The tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Which {
     /// Runs a command.
     Bash,
     /// Reads a job's output.
     Output,
-    /// Writes to a job.
+    /// Writes to a job's stdin.
     Input,
     /// Ends a job.
     Kill,
@@ -31,7 +31,7 @@ pub(super) enum Which {
 }
 
 impl Which {
-    /// In the order in which they are listed.
+    /// In listing order.
     const ALL: [Self; 6] = [
         Self::Bash,
         Self::Output,
@@ -41,7 +41,7 @@ impl Which {
         Self::Read,
     ];
 
-    /// The tool of that name. The reader answers to both of its names.
+    /// Finds a tool by name. The reader has two names.
     pub(super) fn named(name: &str) -> Option<Self> {
         let is = |which: &Self| {
             [TextLayout::Standard, TextLayout::Paged]
@@ -51,7 +51,7 @@ impl Which {
         Self::ALL.into_iter().find(is)
     }
 
-    /// Its name. The texts of `paged` speak of a `view` tool.
+    /// Its name. The texts of `paged` refer to it as `view`.
     pub(super) fn name(self, layout: TextLayout) -> &'static str {
         match self {
             Self::Bash => "bash",
@@ -65,7 +65,7 @@ impl Which {
     }
 }
 
-/// A job: a number that `bash` has named, or the handle of a call.
+/// Names a job (a number given by `bash`) or a call (its handle).
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum JobName {
@@ -82,7 +82,7 @@ impl JobName {
     }
 }
 
-/// Of `bash_output`.
+/// Arguments of `bash_output`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OutputArgs {
@@ -93,7 +93,7 @@ pub(super) struct OutputArgs {
     pub(super) wait: Option<Value>,
 }
 
-/// Of `bash_input`.
+/// Arguments of `bash_input`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct InputArgs {
@@ -105,7 +105,7 @@ pub(super) struct InputArgs {
     pub(super) close: bool,
 }
 
-/// Of `bash_kill`.
+/// Arguments of `bash_kill`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KillArgs {
@@ -113,7 +113,7 @@ pub(super) struct KillArgs {
     pub(super) job: JobName,
 }
 
-/// Of `read_artifact`, alias `view`.
+/// Arguments of `read_artifact`, alias `view`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReadArgs {
@@ -127,12 +127,12 @@ pub(super) struct ReadArgs {
     pub(super) context: usize,
 }
 
-/// Their names under a profile.
+/// The tool names under a layout.
 pub(super) fn names(layout: TextLayout) -> [&'static str; 6] {
     Which::ALL.map(|which| which.name(layout))
 }
 
-/// All tools of a session; `structured`: with a schema of the data that a result has.
+/// All tools of a session. `structured`: with a schema for the result's data.
 pub(super) fn all(session: &Session, structured: bool) -> Vec<Tool> {
     let layout = session.tool().profile().layout;
     let mut tools: Vec<Tool> = Which::ALL
@@ -253,19 +253,19 @@ fn meta(which: Which, session: &Session) -> MetaObject {
     longest_shown(longest(which, session))
 }
 
-/// What Claude Code is told about a tool: of an answer with more characters than it expects, it shows the model the first 2 KB
-/// and the name of a file.
+/// A hint for Claude Code: without it, an answer longer than it expects is shown to the model as its first 2 KB and
+/// a file name.
 pub(super) fn longest_shown(limit: usize) -> MetaObject {
     let fields = json!({ "anthropic/maxResultSizeChars": limit });
     MetaObject(object(fields))
 }
 
-/// Bytes, and so at least characters, of the longest answer.
+/// Upper bound of an answer's length in bytes, and hence in characters.
 fn longest(which: Which, session: &Session) -> usize {
     let output = session.tool().profile().output.truncation.longest();
     let shown = match which {
         Which::Bash => output,
-        // What a call would have answered, too.
+        // They may also carry what the call itself would have answered.
         Which::Output | Which::Kill => output.max(jobs::PART.bytes),
         Which::Read => MAX_PAGE,
         Which::Input | Which::Jobs => 0,
@@ -280,8 +280,8 @@ fn object(value: Value) -> JsonObject {
     }
 }
 
-/// The schema of a result, without what clients of older drafts stumble over: the name of the draft, and formats of their
-/// own such as `uint64`.
+/// The schema of a result, without what clients of older drafts reject: the draft's name, and non-standard formats
+/// such as `uint64`.
 fn result_schema() -> JsonObject {
     let generator = SchemaSettings::draft2020_12()
         .for_serialize()

@@ -1,5 +1,6 @@
-//! The streams of an MCP client: lines in, lines out. `rmcp` has such a transport; this one answers what is no message with
-//! the id that it has, takes what comes before the handshake, and reads no further than its client takes answers.
+//! The transport for an MCP client: lines in, lines out. `rmcp` has a transport of its own; this one also answers
+//! invalid messages under their id, tolerates messages before the handshake, and applies backpressure: it stops
+//! reading while the client does not read answers.
 
 use super::message::{self, Read};
 use super::served;
@@ -21,22 +22,22 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore};
 
-/// Requests that may be unanswered; of a client that has so many, nothing more is read. Twice as many as commands may run: a
-/// client that reads its answers never gets there.
+/// Limit of unanswered requests; at the limit nothing more is read. Twice as many as commands may run, so a client
+/// that reads its answers never reaches it.
 const UNANSWERED: usize = 512;
 
-/// A client's messages, with bounds.
+/// A bounded transport.
 pub(super) struct Bounded<R, W> {
     lines: Lines<R>,
     output: Arc<AsyncMutex<Stoppable<W>>>,
     room: Arc<Semaphore>,
-    /// Room for the next request.
+    /// The permit for the next request.
     reserved: Option<OwnedSemaphorePermit>,
     unanswered: Unanswered,
     tickets: Tickets,
-    /// A conversation has begun.
+    /// The handshake has begun.
     begun: bool,
-    /// Given when there is nothing more to read.
+    /// Triggered at the end of input.
     ended: Cancel,
 }
 
@@ -67,11 +68,11 @@ where
         }
     }
 
-    /// The next message that is one. Dropping the future loses nothing.
+    /// The next valid message. Cancel safe.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             if self.reserved.is_none() {
-                // The semaphore is never closed.
+                // Never fails: the semaphore is never closed.
                 self.reserved = Arc::clone(&self.room).acquire_owned().await.ok();
             }
             let line = match self.lines.next().await {
@@ -95,18 +96,19 @@ where
         }
     }
 
-    /// Answers what `rmcp` does not get to see.
+    /// Answers a line that `rmcp` does not get to see.
     fn refuse(&mut self, answer: Box<TxJsonRpcMessage<RoleServer>>) {
-        // Beside the reading, whose future may be dropped. It takes the room of a request.
+        // In a task of its own, as the future that reads may be dropped. It occupies a request's permit until it is
+        // written.
         let (sending, room) = (self.write(*answer), self.reserved.take());
         tokio::spawn(async move {
-            // Without a client there is nobody to tell.
+            // If the client is gone, nobody needs the answer.
             let _ = sending.await;
             drop(room);
         });
     }
 
-    /// The id of a request, where an earlier one has it that is not answered yet. Of two such `rmcp` would answer one.
+    /// The id of a request, if an earlier unanswered request has the same. `rmcp` would answer only one of the two.
     fn taken_id(&self, message: &RxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
         let JsonRpcMessage::Request(JsonRpcRequest { id, .. }) = message else {
             return None;
@@ -115,7 +117,7 @@ where
         is_taken.then(|| id.clone())
     }
 
-    /// Whether a message is for `rmcp`, which gives up where the first is not a request.
+    /// Whether to pass a message to `rmcp`, which gives up if the first one is not a request.
     fn is_expected(&mut self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
         if let JsonRpcMessage::Request(JsonRpcRequest { request, .. }) = message {
             self.begun |= matches!(request, ClientRequest::InitializeRequest(_))
@@ -158,7 +160,7 @@ where
             JsonRpcMessage::Error(error) => error.id.clone(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        // Whoever reads the answer may use its id again; its room is taken until it is written.
+        // A client that has read the answer may reuse the id; the permit is kept until the answer is written.
         let room = answered.and_then(|id| self.unanswered.requests().remove(&id));
         let sending = self.write(message);
         async move {
@@ -168,7 +170,7 @@ where
         }
     }
 
-    /// Dropping the future loses nothing.
+    /// Cancel safe.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         let mut message = self.next().await;
         match &mut message {
@@ -180,7 +182,7 @@ where
                 }
             }
             Some(JsonRpcMessage::Notification(notification)) => {
-                // What is called off is not answered.
+                // A cancelled request is not answered.
                 if let ClientNotification::CancelledNotification(cancelled) =
                     &notification.notification
                     && let Some(id) = &cancelled.params.request_id
@@ -198,14 +200,14 @@ where
     }
 }
 
-/// An output that can be told to wait no longer for whoever should read it.
+/// An output stream whose pending writes can be aborted.
 #[derive(Debug)]
 pub(super) struct Stoppable<W> {
     output: W,
     stop: Stop,
 }
 
-/// Tells a [`Stoppable`].
+/// Aborts the writes of a [`Stoppable`].
 #[derive(Debug, Clone, Default)]
 pub(super) struct Stop(Arc<Mutex<Stopped>>);
 
@@ -221,7 +223,7 @@ impl Stop {
         Stoppable { output, stop }
     }
 
-    /// What is not written by now fails.
+    /// Makes pending and future writes fail.
     pub(super) fn stop(&self) {
         let mut stopped = self.stopped();
         stopped.given = true;
@@ -242,7 +244,7 @@ impl<W: AsyncWrite + Unpin> Stoppable<W> {
         act: impl FnOnce(Pin<&mut W>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         let this = self.get_mut();
-        // Before the attempt: a stop that comes meanwhile finds whom to wake.
+        // Register the waker before writing, so that a stop that arrives meanwhile wakes this task.
         let mut stopped = this.stop.stopped();
         if stopped.given {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
@@ -278,7 +280,7 @@ mod tests {
     use std::fmt::Write as _;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    /// Whether `future` is ready by itself.
+    /// Whether `future` is ready now.
     async fn is_ready<T>(future: impl Future<Output = T>) -> bool {
         tokio::select! {
             biased;
@@ -306,13 +308,13 @@ mod tests {
             assert!(transport.receive().await.is_some());
         }
         assert!(!is_ready(transport.receive()).await);
-        // An answer that is written makes room for one more.
+        // A written answer makes room for one more request.
         let answer = JsonRpcMessage::response(ServerResult::empty(()), RequestId::Number(7));
         transport.send(answer).await.unwrap();
         assert!(client_out.read_u8().await.is_ok());
         assert!(transport.receive().await.is_some());
         assert!(!is_ready(transport.receive()).await);
-        // So does an error.
+        // So does a written error.
         let error = rmcp::ErrorData::internal_error("", None);
         let error = JsonRpcMessage::error(error, Some(RequestId::Number(8)));
         transport.send(error).await.unwrap();

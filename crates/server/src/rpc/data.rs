@@ -1,4 +1,4 @@
-//! What responses have as `data`. `tool_call` has a `ToolResult`, which is core's.
+//! The `data` of responses. For `tool_call` it is core's `ToolResult`.
 
 mod from;
 
@@ -7,17 +7,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Of `bash`.
+/// Data of `bash`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BashData {
-    /// What is shown of the output.
+    /// The output shown.
     pub output: String,
-    /// Absent where the command was cancelled or its exit is not known.
+    /// Absent if the command was cancelled or its exit code is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Whether it was called off.
+    /// Whether it was cancelled.
     pub cancelled: bool,
-    /// Whether `output` is not all of it.
+    /// Whether `output` is incomplete.
     pub truncated: bool,
     /// Lines printed.
     pub total_lines: u64,
@@ -27,77 +27,78 @@ pub struct BashData {
     pub output_lines: u64,
     /// Bytes shown.
     pub output_bytes: u64,
-    /// The artifact with all of it, where something is not shown.
+    /// The artifact with the full output, if some of it is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
-    /// What else happened, as in a result: the user's shell was reset, say.
+    /// What else happened, as in a result; for example that the user's shell was reset.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<Notice>,
-    /// The same by the names that clients of such a protocol have used before.
+    /// The same under the names that clients of similar protocols use.
     #[serde(flatten)]
     pub by_old_names: OldBashData,
 }
 
-/// What [`BashData`] says, by the names that it had first.
+/// [`BashData`] under its older, camelCase names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OldBashData {
-    /// `exit_code`.
+    /// As `exit_code`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// `total_lines`.
+    /// As `total_lines`.
     pub total_lines: u64,
-    /// `total_bytes`.
+    /// As `total_bytes`.
     pub total_bytes: u64,
-    /// `output_lines`.
+    /// As `output_lines`.
     pub output_lines: u64,
-    /// `output_bytes`.
+    /// As `output_bytes`.
     pub output_bytes: u64,
-    /// `artifact_id`.
+    /// As `artifact_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
 }
 
-/// Of `hello`.
+/// Data of `hello`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HelloData {
-    /// Of agent-bash.
+    /// Version of agent-bash.
     pub version: String,
-    /// How calls behave and how their results read.
+    /// The profile in force: how calls behave and how results read.
     pub profile: String,
-    /// The model's other tools, as they count from now on; `null` where nobody has said.
+    /// The model's other tools from now on; `null` if nobody has named them.
     pub tools: Option<Vec<String>>,
 }
 
-/// Of `cancel`.
+/// Data of `cancel`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CancelData {
-    /// Whether there was such a request. It is answered soon.
+    /// Whether there was such a request. Its own response follows soon.
     pub cancelled: bool,
 }
 
-/// Of `check`.
+/// Data of `check`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckData {
     /// `allow`, `block` or `unreadable`.
     pub verdict: String,
-    /// What decided: `safety`, `safemode`, `interceptor`; `null`, as the rest, where it is allowed.
+    /// The check that decided: `safety`, `safemode`, `interceptor`. This and the fields below are `null` if the
+    /// script is allowed.
     pub check: Option<String>,
-    /// The rule, by its id.
+    /// The id of the rule.
     pub rule: Option<String>,
-    /// The rule's group, for a safety rule.
+    /// The group of a safety rule.
     pub group: Option<String>,
-    /// The sentence to show.
+    /// The message to show.
     pub message: Option<String>,
-    /// How to say it so that it passes, where there is a way.
+    /// An alternative that would be allowed, if there is one.
     pub instead: Option<String>,
-    /// Where in the script, in bytes: `[from, to]`.
+    /// The offending part of the script, as byte offsets `[from, to]`.
     pub span: Option<[usize; 2]>,
-    /// The tool to use instead, for the interceptor.
+    /// For the interceptor: the tool to use instead.
     pub suggested_tool: Option<String>,
 }
 
-/// Of `schema`.
+/// Data of `schema`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SchemaData {
@@ -105,103 +106,104 @@ pub enum SchemaData {
     Tool {
         /// Always `bash`.
         name: String,
-        /// For the model; names the working directory.
+        /// The description for the model; names the working directory.
         description: String,
-        /// JSON Schema of the call's fields.
+        /// JSON Schema of the input.
         input_schema: Value,
     },
     /// An adapter's tools.
     Adapter {
-        /// Each as its provider's interface takes it: by a `type` that the provider knows, or by `name`, `description` and
-        /// `input_schema`.
+        /// Each in the form that its provider's API takes: with a `type` that the provider knows, or with `name`,
+        /// `description` and `input_schema`.
         tools: Vec<Value>,
     },
 }
 
-/// Of `adapter_call`.
+/// Data of `adapter_call`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AdapterCallData {
-    /// What the model reads, in the tool's own words.
+    /// What the model reads, in the format of the adapted tool.
     pub content: String,
-    /// Whether the tool calls it an error.
+    /// Whether the tool reports an error.
     pub is_error: bool,
-    /// The answer as the tool's programs take it; `null` where it has no such form.
+    /// Structured output in the adapted tool's format; `null` if it has none.
     pub structured: Option<Value>,
-    /// The ordinary result, of the last command where there were several; `null` while it goes on, and where none was asked
-    /// for.
+    /// The regular result, of the last command if there were several; `null` while the call continues, and if it
+    /// ran no command.
     pub result: Option<ToolResult>,
 }
 
-/// Of `ping`.
+/// Data of `ping`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PingData {
-    /// Of agent-bash.
+    /// Version of agent-bash.
     pub version: String,
 }
 
-/// Of `jobs.list`.
+/// Data of `jobs.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobsData {
-    /// In the order of their starts.
+    /// In the order in which they started.
     pub jobs: Vec<JobData>,
 }
 
-/// A background job, as it is at this moment. Of `jobs.show` and `jobs.input`.
+/// A background job at this moment. Data of `jobs.show` and `jobs.input`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobData {
-    /// Its name in the session: a number, as text.
+    /// Its name in the session: a number as text.
     pub id: String,
-    /// `started` as a job, or `adopted`: what a call left behind.
+    /// `started` as a job, or `adopted`: survivors of a call.
     pub kind: JobOrigin,
-    /// The script; of adopted survivors that of their call.
+    /// The script; for adopted survivors, that of their call.
     pub command: String,
-    /// Where it was started.
+    /// Its working directory at the start.
     pub cwd: String,
-    /// Process id of its shell.
+    /// Pid of its shell.
     pub pid: u32,
     /// Its process group.
     pub pgid: u32,
-    /// The file with what it prints; `null` where its call kept none.
+    /// The file that holds its output; `null` if its call kept none.
     pub output: Option<String>,
-    /// Whether it reads what `jobs.input` writes.
+    /// Whether it can read input written with `jobs.input`.
     pub stdin: bool,
-    /// Whether it runs, or how it ended.
+    /// Whether it is running, or how it ended.
     pub state: JobProgress,
-    /// When its script was handed over.
+    /// When its script was started.
     pub started_at: Timestamp,
-    /// Of one that has ended, or is lost: its processes that live on. Those that hold its output still write to it.
+    /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
+    /// it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Survivor>,
 }
 
-/// How a job came about.
+/// How a job came into being.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JobOrigin {
-    /// As a job.
+    /// Started as a job.
     Started,
-    /// It is what a call left behind.
+    /// Adopted: survivors of a call.
     Adopted,
 }
 
-/// Whether a job runs.
+/// Whether a job is running.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobProgress {
-    /// It does.
+    /// Running.
     Running,
-    /// It has ended.
+    /// Ended.
     Ended {
         /// How.
         ending: JobEndingData,
         /// When.
         ended_at: Timestamp,
-        /// Bytes that it printed and that are not in its output file, since that had all it may have.
+        /// Bytes it printed that are not in its output file because the file had reached its limit.
         dropped_bytes: u64,
-        /// Whether processes of it lived on; `left` of the job names those that still do.
+        /// Whether processes of it outlived it; the job's `left` names those still alive.
         left: bool,
     },
-    /// How it ended cannot be known.
+    /// How it ended is unknown.
     Lost {
         /// What was observed instead.
         reason: String,
@@ -214,185 +216,185 @@ pub enum JobProgress {
 pub enum JobEndingData {
     /// Its shell exited.
     Exited {
-        /// 0 to 255.
+        /// Exit code, 0 to 255.
         code: i32,
     },
-    /// Its shell was ended by a signal.
+    /// Its shell was killed by a signal.
     Signaled {
-        /// Such as `SIGKILL`.
+        /// For example `SIGKILL`.
         signal: String,
-        /// The platform's number.
+        /// The platform's signal number.
         number: i32,
     },
-    /// It was ended when its time was up.
+    /// It reached its time limit.
     TimedOut {
         /// The limit in milliseconds.
         after_ms: u64,
     },
-    /// Survivors of a call: all have ended.
+    /// For survivors of a call: all of them have ended.
     Gone,
 }
 
-/// Of `jobs.output`.
+/// Data of `jobs.output`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobOutputData {
-    /// What it printed; what is not UTF-8 is replaced.
+    /// The output; invalid UTF-8 is replaced.
     pub text: String,
-    /// Where `text` begins, in bytes from the beginning of the output.
+    /// Offset in the output where `text` begins, in bytes.
     pub from: u64,
-    /// Where the next part begins.
+    /// Offset where the next part begins.
     pub next: u64,
-    /// Nothing follows now …
+    /// Whether this is the end of the output so far.
     pub at_end: bool,
-    /// … and nothing will: the job has ended, and nobody holds its output any longer.
+    /// Whether this is the end for good: the job has ended and nothing holds its output open any more.
     pub complete: bool,
-    /// The job, as it was just before.
+    /// The job, as it was just before the output was read.
     pub job: JobData,
 }
 
-/// Of `jobs.wait`.
+/// Data of `jobs.wait`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobWaitData {
-    /// Whether it has ended. If not, the time was up or the waiting was called off.
+    /// Whether it has ended. If not, the wait timed out or was cancelled.
     pub over: bool,
     /// The job now.
     pub job: JobData,
 }
 
-/// Of `jobs.kill`.
+/// Data of `jobs.kill`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JobKillData {
     /// The job now.
     pub job: JobData,
-    /// Processes of it that are alive all the same.
+    /// Its processes that are still alive.
     pub survivors: Vec<Survivor>,
 }
 
-/// Of `artifact.list`.
+/// Data of `artifact.list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactsData {
     /// Oldest first.
     pub artifacts: Vec<ArtifactData>,
 }
 
-/// A full output that is kept.
+/// A stored full output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactData {
-    /// As the result of its call names it.
+    /// The reference, as in the result of its call.
     pub artifact: ArtifactRef,
     /// The command, or its beginning.
     pub command: String,
-    /// Where it ran.
+    /// Its working directory.
     pub cwd: String,
-    /// When.
+    /// When it started.
     pub started_at: Timestamp,
-    /// How long.
+    /// How long it took.
     pub duration_ms: u64,
     /// How it ended.
     pub status: Status,
 }
 
-/// Of `artifact.show`.
+/// Data of `artifact.show`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PageData {
-    /// The page, clean text.
+    /// The page as clean text.
     pub text: String,
-    /// The first and the last line on it, from 1; `null` where it is empty.
+    /// First and last line on the page, from 1; `null` if it is empty.
     pub lines: Option<[u64; 2]>,
-    /// Lines of the artifact.
+    /// Total lines of the artifact.
     pub total_lines: u64,
-    /// Bytes of the artifact.
+    /// Total bytes of the artifact.
     pub total_bytes: u64,
-    /// `offset` of the next page; `null` after the last, and where a page ends inside a line.
+    /// `offset` of the next page; `null` after the last page, and if the page ends inside a line.
     pub next: Option<u64>,
-    /// `byte` of the next page, where this one ends inside a line.
+    /// `byte` of the next page, if this one ends inside a line.
     pub next_byte: Option<u64>,
-    /// The same as a sentence, where the page is not all there is.
+    /// The same as a sentence, if the page is not everything.
     pub hint: Option<String>,
 }
 
-/// Of `artifact.grep`.
+/// Data of `artifact.grep`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundData {
     /// Matches and their context as `grep -n` prints them.
     pub text: String,
     /// The same, line by line.
     pub lines: Vec<FoundLineData>,
-    /// Matches in all, shown or not.
+    /// Number of matches, shown or not.
     pub total_matches: u64,
-    /// `offset` by which those are found that are not shown.
+    /// `offset` from which to find the matches that are not shown.
     pub next: Option<u64>,
     /// The same as a sentence.
     pub hint: Option<String>,
 }
 
-/// A line that was found, or stands near one.
+/// A matching line or a line of context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundLineData {
     /// Its number, from 1.
     pub number: u64,
-    /// Its text without the line's end.
+    /// Its text without the line end.
     pub text: String,
     /// Whether it matches; otherwise it is context.
     pub is_match: bool,
 }
 
-/// Of `session.list`.
+/// Data of `session.list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShellsData {
-    /// In the order in which they were named.
+    /// In the order in which they were first named.
     pub sessions: Vec<ShellData>,
 }
 
 /// A persistent shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShellData {
-    /// As calls name it.
+    /// The name that calls use.
     pub name: String,
-    /// Whether a call runs in it.
+    /// Whether a call is running in it.
     pub busy: bool,
-    /// Where it is; `null` while it is busy, and before its first call has ended.
+    /// Its working directory; `null` while it is busy, and before its first call has ended.
     pub cwd: Option<String>,
 }
 
-/// Of `session.reset`.
+/// Data of `session.reset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ResetData {
     /// Whether there was such a shell.
     pub reset: bool,
 }
 
-/// Of `session.messages` and `session.end_turn`.
+/// Data of `session.messages` and `session.end_turn`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesData {
     /// In order.
     pub messages: Vec<MessageData>,
 }
 
-/// A command of the user's, as it is recorded.
+/// A recorded command of the user's.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageData {
-    /// As it was given.
+    /// As the user gave it.
     pub command: String,
-    /// What is shown of its output.
+    /// The output shown.
     pub output: String,
-    /// `null` where it was ended from outside, or nothing is known.
+    /// `null` if it was killed or its exit code is unknown.
     pub exit_code: Option<i32>,
-    /// Whether it was called off.
+    /// Whether it was cancelled.
     pub cancelled: bool,
-    /// Whether `output` is not all of it.
+    /// Whether `output` is incomplete.
     pub truncated: bool,
-    /// All of it, where something is not shown.
+    /// The full output, if some of it is not shown.
     pub artifact: Option<ArtifactRef>,
-    /// When it was started.
+    /// When it started.
     pub time: Timestamp,
-    /// Whether the model does not get to see it.
+    /// Whether it is hidden from the model.
     pub excluded_from_context: bool,
-    /// What the model reads of it; `null` where it is excluded.
+    /// The text that the model reads; `null` if excluded.
     pub text: Option<String>,
 }
 
-/// Which command has which data. Those that are not here have none.
+/// Maps each command to its data. Commands that are missing here have none.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DataByCommand {
     hello: HelloData,

@@ -1,4 +1,4 @@
-//! From a request to the data of its response.
+//! Serves a request and produces the data of its response.
 
 use super::data::{
     ArtifactsData, BashData, CancelData, FoundData, HelloData, JobData, JobKillData, JobOutputData,
@@ -23,22 +23,22 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes of a job's output in one response, at most.
+/// Most bytes of a job's output in one response.
 const OUTPUT_PART: usize = 256 * 1024;
 
-/// Matches shown where nothing else is asked for.
+/// Default number of matches shown.
 const MATCHES: usize = 200;
 
-/// From SIGTERM to SIGKILL where nothing else is asked for.
+/// Default time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// How long a job may take to read what is written to it.
+/// How long a job may take to read what is written to its stdin.
 const WRITE: Duration = Duration::from_secs(10);
 
-/// The data of a response as it is written, or why there is none, as a sentence.
+/// The serialised data of a response, or the error message.
 pub(super) type Answer = Result<Option<Box<RawValue>>, String>;
 
-/// Serves what is about other requests; `None` for anything else.
+/// Serves requests about other requests; `None` for all others.
 pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
     match call {
         RpcCall::AbortBash { target } => {
@@ -53,7 +53,7 @@ pub(super) fn control(call: &RpcCall, in_flight: &InFlight) -> Option<Answer> {
     }
 }
 
-/// Greets a client: `tools` are those that it has named, now or before.
+/// Answers `hello`; `tools` are those the client has named, now or before.
 pub(super) fn hello(session: &Session, tools: Option<&Vec<String>>) -> Answer {
     let profile = session.tool().profile();
     data(HelloData {
@@ -68,15 +68,15 @@ pub(super) struct Asking {
     pub(super) id: Option<RpcId>,
     pub(super) session: Arc<Session>,
     pub(super) adapted: Adapted,
-    /// The model's other tools, where `hello` has named them.
+    /// The model's other tools, if `hello` has named them.
     pub(super) tools: Option<Vec<String>>,
     pub(super) outbox: Outbox,
-    /// Given when it is called off.
+    /// Triggered when the request is cancelled.
     pub(super) cancel: Cancel,
 }
 
 impl Asking {
-    /// Serves it.
+    /// Serves the request.
     pub(super) async fn answer(&self, call: RpcCall) -> Answer {
         let session = &*self.session;
         match call {
@@ -90,7 +90,7 @@ impl Asking {
                 stream,
                 tools,
             } => self.tool_call(request, stream, tools).await,
-            // Served before, by `control` and `hello`.
+            // Already served by `control` and `hello`.
             RpcCall::AbortBash { .. } | RpcCall::Cancel { .. } | RpcCall::Hello { .. } => Ok(None),
             RpcCall::Check { command, tools } => self.check(command, tools).await,
             RpcCall::Schema { adapter } => self.schema(adapter.as_deref()),
@@ -206,14 +206,14 @@ impl Asking {
         };
         let message = ran.map_err(text)?;
         match message.status {
-            // No output and no exit code would be those of a command that ran.
+            // Empty output without an exit code would look like a command that ran.
             Status::NotStarted { reason } => Err(format!("not started: {reason}")),
             Status::Lost { reason } => Err(format!("nobody knows how it ended: {reason}")),
             _ => data(BashData::from(message)),
         }
     }
 
-    /// The calls about what is kept.
+    /// Serves the requests about artifacts.
     async fn artifacts(&self, call: RpcCall) -> Answer {
         match call {
             RpcCall::ArtifactList => {
@@ -347,7 +347,7 @@ impl Asking {
     }
 }
 
-/// Takes updates to the outbox.
+/// Sends updates to the outbox.
 struct ToClient<'a>(&'a Asking);
 
 impl Watcher for ToClient<'_> {
@@ -365,7 +365,7 @@ fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-/// What reads files or thinks for long is done beside the tasks that others wait for.
+/// Runs blocking or long work on another thread, so that it does not hold up other tasks.
 async fn apart<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
@@ -374,7 +374,7 @@ async fn apart<T: Send + 'static>(
         .unwrap_or_else(|error| Err(format!("not served: {error}")))
 }
 
-/// Seconds, or a text such as `90s`.
+/// Parses seconds, or a text such as `90s`.
 fn duration(field: &str, value: &Value) -> Result<Duration, String> {
     let written = match value {
         Value::String(written) => written.clone(),

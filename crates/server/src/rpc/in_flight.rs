@@ -1,17 +1,17 @@
-//! The requests that are not answered yet: how many there may be, and how one of them is called off.
+//! The requests in flight: their limits, and how to cancel one.
 
 use super::message::RpcId;
 use agent_bash::core::Cancel;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Requests that may be in flight at once: each may be a shell with processes of its own.
+/// Limit of requests in flight: each may be a shell with processes of its own.
 pub const MAX_REQUESTS: usize = 256;
 
-/// Length of the lines that those came in, in all. A line is at most 8 MiB.
+/// Limit of the total length of their lines. A single line is at most 8 MiB.
 pub const MAX_REQUEST_BYTES: usize = 64 << 20;
 
-/// All of them. Clones are the same.
+/// The table of requests in flight. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct InFlight(Arc<Mutex<Table>>);
 
@@ -30,27 +30,27 @@ struct Entry {
     cancel: Cancel,
 }
 
-/// Which requests a cancellation is meant for.
+/// Tells `bash` requests, which `abort_bash` cancels, from others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// `bash`.
     Bash,
-    /// Any other.
+    /// Any other request.
     Other,
 }
 
-/// A request in flight; dropping it takes it off the table.
+/// A request in flight; dropping it removes it from the table.
 #[derive(Debug)]
 pub(super) struct Flight {
     table: InFlight,
     key: u64,
-    /// Given when the request is called off.
+    /// Triggered when the request is cancelled.
     pub(super) cancel: Cancel,
 }
 
 impl InFlight {
-    /// Puts a request on the table; `Err` says that there is no room, or that its id is another's: nobody could tell their answers
-    /// apart.
+    /// Adds a request. `Err` if a limit is reached, or if its id is already in flight: the answers could not be
+    /// told apart.
     pub(super) fn begin(
         &self,
         id: Option<RpcId>,
@@ -98,19 +98,19 @@ impl InFlight {
         })
     }
 
-    /// Calls off every request with this id. Answers whether there was one.
+    /// Cancels every request with this id. Returns whether there was one.
     pub(super) fn cancel(&self, target: &RpcId) -> bool {
         self.cancel_where(|entry| entry.id.as_ref() == Some(target))
     }
 
-    /// Calls off `bash`, if it is the one with this id or none is said.
+    /// Cancels `bash`, if it has this id or no id is given.
     pub(super) fn abort_bash(&self, target: Option<&RpcId>) -> bool {
         self.cancel_where(|entry| {
             entry.kind == Kind::Bash && (target.is_none() || entry.id.as_ref() == target)
         })
     }
 
-    /// Calls off everything.
+    /// Cancels all requests.
     pub(super) fn cancel_all(&self) {
         self.cancel_where(|_| true);
     }
@@ -131,7 +131,8 @@ impl InFlight {
 }
 
 impl Flight {
-    /// Its id is free: whoever reads the answer may use it again. It takes room until it is dropped.
+    /// Frees the id before the answer is sent, as the client may reuse it on reading the answer. The limits count
+    /// the request until it is dropped.
     pub(super) fn free_id(&self) {
         if let Some(entry) = self.table.table().requests.get_mut(&self.key) {
             entry.id = None;

@@ -1,8 +1,8 @@
-//! The lines of the protocol: requests in, responses and updates out. What a response has as `data` is in
+//! The messages of the protocol: requests in, responses and updates out. The `data` of responses is in
 //! [`super::data`].
 //!
-//! Everything is `snake_case`, as the rest of agent-bash; the data of `bash` has the `camelCase` names besides that existing clients
-//! of such a protocol use.
+//! Names are `snake_case`, as everywhere in agent-bash; the data of `bash` also carries the `camelCase` names that
+//! existing clients of such protocols use.
 
 use super::name::Name;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 use std::num::NonZeroU64;
 
-/// What a client calls its request by; the response carries it back unchanged.
+/// The id a client gives its request; the response repeats it unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a text or a number")]
 pub enum RpcId {
@@ -20,35 +20,35 @@ pub enum RpcId {
     Text(String),
 }
 
-/// One line from a client. Fields that are not known are not looked at.
+/// One line from a client. Unknown fields are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RpcRequest {
-    /// How the response will name it. A request without one is answered without one.
+    /// Repeated in the response. A request without an id gets a response without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<RpcId>,
-    /// What is asked for.
+    /// The request itself.
     #[serde(flatten)]
     pub call: RpcCall,
 }
 
-/// What a client can ask for.
+/// The requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum RpcCall {
-    /// Says who is calling; for all requests after it. Needed by nobody; data: `HelloData`.
+    /// Introduces the client; applies to all later requests. Optional. Data: `HelloData`.
     Hello {
-        /// The tools that the model has beside this one, in place of those of the settings.
+        /// The other tools that the model has; overrides the settings.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
     },
-    /// A command of the user's in the session's own shell; data: `BashData`.
+    /// Runs a command of the user's in the session's own shell. Data: `BashData`.
     Bash {
         /// The script.
         command: String,
-        /// Whether updates come before the response, and of which kind.
+        /// Whether to send updates before the response, and of which kind.
         #[serde(default)]
         stream: Stream,
-        /// Leaves the command out of what the model is told (`!!cmd`).
+        /// Hides the command from the model (`!!cmd`).
         #[serde(
             default,
             alias = "excludeFromContext",
@@ -56,109 +56,109 @@ pub enum RpcCall {
         )]
         exclude_from_context: bool,
     },
-    /// Ends the running `bash` command; always succeeds, without data.
+    /// Cancels the running `bash` command. Always succeeds, without data.
     AbortBash {
-        /// Only if it is the one with this id.
+        /// Only if it has this id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         target: Option<RpcId>,
     },
-    /// One call through the pipeline; data: `ToolResult` (`tool_result.schema.json`).
+    /// Runs one call through the pipeline. Data: `ToolResult` (`tool_result.schema.json`).
     ToolCall {
-        /// The call (`request.schema.json`), or its command alone.
+        /// The call (`request.schema.json`), or just its command.
         request: Value,
-        /// Whether updates come before the response, and of which kind.
+        /// Whether to send updates before the response, and of which kind.
         #[serde(default)]
         stream: Stream,
-        /// The tools that the model has beside this one, for this call: what `hello` and the settings say if left out.
+        /// The other tools that the model has, for this call; by default those of `hello` or the settings.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
     },
-    /// Calls off a request that is not answered yet; data: `CancelData`.
+    /// Cancels a request that has not been answered yet. Data: `CancelData`.
     Cancel {
         /// Its id.
         target: RpcId,
     },
-    /// Judges a script without running it; data: `CheckData`.
+    /// Checks a script without running it. Data: `CheckData`.
     Check {
         /// The script.
         command: String,
-        /// As of `tool_call`.
+        /// As in `tool_call`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tools: Option<Vec<String>>,
     },
-    /// What a model is told about the tool, or about an adapter's tools; data: `SchemaData`.
+    /// The tool definition for a model, or those of an adapter. Data: `SchemaData`.
     Schema {
-        /// Of this adapter's tools instead.
+        /// Return this adapter's tools instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         adapter: Option<String>,
     },
-    /// One call of an adapter's tool; data: `AdapterCallData`.
+    /// Calls a tool of an adapter. Data: `AdapterCallData`.
     AdapterCall {
-        /// Which adapter, such as `codex`.
+        /// The adapter, for example `codex`.
         adapter: String,
-        /// Which of its tools, such as `exec_command`.
+        /// The tool, for example `exec_command`.
         tool: String,
-        /// The tool's fields, as the model gave them.
+        /// The tool's input, as the model gave it.
         #[serde(default)]
         input: Value,
     },
-    /// Answers, and does nothing else; data: `PingData`.
+    /// Does nothing but answer. Data: `PingData`.
     Ping,
-    /// All background jobs, in the order of their starts; data: `JobsData`.
+    /// Lists all background jobs in the order in which they started. Data: `JobsData`.
     #[serde(rename = "jobs.list")]
     JobsList,
-    /// One job; data: `JobData`.
+    /// Returns one job. Data: `JobData`.
     #[serde(rename = "jobs.show")]
     JobsShow {
-        /// Which.
+        /// The job's name.
         job: Name,
     },
-    /// Part of what a job has printed; data: `JobOutputData`.
+    /// Returns a part of a job's output. Data: `JobOutputData`.
     #[serde(rename = "jobs.output")]
     JobsOutput {
-        /// Which.
+        /// The job's name.
         job: Name,
-        /// From this byte on: `next` of the part before; from the beginning if left out.
+        /// Start at this byte: `next` of the previous part. Default: the beginning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offset: Option<u64>,
-        /// The last lines instead.
+        /// Return the last lines instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<NonZeroU64>,
     },
-    /// Waits until a job has ended; data: `JobWaitData`. Waiting ends nothing.
+    /// Waits until a job has ended. Does not end it. Data: `JobWaitData`.
     #[serde(rename = "jobs.wait")]
     JobsWait {
-        /// Which.
+        /// The job's name.
         job: Name,
-        /// For at most so long: seconds, or a text such as `"90s"`.
+        /// Maximum wait: seconds, or a text such as `"90s"`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         timeout: Option<Value>,
     },
-    /// Ends a job with everything it has: SIGTERM, then SIGKILL; data: `JobKillData`.
+    /// Ends a job and all its processes: SIGTERM, then SIGKILL. Data: `JobKillData`.
     #[serde(rename = "jobs.kill")]
     JobsKill {
-        /// Which.
+        /// The job's name.
         job: Name,
-        /// From SIGTERM to SIGKILL: seconds, or a text; 2 s if left out.
+        /// Time between SIGTERM and SIGKILL: seconds, or a text. Default: 2 s.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grace: Option<Value>,
     },
-    /// Writes to a job that was started with `stdin: pipe`; data: `JobData`.
+    /// Writes to the stdin of a job that was started with `stdin: pipe`. Data: `JobData`.
     #[serde(rename = "jobs.input")]
     JobsInput {
-        /// Which.
+        /// The job's name.
         job: Name,
-        /// What it reads, byte for byte; nothing is added.
+        /// The input, byte for byte; nothing is appended.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
-        /// Lets its input end after that.
+        /// Close its stdin afterwards.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         close: bool,
     },
-    /// The full outputs that are kept, oldest first; data: `ArtifactsData`.
+    /// Lists the stored full outputs, oldest first. Data: `ArtifactsData`.
     #[serde(rename = "artifact.list")]
     ArtifactList,
-    /// A page of one; data: `PageData`.
+    /// Returns a page of one. Data: `PageData`.
     #[serde(rename = "artifact.show")]
     ArtifactShow {
         /// Its number, its link (`artifact://3`), or its path.
@@ -166,67 +166,67 @@ pub enum RpcCall {
         /// First line, from 1.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offset: Option<NonZeroU64>,
-        /// How many lines; 2000 if left out. A page has at most 250 KB.
+        /// Number of lines. Default: 2000. A page has at most 250 KB.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<NonZeroU64>,
-        /// The last lines instead.
+        /// Return the last lines instead.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tail: Option<NonZeroU64>,
-        /// From this byte of the file on instead, where a line is longer than a page.
+        /// Start at this byte of the file instead: for lines longer than a page.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         byte: Option<u64>,
     },
-    /// The lines of one that match a regular expression; data: `FoundData`.
+    /// Returns the lines of one that match a regular expression. Data: `FoundData`.
     #[serde(rename = "artifact.grep")]
     ArtifactGrep {
         /// Its number, its link (`artifact://3`), or its path.
         artifact: Name,
         /// The expression; `(?i)` in front ignores case.
         pattern: String,
-        /// Lines shown around each match.
+        /// Lines of context around each match.
         #[serde(default)]
         context: usize,
         /// Search from this line on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         offset: Option<NonZeroU64>,
-        /// Show at most so many matches; 200 if left out.
+        /// Show at most this many matches. Default: 200.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         limit: Option<usize>,
     },
-    /// The persistent shells that calls have named; data: `ShellsData`. The user's own (`bash`) is `!`.
+    /// Lists the persistent shells that calls have named. The user's own (`bash`) is `!`. Data: `ShellsData`.
     #[serde(rename = "session.list")]
     SessionList,
-    /// Forgets a persistent shell: the next call that names it gets a new one; data: `ResetData`.
+    /// Discards a persistent shell; the next call that names it gets a new one. Data: `ResetData`.
     #[serde(rename = "session.reset", alias = "session.close")]
     SessionReset {
         /// Its name.
         session: String,
     },
-    /// What `bash` has run so far, in order, without what is held back; data: `MessagesData`.
+    /// The user's commands so far, in order, except those held back. Data: `MessagesData`.
     #[serde(rename = "session.messages")]
     SessionMessages,
-    /// The model's turn begins: what `bash` runs meanwhile is held back. Without data.
+    /// Begins the model's turn: the user's commands are held back until it ends. No data.
     #[serde(rename = "session.begin_turn")]
     SessionBeginTurn,
-    /// The model's turn is over; data: `MessagesData`, those that were held back.
+    /// Ends the model's turn. Data: `MessagesData` with the commands that were held back.
     #[serde(rename = "session.end_turn")]
     SessionEndTurn,
 }
 
-/// Whether a call says what it prints while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`.
+/// Whether a call sends its output while it runs: `false`, `true` (the same as `"snapshot"`), `"delta"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, JsonSchema)]
 #[schemars(with = "StreamForm")]
 pub enum Stream {
-    /// It does not.
+    /// No updates.
     #[default]
     Off,
-    /// Each update is the tail of the output as it is then.
+    /// Each update is the current tail of the output.
     Snapshot,
-    /// Each update is what has come since the one before.
+    /// Each update is what has come since the previous one.
     Delta,
 }
 
-/// [`Stream`] as it is written.
+/// [`Stream`] as serialised.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum StreamForm {
@@ -268,7 +268,7 @@ impl<'de> Deserialize<'de> for Stream {
     }
 }
 
-/// One line to a client: the answer to a request.
+/// One line to a client: the response to a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(bound(deserialize = "D: Deserialize<'de>"))]
 #[schemars(rename = "RpcResponse")]
@@ -279,20 +279,20 @@ pub struct RpcResponse<D = Value> {
     /// Always `response`.
     #[serde(rename = "type")]
     pub kind: ResponseTag,
-    /// The request's `type`; empty where that could not be read.
+    /// The request's `type`; empty if it could not be read.
     pub command: String,
-    /// Whether the request was served. A command that failed was.
+    /// Whether the request was served. True even if the command it ran failed.
     pub success: bool,
-    /// What was asked for.
+    /// The response's data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<D>,
-    /// What was wrong with the request, and what to do.
+    /// What was wrong with the request, and what to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl<D> RpcResponse<D> {
-    /// The answer that has what was asked for, if that is anything.
+    /// The response to a request that was served, with its data if it has any.
     pub fn success(id: Option<RpcId>, command: &str, data: Option<D>) -> Self {
         Self {
             id,
@@ -304,8 +304,8 @@ impl<D> RpcResponse<D> {
         }
     }
 
-    /// The answer to a request that could not be served. `command` is its `type`, or empty where that was not
-    /// understood either.
+    /// The response to a request that could not be served. `command` is its `type`, or empty if that could not be
+    /// read.
     pub fn failure(id: Option<RpcId>, command: &str, error: impl Into<String>) -> Self {
         Self {
             id,
@@ -326,7 +326,7 @@ pub enum ResponseTag {
     Response,
 }
 
-/// One line to a client: what a running call has printed so far. All updates come before the call's response.
+/// One line to a client: output of a running call. All updates come before the call's response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RpcUpdate {
     /// The request's id.
@@ -335,7 +335,7 @@ pub struct RpcUpdate {
     /// Always `update`.
     #[serde(rename = "type")]
     pub kind: UpdateTag,
-    /// The output, stdout and stderr as they came, cleaned as the result's is.
+    /// The output, stdout and stderr interleaved, cleaned like that of the result.
     #[serde(flatten)]
     pub output: UpdateOutput,
     /// Bytes printed so far.
@@ -354,16 +354,16 @@ pub enum UpdateTag {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum UpdateOutput {
-    /// What has come since the last update (`"stream": "delta"`).
+    /// What has come since the previous update (`"stream": "delta"`).
     Delta {
         /// Text to append.
         delta: String,
-        /// So many bytes at the end of the text so far are taken back first: a carriage return has overwritten them.
+        /// Remove this many bytes from the end of the text so far first: a carriage return has overwritten them.
         rewind: usize,
-        /// Bytes that came too fast and are left out before `delta`.
+        /// Bytes skipped before `delta` because output came too fast.
         skipped_bytes: u64,
     },
-    /// The tail as it is now (`"stream": true`); it takes the place of the one before.
+    /// The current tail (`"stream": true`); replaces the previous one.
     Snapshot {
         /// The text.
         text: String,

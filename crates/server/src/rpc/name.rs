@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use std::fmt;
 
-/// A text; a number is taken as its digits.
+/// A text; a number is accepted and converted to its digits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(from = "Form", into = "String")]
 #[schemars(with = "Form")]

@@ -1,7 +1,7 @@
-//! What goes out: whole lines, one after another, from as many tasks as there are.
+//! The output queue: whole lines from any number of tasks.
 //!
-//! Lines wait in a queue of bounded size. When the client does not read, whoever has something to say waits for room;
-//! nothing is dropped, and no memory grows.
+//! The queue is bounded. If the client does not read, senders wait for room; nothing is dropped, and memory does
+//! not grow.
 
 use agent_bash::core::Cancel;
 use serde::Serialize;
@@ -10,13 +10,13 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 
-/// Bytes of lines that wait to be written. A longer line waits alone.
+/// Capacity of the queue in bytes. A longer line is queued alone.
 const QUEUE: u32 = 4 << 20;
 
-/// Lines written at once, at most.
+/// Most lines per write.
 const BATCH: usize = 256;
 
-/// Where lines are put. Clones are the same queue.
+/// The sending side. Clones share the queue.
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
     queue: mpsc::UnboundedSender<Queued>,
@@ -30,12 +30,12 @@ struct Queued {
     _room: OwnedSemaphorePermit,
 }
 
-/// Writes what is put into an [`Outbox`].
+/// The task that writes what is put into an [`Outbox`].
 #[derive(Debug)]
 pub(super) struct Writing(JoinHandle<()>);
 
 impl Outbox {
-    /// Begins to write to `output`.
+    /// Starts writing to `output`.
     pub(super) fn new<W: AsyncWrite + Unpin + Send + 'static>(output: W) -> (Self, Writing) {
         let (queue, queued) = mpsc::unbounded_channel();
         let gone = Cancel::new();
@@ -48,8 +48,8 @@ impl Outbox {
         (outbox, Writing(writing))
     }
 
-    /// Puts a message into the queue as soon as there is room. Dropping the future puts nothing there. Where the client
-    /// is gone, so is the message.
+    /// Queues a message as soon as there is room. Cancel safe: a dropped future has queued nothing. If the client
+    /// is gone, the message is dropped.
     pub(super) async fn send(&self, message: &impl Serialize) {
         let mut line = match serde_json::to_vec(message) {
             Ok(line) => line,
@@ -64,25 +64,25 @@ impl Outbox {
             biased;
             () = self.gone.cancelled() => {}
             room = Arc::clone(&self.room).acquire_many_owned(size) => {
-                // The semaphore is never closed.
+                // Never fails: the semaphore is never closed.
                 if let Ok(room) = room {
-                    // Without a writer the client is gone.
+                    // If the writer has stopped, the client is gone.
                     let _ = self.queue.send(Queued { line, _room: room });
                 }
             }
         }
     }
 
-    /// Returns when the client has gone away.
+    /// Returns when the client has disconnected.
     pub(super) async fn gone(&self) {
         self.gone.cancelled().await;
     }
 }
 
 impl Writing {
-    /// Returns when everything is written. All clones of the outbox must have been dropped.
+    /// Returns when everything has been written. All clones of the outbox must have been dropped.
     pub(super) async fn finish(self) {
-        // A writer that panicked has nothing more to write.
+        // If the writer panicked, there is nothing more to write.
         let _ = self.0.await;
     }
 }
@@ -147,7 +147,7 @@ mod tests {
             }
         }
         assert!((3..=4).contains(&sent), "{sent}");
-        // Room is made by reading, and by nothing else.
+        // Only reading makes room.
         let waiting = tokio::spawn({
             let outbox = outbox.clone();
             async move { outbox.send(&"next").await }

@@ -1,4 +1,4 @@
-//! From a line to a request, or to the answer that says why it is none.
+//! Parses a line into a request, or into the error response for an invalid one.
 
 use super::Response;
 use super::message::{RpcCall, RpcId, RpcResponse};
@@ -6,16 +6,16 @@ use crate::head::{Head, Scan};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A request that was understood.
+/// A valid request.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) id: Option<RpcId>,
-    /// Its `type`, as it was written.
+    /// Its `type`, as written.
     pub(super) kind: String,
     pub(super) call: RpcCall,
 }
 
-/// Reads a line. Whatever can be read of id and type is in the refusal, too, so that its client finds the request.
+/// Parses a line. An error response carries whatever id and type could be read, so that the client can match it.
 pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
     let refusal = |id: Option<RpcId>, kind: &str, error: String| {
         Err(Box::new(RpcResponse::failure(id, kind, error)))
@@ -31,7 +31,7 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
         let error = "a request is an object: {\"id\": 1, \"type\": \"ping\"}";
         return refusal(None, "", error.to_owned());
     };
-    // As if it were not there: many clients write what they have nothing for.
+    // `null` counts as absent: many clients send it for fields they do not use.
     fields.retain(|_, value| !value.is_null());
     let kind = fields.get("type").and_then(Value::as_str);
     let written = kind.unwrap_or_default().to_owned();
@@ -56,7 +56,7 @@ pub(super) fn request(line: &[u8]) -> Result<Asked, Box<Response>> {
     }
 }
 
-/// The refusal of a line of which no more could be read than this.
+/// The error response to a line of which only the head could be read.
 pub(super) fn refusal_of(head: Head, error: String) -> Response {
     let id = match head.id {
         Some(Value::String(text)) => Some(RpcId::Text(text)),
@@ -66,9 +66,9 @@ pub(super) fn refusal_of(head: Head, error: String) -> Response {
     RpcResponse::failure(id, &head.kind.unwrap_or_default(), error)
 }
 
-/// What is wrong, with the name of the field: the one without which something else would be.
+/// The error message, naming the field whose removal makes the request valid.
 fn misfit(mut fields: Map<String, Value>, error: &str) -> String {
-    // What serde calls a variant is a type here.
+    // What serde calls a variant is a `type` in this protocol.
     let said = error.replacen("unknown variant", "unknown type", 1);
     let names: Vec<String> = fields
         .keys()

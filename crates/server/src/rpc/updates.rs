@@ -1,9 +1,9 @@
-//! What a running call prints, as updates between the request and its response.
+//! Output of a running call, as update messages.
 
 use super::message::{RpcId, RpcUpdate, Stream, UpdateOutput, UpdateTag};
 use agent_bash::sink::{LiveKind, LiveUpdate};
 
-/// The form of the updates that a request wants, if it wants any.
+/// The kind of updates that a request asks for, if any.
 pub(super) fn kind(stream: Stream) -> Option<LiveKind> {
     match stream {
         Stream::Off => None,
@@ -12,7 +12,7 @@ pub(super) fn kind(stream: Stream) -> Option<LiveKind> {
     }
 }
 
-/// An update of the call `id`, as a line says it.
+/// An update of the call `id` as a message.
 pub(super) fn message(id: Option<RpcId>, update: LiveUpdate) -> RpcUpdate {
     let (output, total_bytes) = match update {
         LiveUpdate::Snapshot { text, total_bytes } => {

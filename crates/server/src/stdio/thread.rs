@@ -1,7 +1,8 @@
-//! A stream that cannot be waited for (a terminal, a file, a pipe of another user's), read or written on a thread of its own.
+//! A stream that cannot be polled (a terminal, a file, a pipe of another user), read or written on a thread of its
+//! own.
 //!
-//! It is there from the start to the end: one that is started for each read, as the runtime's own streams do it, may not be had
-//! when it is needed, and then somebody waits for ever.
+//! The thread exists from start to end. Tokio's own streams start one per read; if that fails when it is needed,
+//! the read never completes.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -13,29 +14,29 @@ use std::thread;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::mpsc;
 
-/// Bytes read or written at once.
+/// Bytes per read or write.
 const PIECE: usize = 64 * 1024;
 
-/// What a thread reads.
+/// Data read by a thread.
 #[derive(Debug)]
 pub(super) struct Reader {
     pieces: mpsc::Receiver<io::Result<Vec<u8>>>,
     piece: Vec<u8>,
-    /// Of it so much was taken.
+    /// How much of the current piece has been consumed.
     taken: usize,
 }
 
-/// What a thread writes.
+/// Data to be written by a thread.
 #[derive(Debug)]
 pub(super) struct Writer {
     pieces: std_mpsc::SyncSender<Vec<u8>>,
     written: mpsc::Receiver<io::Result<()>>,
-    /// A piece is on its way.
+    /// A piece is being written.
     busy: bool,
 }
 
 impl Reader {
-    /// Starts the thread. It reads one piece ahead, and ends with the input or this program.
+    /// Starts the thread. It reads one piece ahead, and ends with the input or the program.
     pub(super) fn start(input: OwnedFd) -> io::Result<Self> {
         let (send, pieces) = mpsc::channel(1);
         let mut input = File::from(input);
@@ -63,7 +64,7 @@ impl Reader {
 }
 
 impl Writer {
-    /// Starts the thread. It ends with the output or this.
+    /// Starts the thread. It ends when the output fails or this value is dropped.
     pub(super) fn start(output: OwnedFd) -> io::Result<Self> {
         let (pieces, to_write) = std_mpsc::sync_channel::<Vec<u8>>(1);
         let (tell, written) = mpsc::channel(1);
@@ -82,7 +83,7 @@ impl Writer {
         })
     }
 
-    /// Waits until nothing is on its way.
+    /// Waits until no write is pending.
     fn poll_idle(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if self.busy {
             let written = ready!(self.written.poll_recv(context));

@@ -1,4 +1,4 @@
-//! From what the session says to what a response has.
+//! Conversions from the session's types to the data of responses.
 
 use super::{
     ArtifactData, BashData, FoundData, FoundLineData, JobData, JobEndingData, JobOrigin,
