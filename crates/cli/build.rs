@@ -1,11 +1,11 @@
-//! How the program is linked. Each call starts it twice, as the host and as its supervisor, so what the dynamic loader
-//! does before `main` is paid twice (docs/benchmarks.md has the figures).
+//! Linker settings of the program. Each call starts it twice, as host and as supervisor, so the work of the dynamic
+//! loader before `main` is paid for twice (figures in docs/benchmarks.md).
 //!
-//! - At a fixed address: a program that may be anywhere has some 26,000 addresses to be filled in at each start, on pages
-//!   that are then its own. Heap, stack and libraries are at random addresses all the same.
-//! - With the unwinder of libgcc inside, where there is its static library: one shared library less to load.
+//! - Not position independent: a PIE has some 26,000 relocations to apply at each start, which also turns the pages
+//!   they are on into private ones. Heap, stack and libraries are still randomised.
+//! - With libgcc's unwinder linked statically, if the static library exists: one shared library less to load.
 //!
-//! For glibc on Linux; elsewhere the linker's own way stays.
+//! On Linux with glibc only; elsewhere the linker's defaults stay.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -31,19 +31,19 @@ fn main() {
         return;
     }
     println!("cargo::rustc-link-arg-bins=-no-pie");
-    // Of another system, our compiler knows nothing.
+    // When cross compiling, our compiler knows nothing of the target's libraries.
     if variable("HOST") == variable("TARGET")
         && let Some(library) = found_by_compiler("libgcc_eh.a")
         && let Some(directory) = library.parent()
     {
         println!("cargo::rustc-link-search=native={}", directory.display());
         println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
-        // For the test of it.
+        // So that a test can check it.
         println!("cargo::rustc-env=AGENT_BASH_UNWINDER=inside");
     }
 }
 
-/// The path of a library that comes with the compiler; it answers with the bare name where there is none.
+/// The path of a library that comes with the compiler. The compiler prints the bare name if there is none.
 fn found_by_compiler(library: &str) -> Option<PathBuf> {
     let linker = Some(variable("RUSTC_LINKER")).filter(|linker| !linker.is_empty());
     #[expect(clippy::disallowed_methods, reason = "this is no part of the product")]

@@ -1,9 +1,10 @@
-//! What a call costs by each way in: the round trip of a warm `true` through the library, RPC and MCP, in turns, so that
-//! all of them meet the same machine, and have been idle for as long.
+//! Cost of a call through each interface: round trip of a warm `true` through the library, RPC and MCP, interleaved
+//! so that all of them see the same machine load and the same idle times.
 //!
-//! `cargo xtask bench tests -- 2000` makes so many rounds. What counts is the difference to the library: a server adds at
-//! most 150 µs by RPC and 400 µs by MCP, the client's own reading and writing included. `echo` is what of that no server can
-//! save: the answer's line, sent through `cat` and back. On a busy machine only the fastest tenth says anything.
+//! `cargo xtask bench tests -- 2000` sets the number of rounds. What counts is the difference to the library: a
+//! server may add at most 150 µs with RPC and 400 µs with MCP, including the client's own I/O. `echo` is the part
+//! that no server can save: the line of the answer sent through `cat` and back. On a busy machine only the fastest
+//! tenth is meaningful.
 
 use agent_bash::core::{Cancel, Status};
 use agent_bash::process::supervisor::{self, Supervisor};
@@ -22,14 +23,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Rounds where nothing else is said.
+/// Default number of rounds.
 const ROUNDS: usize = 500;
 
-/// Rounds before it counts.
+/// Warm-up rounds.
 const WARM_UP: usize = 20;
 
 fn main() -> Result<()> {
-    // First of all: this program is a host, and is started again as a supervisor.
+    // Must come first: this program is a host and re-executes itself as a supervisor.
     let token = supervisor::init();
     let rounds = std::env::args()
         .find_map(|word| word.parse().ok())
@@ -71,7 +72,8 @@ fn main() -> Result<()> {
     for round in 0..rounds + WARM_UP {
         let library = {
             let session = Arc::clone(&session);
-            // As a task, as hosts and servers have it: what `block_on` drives pays for a change of thread at each step.
+            // In a task, as in hosts and servers: a future driven by `block_on` pays for a thread switch at each
+            // step.
             let call = runtime.spawn(async move {
                 let (cancel, begin) = (Cancel::new(), now());
                 let call = session.tool().execute(json!({"command": "true"}), &cancel);
@@ -132,11 +134,11 @@ struct Server {
     output: BufReader<Box<dyn Read>>,
 }
 
-/// What a server and its client are joined by.
+/// How a server and its client are connected.
 #[derive(Clone, Copy)]
 enum Joined {
     Pipes,
-    /// As clients on Node do it.
+    /// As clients on Node do.
     Sockets,
 }
 
@@ -183,7 +185,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.input = None;
-        // It ends with its input.
+        // It ends when its input does.
         let _ = self.child.wait();
     }
 }
@@ -199,7 +201,7 @@ fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     Ok(begin.elapsed())
 }
 
-/// What a tenth of them were faster than, the median, and what a tenth were slower than.
+/// The 10th percentile, the median, and the 90th percentile.
 fn deciles(mut times: Vec<Duration>) -> [Duration; 3] {
     times.sort_unstable();
     [1, 5, 9].map(|tenth| {

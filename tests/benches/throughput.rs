@@ -1,7 +1,8 @@
-//! How many calls a second one server makes when several are in flight, against `xargs -P` with bare bash, by turns.
+//! Calls per second of one server with several calls in flight, compared with `xargs -P` and bare bash,
+//! interleaved.
 //!
-//! `cargo xtask bench tests -- 600` makes so many calls of each kind. What counts is the ratio within a line: machines differ, and
-//! the same one does from minute to minute.
+//! `cargo xtask bench tests -- 600` sets the number of calls of each kind. What counts is the ratio within a line:
+//! machines differ, and so does one machine from minute to minute.
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
@@ -11,7 +12,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{ChildStdin, Stdio};
 use std::time::Instant;
 
-/// Calls where nothing else is said.
+/// Default number of calls.
 const CALLS: usize = 600;
 
 /// What each call runs.
@@ -23,7 +24,7 @@ fn main() -> Result<()> {
         .unwrap_or(CALLS);
     let world = World::new()?;
     for at_once in [1, 2, 4, 16, 64] {
-        // Each twice, and the better one: a neighbour on the machine makes only one of them slow.
+        // Each twice, taking the better one: other load on the machine slows down only one of them.
         let mut best = [0.0_f64; 2];
         for _ in 0..2 {
             best[0] = best[0].max(server(&world, calls, at_once)?);
@@ -43,7 +44,7 @@ fn say(text: &str) {
     println!("{text}");
 }
 
-/// Calls a second of `agent-bash rpc`.
+/// Calls per second through `agent-bash rpc`.
 fn server(world: &World, calls: usize, at_once: usize) -> Result<f64> {
     let mut server = world
         .command(product::agent_bash()?)
@@ -61,7 +62,7 @@ fn server(world: &World, calls: usize, at_once: usize) -> Result<f64> {
     let mut answered = 0;
     while answered < calls {
         let line: Value = serde_json::from_str(&lines.next().context("it has ended")??)?;
-        // Events of a call come between the answers.
+        // Update lines come between the answers.
         if line.get("success").is_none() {
             continue;
         }
@@ -83,7 +84,7 @@ fn send(input: &mut ChildStdin, sent: &mut usize) -> Result<()> {
     Ok(writeln!(input, "{call}")?)
 }
 
-/// Calls a second of bare bash.
+/// Calls per second with bare bash.
 fn xargs(world: &World, calls: usize, at_once: usize) -> Result<f64> {
     let begin = now();
     let mut xargs = world

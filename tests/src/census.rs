@@ -1,11 +1,13 @@
-//! What a test left behind: processes, files, descriptors.
+//! Finds what a test left behind: processes, files, descriptors.
 //!
-//! Other programs, and other tests, run on the same machine at the same time, so "ours" must be said exactly. A
-//! process is ours if its environment holds a mark that nobody else's does, if it stands in a directory of ours, or,
-//! after [`adopt_orphans`], if it became our child without our starting it. A file is ours if it is in a directory
-//! that was ours and should be empty; a descriptor, if it was not open when the census began.
+//! Other programs and other tests run on the same machine at the same time, so "ours" needs an exact definition. A
+//! process is ours if its environment contains a mark that nobody else uses, if its working directory or an open
+//! file is in one of our directories, or, after [`adopt_orphans`], if it became our child without our starting it.
+//! A file is ours if it is in one of our directories that should be empty; a descriptor, if it was not open when
+//! the census began.
 //!
-//! Everything is looked at until it is gone or the patience is over: what is about to end is not left behind.
+//! The census looks repeatedly until everything is gone or the patience is over: what is about to end is not left
+//! behind.
 
 use crate::poll;
 use crate::procfs::{self, Process};
@@ -15,11 +17,12 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Makes this process the one that orphaned descendants become children of, so that [`Census::watch_orphans`] sees
-/// even those that took off every mark. It must then reap them: [`Census::end`] does.
+/// Makes this process a child subreaper: orphaned descendants become its children, so that
+/// [`Census::watch_orphans`] finds even those that removed every mark. It must then reap them, which
+/// [`Census::end`] does.
 ///
 /// # Errors
-/// The system's.
+/// System errors.
 pub fn adopt_orphans() -> std::io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(
         rustix::process::getpid(),
@@ -29,7 +32,7 @@ pub fn adopt_orphans() -> std::io::Result<()> {
 /// What to look for.
 #[derive(Debug)]
 pub struct Census {
-    /// Processes that are older are nobody's here; most of a machine's are, and need no closer look.
+    /// Older processes cannot be ours and need no closer look; on most machines that is nearly all of them.
     since: u64,
     marks: Vec<String>,
     places: Vec<PathBuf>,
@@ -45,7 +48,7 @@ impl Default for Census {
 }
 
 impl Census {
-    /// A census that looks for nothing yet. Processes that are there already are not looked for.
+    /// A census that looks for nothing yet. Processes that exist already are never reported.
     pub fn new() -> Self {
         Self {
             since: procfs::now(),
@@ -57,33 +60,33 @@ impl Census {
         }
     }
 
-    /// Processes whose environment holds `mark`.
+    /// Looks for processes whose environment contains `mark`.
     pub fn watch_mark(&mut self, mark: impl Into<String>) {
         self.marks.push(mark.into());
     }
 
-    /// Processes that stand in `directory`, or have a file in it open.
+    /// Looks for processes whose working directory or an open file is in `directory`.
     pub fn watch_place(&mut self, directory: &Path) {
         self.places.push(directory.to_owned());
     }
 
-    /// Files in `directory`, at any depth.
+    /// Looks for files in `directory`, at any depth.
     pub fn watch_files(&mut self, directory: &Path) {
         self.empty.push(directory.to_owned());
     }
 
-    /// Children of this process. For a process that starts everything itself and waits for it.
+    /// Looks for orphans reparented to this process. Only if this process waits for all children that it starts.
     pub fn watch_orphans(&mut self) {
         self.orphans = true;
     }
 
-    /// Descriptors of this process that are not open now.
+    /// Looks for descriptors of this process that are not open now.
     pub fn watch_descriptors(&mut self) {
         let now = procfs::descriptors(std::process::id());
         self.descriptors = Some(now.into_iter().collect());
     }
 
-    /// What is left, once nothing more goes away by itself within `patience`.
+    /// What is left once nothing more disappears by itself within `patience`.
     pub fn end(&self, patience: Duration) -> Leftovers {
         poll::until(patience, || {
             let left = self.look();
@@ -92,8 +95,9 @@ impl Census {
         .unwrap_or_else(|| self.look())
     }
 
-    /// Ends every process that is left, and those that come to light by that. Answers how many there were. Who was seen once may be
-    /// on its way from one program to another, with files open that are its parent's: it is ended when it is seen again.
+    /// Kills every process that is left, and those that then come to light. Returns their number. A process seen
+    /// only once may be between `fork` and `exec`, with its parent's files open; it is killed when it is seen
+    /// again.
     pub fn kill_leftovers(&self) -> usize {
         let mut killed = BTreeSet::new();
         let mut seen = BTreeSet::new();
@@ -105,7 +109,7 @@ impl Census {
                 if let Some(pid) = pid
                     && seen.contains(&identity(process))
                 {
-                    // It may have gone meanwhile.
+                    // It may have ended meanwhile.
                     let _ = rustix::process::kill_process(pid, Signal::KILL);
                     killed.insert(process.pid);
                 }
@@ -122,7 +126,8 @@ impl Census {
         }
         let me = std::process::id();
         let own = procfs::process(me).map(|process| process.command);
-        // A child of ours that is not its program yet has all that we have: the files that another test has open.
+        // Between `fork` and `exec`, a child of ours has all our descriptors, including files that another test has
+        // open.
         let is_started = |process: &Process| {
             let command = Some(&process.command);
             process.parent != me || (command != own.as_ref() && !process.command.starts_with('['))
@@ -144,7 +149,7 @@ impl Census {
             None => Vec::new(),
             Some(before) => procfs::descriptors(me)
                 .into_iter()
-                // The look itself has a directory of /proc open.
+                // The scan itself has a directory in /proc open.
                 .filter(|open| !before.contains(open) && !open.1.starts_with("/proc/"))
                 .map(|(number, target)| format!("{number} -> {target}"))
                 .collect(),
@@ -157,7 +162,7 @@ impl Census {
     }
 }
 
-/// All files at or below `directory`, without following links.
+/// All files at or below `directory`, without following symbolic links.
 fn collect_files(directory: &Path, files: &mut Vec<PathBuf>) {
     let mut open = vec![directory.to_owned()];
     while let Some(next) = open.pop() {
@@ -177,7 +182,7 @@ fn collect_files(directory: &Path, files: &mut Vec<PathBuf>) {
 /// What was found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Leftovers {
-    /// Processes that still live.
+    /// Processes that are still alive.
     pub processes: Vec<Process>,
     /// Files that should not be there.
     pub files: Vec<PathBuf>,

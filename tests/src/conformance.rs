@@ -1,11 +1,10 @@
-//! The conformance kit: cases as data, run through every surface, which must all give the same.
+//! The conformance kit: test cases as data, run through every interface, which must all give the same results.
 //!
-//! A case is a TOML table in `tests/conformance/*.toml`: what to set up, what to call, what must come out
-//! ([`Case`] says what can be written). A [`Surface`] is how a call reaches the product, `check` compares, [`play`]
-//! plays a case. Which requirement is held by which case is the table that [`table()`] makes for
-//! `docs/conformance.md`.
+//! A case is a TOML table in `tests/conformance/*.toml`: what to set up, what to call, what to expect ([`Case`] has
+//! the format). A [`Surface`] is one way to call the product, `check` compares, [`play`] runs a case. [`table()`]
+//! generates the table in `docs/conformance.md` of which case covers which requirement.
 //!
-//! What data cannot say (signals in the middle, readers that go away) is in `tests/faults.rs`.
+//! What data cannot express (signals during a call, readers that disappear) is tested in `tests/faults.rs`.
 
 mod adapter;
 mod case;

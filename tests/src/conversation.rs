@@ -1,4 +1,4 @@
-//! A program that is talked to in lines of JSON: what a client of `agent-bash rpc` and `agent-bash mcp` is.
+//! A child process that speaks JSON lines: the client side of `agent-bash rpc` and `agent-bash mcp`.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -8,28 +8,28 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long a program may take to end when its input has.
+/// How long a program may take to exit after its input has ended.
 const END: Duration = Duration::from_secs(30);
 
-/// One program, and what it says.
+/// The program and its output.
 #[derive(Debug)]
 pub struct Conversation {
     child: Child,
     input: Option<ChildStdin>,
-    /// Its lines; one that is not JSON is an error.
+    /// Its output lines; a line that is not JSON is an error.
     lines: Receiver<Result<Value, String>>,
     stderr: Option<JoinHandle<String>>,
     ids: u64,
 }
 
-/// How a conversation came to its end.
+/// How a conversation ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// Of the program.
+    /// Exit status of the program.
     pub status: ExitStatus,
-    /// What it still said.
+    /// What it sent before its end.
     pub rest: Vec<Value>,
-    /// What it said to its stderr.
+    /// Its stderr.
     pub stderr: String,
 }
 
@@ -63,7 +63,7 @@ impl Conversation {
         });
         let stderr = std::thread::spawn(move || {
             let mut text = Vec::new();
-            // What was read before an error is of use, too.
+            // What was read before an error is useful, too.
             let _ = errors.read_to_end(&mut text);
             String::from_utf8_lossy(&text).into_owned()
         });
@@ -76,12 +76,12 @@ impl Conversation {
         })
     }
 
-    /// Process id of the program.
+    /// Pid of the program.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// An id that no request had so far.
+    /// An id not used before.
     pub fn new_id(&mut self) -> u64 {
         self.ids += 1;
         self.ids
@@ -90,15 +90,15 @@ impl Conversation {
     /// Sends a line.
     ///
     /// # Errors
-    /// The program reads no more.
+    /// The program does not read any more.
     pub fn send(&mut self, message: &Value) -> Result<()> {
         self.send_bytes(format!("{message}\n").as_bytes())
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     ///
     /// # Errors
-    /// The program reads no more.
+    /// The program does not read any more.
     pub fn send_bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let input = self.input.as_mut().context("the input was ended")?;
         Ok(input.write_all(bytes)?)
@@ -107,7 +107,7 @@ impl Conversation {
     /// The next line.
     ///
     /// # Errors
-    /// None came in time, the program has ended, or its line is not JSON.
+    /// Timeout, the program has ended, or the line is not JSON.
     pub fn next(&self, patience: Duration) -> Result<Value> {
         match self.lines.recv_timeout(patience) {
             Ok(Ok(line)) => Ok(line),
@@ -117,7 +117,7 @@ impl Conversation {
         }
     }
 
-    /// The next line of which `is_meant` is true; those before it are dropped.
+    /// The next line for which `is_meant` is true; earlier ones are dropped.
     ///
     /// # Errors
     /// As [`Self::next`].
@@ -136,10 +136,10 @@ impl Conversation {
         }
     }
 
-    /// Ends its input and waits for its end.
+    /// Closes its input and waits for it to exit.
     ///
     /// # Errors
-    /// It does not end (and is killed), or said what is not JSON.
+    /// It does not exit (and is killed), or sent something that is not JSON.
     pub fn end(mut self) -> Result<Ended> {
         self.input = None;
         let status = self.wait()?;
@@ -168,7 +168,7 @@ impl Drop for Conversation {
     fn drop(&mut self) {
         self.input = None;
         if self.wait().is_err() {
-            // It is reported by the census of its world, if by nobody else.
+            // At the latest, the census of its world reports it.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }

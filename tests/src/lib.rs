@@ -1,17 +1,17 @@
-//! What the end-to-end tests of agent-bash share. Not published, and no part of the product.
+//! Shared by the end-to-end tests of agent-bash. Not published, and not part of the product.
 //!
-//! - [`world`]: a home, a state directory and an environment of a test's own;
+//! - [`world`]: an isolated home, state directory and environment;
 //! - [`census`]: what a test left behind: processes, files, descriptors;
 //! - [`poll`]: waiting with a deadline;
-//! - [`product`]: where the binary under test is, and one run of it;
-//! - [`packages`]: programs from package registries, made once;
-//! - [`tmux`]: a person at a terminal;
-//! - [`conversation`]: talking to a program in lines of JSON;
+//! - [`product`]: finding and running the binary under test;
+//! - [`packages`]: programs from package registries, installed once;
+//! - [`tmux`]: a simulated user at a terminal;
+//! - [`conversation`]: speaking JSON lines with a program;
 //! - [`unread`]: a server whose client never reads;
-//! - [`conformance`]: cases as data, run through every surface of the product.
+//! - [`conformance`]: cases as data, run through every interface of the product.
 //!
-//! The program `misbehave` (`src/bin/misbehave`) does on demand what commands should not do. Tests of a single crate
-//! are in that crate; how it all fits together is in `docs/testing.md`.
+//! The program `misbehave` (`src/bin/misbehave`) misbehaves on demand. Tests of a single crate are in that crate;
+//! `docs/testing.md` has the overview.
 
 pub mod census;
 pub mod conformance;

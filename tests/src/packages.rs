@@ -1,21 +1,22 @@
-//! What tests take from package registries: made once, below `target/`, and kept for the next run.
+//! Packages that tests take from registries: installed once below `target/` and kept for the next run.
 
 use crate::product::Ran;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where packages are kept below `target`, which is the caller's `CARGO_TARGET_TMPDIR`. The name says what was put there:
-/// another version is another directory.
+/// The directory for packages below `target`, which is the caller's `CARGO_TARGET_TMPDIR`. Its name depends on the
+/// packages and versions, so another version gets another directory.
 pub fn kept(target: &Path, name: &str, packages: &[&str]) -> PathBuf {
     let packages = packages.join("+").replace(['/', '@', '='], "-");
     target.join(format!("{name}-{packages}"))
 }
 
-/// Makes `directory` once. A file says that it is whole: what a run left that was ended meanwhile is made anew.
+/// Fills `directory` once. A marker file says that it is complete; an incomplete one, of an interrupted run, is
+/// filled anew.
 ///
 /// # Errors
-/// It could not be made.
+/// `make` failed.
 pub fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     let whole = directory.join("is-whole");
     if whole.is_file() {
@@ -29,7 +30,7 @@ pub fn made_once(directory: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Re
     Ok(std::fs::write(whole, "")?)
 }
 
-/// Runs a tool of the machine, with the environment that we have: proxies and package indexes are named there.
+/// Runs a tool of the machine with our own environment, which may name proxies and package indexes.
 ///
 /// # Errors
 /// It cannot be started, or fails.
@@ -57,10 +58,10 @@ pub fn install(program: &str, words: &[&str], directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Puts packages from npm into `directory`.
+/// Installs npm packages into `directory`.
 ///
 /// # Errors
-/// They cannot be had.
+/// They cannot be installed.
 pub fn npm(directory: &Path, options: &[&str], packages: &[&str]) -> Result<()> {
     std::fs::write(
         directory.join("package.json"),

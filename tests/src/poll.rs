@@ -1,14 +1,14 @@
-//! Waiting for something to become true, with a deadline: the only way a test waits.
+//! Polling for a condition with a deadline: the only way in which tests wait.
 
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Between two looks. Short against any deadline, long against the cost of a look.
+/// Polling interval: short compared with any deadline, long compared with the cost of a check.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Asks `look` until it answers, at most for `patience`; `None` if it never did. Looks at least once, and once more
-/// after the deadline, so that a slow machine does not turn an answer into a failure.
+/// Calls `look` until it returns a value, at most for `patience`; `None` if it never did. Checks at least once, and
+/// once more after the deadline, so that a slow machine does not cause a failure.
 #[expect(
     clippy::disallowed_methods,
     reason = "the tests' own wait: they watch real processes in real time"
@@ -27,10 +27,10 @@ pub fn until<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Opti
     }
 }
 
-/// Returns when there is a file of that name.
+/// Returns once a file with that path exists.
 ///
 /// # Errors
-/// Nobody made it within `patience`.
+/// It did not appear within `patience`.
 pub fn exists(path: &Path, patience: Duration) -> Result<()> {
     let there = until(patience, || path.exists().then_some(()));
     there.with_context(|| format!("{} was not made", path.display()))

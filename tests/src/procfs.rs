@@ -1,40 +1,40 @@
-//! What `/proc` says of processes. Reads only; a process that vanishes meanwhile is simply not there.
+//! Reads processes from `/proc`. A process that vanishes meanwhile is treated as absent.
 
 use anyhow::{Context, Result};
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A process at one moment.
+/// A snapshot of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Process id.
+    /// Its pid.
     pub pid: u32,
-    /// Its parent's.
+    /// Pid of its parent.
     pub parent: u32,
-    /// Its session's.
+    /// Its session id.
     pub session: u32,
-    /// The kernel's letter: `R`, `S`, `D`, `T`, `Z`, …
+    /// The kernel's state letter: `R`, `S`, `D`, `T`, `Z`, …
     pub state: char,
-    /// When it was started, on the clock of [`now`].
+    /// Its start time on the clock of [`now`].
     pub started: u64,
-    /// Its command line, words joined by spaces; its name in brackets where it has none.
+    /// Its command line, joined by spaces; its name in brackets if it has none.
     pub command: String,
 }
 
 impl Process {
-    /// Whether it still is more than an exit status nobody fetched.
+    /// Whether it is not a zombie.
     pub fn is_alive(&self) -> bool {
         !matches!(self.state, 'Z' | 'X')
     }
 
-    /// Whether its environment, as it was when the program started, has `text` in it. False where it cannot be read.
+    /// Whether its initial environment contains `text`. False if it cannot be read.
     pub fn environment_has(&self, text: &str) -> bool {
         fs::read(self.directory().join("environ"))
             .is_ok_and(|environment| contains(&environment, text.as_bytes()))
     }
 
-    /// Whether its working directory or an open file of its is at or below `directory`.
+    /// Whether its working directory or one of its open files is at or below `directory`.
     pub fn stands_in(&self, directory: &Path) -> bool {
         let below =
             |link: PathBuf| fs::read_link(link).is_ok_and(|path| path.starts_with(directory));
@@ -59,20 +59,20 @@ impl fmt::Display for Process {
     }
 }
 
-/// The clock of [`Process::started`]: ticks since the machine was started, 100 a second on every Linux.
+/// The clock of [`Process::started`]: ticks since boot, 100 per second on every Linux.
 pub fn now() -> u64 {
     let uptime = fs::read_to_string("/proc/uptime").unwrap_or_default();
-    // `12345.67 …`: seconds with two digits behind the point.
+    // `12345.67 …`: seconds with two decimals.
     let ticks = uptime.split_whitespace().next().unwrap_or_default();
     ticks.replace('.', "").parse().unwrap_or(0)
 }
 
-/// All processes that can be seen.
+/// All visible processes.
 pub fn processes() -> Vec<Process> {
     processes_since(0)
 }
 
-/// The processes that were not there before `ticks` on the clock of [`now`].
+/// The processes started at or after `ticks` on the clock of [`now`].
 pub fn processes_since(ticks: u64) -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -91,7 +91,7 @@ pub fn process(pid: u32) -> Option<Process> {
 fn process_since(pid: u32, ticks: u64) -> Option<Process> {
     let stat = fs::read(directory(pid).join("stat")).ok()?;
     let stat = String::from_utf8_lossy(&stat);
-    // `pid (name) state ppid pgrp session …`; the name may hold spaces and parentheses.
+    // `pid (name) state ppid pgrp session …`; the name may contain spaces and parentheses.
     let (before, after) = stat.rsplit_once(')')?;
     let name = before.split_once('(')?.1;
     let fields: Vec<&str> = after.split_whitespace().collect();
@@ -116,7 +116,7 @@ fn process_since(pid: u32, ticks: u64) -> Option<Process> {
     })
 }
 
-/// The open descriptors of `pid`: number and what it is open on, as `/proc` names it. Empty where it cannot be read.
+/// The open descriptors of `pid`: number and target, as in `/proc`. Empty if they cannot be read.
 pub fn descriptors(pid: u32) -> Vec<(u32, String)> {
     let Ok(entries) = fs::read_dir(directory(pid).join("fd")) else {
         return Vec::new();
@@ -136,12 +136,12 @@ pub fn descriptors(pid: u32) -> Vec<(u32, String)> {
 /// Resident memory of `pid`, in KiB.
 ///
 /// # Errors
-/// There is no such process, or it has ended and nobody fetched its exit status.
+/// There is no such process, or it is a zombie.
 pub fn resident(pid: u32) -> Result<u64> {
     number(pid, "VmRSS:")
 }
 
-/// Threads of `pid`.
+/// Number of threads of `pid`.
 ///
 /// # Errors
 /// There is no such process.

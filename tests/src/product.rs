@@ -1,4 +1,4 @@
-//! The binary under test, and one run of it.
+//! Finding and running the binary under test.
 
 use anyhow::{Context, Result, bail};
 use std::io::Write as _;
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// Names the binary to test. Where it is not set, the tests build the one of this checkout.
+/// Names the binary to test. If unset, the tests build that of this checkout.
 const BINARY: &str = "AGENT_BASH_TEST_BINARY";
 
-/// The `agent-bash` binary: the one the environment names, else this checkout's, built once per test program.
+/// The `agent-bash` binary: the one that the environment names, or this checkout's, built once per test program.
 ///
 /// # Errors
 /// It could not be built, or is not where it should be.
@@ -57,14 +57,14 @@ fn find() -> Result<PathBuf> {
     Ok(path)
 }
 
-/// What one run printed and how it ended.
+/// Output and exit code of one run.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// Its exit code; 128 + n where a signal ended it.
+    /// Its exit code; 128 + n if signal n killed it.
     pub code: i32,
-    /// What it printed to stdout; invalid UTF-8 is replaced.
+    /// Its stdout; invalid UTF-8 is replaced.
     pub stdout: String,
-    /// The same of stderr.
+    /// Its stderr, likewise.
     pub stderr: String,
 }
 
@@ -88,7 +88,7 @@ pub fn run(command: Command, input: Option<&str>) -> Result<Ran> {
     Ok(start(command, input)?.wait_with_output()?.into())
 }
 
-/// Starts `command` with its streams piped; `input` is what it reads.
+/// Starts `command` with its streams piped; it gets `input` on stdin.
 ///
 /// # Errors
 /// It could not be started.
@@ -100,8 +100,8 @@ pub fn start(mut command: Command, input: Option<&str>) -> Result<std::process::
     let mut child = command.stdin(Stdio::piped()).spawn()?;
     let mut pipe = child.stdin.take().context("stdin is piped")?;
     let input = input.to_owned();
-    // Beside the caller, who reads what the child prints: a child that prints before it has read all of a long input
-    // would wait for ever. One that reads nothing closes the pipe; that is its right.
+    // On a thread, as the caller reads the child's output: a child that prints before it has read all of a long
+    // input would deadlock otherwise. A child that does not read its stdin closes the pipe, which is fine.
     std::thread::spawn(move || drop(pipe.write_all(input.as_bytes())));
     Ok(child)
 }

@@ -1,4 +1,4 @@
-//! A person at a terminal: tmux plays the terminal, keys go in by name, what is on the screen comes out as text.
+//! A simulated user at a terminal: tmux is the terminal, keys are sent by name, and the screen is read as text.
 
 use crate::poll;
 use crate::world::World;
@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a slow machine may take to draw something.
+/// How long a slow machine may take to draw something.
 const SOON: Duration = Duration::from_secs(30);
 
-/// A terminal with a shell on it, in a world. Its server ends with it.
+/// A terminal with a shell, in a world. Dropping it ends the tmux server.
 #[derive(Debug)]
 pub struct Tmux<'a> {
     world: &'a World,
@@ -18,10 +18,10 @@ pub struct Tmux<'a> {
 }
 
 impl<'a> Tmux<'a> {
-    /// A terminal of that size, with a bash that shows its prompt.
+    /// Starts a terminal of that size with a bash that shows its prompt.
     ///
     /// # Errors
-    /// tmux is not there, or does not start.
+    /// tmux is missing or does not start.
     pub fn start(world: &'a World, cols: u16, rows: u16) -> Result<Self> {
         let tmux = Self {
             world,
@@ -34,10 +34,10 @@ impl<'a> Tmux<'a> {
         Ok(tmux)
     }
 
-    /// Presses keys by tmux's names for them: `Enter`, `C-d`, `Escape`, `PPage`.
+    /// Presses keys, named as in tmux: `Enter`, `C-d`, `Escape`, `PPage`.
     ///
     /// # Errors
-    /// tmux is gone.
+    /// tmux has ended.
     pub fn press(&self, keys: &[&str]) -> Result<()> {
         self.call(&[&["send-keys"], keys].concat()).map(drop)
     }
@@ -45,62 +45,62 @@ impl<'a> Tmux<'a> {
     /// Types a text.
     ///
     /// # Errors
-    /// tmux is gone.
+    /// tmux has ended.
     pub fn types(&self, text: &str) -> Result<()> {
         self.call(&["send-keys", "-l", "--", text]).map(drop)
     }
 
-    /// Types a text, and Enter.
+    /// Types a text, then Enter.
     ///
     /// # Errors
-    /// tmux is gone.
+    /// tmux has ended.
     pub fn enters(&self, text: &str) -> Result<()> {
         self.types(text)?;
         self.press(&["Enter"])
     }
 
-    /// Changes the terminal's size.
+    /// Resizes the terminal.
     ///
     /// # Errors
-    /// tmux is gone.
+    /// tmux has ended.
     pub fn resize(&self, cols: u16, rows: u16) -> Result<()> {
         let (cols, rows) = (cols.to_string(), rows.to_string());
         self.call(&["resize-window", "-x", &cols, "-y", &rows])
             .map(drop)
     }
 
-    /// What is on the screen.
+    /// The text on the screen.
     ///
     /// # Errors
-    /// tmux is gone.
+    /// tmux has ended.
     pub fn screen(&self) -> Result<String> {
         self.call(&["capture-pane", "-p"])
     }
 
-    /// Waits until `text` is on the screen, which it answers.
+    /// Waits until `text` is on the screen; returns the screen.
     ///
     /// # Errors
-    /// It does not come; with what is there instead.
+    /// Timeout; shows the screen.
     pub fn shows(&self, text: &str) -> Result<String> {
         self.until(&format!("`{text}` is shown"), |screen| {
             screen.contains(text)
         })
     }
 
-    /// Waits until `text` is no longer on the screen, which it answers.
+    /// Waits until `text` is no longer on the screen; returns the screen.
     ///
     /// # Errors
-    /// It does not go; with what is there.
+    /// Timeout; shows the screen.
     pub fn hides(&self, text: &str) -> Result<String> {
         self.until(&format!("`{text}` is gone"), |screen| {
             !screen.contains(text)
         })
     }
 
-    /// Waits until the screen is as `is_right` wants it.
+    /// Waits until `is_right` is true for the screen.
     ///
     /// # Errors
-    /// It does not become so; with what is there.
+    /// Timeout; shows the screen.
     pub fn until(&self, what: &str, is_right: impl Fn(&str) -> bool) -> Result<String> {
         let mut last = String::new();
         let screen = poll::until(SOON, || {
@@ -129,7 +129,7 @@ impl<'a> Tmux<'a> {
 
 impl Drop for Tmux<'_> {
     fn drop(&mut self) {
-        // Gone already is gone.
+        // It may have ended already.
         let _ = self.call(&["kill-server"]);
     }
 }

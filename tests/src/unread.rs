@@ -7,14 +7,15 @@ use std::process::{Child, ChildStdin};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Memory that is not more by so much within so long has come to rest; in KiB.
+/// Memory counts as stable if it grows by less than this (in KiB) within this time.
 const REST: (u64, Duration) = (1024, Duration::from_secs(2));
 
-/// Waits until the memory of `child` grows no more, while `writer` still has requests for it: it reads no more either.
-/// Then ends it by SIGTERM.
+/// Waits until the memory of `child` is stable while `writer` still has requests for it, which means that it
+/// applies backpressure. Then ends it with SIGTERM.
 ///
 /// # Errors
-/// It comes to rest at more than `bound` KiB or within `patience` not at all, has read everything, or does not end well.
+/// It uses more than `bound` KiB, does not become stable within `patience`, has read everything, or does not exit
+/// cleanly.
 pub fn comes_to_rest_and_ends(
     mut child: Child,
     writer: JoinHandle<ChildStdin>,

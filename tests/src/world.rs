@@ -1,7 +1,8 @@
-//! A world of a test's own: home, temporary and state directory, and an environment that holds nothing else.
+//! An isolated world for a test: home, temporary and state directory, and an otherwise empty environment.
 //!
-//! Nothing of the machine's user reaches a test through it (no rc file, no git configuration, no locale), and nothing
-//! a test does reaches the user. Everything started in a world carries its mark, by which its census finds it.
+//! Nothing of the machine's user reaches a test through it (no rc file, no git configuration, no locale), and
+//! nothing a test does affects the user. Everything started in a world carries its mark, by which the census finds
+//! it.
 
 use crate::census::{Census, Leftovers};
 use crate::poll;
@@ -12,10 +13,10 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The variable that carries a world's mark.
+/// The environment variable with a world's mark.
 pub const MARK: &str = "AGENT_BASH_TEST_RUN";
 
-/// A place for one test.
+/// An isolated place for one test.
 #[derive(Debug)]
 pub struct World {
     directory: TempDir,
@@ -24,16 +25,16 @@ pub struct World {
 }
 
 impl World {
-    /// A new, empty world below the system's temporary directory.
+    /// Creates an empty world below the system's temporary directory.
     ///
     /// # Errors
-    /// It could not be made.
+    /// It could not be created.
     pub fn new() -> Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("agent-bash-test-")
             .tempdir()
             .context("no temporary directory")?;
-        // As `pwd -P` would say it: tests compare it with what commands print.
+        // Canonical, as tests compare it with the output of commands.
         let root = directory.path().canonicalize()?;
         let mut world = Self {
             directory,
@@ -49,10 +50,10 @@ impl World {
         Ok(world)
     }
 
-    /// Makes `program` callable by its file name.
+    /// Puts `program` on the PATH under its file name.
     ///
     /// # Errors
-    /// The link could not be made.
+    /// The link could not be created.
     pub fn with_program(self, program: &Path) -> Result<Self> {
         let name = program.file_name().context("a program has a file name")?;
         std::os::unix::fs::symlink(program, self.programs().join(name))
@@ -60,7 +61,7 @@ impl World {
         Ok(self)
     }
 
-    /// Makes a script callable by this name, in place of what was.
+    /// Puts a script with this name on the PATH, replacing what was there.
     ///
     /// # Errors
     /// It could not be written.
@@ -73,22 +74,22 @@ impl World {
         Ok(std::fs::rename(new, path)?)
     }
 
-    /// What the user's home would be.
+    /// The user's home directory.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")
     }
 
-    /// Where commands run; empty at first.
+    /// The working directory of commands; initially empty.
     pub fn cwd(&self) -> PathBuf {
         self.root.join("work")
     }
 
-    /// The product's state directory; made by the product when it needs it.
+    /// The product's state directory; created by the product when needed.
     pub fn state(&self) -> PathBuf {
         self.root.join("state")
     }
 
-    /// `TMPDIR`. The census finds what is left in it.
+    /// `TMPDIR`. The census reports files left in it.
     pub fn temp(&self) -> PathBuf {
         self.root.join("tmp")
     }
@@ -97,12 +98,12 @@ impl World {
         self.root.join("bin")
     }
 
-    /// The text that is in the environment of everything started here and nowhere else.
+    /// A text that is in the environment of everything started here and nowhere else.
     pub fn mark(&self) -> String {
         format!("{MARK}={}", self.root.display())
     }
 
-    /// The whole environment of what is started here.
+    /// The complete environment of everything started here.
     pub fn environment(&self) -> BTreeMap<String, String> {
         let text = |path: PathBuf| path.display().to_string();
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", text(self.programs()));
@@ -124,7 +125,7 @@ impl World {
         .collect()
     }
 
-    /// A command of this world: its environment, its working directory, nothing to read.
+    /// A command in this world: its environment and working directory, with stdin empty.
     #[expect(
         clippy::disallowed_methods,
         reason = "tests start the product as its users do"
@@ -139,8 +140,9 @@ impl World {
         command
     }
 
-    /// What is left at the first look that finds no process, at the latest after `patience`. One look for both: a host
-    /// whose shells are let go may just be starting one, which comes to light and ends a moment later.
+    /// What is left at the first check that finds no process, or at the latest after `patience`. Processes and
+    /// files are checked together: a host that is releasing its shells may just be starting one, which appears and
+    /// ends a moment later.
     pub fn settle(&self, patience: Duration) -> Leftovers {
         poll::until(patience, || {
             let left = self.left(Duration::ZERO);
@@ -149,20 +151,20 @@ impl World {
         .unwrap_or_else(|| self.left(Duration::ZERO))
     }
 
-    /// What is left of it, once nothing more goes away by itself within `patience`.
+    /// What is left once nothing more disappears by itself within `patience`.
     pub fn left(&self, patience: Duration) -> Leftovers {
         self.census.end(patience)
     }
 
-    /// Ends what is left. Answers how many processes that were.
+    /// Kills what is left. Returns the number of processes.
     pub fn sweep(&self) -> usize {
         self.census.kill_leftovers()
     }
 
-    /// Ends the world: what was left of it, which then is gone.
+    /// Ends the world. Returns what was left, which is gone afterwards.
     pub fn end(self, patience: Duration) -> Leftovers {
         let left = self.left(patience);
-        // Removing what somebody still writes to would only hide them.
+        // Removing files that a process still writes to would only hide them.
         self.sweep();
         left
     }
@@ -170,13 +172,13 @@ impl World {
     /// Ends the world.
     ///
     /// # Panics
-    /// Something was left of it after `patience`.
+    /// Something is left after `patience`.
     pub fn assert_nothing_left(self, patience: Duration) {
         let left = self.end(patience);
         assert!(left.is_empty(), "left behind:\n{left}");
     }
 
-    /// Keeps the directories after the end, for looking at a failure. Answers where they are.
+    /// Keeps the directories for examining a failure. Returns their path.
     pub fn keep(&mut self) -> &Path {
         self.directory.disable_cleanup(true);
         &self.root

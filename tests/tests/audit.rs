@@ -1,4 +1,4 @@
-//! The audit log as a setting: every call leaves a line, and none has the command unless it was asked for.
+//! The audit log as a setting: every call writes a line, without the command unless the settings ask for it.
 
 use agent_bash_tests::product::{self, Ran};
 use agent_bash_tests::world::World;
@@ -23,7 +23,7 @@ fn lines(world: &World) -> Result<Vec<Value>> {
         .collect()
 }
 
-/// The line without what differs from run to run.
+/// The line without fields that differ between runs.
 fn steady(line: &Value) -> Result<Value> {
     let mut line = line.clone();
     let fields = line.as_object_mut().context("an object")?;

@@ -1,5 +1,5 @@
-//! The census finds what is left behind. Every way it looks has its negative control here: a census that finds
-//! nothing where something is would make every other test worthless.
+//! The census finds what is left behind. Every kind of search has its negative control here: a census that misses
+//! something would make every other test worthless.
 
 use agent_bash_tests::census::Census;
 use agent_bash_tests::poll;
@@ -7,12 +7,12 @@ use agent_bash_tests::world::World;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// Long enough for a process to show up.
+/// How long a process may take to appear.
 const SOON: Duration = Duration::from_secs(20);
-/// What lives on is seen at the first look.
+/// What keeps running is found by the first check.
 const NOW: Duration = Duration::ZERO;
 
-/// A sleeper that a shell leaves behind in `world`; the words decide what it still has of its origin.
+/// Makes a shell leave a sleeping process behind in `world`; the words determine which marks it keeps.
 fn leave_behind(world: &World, words: &str) {
     let script = format!("{words} sleep 300 </dev/null >/dev/null 2>&1 &");
     let status = world.command("bash").args(["-c", &script]).status();
@@ -84,7 +84,7 @@ fn an_open_descriptor_is_found() {
         let end = path.display().to_string();
         left.descriptors.iter().any(|open| open.ends_with(&end))
     };
-    // Other tests of this program open and close descriptors too: only ours is asked for.
+    // Other tests of this program open and close descriptors, too, so only ours is checked.
     assert!(is_ours(&census.end(NOW)));
     drop(file);
     assert!(!is_ours(&census.end(NOW)));
@@ -93,7 +93,7 @@ fn an_open_descriptor_is_found() {
 #[test]
 fn a_program_that_another_thread_is_starting_is_nobodys() {
     let world = World::new().unwrap();
-    // Until it is its program, what another test starts has this, too.
+    // Between `fork` and `exec`, children of other tests have this open, too.
     let _open = std::fs::File::create(world.cwd().join("open")).unwrap();
     let neighbours = World::new().unwrap();
     let done = AtomicBool::new(false);

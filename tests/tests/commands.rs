@@ -1,4 +1,5 @@
-//! The commands beside `run`: what they print, and how they exit. Calls themselves are the conformance kit's.
+//! The commands other than `run`: what they print, and their exit codes. Calls themselves are tested by the
+//! conformance kit.
 
 use agent_bash_tests::product::{self, Ran};
 use agent_bash_tests::world::World;
@@ -226,7 +227,7 @@ fn clean_removes_what_nobody_uses_and_says_what() -> anyhow::Result<()> {
     output_of(&world, &["run", "--profile", "paged", "seq 20000"])?;
     background("sleep 300")?;
     background("sleep 0.4")?;
-    // Leaves a process behind that goes on writing its artifact.
+    // Leaves a process behind that keeps writing to its artifact.
     output_of(&world, &["run", "sleep 300 & seq 3"])?;
     output_of(&world, &["jobs", "wait", "2"])?;
     let dead = world.temp().join("agent-bash-session-dead");
@@ -255,7 +256,7 @@ fn clean_removes_what_nobody_uses_and_says_what() -> anyhow::Result<()> {
         ]
     );
     assert!(!dead.exists());
-    // A line of headings, and what is left.
+    // A heading, and the jobs that are left.
     assert_eq!(output_of(&world, &["jobs", "list"])?.lines().count(), 3);
     assert_eq!(output_of(&world, &["artifact", "list"])?.lines().count(), 2);
     for job in ["1", "3"] {
@@ -368,7 +369,7 @@ fn a_terminal_sees_progress_and_then_nothing_of_it() -> anyhow::Result<()> {
     let world = World::new()?;
     let program = product::agent_bash()?.display();
     let on_terminal = |line: &str| {
-        // Of util-linux, which every Debian has: gives a command a terminal, and prints what it shows.
+        // `script`, from util-linux, which every Debian has: gives a command a terminal and prints its output.
         let mut command = world.command("script");
         command.args([
             "--quiet",

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Cargo builds the examples of the workspace beside the product's binary.
+/// Cargo builds the workspace's examples beside the product's binary.
 fn example(name: &str) -> Result<PathBuf> {
     let beside = product::agent_bash()?;
     let directory = beside.parent().context("the binary has no directory")?;
@@ -21,7 +21,7 @@ fn example(name: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Runs an example in a world of its own; what it printed.
+/// Runs an example in a fresh world; returns its output.
 fn run(name: &str, words: &[&str], input: Option<&str>) -> Result<String> {
     let world = World::new()?;
     let mut command = world.command(example(name)?);
@@ -148,7 +148,7 @@ fn a_server_and_its_client_talk() -> Result<()> {
     Ok(())
 }
 
-/// What an example shows on a terminal of 24 rows, to whom `keys` are typed.
+/// The screen of an example on a terminal of 24 rows, after typing `keys`.
 fn on_terminal(name: &str, words: &str, keys: &str) -> Result<String> {
     let world = World::new()?;
     let program = example(name)?;

@@ -1,4 +1,5 @@
-//! Exit code 125 means that nothing was started. What ran and could not be told of has others.
+//! Exit code 125 means that nothing was started. A command that ran, but whose result could not be printed, has
+//! another code.
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
@@ -6,7 +7,7 @@ use anyhow::ensure;
 use std::fs::File;
 use std::process::Stdio;
 
-/// What the arguments are, whether stdout is full, the code, and a part of what stderr says.
+/// Arguments, whether stdout is full, the exit code, and a part of stderr.
 const CASES: &[(&[&str], bool, i32, &str)] = &[
     (
         &["echo hi; touch ran; exit 3"],
@@ -59,7 +60,7 @@ fn what_was_not_started_ends_so() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// With so many descriptors: it runs, or says what is missing. It never panics.
+/// With this descriptor limit it either runs or says what is missing. It never panics.
 #[test]
 fn too_few_descriptors_are_named() -> anyhow::Result<()> {
     let world = World::new()?;
@@ -71,7 +72,7 @@ fn too_few_descriptors_are_named() -> anyhow::Result<()> {
                 product::agent_bash()?.display()
             );
             let mut command = world.command("/bin/bash");
-            // What these tests were started with counts, too.
+            // The descriptors that these tests inherited count, too.
             command.args(["-c", &script]).stdin(Stdio::null());
             let ended = command.output()?;
             let [stdout, stderr] =

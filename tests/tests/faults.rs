@@ -1,7 +1,8 @@
-//! What data cannot say about the command line: signals in the middle, readers that go away, the binary itself killed.
+//! Faults of the command line that data cannot express: signals during a call, readers that disappear, the binary
+//! killed.
 //!
-//! Each test drives the real binary in a world of its own and ends with that world's census. That the census finds
-//! what is left is shown in `census.rs`.
+//! Each test runs the real binary in a world of its own and ends with that world's census. `census.rs` shows that
+//! the census finds what is left.
 
 use agent_bash_tests::product::{self, Ran};
 use agent_bash_tests::world::World;
@@ -12,17 +13,18 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::Duration;
 
-/// What a slow machine may take to start something.
+/// How long a slow machine may take to start something.
 const SOON: Duration = Duration::from_secs(30);
-/// What may pass until nothing is left of a host that was killed.
+/// How long it may take until nothing is left of a killed host.
 const AFTER_KILL: Duration = Duration::from_secs(2);
 
-/// A script whose processes use every way out: own session, deaf to signals, nobody's child. Says when all are there.
+/// A script whose processes use every way to escape: a new session, ignored signals, double fork. Prints when all
+/// are running.
 const ESCAPES: &str = "echo begun; misbehave ignore-term & setsid misbehave ignore-term & \
     misbehave daemon hold >/dev/null; misbehave daemon close >/dev/null; \
     (setsid sh -c 'misbehave linger & exit' &); env -i PATH=\"$PATH\" setsid misbehave linger & \
     misbehave stop-self & touch started; wait";
-/// How many of them are at work, at the least.
+/// The minimum number of them.
 const ESCAPED: usize = 7;
 
 fn world() -> anyhow::Result<World> {
@@ -35,7 +37,8 @@ fn agent_bash(world: &World, words: &[&str]) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-/// Starts a call and waits until its script has made the file `started`, and until `ESCAPED` is reached where asked.
+/// Starts a call and waits until its script has created the file `started`, and until `processes` helpers are
+/// running.
 fn started(world: &World, words: &[&str], processes: usize) -> anyhow::Result<Child> {
     let child = product::start(agent_bash(world, words)?, None)?;
     let there = poll::until(SOON, || {
@@ -46,7 +49,7 @@ fn started(world: &World, words: &[&str], processes: usize) -> anyhow::Result<Ch
     Ok(child)
 }
 
-/// How many helper programs are at work in the world.
+/// How many helper programs are running in the world.
 fn helpers(world: &World) -> usize {
     let ours = |process: &procfs::Process| {
         let program = process.command.split(' ').next().unwrap_or_default();
@@ -138,7 +141,7 @@ fn killing_the_host_takes_its_command_along() -> anyhow::Result<()> {
 
 #[test]
 fn killing_the_host_ends_its_command_at_a_standstill_too() -> anyhow::Result<()> {
-    // A command that floods a host which reads no more is blocked in `write`.
+    // A command that floods a host which has stopped reading blocks in `write`.
     let world = world()?;
     let script = "touch started; misbehave endless";
     let mut child = started(&world, &["run", "--stream", script], 1)?;
@@ -159,7 +162,7 @@ fn a_call_does_not_wait_for_what_outlives_it() -> anyhow::Result<()> {
     );
     assert!(ran.stdout.contains("misbehave linger gate]"), "{ran:?}");
     assert_eq!(ran.code, 0);
-    // It is alive, it has lost nothing, and it can end by itself.
+    // It is alive, has lost nothing, and can end by itself.
     assert_eq!(helpers(&world), 1);
     std::fs::write(world.cwd().join("gate"), "")?;
     world.assert_nothing_left(SOON);
@@ -191,7 +194,7 @@ fn what_outlives_a_call_goes_on_writing_into_its_artifact() -> anyhow::Result<()
 
 #[test]
 fn a_reader_that_goes_away_is_no_crash() -> anyhow::Result<()> {
-    // The text: printed at the end, to nobody.
+    // The text, printed at the end, has no reader.
     let world = world()?;
     let script = "touch started; misbehave linger gate; misbehave lines 50000";
     let mut child = started(&world, &["run", script], 1)?;

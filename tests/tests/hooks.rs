@@ -1,4 +1,4 @@
-//! `agent-bash hook` as agents and their users meet it: bytes on stdin, exit codes, files. What is answered to whom is a
+//! `agent-bash hook` as agents and their users see it: stdin, exit codes, files. What each agent is answered is a
 //! table beside the code (`crates/agent-bash/src/hook`).
 
 use agent_bash_tests::product::{self, Ran};
@@ -9,10 +9,10 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What stands in the line behind the program, for where it gives no verdict.
+/// The fallback after the program in the hook's command line, in case the program gives no verdict.
 const BLOCKS: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
-/// Each agent with the event and the tool that it names.
+/// Each agent with its event and tool name.
 const AGENTS: [(&str, &str, &str); 4] = [
     ("claude-code", "PreToolUse", "Bash"),
     ("codex", "PreToolUse", "Bash"),
@@ -33,7 +33,7 @@ fn call(world: &World, event: &str, tool: &str, script: &str) -> String {
     call.to_string()
 }
 
-/// What is said to Claude Code's call of this script.
+/// The answer to Claude Code's call of this script.
 fn asked(world: &World, script: &str) -> anyhow::Result<Ran> {
     let call = call(world, "PreToolUse", "Bash", script);
     product::run(hook(world, &["claude-code"])?, Some(&call))
@@ -81,7 +81,7 @@ fn what_cannot_be_judged_exits_with_two_and_the_reason() -> anyhow::Result<()> {
     }
     let of_another = product::run(hook(&world, &["gemini-cli"])?, Some(&good))?;
     assert_eq!(of_another.code, 2, "{of_another:?}");
-    // Settings that cannot be read: no rule is known then, and none is skipped.
+    // Unreadable settings: no rule is known, so everything is blocked.
     fs::write(world.cwd().join(".agent-bash.toml"), "safety = [")?;
     let ran = asked(&world, "ls")?;
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
@@ -138,7 +138,7 @@ fn a_hooks_call_is_not_taken_for_a_script_in_silence() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A home whose Claude Code has settings behind a link.
+/// A home in which Claude Code's settings are a symbolic link.
 fn linked(world: &World, text: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
     let link = world.home().join(".claude/settings.json");
     let file = world.home().join("dotfiles/claude.json");
@@ -160,7 +160,7 @@ fn a_file_is_changed_where_it_is_and_put_back() -> anyhow::Result<()> {
     let world = World::new()?;
     let before = "{\n    \"model\": \"x\",\n    \"hooks\": {\"Stop\": []}\n}";
     let (link, file) = linked(&world, before)?;
-    // Nobody can be asked, and so nothing is written; what would be is shown.
+    // There is no terminal to confirm on, so the change is shown but not written.
     let shown = set_up(&world, &["--install", "claude-code"])?;
     assert_eq!(shown.code, 2, "{shown:?}");
     assert!(
@@ -179,7 +179,7 @@ fn a_file_is_changed_where_it_is_and_put_back() -> anyhow::Result<()> {
     let group = &settings["hooks"]["PreToolUse"][0];
     assert_eq!(group["matcher"], "Bash|Monitor");
     let command = group["hooks"][0]["command"].as_str().unwrap_or_default();
-    // It is not on PATH, so its path is written; and a hook that cannot be started blocks.
+    // It is not on PATH, so its full path is written; a hook that cannot be started blocks.
     let binary = product::agent_bash()?.canonicalize()?;
     assert_eq!(
         command,
@@ -215,7 +215,7 @@ fn the_line_that_was_written_blocks_also_when_the_program_is_gone() -> anyhow::R
     let gone = run(&line.replace("agent-bash hook", "gone hook"), "ls")?;
     assert_eq!(gone.code, 2, "{gone:?}");
     assert!(!gone.stderr.trim().is_empty(), "{gone:?}");
-    // Some agents go by stderr: a program that says nothing must not be all there is.
+    // Some agents show stderr, so there must be a message even if the program itself prints nothing.
     world.script("agent-bash", "exit 127\n")?;
     let program = product::agent_bash()?.canonicalize()?;
     let silent = run(

@@ -1,4 +1,4 @@
-//! The helper program does what its table says: what tests rely on is tested itself.
+//! Tests the helper program that other tests rely on.
 
 use agent_bash_tests::poll;
 use agent_bash_tests::procfs;
@@ -137,7 +137,7 @@ fn children_stay_and_lingering_ends() {
 fn it_tells_what_it_finds() {
     let world = World::new().unwrap();
     let ran = product::run(misbehave(&world, &["descriptors"]), None).unwrap();
-    // Whoever runs the tests may leak descriptors of its own into them.
+    // The test runner may leak descriptors of its own.
     assert!(ran.stdout.starts_with("0\n1\n2\n"), "{ran:?}");
     let mut leaking = world.command("bash");
     leaking.args(["-c", &format!("exec 77</dev/null; {MISBEHAVE} descriptors")]);

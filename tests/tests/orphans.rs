@@ -1,5 +1,5 @@
-//! What is seen by a process that adopts orphans: one without mark, place or session, and a supervisor that was not reaped. Alone in
-//! their program, and one after the other: adopting is a state of the whole process.
+//! What only a subreaper can see: a process without any mark, place or session, and a supervisor that was not
+//! reaped. In a program of their own and sequentially, as being a subreaper is a state of the whole process.
 
 use agent_bash_tests::census::{Census, adopt_orphans};
 use agent_bash_tests::conversation::Conversation;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// What a container has whose first program is no init: nobody reaps what a server leaves.
+/// Simulates a container whose pid 1 is not an init: nobody else reaps what a server leaves.
 #[test]
 fn a_server_reaps_its_supervisors_before_it_ends() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();

@@ -1,4 +1,5 @@
-//! A session in this process: the user's own commands beside the model's calls, with real shells, jobs and artifacts.
+//! A session in this process: the user's own commands along with the model's calls, with real shells, jobs and
+//! artifacts.
 
 use agent_bash::HostContext;
 use agent_bash::core::{Cancel, Flow, OutputConsumer, SessionName, Status, StreamId};
@@ -23,7 +24,7 @@ fn open(world: &World) -> Result<Session> {
 }
 
 fn open_with(world: &World, settings: &Settings) -> Result<Session> {
-    // This program's `main` is the test harness's, so the supervisor is the product's own binary.
+    // `main` belongs to the test harness here, so the supervisor is the product's binary.
     let supervisor = Supervisor::at(product::agent_bash()?);
     let environment = world.environment().into_iter();
     let host = HostContext {
@@ -36,7 +37,7 @@ fn open_with(world: &World, settings: &Settings) -> Result<Session> {
     Ok(Session::open(settings, host, options)?)
 }
 
-/// Runs `test` on a session, and looks for what is left of it.
+/// Runs `test` on a session and checks what is left of it.
 fn with_session<F: Future<Output = Result<()>>>(
     test: impl FnOnce(Arc<Session>) -> F,
 ) -> Result<()> {
@@ -62,7 +63,7 @@ async fn bang(session: &Session, command: &str) -> Result<BangMessage> {
         .await?)
 }
 
-/// Says when the first output is there.
+/// Signals the first output.
 struct Began(Arc<Notify>);
 
 impl OutputConsumer for Began {
@@ -86,7 +87,7 @@ fn it_runs_what_was_typed_in_a_shell_that_persists() -> Result<()> {
         );
         let shells = session.shells();
         assert_eq!(shells[0].name.0, USER_SHELL);
-        // No rule of the model's: `exit` has ended that shell, and a push by force fails by itself.
+        // None of the model's rules apply: `exit` has ended that shell, and a forced push fails by itself.
         let third = bang(&session, "git push --force; echo $PWD").await?;
         assert_eq!(third.status, Status::Exited { code: 0 });
         assert!(third.output.ends_with("/usr\n"), "{third:?}");
@@ -126,7 +127,7 @@ fn what_is_piped_into_head_changes_nothing_in_its_shell() -> Result<()> {
             tool.execute(call, &Cancel::new()).await
         };
         run("x=1").await;
-        // Lifted or not, the stages of a pipeline are below the shell.
+        // Lifted out of a pipeline or not, the stages run in subshells.
         for command in [
             "{ x=2; cd /usr; echo in; } | head -1",
             "{ echo in; exit 0; } | tail -1",
@@ -137,7 +138,7 @@ fn what_is_piped_into_head_changes_nothing_in_its_shell() -> Result<()> {
             let unmoved = format!("1 {}\n", session.cwd().display());
             assert_eq!(after.text, unmoved, "{command}");
         }
-        // What is not lifted does change it.
+        // A command that is not lifted does change the shell's state.
         run("x=4; echo in").await;
         assert_eq!(run("echo $x").await.text, "4\n");
         Ok(())
@@ -168,7 +169,7 @@ fn one_runs_at_a_time_and_is_called_off() -> Result<()> {
             refused.to_string(),
             "A bash command is already running. Press Esc to cancel it first."
         );
-        // The model's calls are not held up by it.
+        // The model's calls are not delayed by it.
         let tool = session.tool();
         let result = tool
             .execute(json!({"command": "echo free"}), &Cancel::new())

@@ -1,5 +1,5 @@
-//! Many calls through each server, in a row and two hundred at once, and then a look at what it holds more than before.
-//! `cargo xtask soak` is the long mode; here it is a thousand.
+//! Many calls through each server, sequentially and two hundred at once, then a comparison of the resources it
+//! holds with those before. A thousand calls here; `cargo xtask soak` makes more.
 
 use agent_bash_tests::conformance::shake_hands;
 use agent_bash_tests::conversation::Conversation;
@@ -13,39 +13,39 @@ use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
-/// What a slow machine may take.
+/// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(120);
 
-/// Calls in the long mode.
+/// Environment variable with the number of calls for the long run.
 const CALLS: &str = "AGENT_BASH_SOAK_CALLS";
 
-/// Calls where nothing is said.
+/// Default number of calls.
 const SHORT: u64 = 1000;
 
-/// Calls before it counts: by then everything that is kept for the next call is there.
+/// Warm-up calls: afterwards everything is there that is kept for later calls.
 const WARM: u64 = 200;
 
-/// Looks at what is held before it counts.
+/// Number of measurements before the run.
 const LOOKS: u64 = 50;
 
-/// Calls that are in flight at once.
+/// Calls in flight at once.
 const AT_ONCE: u64 = 200;
 
-/// Memory that may be there afterwards and was not before, in KiB, however many the calls: what an allocator does not give
-/// back after two hundred calls at once. A hundred bytes kept of each call would be found in the long mode.
+/// Allowed growth in memory, in KiB, regardless of the number of calls: what an allocator retains after two hundred
+/// concurrent calls. A leak of a hundred bytes per call would show in the long run.
 const MORE_MEMORY: u64 = 8 * 1024;
 
-/// How a server is asked.
+/// How to talk to a server.
 #[derive(Clone, Copy)]
 struct Protocol {
     name: &'static str,
-    /// The request for a call; with live output, where the second says so.
+    /// Builds a request for a call, with live output if the last argument says so.
     request: fn(u64, Value, bool) -> Value,
-    /// The request that ends one.
+    /// Builds the request that cancels one.
     call_off: fn(u64) -> Value,
-    /// The result in its answer.
+    /// Finds the result in a response.
     result: fn(&Value) -> &Value,
-    /// Whether a call that is called off is answered.
+    /// Whether a cancelled call gets a response.
     answers_what_is_off: bool,
 }
 
@@ -71,15 +71,15 @@ const MCP: Protocol = Protocol {
     answers_what_is_off: false,
 };
 
-/// What a server holds.
+/// The resources a server holds.
 #[derive(Debug)]
 struct Held {
     memory_kib: u64,
     threads: u64,
     descriptors: usize,
-    /// Its own and those below them.
+    /// Itself and its descendants.
     processes: usize,
-    /// In its state directory and where temporary files are.
+    /// In its state directory and the temporary directory.
     files: usize,
 }
 
@@ -97,7 +97,7 @@ impl Held {
         })
     }
 
-    /// Of each the greater number.
+    /// The maximum of each.
     fn at_most(self, other: &Self) -> Self {
         Self {
             memory_kib: self.memory_kib.max(other.memory_kib),
@@ -127,7 +127,7 @@ impl fmt::Display for Held {
     }
 }
 
-/// Files below a directory, as many as there are at the moment.
+/// Number of files below a directory at this moment.
 fn files(directory: &Path) -> usize {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries
@@ -168,7 +168,7 @@ impl Soak {
         Ok(id)
     }
 
-    /// The next answer: its id, and the result.
+    /// The next response: its id and the result.
     fn answer(&self) -> Result<(u64, Value)> {
         let is_answer = |line: &Value| {
             line["id"].is_u64() && line["type"] != "update" && line.get("method").is_none()
@@ -179,7 +179,7 @@ impl Soak {
         Ok((answer["id"].as_u64().context("an id")?, result.clone()))
     }
 
-    /// One call, of a kind that its number says, from its request to its answer.
+    /// Makes one call, of a kind determined by its number.
     fn call(&mut self, number: u64) -> Result<()> {
         let (call, live, want) = match number % 8 {
             1 => (json!({"command": "echo said; exit 3"}), false, "exited"),
@@ -220,7 +220,7 @@ impl Soak {
         Ok(())
     }
 
-    /// So many calls that all run at the same time.
+    /// Makes `count` calls that run concurrently.
     fn at_once(&mut self, count: u64) -> Result<()> {
         let go = self.world.cwd().join("go");
         let script = "until test -e go; do sleep 0.2; done; echo went";
@@ -263,7 +263,8 @@ fn leaves_nothing(protocol: Protocol) -> Result<()> {
         soak.call(number)?;
     }
     soak.at_once(AT_ONCE)?;
-    // What comes and goes, such as the shell for the next call, is there at one of so many looks.
+    // Takes the maximum, as things that come and go (such as the shell for the next call) are there in one of the
+    // measurements.
     let mut before = soak.held()?;
     for number in 0..LOOKS {
         soak.call(number)?;
@@ -273,11 +274,11 @@ fn leaves_nothing(protocol: Protocol) -> Result<()> {
         soak.call(number)?;
     }
     let in_a_row = soak.held()?;
-    // As many in waves as are a tenth of those in a row.
+    // As many calls in concurrent waves as a tenth of the sequential ones.
     for _ in 0..(calls / 10).div_ceil(AT_ONCE) {
         soak.at_once(AT_ONCE)?;
     }
-    // Threads and shells that nobody needs go after a while.
+    // Idle threads and shells go away after a while.
     let rest = poll::until(SOON, || {
         let now = soak.held().ok()?;
         now.is_no_more_than(&before, MORE_MEMORY).then_some(now)
@@ -304,13 +305,13 @@ fn many_calls_through_mcp_leave_nothing_behind() -> Result<()> {
     leaves_nothing(MCP)
 }
 
-/// The negative control: what is held is seen.
+/// Negative control: additional resources are detected.
 #[test]
 fn what_a_server_holds_more_is_seen() -> Result<()> {
     let mut soak = Soak::start(RPC)?;
     soak.call(0)?;
     let before = soak.held()?;
-    // A job holds a process, and files that say how it is.
+    // A job holds a process and its files.
     let job = json!({"command": "sleep 1000", "mode": "background"});
     soak.begin(job, false)?;
     let (_, started) = soak.answer()?;

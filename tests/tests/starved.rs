@@ -1,7 +1,7 @@
-//! What the system does not give: processes and threads beyond a limit, a file system that answers. Nothing hangs, nothing panics,
-//! every request is answered.
+//! Scarce resources: process and thread limits, an unresponsive file system. Nothing hangs or panics, and every
+//! request is answered.
 //!
-//! Limits of processes hold for other users than root alone: a test that is root plays such a user.
+//! Process limits do not apply to root: a test run as root switches to another user.
 
 use agent_bash_tests::conversation::Conversation;
 use agent_bash_tests::world::World;
@@ -14,10 +14,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
-/// What a slow machine may take.
+/// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
 
-/// The program, where any user finds it.
+/// The program, in a place that any user can reach.
 fn program(world: &World) -> Result<PathBuf> {
     let program = world.cwd().join("agent-bash");
     fs::copy(product::agent_bash()?, &program)?;
@@ -25,7 +25,7 @@ fn program(world: &World) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// A bash that runs `script` as a user to whom limits apply; `uid` is that user's where we are root.
+/// A bash that runs `script` as a user to whom limits apply: `uid` if we are root.
 fn bash(world: &World, uid: u32, script: &str) -> Result<Command> {
     if !rustix::process::geteuid().is_root() {
         let mut bash = world.command("bash");
@@ -48,7 +48,7 @@ fn a_run_at_the_limit_of_processes_ends_and_says_why() -> Result<()> {
     let world = World::new()?;
     let program = program(&world)?;
     for limit in 1..8 {
-        // `timeout` itself is a process: outside of the limit.
+        // `timeout` is itself a process, so it is started outside of the limit.
         let script = format!(
             "ulimit -u {limit}; exec {} run 'echo hi'",
             program.display()
@@ -65,7 +65,7 @@ fn a_run_at_the_limit_of_processes_ends_and_says_why() -> Result<()> {
                 format!("{}{}", ran.stdout, ran.stderr).contains("started"),
                 "{said}"
             ),
-            // 124: it hangs; 101: it has panicked.
+            // 124 means that it hung, 101 that it panicked.
             _ => anyhow::bail!(said),
         }
         if limit == 1 {
@@ -84,7 +84,7 @@ fn a_run_at_the_limit_of_processes_ends_and_says_why() -> Result<()> {
 fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
     let world = World::new()?;
     let program = program(&world)?;
-    // Pipes that it cannot open anew, as those of another user.
+    // Pipes that it cannot reopen, like those of another user.
     let script = format!(
         "chmod 0 /proc/self/fd/0 /proc/self/fd/1 2> /dev/null; exec {} rpc",
         program.display()
@@ -93,7 +93,7 @@ fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
     server.send(&json!({"id": "first", "type": "tool_call", "request": "echo"}))?;
     let first = server.next(SOON)?;
     ensure!(first["data"]["status"]["code"] == 0, "{first}");
-    // Threads that are there for a while only must not be what answers hang on.
+    // Answers must not depend on threads started on demand.
     let pid = server.pid();
     let most = std::thread::available_parallelism()?.get() + 1;
     let settled = poll::until(SOON, || (of_the_runtime(pid) <= most).then_some(()));
@@ -122,14 +122,14 @@ fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
     }
     server.send_bytes(lines.as_bytes())?;
     let mut answered = vec![false; requests.len()];
-    // Nothing more is sent meanwhile.
+    // No further requests are sent meanwhile.
     while answered.contains(&false) {
         let next = server
             .next(SOON)
             .with_context(|| format!("answered are {answered:?}"))?;
         let id = next["id"].as_u64().context("an id")?;
         answered[usize::try_from(id)?] = true;
-        // Whatever could not be had, it is said.
+        // Whatever was unavailable is reported.
         let is_plain = |status: &Value| status["kind"] == "exited" && status["code"] == 0;
         let status = &next["data"]["status"];
         let reason = next["error"].as_str().or(status["reason"].as_str());
@@ -145,7 +145,7 @@ fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
     Ok(())
 }
 
-/// Threads that are the runtime's, of whatever kind.
+/// The number of runtime threads, of any kind.
 fn of_the_runtime(pid: u32) -> usize {
     let tasks = fs::read_dir(format!("/proc/{pid}/task"))
         .into_iter()
@@ -154,7 +154,8 @@ fn of_the_runtime(pid: u32) -> usize {
     names.filter(|name| name.starts_with("tokio")).count()
 }
 
-/// Mounts a FUSE on `hung` that nobody answers for, in a mount namespace of its own, and runs what its arguments say.
+/// Mounts a FUSE file system that never responds on `hung`, in a mount namespace of its own, and runs its
+/// arguments.
 const HUNG: &str = "exec 9<> /dev/fuse && mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 none hung || exit 77
 \"$@\" 9<&-";
 
@@ -177,7 +178,7 @@ fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> 
     }
     let program = product::agent_bash()?.display().to_string();
     let mut server = Conversation::start(beside_a_hung_mount(&world, &[&program, "rpc"]))?;
-    // More than there are threads that could wait for them.
+    // More than there are threads to block on them.
     let hung = std::thread::available_parallelism()?.get() + 2;
     for id in 0..hung {
         let cwd = if id == 0 { "hung" } else { "hung/below" };
@@ -198,7 +199,7 @@ fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> 
         }
         answered.push(answer["id"].clone());
     }
-    // It ends all the same.
+    // It still shuts down.
     ensure!(server.end()?.status.success(), "its end");
 
     let mut run = beside_a_hung_mount(

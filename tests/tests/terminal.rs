@@ -1,11 +1,12 @@
-//! What a person's terminal is given of what others have written: text, and nothing that it obeys. `script` plays the terminal.
+//! Output from commands and files that is printed on a user's terminal: text only, no control sequences. `script`
+//! provides the terminal.
 
 use agent_bash_tests::product::{self, Ran};
 use agent_bash_tests::world::World;
 use anyhow::ensure;
 use std::os::unix::fs::symlink;
 
-/// Writes the clipboard; sets the title; both once more by C1 controls.
+/// Sets the clipboard and the title, each also by C1 controls.
 const HOSTILE: &str =
     "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}]0;title\u{1b}\\\u{9d}52;c;ZXZpbA==\u{9c}\u{9b}31m";
 
@@ -78,7 +79,7 @@ fn no_command_passes_on_what_a_terminal_obeys() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Elsewhere a stream is what it is. The control.
+/// Control: elsewhere the bytes are passed on unchanged.
 #[test]
 fn a_pipe_gets_every_byte() -> anyhow::Result<()> {
     let world = World::new()?;
@@ -90,7 +91,7 @@ fn a_pipe_gets_every_byte() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What stands where settings are looked for is a file, or it is named.
+/// Settings paths must be regular files; anything else is named in an error.
 #[test]
 fn settings_that_are_no_file_are_an_error() -> anyhow::Result<()> {
     let world = World::new()?;

@@ -1,5 +1,6 @@
-//! Pipelines whose last stage hides an earlier failure: the exit code stays bash's own, and a notice points the failure
-//! out, except where it is none. The cases are data; the profile is one that runs a script as it is written.
+//! Pipelines whose last stage hides an earlier failure: the exit code stays bash's own, and a notice points out the
+//! failure, unless the stage's exit was not a failure. The cases are data; the profile used runs scripts
+//! unmodified.
 
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;

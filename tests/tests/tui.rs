@@ -1,6 +1,6 @@
-//! `agent-bash tui` and `run --pty` as a person has them: on a real terminal (tmux plays it), key by key.
+//! `agent-bash tui` and `run --pty` as a user sees them: on a real terminal (tmux), key by key.
 //!
-//! Every test ends with the terminal's modes as they were, and with the census of its world.
+//! Every test ends by checking that the terminal's modes are restored, and with the census of its world.
 
 use agent_bash_tests::tmux::Tmux;
 use agent_bash_tests::world::World;
@@ -9,13 +9,13 @@ use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use std::time::Duration;
 
-/// What may pass until nothing is left.
+/// How long it may take until nothing is left.
 const SOON: Duration = Duration::from_secs(30);
 
-/// The prompt while nothing is typed.
+/// The prompt when it is empty.
 const PROMPT: &str = "a command · !command is yours";
 
-/// Plays `play` on a terminal of 100 × 30.
+/// Runs `play` on a terminal of 100 × 30.
 fn on_a_terminal(play: impl FnOnce(&Tmux<'_>, &World) -> Result<()>) -> Result<()> {
     let program = product::agent_bash()?;
     let world = World::new()?.with_program(program)?;
@@ -56,7 +56,7 @@ fn a_command_is_typed_and_completes() -> Result<()> {
         let screen = tmux.shows("· exit 3")?;
         ensure!(screen.contains("✗ $ printf"), "{screen}");
         ensure!(screen.contains("│ one\n│ two\n"), "{screen}");
-        // A refusal is a card, too.
+        // A refusal has a card, too.
         tmux.enters("git add -A")?;
         tmux.shows("╰ blocked")?;
         // The history, and a second line.
@@ -87,10 +87,10 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
         tmux.shows("A bash command is already running. Press Esc to cancel it first.")?;
         tmux.press(&["Escape"])?;
         tmux.shows("(cancelled)")?;
-        // What was typed is still there.
+        // The text typed before is still there.
         tmux.press(&["Enter"])?;
         tmux.shows("\n no\n")?;
-        // A shell that is gone is named, and so is what lives on.
+        // A shell that has ended is reported, and so are survivors.
         tmux.enters("!kill -9 $$")?;
         tmux.shows("[The session's shell was reset")?;
         tmux.enters("!sleep 300 & echo $! >pid")?;
@@ -158,7 +158,7 @@ fn binary_output_is_a_mark_while_it_comes_and_after() -> Result<()> {
             tmux.press(&["C-l"])?;
             tmux.hides(MARK)?;
         }
-        // Text with NULs in it is text.
+        // Text with NULs counts as text.
         tmux.enters("printf 'one\\0two\\n'; cat noise | head -c 3")?;
         tmux.shows("│ one␀two\n│ \u{fffd}")?;
         Ok(())
@@ -229,7 +229,7 @@ fn an_editor_and_a_pager_work_in_the_overlay() -> Result<()> {
         tmux.press(&["q"])?;
         tmux.hides("Console")?;
 
-        // On the full screen Ctrl-] ends a program that Esc does not.
+        // In full screen, Ctrl-] kills a program that ignores Esc.
         tmux.press(&["C-l"])?;
         tmux.enters("vim -u NONE")?;
         tmux.shows("ctrl+] force-kill")?;
@@ -252,12 +252,12 @@ fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
         tmux.press(&["C-l"])?;
         tmux.enters("echo reads; read -rsn1 key; printf 'code %d\\n' \"'$key\"")?;
         tmux.shows("│reads")?;
-        // Not in one call: tmux would write both at once, which reads as one.
+        // Separately: tmux would send both at once, which would be read as one key.
         tmux.press(&["Escape"])?;
         tmux.press(&["Escape"])?;
         tmux.shows("│ code 27")?;
         tmux.shows("exit 0")?;
-        // Without a terminal nothing is read.
+        // Without a terminal, stdin is empty.
         tmux.press(&["C-t"])?;
         tmux.shows("commands run without a terminal")?;
         tmux.enters("tty")?;
@@ -270,7 +270,7 @@ fn escape_kills_and_twice_is_for_the_program() -> Result<()> {
 fn a_new_size_reaches_everybody() -> Result<()> {
     in_the_interface("--pty", |tmux, _| {
         tmux.enters("trap 'stty size' WINCH; stty size; until read -rt 2; do :; done")?;
-        // Of 100 × 30 four fifths of the rows, without the borders.
+        // Of 100 × 30: four fifths of the rows, minus the borders.
         tmux.shows("│22 94")?;
         tmux.resize(60, 20)?;
         tmux.shows("│14 58")?;
@@ -278,7 +278,7 @@ fn a_new_size_reaches_everybody() -> Result<()> {
         tmux.shows("│34 124")?;
         tmux.press(&["Enter"])?;
         tmux.hides("Console")?;
-        // Tiny sizes are drawn as well as they can be.
+        // Tiny sizes are drawn as well as possible.
         for (cols, rows) in [(10, 3), (1, 1), (100, 30)] {
             tmux.resize(cols, rows)?;
         }
@@ -365,7 +365,7 @@ fn one_command_takes_over_the_terminal() -> Result<()> {
             cast.starts_with('{') && cast.contains("hello you"),
             "{cast}"
         );
-        // Somewhere else than on a terminal it says so, and runs.
+        // Without a terminal it says so, and runs without one.
         tmux.enters("clear; agent-bash run --pty 'tty' | cat")?;
         tmux.shows("there is no terminal here: the command runs without one")?;
         tmux.shows("not a tty")?;

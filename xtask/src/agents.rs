@@ -1,5 +1,5 @@
-//! `cargo xtask agents`: Claude Code, Codex, Gemini CLI and opencode as they are published, each with a stand-in for its model.
-//! They are downloaded once, several hundred megabytes, so CI runs them with everything else and nobody else has to.
+//! `cargo xtask agents`: runs the published Claude Code, Codex, Gemini CLI and opencode, each against a stub of its
+//! model. They are downloaded once (several hundred megabytes), so only CI runs them by default.
 
 use crate::suite::cargo;
 use crate::{Tree, say, tests_step};
@@ -24,7 +24,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     })
 }
 
-/// The step of the suite: on CI, which says so by the variable `CI`.
+/// The step of the suite: only on CI, recognised by the variable `CI`.
 pub(crate) fn step(tree: &Tree) -> Result<()> {
     if tree.shell.var_os("CI").is_some() {
         return command(tree, &[]);

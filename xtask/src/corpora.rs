@@ -1,5 +1,6 @@
-//! `cargo xtask corpora`: material that nobody here wrote. Bash's own tests are run, contained, by bash and by us;
-//! collections of commands are only judged. Not a part of the suite: it downloads, takes minutes, and what is in it is not ours.
+//! `cargo xtask corpora`: tests on third-party material. Bash's own tests are run, contained, by bash and by us;
+//! collections of commands are only checked. Not a part of the suite: it downloads, takes minutes, and uses data
+//! that is not ours.
 
 mod bash_suite;
 mod commands;
@@ -9,7 +10,7 @@ use crate::{Tree, layers};
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
-/// What is asked for.
+/// The parsed arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Asked {
     bash: Bash,
@@ -17,15 +18,15 @@ struct Asked {
     tldr: Option<PathBuf>,
 }
 
-/// Whose sources bash's tests are taken from.
+/// Where to take bash's tests from.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Bash {
-    /// They are not run.
+    /// Nowhere: do not run them.
     #[default]
     Left,
-    /// Debian's package.
+    /// From Debian's source package.
     Debian,
-    /// What is there.
+    /// From this directory.
     At(PathBuf),
 }
 
@@ -71,7 +72,7 @@ impl Asked {
                     .clone()
                     .next()
                     .with_context(|| format!("{option} needs a directory"))?;
-                // Where tests run is another directory than ours.
+                // Tests run in a different directory.
                 let found = std::path::absolute(named)?;
                 if !found.is_dir() {
                     bail!("{option} {named}: no such directory");

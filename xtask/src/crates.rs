@@ -1,16 +1,17 @@
-//! The crates of the workspace and what each may name: the picture of docs/architecture.md as data.
+//! The crates of the workspace and their allowed dependencies: the diagram of docs/architecture.md as data.
 //!
-//! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, exec, pty, render) never name each other;
-//! a third-party crate stands in the rows of its door alone, apart from the vocabulary crates (serde, thiserror, …).
+//! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, exec, pty, render) never depend on
+//! each other. A third-party crate is listed only for the crate that wraps it, except for vocabulary crates (serde,
+//! thiserror, …).
 
-/// One crate and what its manifest may name.
+/// A crate and its allowed dependencies.
 pub(crate) struct Crate {
     pub(crate) package: &'static str,
     /// Crates of this workspace.
     pub(crate) workspace: &'static [&'static str],
-    /// Crates from the registry. For tests alone any may be named.
+    /// Crates from the registry. Dev-dependencies are not restricted.
     pub(crate) third_party: &'static [&'static str],
-    /// Crates of this workspace that only tests, examples and benches name.
+    /// Crates of this workspace that only tests, examples and benches use.
     pub(crate) dev_workspace: &'static [&'static str],
 }
 

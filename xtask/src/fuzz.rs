@@ -1,21 +1,21 @@
-//! `cargo xtask fuzz`: the long modes of tests that draw their own input.
+//! `cargo xtask fuzz`: long runs of the tests that generate their own input.
 //!
-//! Each campaign is an ordinary test with its number of cases taken from the environment, so that what runs for hours
-//! is the same code that runs for seconds in `cargo xtask test`. Needs no nightly toolchain.
+//! Each campaign is an ordinary test that takes its number of cases from the environment, so the same code runs for
+//! hours here and for seconds in `cargo xtask test`. Needs no nightly toolchain.
 
 use crate::suite::{cargo, check};
 use crate::{Tree, say};
 use anyhow::{Context, Result, bail};
 
-/// A test that takes its number of cases from a variable.
+/// A test with a configurable number of cases.
 struct Campaign {
     name: &'static str,
     summary: &'static str,
     package: &'static str,
-    /// Arguments of `cargo test` that choose it.
+    /// The arguments of `cargo test` that select it.
     target: &'static [&'static str],
     variable: &'static str,
-    /// How many cases where the caller names no number.
+    /// Default number of cases.
     count: u32,
 }
 
@@ -71,7 +71,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
             .with_context(|| format!("`{text}` is no number of cases"))?,
         None => campaign.count,
     };
-    // Release: the point is many cases.
+    // Release mode, for speed.
     let mut call = vec!["test", "--release", "--package", campaign.package];
     call.extend(campaign.target);
     call.extend(["--", "--nocapture"]);

@@ -1,4 +1,5 @@
-//! The checked-in files that are made from code: `cargo xtask docs` writes them, `cargo xtask test` compares them.
+//! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask test` compares
+//! them.
 
 use crate::{Tree, no_arguments, rules_page, say};
 use agent_bash_core::{Request, ToolResult};
@@ -9,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use std::path::Path;
 
-/// One file, and the text it must have.
+/// A file and its expected contents.
 struct Generated {
     /// Relative to the root.
     path: &'static str,
@@ -90,7 +91,7 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
     ])
 }
 
-/// The schema of `T`: as it is read for what comes in, as it is written for what goes out.
+/// The schema of `T`: for deserialising if it is an input, for serialising if it is an output.
 fn schema<T: JsonSchema>(settings: SchemaSettings) -> Result<String> {
     let schema = settings.into_generator().into_root_schema_for::<T>();
     let mut text = serde_json::to_string_pretty(&schema)?;

@@ -1,8 +1,7 @@
-//! Which crate may name which other: compares every `Cargo.toml` of the workspace with the table in `crates.rs`.
+//! Which crate may depend on which: compares every `Cargo.toml` of the workspace with the table in `crates.rs`.
 //!
-//! The table is exact. What a manifest names and the table does not is refused, so that a new edge or a new
-//! third-party crate is a decision somebody takes in the table; what the table allows and nobody uses is refused too,
-//! so that it never lists what once was.
+//! The table is exact. A dependency that is missing from it is an error, so that a new edge or third-party crate is
+//! a deliberate decision; an entry that is not used is an error too, so that the table never goes stale.
 
 use crate::crates::{CRATES, Crate};
 use crate::{Tree, no_arguments, say};
@@ -27,7 +26,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     bail!("{}", faults.join("\n"));
 }
 
-/// What cargo knows of the workspace, without its dependencies' own dependencies.
+/// The metadata of the workspace, without transitive dependencies.
 pub(crate) fn metadata(tree: &Tree) -> Result<Metadata> {
     let mut command = MetadataCommand::new();
     command
@@ -37,12 +36,12 @@ pub(crate) fn metadata(tree: &Tree) -> Result<Metadata> {
     Ok(command.exec()?)
 }
 
-/// The dependencies one manifest names.
+/// The dependencies of one manifest.
 struct Manifest {
     package: String,
     workspace: BTreeSet<String>,
     third_party: BTreeSet<String>,
-    /// Workspace crates named for tests, examples and benches only.
+    /// Workspace crates that only tests, examples and benches use.
     dev_workspace: BTreeSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Links between the pages of the checkout: each must lead to a file that is there, and to a heading that is in it.
+//! Checks links between the pages of the checkout: the file must exist, and so must the heading.
 
 use crate::{Tree, source_rules};
 use anyhow::{Result, bail};
@@ -21,7 +21,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     bail!("{}", faults.join("\n"));
 }
 
-/// The links of `page` (relative to `root`) that lead nowhere.
+/// The broken links of `page` (relative to `root`).
 fn faults_of(root: &Path, page: &Path, text: &str) -> Result<Vec<String>> {
     let link = Regex::new(r"\]\(([^)\s]+)\)")?;
     let directory = page.parent().unwrap_or(Path::new(""));
@@ -61,7 +61,7 @@ fn leads_somewhere(root: &Path, directory: &Path, page: &Path, target: &str) -> 
     })
 }
 
-/// A heading as the usual renderers make an anchor of it: lower case, blanks to hyphens, other signs dropped.
+/// The anchor that common renderers generate for a heading: lower case, spaces to hyphens, punctuation dropped.
 fn anchor(heading: &str) -> String {
     heading
         .to_lowercase()

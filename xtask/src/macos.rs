@@ -1,5 +1,5 @@
-//! Whether the crates still compile for macOS, where nothing of this can be run. Checked where the target's library is there
-//! (`rustup target add aarch64-apple-darwin`); elsewhere the step says that it was left out.
+//! Checks that the crates compile for macOS, where nothing of this can be run. Only if the target's standard
+//! library is installed (`rustup target add aarch64-apple-darwin`); otherwise the step reports that it was skipped.
 
 use crate::suite::{cargo, check};
 use crate::{Tree, say};
@@ -10,7 +10,7 @@ use xshell::cmd;
 
 const TARGET: &str = "aarch64-apple-darwin";
 
-/// Makes an empty file of whatever is to be compiled: a check does not link, and no compiler for macOS is needed.
+/// A fake C compiler that creates empty object files: a check does not link, so no compiler for macOS is needed.
 const NO_COMPILER: &str = r#"#!/bin/sh
 while [ $# -gt 0 ]; do
     [ "$1" = -o ] && : >"$2"
@@ -27,13 +27,13 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
         ));
         return Ok(());
     }
-    // A directory of its own: a lock shared with other builds would make each wait for the other.
+    // A separate target directory: sharing one would make the builds wait for each other's lock.
     let directory = tree.root.join("target/macos");
     fs::create_dir_all(&directory).context("making target/macos")?;
     let compiler = directory.join("no-compiler");
     fs::write(&compiler, NO_COMPILER)?;
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
-    // The crates that are used, not those that build and test them.
+    // The crates of the product, not those that build and test them.
     let arguments = [
         "check",
         "--quiet",

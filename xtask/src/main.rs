@@ -1,7 +1,7 @@
 //! The project's own commands: `cargo xtask <command>`.
 //!
-//! What CI runs, what a developer runs before a commit, and what regenerates checked-in files. Nothing here is needed
-//! by the product. Each command is one entry of [`COMMANDS`]; what `test` does, in order, is `STEPS` in [`suite`].
+//! What CI runs, what developers run before a commit, and what regenerates checked-in files. The product needs none
+//! of it. Each command is an entry of [`COMMANDS`]; the steps of `test` are `STEPS` in [`suite`].
 
 mod agents;
 mod benches;
@@ -27,7 +27,7 @@ use xshell::Shell;
 /// One command of this tool.
 struct Command {
     name: &'static str,
-    /// Arguments, as the help shows them.
+    /// Arguments as shown in the help.
     arguments: &'static str,
     /// One line for the help.
     summary: &'static str,
@@ -97,7 +97,7 @@ const COMMANDS: &[Command] = &[
     },
 ];
 
-/// The checkout this tool was built from, and a shell that stands in it.
+/// The checkout this tool was built from, and a shell with its directory.
 struct Tree {
     root: PathBuf,
     shell: Shell,
@@ -113,7 +113,7 @@ impl Tree {
             .to_owned();
         let shell = Shell::new()?;
         shell.change_dir(&root);
-        // `cargo xtask` sets CARGO; a directly started binary falls back to the cargo that built it.
+        // `cargo xtask` sets CARGO; if the binary is started directly, use the cargo that built it.
         let cargo = shell.var("CARGO").unwrap_or_else(|_| env!("CARGO").into());
         Ok(Self { root, shell, cargo })
     }
@@ -160,7 +160,7 @@ fn help() -> String {
     text
 }
 
-/// The one place where this tool prints.
+/// The only function of this tool that prints.
 #[expect(clippy::print_stdout, reason = "this is a command line tool")]
 fn say(text: &str) {
     println!("{text}");

@@ -1,14 +1,13 @@
-//! Programs beyond the Rust toolchain that tests drive, and how a fresh Debian machine gets them.
+//! Programs beyond the Rust toolchain that tests need, and how a fresh Debian machine gets them.
 //!
-//! The list is what tests use today. Nothing is skipped for want of one: either it is there, or it can be installed, or
-//! the step says what to do.
+//! No test is skipped for lack of one: either it is there, or it can be installed, or the step says what to do.
 
 use crate::{Tree, say};
 use anyhow::{Result, bail};
 use std::path::Path;
 use xshell::cmd;
 
-/// A program, and the Debian package it comes in.
+/// A program and its Debian package.
 struct Program {
     name: &'static str,
     package: &'static str,

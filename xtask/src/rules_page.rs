@@ -1,4 +1,4 @@
-//! The page `docs/rules.md`: every safety rule with what it refuses and what it spares, from the rules themselves.
+//! Generates `docs/rules.md`: every safety rule with what it refuses and what it allows, from the rules themselves.
 
 use agent_bash_policy::{RuleSelection, default_rules, rules};
 use std::fmt::Write as _;

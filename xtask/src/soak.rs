@@ -1,16 +1,15 @@
-//! `cargo xtask soak`: many calls of all kinds, of the executor's and through each server, and then a look whether anything is
-//! left. The tests that do it run for seconds in `cargo xtask test`; here they make more calls, and every process that
-//! outlives them is found.
+//! `cargo xtask soak`: many calls of all kinds, through the executor and through each server, followed by a check
+//! for leftover processes. The same tests run for seconds in `cargo xtask test`; here they make more calls.
 
 use crate::suite::cargo;
 use crate::tests_step;
 use crate::{Tree, say};
 use anyhow::{Context, Result, bail};
 
-/// Takes the number of calls.
+/// The number of calls.
 const VARIABLE: &str = "AGENT_BASH_SOAK_CALLS";
 
-/// Calls where the caller names no number: some minutes.
+/// Default number of calls: some minutes.
 const COUNT: u32 = 10_000;
 
 /// `cargo xtask soak [COUNT]`.

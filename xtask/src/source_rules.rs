@@ -1,7 +1,7 @@
-//! Invariants of docs/architecture.md that a text search can hold: what must *not* stand in the sources.
+//! Invariants of docs/architecture.md that a text search can check: what must *not* occur in the sources.
 //!
-//! One table of rules, one function that applies them. What needs types or names resolved is clippy's
-//! (`clippy.toml`, `[workspace.lints]`). Comments and the tests at a file's end are not looked at, except by rules
+//! One table of rules, one function that applies them. What needs types or resolved names is left to clippy
+//! (`clippy.toml`, `[workspace.lints]`). Comments and the unit tests at a file's end are skipped, except by rules
 //! about whole files.
 
 use crate::Tree;
@@ -11,20 +11,20 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use xshell::cmd;
 
-/// Lines of a source file, without its tests, above which it must be split.
+/// Maximum number of lines in a source file, excluding its tests.
 const MAX_LINES: usize = 600;
 
-/// What must not stand in the code, where, and why.
+/// What must not occur in the code, where, and why.
 struct Rule {
     pattern: &'static str,
-    /// Path prefixes it holds for.
+    /// Path prefixes that the rule applies to.
     within: &'static [&'static str],
     why: &'static str,
-    /// Files that may, each with its reason. One that no longer needs it is a fault.
+    /// Exempted files, each with its reason. An exemption that is no longer needed is an error.
     except: &'static [(&'static str, &'static str)],
 }
 
-/// The libraries: what somebody else's program links.
+/// The libraries: code that is linked into other programs.
 const LIBRARIES: &[&str] = &[
     "crates/core/",
     "crates/policy/",
@@ -65,7 +65,7 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// File names that say nothing of what is in the file.
+/// File names that say nothing about the contents.
 const EMPTY_NAMES: [&str; 6] = ["mod", "util", "utils", "helpers", "common", "misc"];
 
 /// A source file of the checkout.
@@ -81,7 +81,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     let mut sources = Vec::new();
     let here = neighbourhood(tree);
     for path in listed_files(tree)? {
-        // One that is not text has no rules.
+        // Not UTF-8, so the rules do not apply.
         let Ok(text) = std::fs::read_to_string(tree.root.join(&path)) else {
             continue;
         };
@@ -99,7 +99,7 @@ pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
     bail!("{}", faults.join("\n"));
 }
 
-/// The files of the checkout, those that are not committed yet included; paths relative to the root.
+/// The files of the checkout, including uncommitted ones; paths relative to the root.
 pub(crate) fn listed_files(tree: &Tree) -> Result<Vec<String>> {
     let shell = &tree.shell;
     let listed = cmd!(
@@ -109,20 +109,20 @@ pub(crate) fn listed_files(tree: &Tree) -> Result<Vec<String>> {
     .quiet()
     .read()
     .context("listing the checkout's files with git")?;
-    // A file that was deleted and not yet committed is listed still.
+    // Git still lists a file that was deleted but not committed.
     let is_there = |path: &&str| tree.root.join(path).exists();
     Ok(listed.lines().filter(is_there).map(str::to_owned).collect())
 }
 
-/// The directory the checkout stands in: what is there is this machine's. `None` where that is a directory of the
-/// system, which every machine has.
+/// The parent directory of the checkout: paths in it are specific to this machine. `None` if it is a system
+/// directory that every machine has.
 fn neighbourhood(tree: &Tree) -> Option<PathBuf> {
     let parent = tree.root.parent()?;
     let system = ["/", "/home", "/root", "/tmp", "/usr/src", "/srv", "/opt"];
     (!system.iter().any(|system| parent == Path::new(system))).then(|| parent.to_owned())
 }
 
-/// The first line with a path into `neighbourhood` that is really there; an invented one is an example.
+/// The first line that mentions an existing path in `neighbourhood`; a path that does not exist is an example.
 fn line_with(text: &str, neighbourhood: &Path) -> Option<usize> {
     let prefix = format!("{}/", neighbourhood.display());
     let is_real = |after: &str| {
@@ -183,8 +183,8 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
         let stem = Path::new(&source.path)
             .file_stem()
             .and_then(|stem| stem.to_str());
-        // A module that several test programs share must be `tests/<name>/mod.rs`: cargo takes `tests/<name>.rs` for a
-        // program.
+        // A module shared by several test programs must be `tests/<name>/mod.rs`: cargo takes `tests/<name>.rs` for
+        // a test program.
         let shared_by_tests = source.path.contains("/tests/") && source.path.ends_with("/mod.rs");
         if !shared_by_tests && stem.is_some_and(|stem| EMPTY_NAMES.contains(&stem)) {
             faults.push(format!("{}: name it for what is in it", source.path));
@@ -193,7 +193,7 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Lines that are code of the product: no comment lines, nothing of the tests, benches and examples.
+/// Lines of product code: no comments, no tests, benches or examples.
 fn code_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
     let beside = ["/tests/", "/benches/", "/examples/"];
     let is_beside = source.path.starts_with("crates/")
@@ -210,7 +210,7 @@ fn code_lines(source: &Source) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.trim_start().starts_with("//"))
 }
 
-/// The text up to the unit tests, which stand at a file's end.
+/// The text up to the unit tests, which are at a file's end.
 fn text_without_tests(source: &Source) -> &str {
     source
         .text
@@ -240,7 +240,7 @@ mod tests {
         let long = "fn f() {}\n".repeat(MAX_LINES + 1);
         let cases: &[(&str, &str, bool)] = &[
             ("crates/sink/src/a.rs", "static A: AtomicU64 = x;", true),
-            // Made once and never changed: a constant.
+            // Initialised once and never changed: a constant.
             (
                 "crates/sink/src/a.rs",
                 "static A: LazyLock<Regex> = x;",
@@ -276,7 +276,7 @@ mod tests {
             let faults = faults(path, text);
             assert_eq!(!faults.is_empty(), *found, "{path}: {text:.60}: {faults:?}");
         }
-        // The words are put together here, so that this file keeps the rules it tests.
+        // The words are assembled here, so that this file does not violate the rules it tests.
         for word in ["ignore", "allow(dead_code)"] {
             assert_eq!(
                 faults("crates/cli/src/a.rs", &format!("#[{word}]")).len(),

@@ -1,6 +1,7 @@
-//! What `cargo xtask test` does: the steps, in order, and how they are run and reported.
+//! The steps of `cargo xtask test`, and how they are run and reported.
 //!
-//! The steps' own work is in the modules they name. Cheap checks come first, so that a slip is reported in seconds.
+//! The work of each step is in the module it names. Cheap checks come first, so that mistakes are reported within
+//! seconds.
 
 use crate::{
     Tree, agents, generated, layers, links, macos, no_arguments, programs, say, source_rules,
@@ -13,7 +14,7 @@ use xshell::{Cmd, cmd};
 /// One step of the suite.
 struct Step {
     name: &'static str,
-    /// Part of `cargo xtask lint` too: runs no test and builds nothing that clippy does not.
+    /// Also a part of `cargo xtask lint`: runs no tests and builds nothing that clippy does not.
     lint: bool,
     run: fn(&Tree) -> Result<()>,
 }
@@ -121,8 +122,8 @@ fn run<'a>(tree: &Tree, steps: impl Iterator<Item = &'a Step>) -> Result<()> {
     Ok(())
 }
 
-/// A call of cargo in the checkout. What the outer `cargo run` put into our environment about *this* package is taken
-/// out again: build scripts that watch such variables would rebuild on every change between nested and direct calls.
+/// A cargo command in the checkout. Removes the variables about *this* package that the outer `cargo run` has set:
+/// build scripts that watch them would rebuild on every change between nested and direct calls.
 pub(crate) fn cargo<'a>(tree: &'a Tree, arguments: &[&str]) -> Cmd<'a> {
     let program = &tree.cargo;
     let mut command = cmd!(tree.shell, "{program} {arguments...}").quiet();
@@ -135,7 +136,7 @@ pub(crate) fn cargo<'a>(tree: &'a Tree, arguments: &[&str]) -> Cmd<'a> {
     command
 }
 
-/// Runs a command whose own output already says what is wrong.
+/// Runs a command whose own output explains any failure.
 pub(crate) fn check(command: &Cmd<'_>) -> Result<()> {
     let shown = command.to_string();
     if command.run().is_err() {

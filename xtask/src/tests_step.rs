@@ -1,7 +1,8 @@
-//! Runs every test of the workspace in an environment of its own, and looks afterwards for what they left behind.
+//! Runs all tests of the workspace in an isolated environment, then checks for leftovers.
 //!
-//! The census itself is `agent_bash_tests::census`; what a single test leaves is found by that test. This one is the
-//! net under all of them: it sees processes that took off every mark, because they end up as children of this one.
+//! The census itself is `agent_bash_tests::census`; what a single test leaves is found by that test. This is the
+//! net under all of them: it finds even processes that removed every mark, because they are reparented to this
+//! process.
 
 use crate::Tree;
 use crate::suite::cargo;
@@ -13,7 +14,7 @@ use std::process::Command;
 use std::time::Duration;
 use xshell::Cmd;
 
-/// How long what the tests started may take to be gone after the last of them.
+/// How long processes may take to end after the last test.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// `cargo test --workspace` under the census.
@@ -22,7 +23,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     under_census(|temp, state| {
         cargo(tree, &["test", "--workspace", "--no-fail-fast", "--quiet"])
             .env("TMPDIR", temp)
-            // Where a test forgets its own state directory, what it leaves is found here.
+            // If a test forgets to set a state directory, what it leaves is found here.
             .env("XDG_STATE_HOME", state)
             .env("AGENT_BASH_TEST_BINARY", binary)
             .env("INSTA_UPDATE", "no")
@@ -30,7 +31,7 @@ pub(crate) fn run(tree: &Tree) -> Result<()> {
     })
 }
 
-/// Runs tests, which get a directory for temporary files and one for state, and looks for what they left.
+/// Runs tests with fresh directories for temporary files and state, then checks what they left.
 pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> Result<()> {
     let room = tempfile::Builder::new()
         .prefix("agent-bash-suite-")
@@ -61,10 +62,10 @@ pub(crate) fn under_census<'a>(tests: impl FnOnce(&Path, &Path) -> Cmd<'a>) -> R
     Ok(())
 }
 
-/// Runs `command` and reaps, as an init does, whatever becomes our child meanwhile: a test that asks whether a
-/// process is gone must not find what nobody fetched the exit status of. Answers whether it succeeded.
+/// Runs `command` and meanwhile reaps all children that are reparented to us, as init does: a test that checks
+/// whether a process is gone must not find a zombie. Returns whether the command succeeded.
 fn run_as_init(mut command: Command) -> Result<bool> {
-    // Its exit status is fetched below, with everybody else's.
+    // Its exit status is collected below, together with everybody else's.
     let child = command.spawn()?.id();
     let child = i32::try_from(child).ok().and_then(Pid::from_raw);
     loop {

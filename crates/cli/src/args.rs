@@ -1,5 +1,5 @@
-//! The command line as clap reads it: names, help, and what goes with what. What the commands do is in
-//! [`crate::commands`]. One file for what a command takes, `values` for what several do.
+//! The command line as clap parses it: names, help texts, and which options exclude each other. What the commands
+//! do is in [`crate::commands`]. One file per command; `values` holds what several share.
 
 mod about;
 mod artifact;
@@ -46,7 +46,7 @@ Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after 
 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
 
-/// The session of one-shot commands below the state directory.
+/// The on-disk session of one-shot commands.
 pub(crate) const DEFAULT_SESSION: &str = "cli";
 
 /// The shell runtime for coding agents: one call in, one honest result out.
@@ -57,39 +57,39 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-// Only the command that is called has its options described; all of them, for help and completions.
+// Options are described only for the command that is called; for help and completions, for all of them.
 #[derive(Debug, Subcommand)]
 #[command(defer = true)]
 pub(crate) enum Command {
     /// Run one command through the pipeline and print its result.
     Run(RunArgs),
-    /// Run commands in an interface for people: cards, terminals, jobs, full outputs.
+    /// Run commands in a terminal interface: cards, terminals, jobs, full outputs.
     Tui(TuiArgs),
-    /// Serve an agent over stdin and stdout: the Model Context Protocol.
+    /// Serve an agent over stdin and stdout with the Model Context Protocol.
     Mcp(McpArgs),
-    /// Serve another program over stdin and stdout: JSON lines.
+    /// Serve another program over stdin and stdout with JSON lines.
     Rpc(RpcArgs),
-    /// Say whether a script would be run, and why not.
+    /// Say whether a script would be allowed to run, and if not, why.
     Check(CheckArgs),
-    /// Answer an agent that asks before it runs a command.
+    /// Answer an agent's hook that asks before it runs a command.
     Hook(HookArgs),
-    /// Say how a script is read: its commands, each rule's answer, and how to say it so that it passes.
+    /// Explain how a script is read: its commands, each rule's verdict, and an alternative that passes.
     Explain(ExplainArgs),
-    /// Print what a model is told about the tool: description and JSON Schema.
+    /// Print the tool definition for a model: description and JSON Schema.
     Schema(SchemaArgs),
-    /// Read the full outputs that were kept.
+    /// Read stored full outputs.
     Artifact(ArtifactArgs),
-    /// See, read, await and end background jobs.
+    /// List, read, await and end background jobs.
     Jobs(JobsArgs),
     /// Print the environment as a command would see it.
     Env(EnvArgs),
     /// Print the settings in force, and where each came from.
     Settings(SettingsArgs),
-    /// Say what works here, and try it with a harmless command.
+    /// Check what works on this system, by running harmless commands.
     Doctor(DoctorArgs),
-    /// Remove artifacts, finished jobs and leftovers, and say what that was.
+    /// Remove artifacts, finished jobs and leftovers, and report what was removed.
     Clean(CleanArgs),
-    /// Print the script that completes words of this program in a shell.
+    /// Print the completion script for a shell.
     Completions(CompletionsArgs),
     /// Print a manual page.
     Man(ManArgs),

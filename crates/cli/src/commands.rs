@@ -1,4 +1,4 @@
-//! The commands, one file each. Each gives the exit code of the process.
+//! The commands, one file each. Each returns the exit code of the process.
 
 pub(crate) mod artifact;
 pub(crate) mod check;

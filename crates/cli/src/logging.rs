@@ -1,4 +1,4 @@
-//! Logs, for whoever looks for a fault: to stderr, and only where `AGENT_BASH_LOG` asks for them.
+//! Diagnostic logs on stderr, only if `AGENT_BASH_LOG` enables them.
 
 use agent_bash::HostContext;
 use std::ffi::OsString;
@@ -6,8 +6,8 @@ use tracing_subscriber::EnvFilter;
 
 const VARIABLE: &str = "AGENT_BASH_LOG";
 
-/// Starts logging if the variable is set: a level (`debug`), or `tracing-subscriber`'s filters
-/// (`agent_bash_process=debug,warn`). What cannot be read of it is left out, with a word on stderr.
+/// Starts logging if the variable is set: to a level (`debug`), or to filters of `tracing-subscriber`
+/// (`agent_bash_process=debug,warn`). Invalid filters are ignored, with a message on stderr.
 pub(crate) fn init(host: &HostContext) {
     let Some(wanted) = host.env.get(&OsString::from(VARIABLE)) else {
         return;

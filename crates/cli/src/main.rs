@@ -1,6 +1,7 @@
 //! The `agent-bash` command: the library's tool for people and scripts.
 //!
-//! Holds nothing that a user of the library would miss: it reads the command line, sets the process up, and prints.
+//! Contains nothing that a user of the library would miss: it parses the command line, sets up the process, and
+//! prints.
 
 mod args;
 mod commands;
@@ -20,7 +21,7 @@ use start::Start;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 
-/// A mistake in what we were given, told apart from what went wrong while doing it: exit code 2, as clap's own.
+/// An error in the arguments, as opposed to one while carrying them out. Exit code 2, like clap's own.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 
@@ -34,19 +35,20 @@ impl std::error::Error for Usage {}
 
 const USAGE_ERROR: u8 = 2;
 
-/// `EX_IOERR`: what was asked for was done, and stdout did not take what came of it. Not the code of what was not started.
+/// `EX_IOERR`: the work was done, but the result could not be written to stdout. Distinct from the code for "not
+/// started".
 const UNWRITTEN: u8 = 74;
 
-/// What `timeout(1)` and `env(1)` use where it is they that failed, not the command.
+/// As `timeout(1)` and `env(1)`: they failed themselves, not the command.
 const OWN_FAILURE: u8 = 125;
 
 fn main() -> ExitCode {
-    // First of all, before any thread: in a supervisor's process this call does not return.
+    // Must come first, before any thread exists: in a supervisor process this call does not return.
     let token = agent_bash::process::supervisor::init();
     agent_bash::process::hide_memory();
     let words = words::joined(std::env::args_os());
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| {
-        // Help and version are such errors, too.
+        // Clap reports help and version as errors, too.
         let _ = error.print();
         if let Some(advice) = words::advice(error.kind(), &words) {
             output::say(&format!("\n{advice}"));
@@ -54,7 +56,7 @@ fn main() -> ExitCode {
         std::process::exit(error.exit_code())
     });
     let own_failure = match cli.command {
-        // Agents let a command run whose hook fails in any other way.
+        // With any other failure of a hook, agents let the command run.
         Command::Hook(_) => agent_bash::hook::BLOCKED,
         _ => OWN_FAILURE,
     };
@@ -74,9 +76,9 @@ fn main() -> ExitCode {
 fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> anyhow::Result<u8> {
     let start = Start::of_this_process(token)?;
     let logs = match command {
-        // They would be drawn over.
+        // The interface would draw over them.
         Command::Tui(_) => !io::stderr().is_terminal(),
-        // What stands on a hook's stderr, agents show to their model or user.
+        // Agents show a hook's stderr to the model or the user.
         Command::Hook(_) => false,
         _ => true,
     };

@@ -1,15 +1,15 @@
-//! Writing to our own stdout and stderr, all of it through here. A reader that went away is not an error: `agent-bash run … |
-//! head -1`. A terminal gets clean text: what others have written (commands, outputs, files) is not for it to obey.
+//! Writing to our own stdout and stderr; all output goes through here. A closed pipe is not an error (`agent-bash
+//! run … | head -1`). Output to a terminal is cleaned, so that text from commands and files cannot control it.
 
 use agent_bash::core::{Cancel, Flow, OutputConsumer, StreamId};
 use agent_bash::sink::TerminalText;
 use std::fmt;
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
-/// Writes a text and flushes. On a terminal a last line gets its end.
+/// Writes a text and flushes. On a terminal, adds a final newline if missing.
 ///
 /// # Errors
-/// Stdout takes no more (a full disk), for another reason than a reader that went away.
+/// Stdout cannot be written (a full disk), for a reason other than a closed pipe.
 pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = if out.is_terminal() {
@@ -25,7 +25,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     but_for_lost_readers(written).map_err(|error| Unwritten(error).into())
 }
 
-/// Stdout takes no more, for another reason than a reader that went away.
+/// Stdout cannot be written, for a reason other than a closed pipe.
 #[derive(Debug)]
 pub(crate) struct Unwritten(io::Error);
 
@@ -37,7 +37,7 @@ impl fmt::Display for Unwritten {
 
 impl std::error::Error for Unwritten {}
 
-/// Writes a line to stderr, for a person; nobody to read it is no error.
+/// Writes a line for people to stderr; errors are ignored.
 pub(crate) fn say(line: &str) {
     let mut err = io::stderr().lock();
     let _ = if err.is_terminal() {
@@ -49,7 +49,7 @@ pub(crate) fn say(line: &str) {
     };
 }
 
-/// A stream of bytes, written as it comes and as it is; clean where it goes to a terminal.
+/// Passes bytes through as they come, unchanged; cleaned if they go to a terminal.
 #[derive(Debug)]
 pub(crate) struct Passed<W> {
     to: W,
@@ -62,7 +62,7 @@ impl<W: Write + IsTerminal> Passed<W> {
         Self { to, clean }
     }
 
-    /// Writes the next part of it, and flushes.
+    /// Writes the next part and flushes.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         let clean = self.clean.as_mut().map(|clean| clean.push(bytes));
         self.to.write_all(clean.as_deref().unwrap_or(bytes))?;
@@ -70,10 +70,10 @@ impl<W: Write + IsTerminal> Passed<W> {
     }
 }
 
-/// Writes the next part of a stream to stdout. False if nobody reads it any more.
+/// Writes the next part of a stream to stdout. Returns false if the pipe is closed.
 ///
 /// # Errors
-/// As [`print()`].
+/// As for [`print()`].
 pub(crate) fn pass(out: &mut Passed<Stdout>, bytes: &[u8]) -> anyhow::Result<bool> {
     match out.write(bytes) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
@@ -91,18 +91,18 @@ fn but_for_lost_readers(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Live output: stdout and the merged stream to stdout, stderr to stderr; or all of it to stderr.
+/// Live output: stdout and merged output to stdout, stderr to stderr; or everything to stderr.
 #[derive(Debug)]
 pub(crate) struct Live {
     out: Passed<Stdout>,
     err: Passed<Stderr>,
-    /// Stdout is kept for the JSON result.
+    /// Stdout is reserved for the JSON result.
     all_to_stderr: bool,
-    /// Given when nobody reads any more, as SIGPIPE would end a program.
+    /// Triggered when the pipe is closed, as SIGPIPE would end a program.
     pub(crate) cancel: Cancel,
-    /// Nobody reads any more.
+    /// The pipe is closed.
     pub(crate) lost_reader: bool,
-    /// There is no room for what is printed, or the like.
+    /// Writing failed otherwise, for example because the disk is full.
     pub(crate) unwritten: Option<Unwritten>,
 }
 

@@ -1,5 +1,5 @@
-//! A line on stderr while a command takes longer than a second: for how long, and how much it has printed. For a person
-//! at a terminal alone, and gone without a trace when the command has ended.
+//! A status line on stderr for commands that take longer than a second: elapsed time and amount of output. Only on
+//! a terminal, and erased when the command has ended.
 
 use agent_bash::HostContext;
 use agent_bash::core::{Clock, Flow, OutputConsumer, StreamId, short_duration};
@@ -11,20 +11,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// A command that is over by then needs no progress.
+/// Commands that finish sooner show no progress.
 const FIRST: Duration = Duration::from_secs(1);
 
-/// From one line to the next.
+/// Update interval.
 const INTERVAL: Duration = Duration::from_millis(200);
 
-/// Back to the first column, and erase to the end of the line.
+/// Carriage return, then erase to the end of the line.
 const ERASE: &str = "\r\x1b[K";
 
-/// The line of one command.
+/// The status line of one command.
 pub(crate) struct Progress {
     counts: Arc<Counts>,
     task: JoinHandle<()>,
-    /// Whether a line stands on the screen. Held while one is written, so that none comes after the last.
+    /// Whether a line is on the screen. Locked while writing, so that no line is drawn after the final erase.
     painted: Arc<Mutex<bool>>,
 }
 
@@ -35,7 +35,7 @@ struct Counts {
 }
 
 impl Progress {
-    /// Begins to watch the time, if stderr is a terminal that knows how to erase a line.
+    /// Starts the timer, if stderr is a terminal that can erase a line.
     pub(crate) fn start(host: &HostContext, clock: Arc<dyn Clock>) -> Option<Self> {
         let dumb = host
             .env
@@ -73,7 +73,7 @@ impl Drop for Progress {
         let mut painted = self.painted.lock().unwrap_or_else(PoisonError::into_inner);
         self.task.abort();
         if std::mem::take(&mut *painted) {
-            // Nobody to see it is no error.
+            // Errors are ignored: then nobody sees the line.
             let _ = io::stderr().lock().write_all(ERASE.as_bytes());
         }
     }
@@ -95,7 +95,7 @@ async fn paint(counts: Arc<Counts>, painted: Arc<Mutex<bool>>, clock: Arc<dyn Cl
     }
 }
 
-/// Short enough for any terminal: a line that wraps could not be erased.
+/// Short enough for any terminal, as a wrapped line could not be erased.
 fn line(elapsed: Duration, bytes: u64, lines: u64) -> String {
     let elapsed = short_duration(Duration::from_secs(elapsed.as_secs()));
     let printed = match (bytes, lines) {

@@ -1,5 +1,5 @@
-//! The runtime of a command: with all of its threads and descriptors, or an error that says what is missing. (tokio panics where a
-//! thread cannot be started or a descriptor cannot be had, and what it has started by then waits for ever.)
+//! Starts a tokio runtime with all its threads and descriptors, or fails with an error that says what is missing.
+//! (Tokio itself panics if a thread or descriptor cannot be had, and what it has started by then blocks for ever.)
 
 use agent_bash::process::supervisor::Supervisor;
 use anyhow::Context;
@@ -10,25 +10,25 @@ use std::thread;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Descriptors that a runtime takes: for events, for waking it, for signals; and as many again for who begins to work with it.
+/// Descriptors needed by a runtime (epoll, waker, signals), and as many again for what uses it first.
 const DESCRIPTORS: usize = 12;
 
-/// Starts one without threads.
+/// Starts a single-threaded runtime.
 ///
 /// # Errors
-/// Too many files are open.
+/// Too many open files.
 pub(crate) fn start_here() -> anyhow::Result<Runtime> {
     build(&mut Builder::new_current_thread())
 }
 
-/// Starts it with so many workers; `None` is one for each processor.
+/// Starts a runtime with this many workers; `None` means one per processor.
 ///
 /// # Errors
-/// The user's processes are as many as they may be, too many files are open, or the system has no room.
+/// The user's process limit is reached, too many files are open, or memory is short.
 pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
     let workers =
         workers.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
-    // One more, for what may wait.
+    // One more for blocking work.
     can_start(workers + 1).context(
         "no thread can be started, so nothing was run; the user's processes are probably as many as they may be (`ulimit -u`)",
     )?;
@@ -43,24 +43,25 @@ fn build(builder: &mut Builder) -> anyhow::Result<Runtime> {
     runtime.context("cannot start the runtime")
 }
 
-/// Has so many descriptors at once, for a moment.
+/// Checks that this many descriptors are available, by opening them for a moment.
 fn can_open(descriptors: usize) -> io::Result<()> {
     let (one, _) = io::pipe()?;
     let others = (2..descriptors).map(|_| one.try_clone());
     others.collect::<io::Result<Vec<_>>>().map(drop)
 }
 
-/// How long the supervisors that end with this program may take: those who withstand SIGKILL are not waited for.
+/// How long to wait for supervisors that end with this program; those that withstand SIGKILL are not waited for.
 const LAST_ONES: Duration = Duration::from_secs(1);
 
-/// Ends it, for a program that ends next: what still waits in there (the thread that reads stdin, a write to a reader who does not
-/// read) is not waited for, but every supervisor is reaped that was started by `supervisor`. Where process 1 does not reap they would stay zombies.
+/// Shuts down before the program exits. Pending blocking work (reading stdin, a write that nobody reads) is
+/// abandoned, but every supervisor started by `supervisor` is reaped. If process 1 does not reap, they would remain
+/// zombies.
 pub(crate) fn end(runtime: Runtime, supervisor: &Supervisor) {
     runtime.shutdown_background();
     supervisor.all_reaped(LAST_ONES);
 }
 
-/// Has so many threads at once, for a moment.
+/// Checks that this many threads can be started, by starting them for a moment.
 fn can_start(threads: usize) -> io::Result<()> {
     let gate = Mutex::new(());
     let pass = || drop(gate.lock().unwrap_or_else(PoisonError::into_inner));

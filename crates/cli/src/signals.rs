@@ -1,35 +1,35 @@
-//! Ctrl-C and its relatives: the first calls the command off, so that its partial result can still be printed; a second
-//! SIGINT leaves at once (the supervisor then ends what is left).
+//! Handles Ctrl-C and other termination signals: the first cancels the command, so that its partial result can
+//! still be printed; a second SIGINT exits at once (the supervisor then ends what is left).
 
 use agent_bash::core::Cancel;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The signals that call a command off, with their numbers on every Unix.
+/// The signals that cancel a command, with their numbers on every Unix.
 const CALLING_OFF: [(SignalKind, u8); 3] = [
     (SignalKind::hangup(), 1),
     (SignalKind::interrupt(), 2),
     (SignalKind::terminate(), 15),
 ];
 
-/// SIGHUP in a mask of signals.
+/// SIGHUP in a signal mask.
 const HANGUP_BIT: u64 = 1;
 
-/// What the signals have said so far.
+/// The signals received so far.
 #[derive(Debug, Clone)]
 pub(crate) struct CalledOff {
     cancel: Cancel,
-    /// Number of the first signal; 0 while there was none.
+    /// Number of the first signal; 0 if none.
     first: Arc<AtomicU8>,
 }
 
 impl CalledOff {
-    /// Listens from now on. SIGHUP stays ignored if it was when we were started, which is what `nohup` is about. SIGINT
-    /// does not: a script's background command ignores it too, and whoever sends it there means us.
+    /// Installs the handlers. SIGHUP stays ignored if it was when we started, so that `nohup` works. SIGINT does
+    /// not: scripts start background commands with SIGINT ignored, and whoever sends it to us anyway means us.
     ///
     /// # Errors
-    /// The system has no room for a handler.
+    /// The system cannot install a handler.
     pub(crate) fn listen() -> std::io::Result<Self> {
         let called_off = Self {
             cancel: Cancel::new(),
@@ -44,12 +44,12 @@ impl CalledOff {
         Ok(called_off)
     }
 
-    /// Given with the first signal.
+    /// Triggered by the first signal.
     pub(crate) fn cancel(&self) -> &Cancel {
         &self.cancel
     }
 
-    /// 128 + n where signal n called the command off: the code a shell would report.
+    /// 128 + n if signal n cancelled the command: the code a shell would report.
     pub(crate) fn exit_code(&self) -> Option<u8> {
         match self.first.load(Ordering::Acquire) {
             0 => None,
@@ -70,7 +70,7 @@ impl CalledOff {
     }
 }
 
-/// The mask of signals that this process ignores, bit n - 1 for signal n; none where the system does not say.
+/// The signals that this process ignores, bit n - 1 for signal n; 0 if the system does not say.
 fn ignored_signals() -> u64 {
     std::fs::read_to_string("/proc/self/status")
         .ok()

@@ -1,4 +1,4 @@
-//! What this process was started with: read once, here, and passed down.
+//! The process state we were started with: read once, here, and passed down.
 
 use crate::Usage;
 use crate::args::{ProfileArg, SafeLevelArg};
@@ -10,16 +10,16 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The state of the process that the commands need.
+/// The parts of it that commands need.
 #[derive(Debug)]
 pub(crate) struct Start {
     /// Directory, environment, home.
     pub(crate) host: HostContext,
-    /// Proof that this program may be started again as a supervisor.
+    /// Proof that this program may re-execute itself as a supervisor.
     pub(crate) token: Token,
 }
 
-/// What the command line says of settings; what is not said is theirs.
+/// Settings given on the command line; `None` leaves them to the settings files.
 #[derive(Debug, Default)]
 pub(crate) struct Chosen<'a> {
     /// `--profile`.
@@ -31,10 +31,10 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl Start {
-    /// Reads it.
+    /// Captures it.
     ///
     /// # Errors
-    /// There is no current directory, and nothing says where it was.
+    /// The current directory cannot be determined.
     pub(crate) fn of_this_process(token: Token) -> anyhow::Result<Self> {
         let mut host = HostContext::capture(PathBuf::from("/"));
         let named = host
@@ -46,10 +46,10 @@ impl Start {
         Ok(Self { host, token })
     }
 
-    /// The settings of this user, here, with the options of a command.
+    /// This user's settings for this directory, overridden by a command's options.
     ///
     /// # Errors
-    /// A file or variable that says what is no setting; [`Usage`].
+    /// A file or variable with an invalid setting; [`Usage`].
     pub(crate) fn settings(&self, chosen: &Chosen<'_>) -> anyhow::Result<Loaded> {
         let usage = |error: SettingsError| Usage(error.to_string());
         let mut loaded = settings::load(&self.host).map_err(usage)?;
@@ -70,7 +70,7 @@ impl Start {
         Ok(loaded)
     }
 
-    /// `dir` seen from here; absolute. Whether it exists is for the pipeline to say.
+    /// `dir` resolved against our directory; absolute. The pipeline checks whether it exists.
     pub(crate) fn cwd(&self, dir: Option<&Path>) -> PathBuf {
         match dir {
             Some(dir) => self.host.cwd.join(dir),
@@ -79,8 +79,9 @@ impl Start {
     }
 }
 
-/// The directory by the name that the user's shell gives it (links and all) where that is the same directory. If it
-/// was removed, its name still says best where we are: the pipeline then reports it as missing.
+/// The current directory under the name that the user's shell has for it (`PWD`, with symbolic links), if that is
+/// the same directory. If the directory was removed, the name is used all the same: the pipeline then reports it as
+/// missing.
 fn current_dir(named: Option<PathBuf>) -> anyhow::Result<PathBuf> {
     #[expect(
         clippy::disallowed_methods,

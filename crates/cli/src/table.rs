@@ -1,9 +1,9 @@
-//! Lists for people: columns under headings, and how long ago something was.
+//! Tables for people, and relative times.
 
 use agent_bash::core::Timestamp;
 use std::fmt::Write as _;
 
-/// Rows under headings, in columns; the last column is as long as it is.
+/// Rows in columns under headings; the last column is not padded.
 pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -> String {
     let headings = headings.map(str::to_owned);
     let all = || std::iter::once(&headings).chain(rows);
@@ -25,7 +25,7 @@ pub(crate) fn table<const N: usize>(headings: [&str; N], rows: &[[String; N]]) -
     text
 }
 
-/// `just now`, `5 min ago`, `3 h ago`, `2 days ago`; the time itself where it is not past.
+/// `just now`, `5 min ago`, `3 h ago`, `2 days ago`; the absolute time if it is in the future.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     const UNITS: [(u64, &str); 4] = [(86_400, "days"), (3600, "h"), (60, "min"), (1, "s")];
     let Some(millis) = now.0.checked_sub(then.0) else {

@@ -5,10 +5,10 @@ use agent_bash::HostContext;
 use agent_bash_tui::Theme;
 use std::ffi::OsString;
 
-/// The background colours of `COLORFGBG` that are light: white and bright white.
+/// The light background colours in `COLORFGBG`: white and bright white.
 const LIGHT: [&str; 2] = ["7", "15"];
 
-/// The theme that was asked for, or else what the environment says.
+/// The requested theme, or else the one that the environment suggests.
 pub(crate) fn theme(asked: ThemeArg, host: &HostContext) -> Theme {
     let value = |name: &str| {
         let value = host.env.get(&OsString::from(name));
@@ -18,12 +18,12 @@ pub(crate) fn theme(asked: ThemeArg, host: &HostContext) -> Theme {
         ThemeArg::Dark => Theme::dark(),
         ThemeArg::Light => Theme::light(),
         ThemeArg::Plain => Theme::plain(),
-        // https://no-color.org: set, and not empty.
+        // https://no-color.org: if set and not empty.
         ThemeArg::Auto if value("NO_COLOR").is_some_and(|value| !value.is_empty()) => {
             Theme::plain()
         }
         ThemeArg::Auto => {
-            // `foreground;background`, as rxvt and others set it.
+            // `foreground;background`, as set by rxvt and others.
             let colors = value("COLORFGBG").unwrap_or_default();
             let background = colors.rsplit(';').next().unwrap_or_default();
             if LIGHT.contains(&background) {

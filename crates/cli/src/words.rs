@@ -1,15 +1,15 @@
-//! The words of the command line before clap reads them, and what is said beside its errors.
+//! Preprocesses the command line before clap, and adds advice to clap's errors.
 
 use crate::args::SafeLevelArg;
 use clap::ValueEnum;
 use clap::error::ErrorKind;
 use std::ffi::{OsStr, OsString};
 
-/// Behind it nothing is an option.
+/// After it, nothing is an option.
 const END_OF_OPTIONS: &str = "--";
 
-/// The level of safe mode is optional, so clap takes it behind a `=` alone; written apart, it means the same, with every
-/// command: no command of a person's is called so.
+/// The value of `--safe-mode` is optional, so clap accepts it only after `=`. Written separately it means the same,
+/// for every command: no real command has the name of a level.
 pub(crate) fn joined(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut joined: Vec<OsString> = Vec::new();
     let mut options = true;
@@ -31,7 +31,7 @@ fn is_level(word: &str) -> bool {
     SafeLevelArg::from_str(word, false).is_ok()
 }
 
-/// How to run words that have options of their own, where that is what clap stumbled over: `agent-bash run ls -la`.
+/// How to pass a command with options of its own, if that is what clap complained about: `agent-bash run ls -la`.
 pub(crate) fn advice(kind: ErrorKind, words: &[OsString]) -> Option<String> {
     let [_, run, script @ ..] = words else {
         return None;

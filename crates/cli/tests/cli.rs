@@ -1,5 +1,5 @@
-//! The binary as a script meets it: what goes to stdout and stderr, and exit codes. What calls give in each profile is
-//! the conformance kit's.
+//! The binary as scripts use it: stdout, stderr and exit codes. What calls return under each profile is tested by
+//! the conformance kit.
 
 #![expect(
     clippy::expect_used,
@@ -17,7 +17,7 @@ struct Run {
     stderr: String,
 }
 
-/// Runs `agent-bash` with these words, in a state directory of its own.
+/// Runs `agent-bash` with these arguments and a state directory of its own.
 fn agent_bash(state: &Path, words: &[&str], stdin: &str) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_agent-bash"))
         .args(words)
@@ -31,7 +31,7 @@ fn agent_bash(state: &Path, words: &[&str], stdin: &str) -> Run {
         .spawn()
         .expect("the binary starts");
     let mut input = child.stdin.take().expect("a pipe");
-    // A program that does not read its stdin may be gone already.
+    // A program that does not read its stdin may already have exited.
     let _ = input.write_all(stdin.as_bytes());
     drop(input);
     let Output {
@@ -50,9 +50,9 @@ struct Case {
     words: &'static [&'static str],
     stdin: &'static str,
     code: i32,
-    /// All of stdout.
+    /// The exact stdout.
     stdout: &'static str,
-    /// What stderr has in it; nothing at all where this is empty.
+    /// A part of stderr; if empty, stderr must be empty.
     stderr: &'static str,
 }
 

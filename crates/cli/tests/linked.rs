@@ -1,10 +1,10 @@
-//! How the program is linked (`build.rs`): what the dynamic loader does before `main`, each call pays twice.
+//! How the program is linked (`build.rs`): each call pays twice for the dynamic loader's work before `main`.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::fs;
 
-/// `e_type` of an ELF file that is loaded where it was linked for.
+/// `e_type` of an ELF executable with a fixed load address.
 const ET_EXEC: [u8; 2] = 2_u16.to_ne_bytes();
 
 #[test]

@@ -1,4 +1,4 @@
-//! The model's other tools on the command line: who names them, and what is said where nobody does.
+//! Naming the model's other tools on the command line, and what is said if nobody names any.
 
 mod support;
 
@@ -105,7 +105,7 @@ fn check_asks_what_run_would() {
             explained.stdout
         );
     }
-    // Naming them here asks about them, whatever the settings say.
+    // Naming them here asks for the check, whatever the settings say.
     assert_eq!(
         home.run(&["check", "--tools", "read", "cat notes.txt"])
             .code,

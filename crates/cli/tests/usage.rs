@@ -1,4 +1,4 @@
-//! The command line as a person meets it: mistakes that are explained, completion, lists, what is in force.
+//! The command line as people use it: explained errors, completion, lists, effective settings.
 
 #![expect(
     clippy::expect_used,
@@ -64,7 +64,7 @@ fn safe_mode_is_asked_for_in_the_same_way_everywhere() {
     }
 }
 
-/// What bash offers for the last of these words, with the script that we print.
+/// What bash completes for the last of these words, with our completion script.
 fn completed(home: &Home, words: &str) -> Vec<String> {
     home.write("complete.bash", &home.run(&["completions", "bash"]).stdout);
     let program = env!("CARGO_BIN_EXE_agent-bash");
@@ -120,7 +120,7 @@ fn bash_completes_every_word() {
             "{words:?}: {offered:?}"
         );
     }
-    // The control: nothing that is not there, and nothing twice.
+    // Control: nothing that does not exist, and nothing twice.
     assert!(!completed(&home, "agent-bash jobs kill 1 ").contains(&"1".to_owned()));
     assert!(!completed(&home, "agent-bash jobs output ").contains(&"7".to_owned()));
     home.run(&["jobs", "kill", "1"]);

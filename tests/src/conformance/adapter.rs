@@ -1,7 +1,8 @@
-//! What the file of an adapter says beside its cases: who published the shape, and which tools a model is offered.
+//! The part of an adapter's file besides its cases: who published the tool's interface, and the tool definitions
+//! for the model.
 //!
-//! The cases of `tests/conformance/adapters/NAME.toml` call the adapter NAME; `NAME.tools.json` beside it is what a model is
-//! told. What its source publishes stands in both as that source says it; the rest is ours.
+//! The cases of `tests/conformance/adapters/NAME.toml` call the adapter NAME; `NAME.tools.json` beside it has the
+//! tool definitions. What the source publishes is reproduced literally in both; the rest is ours.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -11,24 +12,24 @@ use serde_json::Value;
 pub struct Adapter {
     /// As calls name it.
     pub name: String,
-    /// Who published its shape.
+    /// Who published its interface.
     pub source: Source,
-    /// The tools that a model is offered: an array of objects.
+    /// The tool definitions: an array of objects.
     pub tools: Value,
 }
 
-/// Where the shape of an adapter was found.
+/// Where an adapter's interface was found.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
     /// `pypi` or `npm`.
     pub registry: String,
-    /// The package there.
+    /// The package name.
     pub package: String,
-    /// The version that was looked at.
+    /// The version that was examined.
     pub version: String,
-    /// Files of it that say the shape.
+    /// The files in it that define the interface.
     pub files: Vec<String>,
-    /// How it was looked at, and what of it is not published.
+    /// How it was examined, and which parts are not published.
     pub note: String,
 }

@@ -1,4 +1,4 @@
-//! What a case can say, and how the files are read.
+//! The format of cases, and how the files are read.
 
 use super::adapter::{Adapter, Source};
 use anyhow::{Context, Result, bail};
@@ -6,55 +6,55 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// All cases and the requirements they hold.
+/// All cases, and the requirements they cover.
 #[derive(Debug)]
 pub struct Cases {
-    /// In the order of files and of their contents.
+    /// In the order of the files and within them.
     pub cases: Vec<Case>,
     /// In the order of `requirements.toml`.
     pub requirements: Vec<Requirement>,
-    /// What stands beside the cases in the files of adapters, by name of file.
+    /// The heads of the adapters' files, in the order of file names.
     pub adapters: Vec<Adapter>,
 }
 
-/// Something that was promised.
+/// A requirement.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Requirement {
-    /// How cases name it.
+    /// Its id, as cases refer to it.
     pub id: String,
-    /// What it says, in a line.
+    /// What it says, in one line.
     pub says: String,
-    /// Tests outside the kit that hold it too, where a case cannot say it: `<file below the root>::<function>`.
+    /// Tests outside the kit that also cover it, if a case cannot: `<file below the root>::<function>`.
     #[serde(default)]
     pub tests: Vec<String>,
 }
 
-/// One case: a world, calls in it, and what must come of them.
+/// A case: a world, calls in it, and the expected results.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// What it shows, as a sentence.
     pub name: String,
-    /// The requirements it holds.
+    /// The requirements it covers.
     #[serde(default)]
     pub covers: Vec<String>,
     /// The profile its calls run under.
     #[serde(default = "standard")]
     pub profile: String,
-    /// What is there before the first call.
+    /// The initial state of the world.
     #[serde(default)]
     pub setup: Setup,
-    /// The calls, one after another in the same world.
+    /// The calls, in order and in the same world.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
-    /// Whether processes are meant to outlive the last call. They are ended then; without it they are a failure.
+    /// Whether processes are expected to outlive the last call. They are ended then; otherwise they are a failure.
     #[serde(default)]
     pub leaves_processes: bool,
-    /// The file it stands in, without its ending.
+    /// Name of the case's file, without extension.
     #[serde(skip)]
     pub file: String,
-    /// The adapter whose tools its steps call; `None`: the tool itself.
+    /// The adapter whose tools its steps call; `None` for the regular tool.
     #[serde(skip)]
     pub adapter: Option<String>,
 }
@@ -63,7 +63,7 @@ fn standard() -> String {
     "standard".to_owned()
 }
 
-/// What is there before the first call.
+/// The initial state of a world.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setup {
@@ -73,10 +73,10 @@ pub struct Setup {
     /// Directories below the working directory.
     #[serde(default)]
     pub directories: Vec<String>,
-    /// Variables of the host, beside those of every world.
+    /// Environment variables of the host, in addition to those of every world.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
-    /// The tools that the model has beside this one, said in the way that the surface has for it.
+    /// The model's other tools, passed on in the way of each interface.
     #[serde(default)]
     pub tools: Option<Vec<String>>,
 }
@@ -85,69 +85,69 @@ pub struct Setup {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// The script. Placeholders are filled in.
+    /// The script, after placeholders are replaced.
     #[serde(default)]
     pub command: Option<String>,
-    /// The other fields of the request.
+    /// Other fields of the request.
     #[serde(default)]
     pub with: BTreeMap<String, toml::Value>,
-    /// The whole request as JSON text, where `command` and `with` cannot say it.
+    /// The complete request as JSON text, if `command` and `with` cannot express it.
     #[serde(default)]
     pub request: Option<String>,
-    /// In the file of an adapter: the tool that is called, with `input` or `request`.
+    /// In an adapter's file: the tool to call, with `input` or `request`.
     #[serde(default)]
     pub tool: Option<String>,
-    /// What the tool is given. Placeholders are filled in.
+    /// The tool's input, after placeholders are replaced.
     #[serde(default)]
     pub input: Option<toml::Value>,
-    /// The call is cancelled as soon as this file is in the working directory.
+    /// Cancel the call as soon as this file exists in the working directory.
     #[serde(default)]
     pub cancel_when: Option<String>,
-    /// What must come out.
+    /// The expected results.
     pub expect: Expect,
 }
 
-/// What must come out. What is not said is not looked at.
+/// The expected results. What is not specified is not checked.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// The whole text, with placeholders.
     #[serde(default)]
     pub text: Option<String>,
-    /// Parts of the text, with placeholders, each a whole line.
+    /// Lines that the text must contain, with placeholders.
     #[serde(default)]
     pub text_lines: Vec<String>,
-    /// What the text must not have anywhere.
+    /// Strings that the text must not contain.
     #[serde(default)]
     pub text_lacks: Vec<String>,
-    /// The exit code of a program that made this call for somebody.
+    /// The exit code of a program that makes this call on somebody's behalf.
     #[serde(default)]
     pub exit_code: Option<i32>,
-    /// Whether the model is told of an error, where `text` alone does not say it.
+    /// Whether the model is told of an error, if the interface says so separately from `text`.
     #[serde(default)]
     pub is_error: Option<bool>,
-    /// What an adapter gives beside the text, the whole of it. Strings may have placeholders.
+    /// An adapter's complete structured output. Strings may have placeholders.
     #[serde(default)]
     pub structured: Option<toml::Value>,
-    /// A part of the result object: objects may have more fields, all else is compared whole. Strings may have
-    /// placeholders.
+    /// A part of the result object: objects may have additional fields, everything else is compared exactly.
+    /// Strings may have placeholders.
     #[serde(default)]
     pub result: Option<toml::Value>,
-    /// Kinds of the notices, all of them, in any order.
+    /// The kinds of all notices, in any order.
     #[serde(default)]
     pub notices: Option<Vec<String>>,
-    /// The content of the one artifact, with placeholders; it is private, and its counts are true.
+    /// The content of the only artifact, with placeholders. Its mode must be private and its counts correct.
     #[serde(default)]
     pub artifact: Option<String>,
     /// Files in the working directory afterwards, with their contents.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// What must not be in the working directory afterwards.
+    /// Files that must not exist in the working directory afterwards.
     #[serde(default)]
     pub absent: Vec<String>,
 }
 
-/// What a file of cases holds.
+/// The contents of a file of cases.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -155,17 +155,16 @@ struct File {
     cases: Vec<Case>,
     #[serde(default, rename = "requirement")]
     requirements: Vec<Requirement>,
-    /// Files of adapters have it.
+    /// Only in files of adapters.
     #[serde(default)]
     source: Option<Source>,
 }
 
-/// Reads every `*.toml` in `directory`, in the order of their names, and then those of its `adapters/`, which are named
-/// for the adapter that their cases call.
+/// Reads every `*.toml` in `directory`, ordered by name, then those in its `adapters/`, each named after the
+/// adapter that its cases call.
 ///
 /// # Errors
-/// A file that cannot be read, a field that no case has, a case without a step, two cases of one name, a requirement
-/// that is not in the list.
+/// An unreadable file, an unknown field, a case without steps, a duplicate case name, an unknown requirement.
 pub fn load(directory: &Path) -> Result<Cases> {
     let mut all = Cases {
         cases: Vec::new(),
@@ -185,7 +184,7 @@ pub fn load(directory: &Path) -> Result<Cases> {
             .with_context(|| format!("adapters/{name}.toml does not say its source"))?;
         all.cases.extend(file.cases.into_iter().map(|case| Case {
             file: format!("adapters/{name}"),
-            // They hold what the adapter promises by where they stand.
+            // Being in an adapter's file, they cover what the adapter promises.
             covers: [case.covers, vec![format!("adapter: {name}")]].concat(),
             adapter: Some(name.clone()),
             ..case
@@ -203,7 +202,7 @@ pub fn load(directory: &Path) -> Result<Cases> {
     Ok(all)
 }
 
-/// The files of cases in a directory, each with its name without the ending.
+/// The files of cases in a directory, with their names without extension.
 fn read(directory: &Path) -> Result<Vec<(String, File)>> {
     if !directory.is_dir() {
         return Ok(Vec::new());
@@ -224,7 +223,7 @@ fn read(directory: &Path) -> Result<Vec<(String, File)>> {
     Ok(files)
 }
 
-/// Every requirement is held by something, and every test that is named is there. `directory` is two below the root.
+/// Checks that every requirement is covered and every named test exists. `directory` is two levels below the root.
 fn check_tests(all: &Cases, directory: &Path) -> Result<()> {
     let root = directory.join("../..");
     for Requirement { id, tests, .. } in &all.requirements {

@@ -1,4 +1,4 @@
-//! Compares a reply with what was expected. Every difference is a sentence; no difference is silent.
+//! Compares a reply with the expectation. Every difference is reported as a sentence.
 
 use super::case::Expect;
 use super::surface::Reply;
@@ -10,13 +10,13 @@ use serde_json::Value;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Of a long text, how many characters a report shows around the first difference.
+/// How many characters around the first difference of a long text are reported.
 const SHOWN: usize = 400;
 
 /// All differences.
 ///
 /// # Errors
-/// The expectation itself makes no sense.
+/// The expectation itself is invalid.
 pub(super) fn differences(expect: &Expect, reply: &Reply, world: &World) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     check_text(expect, &reply.text, world, &mut faults)?;
@@ -36,7 +36,7 @@ pub(super) fn differences(expect: &Expect, reply: &Reply, world: &World) -> Resu
     if let (Some(want), Some(got)) = (&expect.structured, &reply.structured) {
         let want = serde_json::to_value(want)?;
         compare("structured", &want, got, world, &mut faults)?;
-        // What nobody published would be read as something else, or break a client that is strict.
+        // An unpublished field could be misread, or break a strict client.
         unexpected("structured", &want, got, &mut faults);
     }
     for (name, content) in &expect.files {
@@ -85,7 +85,7 @@ fn check_result(
     world: &World,
     faults: &mut Vec<String>,
 ) -> Result<()> {
-    // Whatever is expected: the object has the contract's shape and is of one piece.
+    // Checked in any case: the object has the contract's form and is consistent.
     match serde_json::from_value::<ToolResult>(result.clone()) {
         Ok(typed) if typed.is_error == typed.status.is_error() => {}
         Ok(_) => faults.push("result: `is_error` does not go with `status`".to_owned()),
@@ -166,7 +166,7 @@ fn check_artifact(want: &str, result: &Value, faults: &mut Vec<String>) -> Resul
     Ok(())
 }
 
-/// Objects may have more fields than expected, everything else must be as expected.
+/// Objects may have additional fields; everything else must be equal.
 fn compare(
     place: &str,
     want: &Value,
@@ -205,7 +205,7 @@ fn compare(
     Ok(())
 }
 
-/// Fields that are there and were not expected.
+/// Reports fields that were not expected.
 fn unexpected(place: &str, want: &Value, got: &Value, faults: &mut Vec<String>) {
     match (want, got) {
         (Value::Object(want), Value::Object(got)) => {
@@ -225,7 +225,7 @@ fn unexpected(place: &str, want: &Value, got: &Value, faults: &mut Vec<String>) 
     }
 }
 
-/// Where two texts part, with what stands there.
+/// Where two texts differ, with an excerpt of both.
 fn difference(want: &str, got: &str) -> String {
     let same = want
         .chars()

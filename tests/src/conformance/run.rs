@@ -1,4 +1,4 @@
-//! Plays one case on one surface.
+//! Runs one case through one interface.
 
 use super::case::{Case, Step};
 use super::surface::{Call, Surface};
@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::time::Duration;
 
-/// How long what a call started may take to be gone after it.
+/// How long processes started by a case may take to end afterwards.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Plays `case` on `surface` in a world of its own, with `misbehave` (the program's path) to be called there.
+/// Runs `case` through `surface` in a fresh world, in which `misbehave` (given as a path) can be called.
 ///
 /// # Errors
-/// What was not as expected, all of it, with where the world was kept.
+/// All differences from the expectation, and where the world was kept.
 pub fn play(case: &Case, surface: &dyn Surface, misbehave: &Path) -> Result<()> {
     let mut world = World::new()?.with_program(misbehave)?;
     set_up(case, &world)?;
@@ -94,7 +94,7 @@ fn play_step(
     Ok(faults)
 }
 
-/// The request as the JSON text that is sent.
+/// The request as the JSON text to send.
 fn request(step: &Step, world: &World) -> Result<String> {
     if let Some(whole) = &step.request {
         return text::fill(whole, world);
@@ -111,7 +111,7 @@ fn request(step: &Step, world: &World) -> Result<String> {
     Ok(Value::Object(fields).to_string())
 }
 
-/// The value with the placeholders of all its texts filled in.
+/// The value with placeholders replaced in all its strings.
 fn filled(value: Value, world: &World) -> Result<Value> {
     Ok(match value {
         Value::String(text) => Value::String(text::fill(&text, world)?),

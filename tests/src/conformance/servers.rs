@@ -1,4 +1,4 @@
-//! The servers as surfaces: one for all calls of a case, as an agent in another language has it.
+//! The servers as interfaces: one server for all calls of a case, as for an agent in another language.
 
 use super::case::Case;
 use super::surface::{Call, Reply, Surface};
@@ -68,7 +68,7 @@ impl Surface for Mcp {
         "mcp"
     }
 
-    /// Arguments are an object by the protocol, and a request that was called off has no answer.
+    /// The protocol requires arguments to be an object, and a cancelled request gets no response.
     fn takes(&self, case: &Case) -> bool {
         case.steps.iter().all(|step| {
             let is_object = step.request.as_ref().is_none_or(|request| {
@@ -117,15 +117,15 @@ impl Surface for Mcp {
     }
 }
 
-/// Begins a session of the Model Context Protocol.
+/// Initialises a session of the Model Context Protocol.
 ///
 /// # Errors
-/// The server does not answer as it should.
+/// The server does not respond correctly.
 pub fn shake_hands(server: &mut Conversation) -> Result<Value> {
     shake_hands_as(server, "test")
 }
 
-/// As [`shake_hands`], by the name of `client`.
+/// As [`shake_hands`], with `client` as the client's name.
 ///
 /// # Errors
 /// As there.
@@ -148,15 +148,15 @@ fn start(call: &Call<'_>, command: &str, option: Option<String>) -> Result<Conve
         .args([command, "--profile", call.profile])
         .args(adapter(call, command))
         .args(option)
-        // A case may take as long as it takes.
+        // Cases may take longer than the default.
         .env("AGENT_BASH_MCP_HANDLE_AFTER", "0")
-        // The result object is what is compared.
+        // The result object is compared.
         .env("AGENT_BASH_MCP_STRUCTURED", "on")
         .envs(call.environment);
     Conversation::start(program)
 }
 
-/// MCP is told the adapter once, RPC with every call.
+/// MCP gets the adapter once at the start, RPC with every call.
 fn adapter(call: &Call<'_>, command: &str) -> Option<String> {
     let (name, _) = call.adapter.filter(|_| command == "mcp")?;
     Some(format!("--adapter={name}"))

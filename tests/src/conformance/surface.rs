@@ -1,4 +1,4 @@
-//! How a call reaches the product.
+//! The interfaces through which calls reach the product.
 
 use super::case::Case;
 use crate::conversation::Conversation;
@@ -13,68 +13,67 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// One call, ready to be made.
+/// A call to be made.
 #[derive(Debug)]
 pub struct Call<'a> {
     /// Where.
     pub world: &'a World,
     /// Under which profile.
     pub profile: &'a str,
-    /// The request, as a JSON text that need not be one.
+    /// The request as JSON text, possibly invalid on purpose.
     pub request: &'a str,
-    /// The adapter, and the tool of it that the request is for.
+    /// The adapter and its tool that the request is for.
     pub adapter: Option<(&'a str, &'a str)>,
-    /// Whether a surface may say the request in its own way; else the text is what is tested.
+    /// Whether an interface may express the request in its own way; otherwise the text itself is under test.
     pub may_reword: bool,
-    /// Variables of the host beside the world's.
+    /// Environment variables of the host, in addition to the world's.
     pub environment: &'a BTreeMap<String, String>,
-    /// The model's other tools, where the case names them.
+    /// The model's other tools, if the case names any.
     pub tools: Option<&'a [String]>,
-    /// Called off when this file is there.
+    /// Cancel the call when this file exists.
     pub cancel_when: Option<PathBuf>,
 }
 
 impl Call<'_> {
-    /// The option that names the model's other tools, where the case does.
+    /// The option that names the model's other tools, if the case does.
     pub(super) fn tools_option(&self) -> Option<String> {
         let tools = self.tools?;
         Some(format!("--tools={}", tools.join(",")))
     }
 }
 
-/// What came back.
+/// The reply to a call.
 #[derive(Debug, Default)]
 pub struct Reply {
-    /// What the model would read.
+    /// The text for the model.
     pub text: String,
-    /// The result object, where the surface gives one.
+    /// The result object, if the interface returns it.
     pub result: Option<Value>,
-    /// Whether the model is told of an error, where the surface says that beside the result.
+    /// Whether the model is told of an error, if the interface says so separately from the result.
     pub is_error: Option<bool>,
-    /// What an adapter gives beside the text, where the surface gives it.
+    /// An adapter's structured output, if the interface returns it.
     pub structured: Option<Value>,
-    /// The exit code, where the surface has one.
+    /// The exit code, if the interface has one.
     pub exit_code: Option<i32>,
-    /// What else was said, for the report of a failure.
+    /// Other output, for failure reports.
     pub stderr: String,
 }
 
 /// A way to call the product.
 pub trait Surface: Send + Sync {
-    /// As reports name it.
+    /// Its name in reports.
     fn name(&self) -> &'static str;
 
-    /// Whether the surface can say what the case says.
+    /// Whether it can express the case.
     fn takes(&self, case: &Case) -> bool {
         case.adapter.is_none()
     }
 
-    /// Makes one call and waits for its end. `server` is kept between the calls of a case: a surface that has one puts it
-    /// there.
+    /// Makes one call and waits for its end. `server` persists between the calls of a case, for interfaces that
+    /// have one.
     ///
     /// # Errors
-    /// The surface broke: no reply, or one that is not what the surface promises. What the call itself came to is in
-    /// the reply.
+    /// The interface failed: no reply, or one in the wrong form. The outcome of the call itself is in the reply.
     fn call(&self, call: &Call<'_>, server: &mut Option<Conversation>) -> Result<Reply>;
 }
 
@@ -111,7 +110,7 @@ impl Surface for CliJson {
 #[derive(Debug)]
 pub struct CliText;
 
-/// A script longer than this goes to stdin: one argument may have 128 KiB.
+/// A longer script goes to stdin: a single argument is limited to 128 KiB.
 const LONGEST_ARGUMENT: usize = 64 * 1024;
 
 impl Surface for CliText {
@@ -152,7 +151,7 @@ impl Surface for CliText {
     }
 }
 
-/// The request as a script and flags; `None` where flags cannot say it.
+/// The request as a script and flags; `None` if flags cannot express it.
 fn flags(request: &Value) -> Option<(&str, Vec<String>)> {
     let fields = request.as_object()?;
     let script = fields.get("command")?.as_str()?;
@@ -199,7 +198,7 @@ fn run_cli(
     }
 }
 
-/// Sends SIGINT, as a person at a terminal does, once the command is at work.
+/// Sends SIGINT, as Ctrl-C would, once the command is running.
 fn cancel(id: u32, when: &Path, is_over: impl Fn() -> bool) -> Result<()> {
     poll::until(Duration::from_secs(30), || {
         (when.exists() || is_over()).then_some(())

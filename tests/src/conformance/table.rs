@@ -1,4 +1,4 @@
-//! The table of `docs/conformance.md`: which requirement is held by which cases.
+//! Generates `docs/conformance.md`: which requirement is covered by which cases.
 
 use super::case::Cases;
 use std::fmt::Write as _;

@@ -13,7 +13,7 @@ use crate::world::World;
 use anyhow::{Context, Result, bail};
 use regex::{Regex, RegexBuilder};
 
-/// Wildcards and what they match.
+/// Wildcards and the patterns they match.
 const WILDCARDS: [(&str, &str); 5] = [
     ("int", r"-?[0-9]+"),
     ("number", r"-?[0-9]+(?:\.[0-9]+)?"),
@@ -22,7 +22,7 @@ const WILDCARDS: [(&str, &str); 5] = [
     ("any", r"(?s:.*)"),
 ];
 
-/// Matches one value where a number is expected in JSON.
+/// Whether `pattern` is the wildcard for a JSON number.
 pub(super) fn is_number_wildcard(pattern: &str) -> bool {
     matches!(pattern, "{{int}}" | "{{number}}")
 }
@@ -48,10 +48,10 @@ fn pieces(text: &str) -> Result<Vec<Piece<'_>>> {
     Ok(pieces)
 }
 
-/// The text with every placeholder that has one value filled in.
+/// The text with every placeholder that has a value replaced.
 ///
 /// # Errors
-/// A placeholder that is not known, or a wildcard, which has no value.
+/// An unknown placeholder, or a wildcard, which has no value.
 pub(super) fn fill(text: &str, world: &World) -> Result<String> {
     let mut filled = String::new();
     for piece in pieces(text)? {
@@ -63,7 +63,7 @@ pub(super) fn fill(text: &str, world: &World) -> Result<String> {
     Ok(filled)
 }
 
-/// The text with every placeholder filled in that has one value; the others stay as they are. For reports.
+/// The text with every placeholder that has a value replaced; others are left. For reports.
 pub(super) fn fill_what_can_be(text: &str, world: &World) -> String {
     let Ok(pieces) = pieces(text) else {
         return text.to_owned();
@@ -81,12 +81,12 @@ pub(super) fn fill_what_can_be(text: &str, world: &World) -> String {
     filled
 }
 
-/// Whether `actual` is what `expected` says, wildcards and all.
+/// Whether `actual` matches `expected`, including wildcards.
 ///
 /// # Errors
-/// A placeholder that is not known.
+/// An unknown placeholder.
 pub(super) fn matches(expected: &str, actual: &str, world: &World) -> Result<bool> {
-    // Plain texts, with a wildcard between each and the next.
+    // The literal parts between the wildcards.
     let mut plain = vec![String::new()];
     let mut wildcards = Vec::new();
     for piece in pieces(expected)? {
@@ -106,7 +106,8 @@ pub(super) fn matches(expected: &str, actual: &str, world: &World) -> Result<boo
             last.push_str(&text);
         }
     }
-    // The ends are compared as they are: expectations hold whole outputs, and patterns of that size are slow.
+    // Literal ends are compared directly: expectations contain whole outputs, and regular expressions of that size
+    // are slow.
     let end = plain.pop().unwrap_or_default();
     let [begin, middle @ ..] = plain.as_slice() else {
         return Ok(end == actual);
@@ -127,7 +128,7 @@ pub(super) fn matches(expected: &str, actual: &str, world: &World) -> Result<boo
 }
 
 fn compile(pattern: &str) -> Result<Regex> {
-    /// For an output between two wildcards; the default limit is for patterns people write by hand.
+    /// For large outputs between two wildcards; the default limit is meant for patterns written by hand.
     const SIZE_LIMIT: usize = 256 << 20;
     Ok(RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build()?)
 }

@@ -1,4 +1,5 @@
-//! An agent as a value: where it comes from, how it is started against a stand-in model, and what it makes of a result.
+//! An agent as a value: how to install it, how to start it against a model stub, and how to read what it does with
+//! a result.
 
 use crate::wire::Wire;
 use agent_bash_tests::packages::{kept, made_once, npm};
@@ -10,49 +11,50 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// One agent.
+/// An agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
-    /// What people call it; agents that differ in their model are told apart.
+    /// Its display name; the same agent with different models has different names.
     pub(crate) name: &'static str,
     pub(crate) package: &'static Package,
     pub(crate) wire: &'static Wire,
-    /// What its model calls our tool.
+    /// The name under which its model sees our tool.
     pub(crate) tool: &'static str,
-    /// Its own shell tool, and the field for the script.
+    /// Its own shell tool, and the tool's field for the script.
     pub(crate) shell: (&'static str, &'static str),
     /// Its name for `agent-bash hook`.
     pub(crate) hook: &'static str,
-    /// Writes its settings, and answers how it is started to say one sentence to its model and go on until that has done.
+    /// Writes its settings and returns the command that makes it say one sentence to its model and continue until
+    /// the model is done.
     pub(crate) start: fn(&Place<'_>) -> Result<Command>,
-    /// What its model reads of what came back, all of it.
+    /// The complete text that its model reads of what came back.
     pub(crate) reads: fn(&Value) -> String,
-    /// What is inside the agent's own frame around an answer of a tool of ours, in what the model reads.
+    /// The text inside the frame that the agent puts around our tool's answer.
     pub(crate) inside: fn(&Value) -> Result<Shown>,
 }
 
-/// An answer of a tool of ours, as the model sees it.
+/// An answer of our tool, as the model sees it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Shown {
     pub(crate) text: String,
-    /// Whether it is marked as an error; `None` where the agent has no mark that the model sees.
+    /// Whether it is marked as an error; `None` if the agent shows its model no such mark.
     pub(crate) error: Option<bool>,
 }
 
-/// A program from npm: only the part that this machine runs.
+/// A program from npm: only the part for this machine.
 #[derive(Debug)]
 pub(crate) struct Package {
     pub(crate) version: &'static str,
-    /// Name and version for npm, for this architecture as node calls it.
+    /// The npm name and version, given the architecture's name in Node.
     pub(crate) spec: fn(&str) -> String,
-    /// The program in it, for this architecture as node and as Rust call it.
+    /// The path of the program in it, given the architecture's names in Node and in Rust.
     pub(crate) program: fn(&str, &str) -> String,
-    /// Where it is, or why it is not there: looked for once.
+    /// Its path, or why it is missing; determined once.
     pub(crate) found: OnceLock<Result<PathBuf, String>>,
 }
 
 impl Package {
-    /// Where its program is; installed once.
+    /// The path of its program, which is installed once.
     pub(crate) fn program(&self) -> Result<&Path> {
         let found = self
             .found
@@ -85,41 +87,41 @@ impl Package {
     }
 }
 
-/// How an agent gets to us.
+/// How an agent is connected to agent-bash.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Way {
-    /// It has no notion of us.
+    /// Not at all.
     Alone,
     /// `agent-bash mcp`.
     Mcp,
-    /// The same, with `mcp.structured`.
+    /// `agent-bash mcp` with `mcp.structured`.
     Structured,
-    /// `agent-bash mcp`, which is told another name for the agent, and announces nothing for it.
+    /// `agent-bash mcp`, with a changed client name, so that no agent-specific limits apply.
     Stranger,
-    /// Its own shell asks first, as `agent-bash hook --install` sets it up.
+    /// Through a hook of its own shell tool, as `agent-bash hook --install` configures it.
     Hook,
-    /// The same, and in place of `agent-bash` it finds this script, in which `$REAL` is the program.
+    /// The same, but instead of `agent-bash` this script is run, in which `$REAL` is the program.
     Broken(&'static str),
-    /// Its own shell asks this command first.
+    /// A hook of its own shell tool that runs this command.
     Foreign(&'static str),
 }
 
-/// Where an agent is started.
+/// The surroundings in which an agent is started.
 #[derive(Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) world: &'a World,
     /// Its own program.
     pub(crate) program: &'a Path,
-    /// Where its model is.
+    /// The URL of its model.
     pub(crate) model: String,
     pub(crate) way: Way,
 }
 
-/// A port on loopback where nobody is.
+/// A port on loopback on which nothing listens.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 impl Place<'_> {
-    /// Writes a file of the agent's user.
+    /// Writes a file into the user's home.
     pub(crate) fn write(&self, file: &str, text: &str) -> Result<PathBuf> {
         let path = self.world.home().join(file);
         let directory = path.parent().context("a file is in a directory")?;
@@ -128,9 +130,9 @@ impl Place<'_> {
         Ok(path)
     }
 
-    /// A program with nothing to reach but its model: whatever else it looks for is refused at once.
+    /// A program that can reach nothing but its model: all other connections are refused.
     pub(crate) fn command(&self, program: &Path) -> Result<Command> {
-        // What the agents leave for their next start is theirs; the world looks for what we leave.
+        // A separate directory: the world checks its own for what *we* leave.
         let temp = self.world.home().join("tmp");
         std::fs::create_dir_all(&temp)?;
         let mut command = self.world.command(program);
@@ -143,7 +145,7 @@ impl Place<'_> {
         Ok(command)
     }
 
-    /// The variables that a server gets. Some agents hand on no others.
+    /// The environment for a server. Some agents pass on nothing else.
     pub(crate) fn server_environment(&self) -> Option<BTreeMap<String, String>> {
         let mut environment = self.world.environment();
         match self.way {
@@ -156,7 +158,7 @@ impl Place<'_> {
         Some(environment)
     }
 
-    /// `{"mcpServers": …}`, as several agents have it.
+    /// `{"mcpServers": …}`, the format of several agents.
     pub(crate) fn mcp_servers(&self, more: &Value) -> Value {
         let Some(environment) = self.server_environment() else {
             return json!({});
@@ -168,7 +170,7 @@ impl Place<'_> {
         json!({"agent-bash": server})
     }
 
-    /// `{"hooks": …}`, as several agents have it.
+    /// `{"hooks": …}`, the format of several agents.
     pub(crate) fn hooks(&self, event: &str, tool: &str) -> Value {
         let Way::Foreign(line) = self.way else {
             return json!({});

@@ -52,7 +52,7 @@ fn start(place: &Place<'_>) -> Result<Command> {
     Ok(command)
 }
 
-/// A text, or a list of blocks.
+/// A string or a list of blocks.
 fn reads(returned: &Value) -> String {
     match &returned["content"] {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Codex, under a model that calls tools one by one, and under one that does by scripts.
+//! Codex, with a model that calls tools directly, and with one that calls them from scripts.
 
 use crate::agent::{Agent, Package, Place, Shown};
 use crate::wire::{RESPONSES, RESPONSES_BY_SCRIPT};
@@ -15,7 +15,7 @@ static PACKAGE: Package = Package {
     found: OnceLock::new(),
 };
 
-/// The model calls a tool, and reads what it answers.
+/// The model calls a tool and reads its answer.
 pub(crate) const CODEX: Agent = Agent {
     name: "Codex",
     package: &PACKAGE,
@@ -37,7 +37,7 @@ pub(crate) const CODEX: Agent = Agent {
     },
 };
 
-/// The model writes a script that calls a tool, and reads what the script prints: here all that the tool answered, as JSON.
+/// The model writes a script that calls a tool, and reads what the script prints: here the whole answer, as JSON.
 pub(crate) const CODEX_BY_SCRIPT: Agent = Agent {
     name: "Codex (code mode)",
     wire: &RESPONSES_BY_SCRIPT,
@@ -87,7 +87,7 @@ fn start(place: &Place<'_>, model: &str) -> Result<Command> {
     let hooks = serde_json::json!({"hooks": place.hooks("PreToolUse", "Bash")});
     place.write(".codex/hooks.json", &hooks.to_string())?;
     let mut command = place.command(place.program)?;
-    // A person says once that a hook may be used; here nobody can.
+    // A user would have to approve the hook once; here nobody can.
     command.args([
         "exec",
         "--skip-git-repo-check",
@@ -97,7 +97,7 @@ fn start(place: &Place<'_>, model: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// A text, or a list of them.
+/// A string or a list of them.
 fn reads(returned: &Value) -> String {
     match &returned["output"] {
         Value::String(text) => text.clone(),

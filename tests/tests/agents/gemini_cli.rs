@@ -60,7 +60,7 @@ fn reads(returned: &Value) -> String {
     text.unwrap_or_default().to_owned()
 }
 
-/// An answer is marked as something not to trust; an error has the call's answer in it, as JSON.
+/// An answer is marked as untrusted; an error contains the answer as JSON.
 fn inside(returned: &Value) -> Result<Shown> {
     let text = reads(returned);
     if returned["response"]["error"].is_string() {

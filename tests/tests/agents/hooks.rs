@@ -1,4 +1,4 @@
-//! `agent-bash hook` below real agents: what is refused does not run, and the model reads why.
+//! `agent-bash hook` with real agents: what is refused does not run, and the model reads why.
 
 use crate::Check;
 use crate::agent::{Agent, Way};
@@ -10,7 +10,7 @@ use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
 use serde_json::json;
 
-/// Overwrites what the remote has.
+/// Overwrites the remote's history.
 const FORCED: &str = "git push --force origin main";
 
 pub(crate) const CHECKS: &[Check] = &[
@@ -48,7 +48,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "control: under a hook that answers in a format of its own the forced push runs",
-        // `decision` is what Gemini CLI takes.
+        // Gemini CLI uses `decision`.
         of: |agent| ["claude-code", "codex"].contains(&agent.hook),
         run: |agent| {
             let line = r#"cat > /dev/null; echo '{"decision":"deny","reason":"forced"}'; exit 1"#;
@@ -78,13 +78,13 @@ pub(crate) const CHECKS: &[Check] = &[
     },
     Check {
         name: "advice reaches the model beside the output",
-        // Gemini CLI has no form for it.
+        // Gemini CLI has no format for it.
         of: |agent| agent.hook != "gemini-cli",
         run: |agent| {
             let with = advised(agent, "advise")?;
             ensure!(with.contains("a line"), "it did not run: {with}");
             ensure!(with.contains(ADVICE), "no advice in {with}");
-            // The control: nobody else says so.
+            // Control: without the hook nothing says so.
             let without = advised(agent, "off")?;
             ensure!(without.contains("a line"), "it did not run: {without}");
             ensure!(!without.contains(ADVICE), "{without}");
@@ -99,7 +99,7 @@ pub(crate) const CHECKS: &[Check] = &[
             for (broken, why) in [
                 ("printf '' | $REAL \"$@\"", judged),
                 ("printf '{' | $REAL \"$@\"", judged),
-                // As a program that was removed, or did not survive.
+                // As for a program that was removed or was killed.
                 ("exit 127", ""),
                 ("kill -KILL $$", ""),
             ] {
@@ -115,7 +115,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-/// The agent's own shell is given a script. Answers what the model reads.
+/// Passes a script to the agent's own shell tool. Returns what the model reads.
 fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String> {
     let (tool, field) = agent.shell;
     let input = json!({field: script, "description": "what it does"});
@@ -123,10 +123,10 @@ fn shell(agent: &Agent, way: Way, world: &World, script: &str) -> Result<String>
     Ok((agent.reads)(&returned))
 }
 
-/// What the interceptor says of `cat`.
+/// The interceptor's message about `cat`.
 const ADVICE: &str = "Prefer the `read` tool";
 
-/// Under a hook whose interceptor is in this mode: all of what the model reads after `cat` has run.
+/// Runs `cat` under a hook with this interceptor mode. Returns everything that the model reads.
 fn advised(agent: &Agent, mode: &str) -> Result<String> {
     let world = world()?;
     let settings = format!("[interceptor]\nmode = \"{mode}\"\ntools = [\"read\"]\n");
@@ -142,13 +142,13 @@ fn advised(agent: &Agent, mode: &str) -> Result<String> {
 }
 
 struct Tried {
-    /// Whether the remote has been overwritten.
+    /// Whether the remote was overwritten.
     ran: bool,
     /// What the model reads.
     reads: String,
 }
 
-/// In a repository whose history was rewritten after it had been pushed.
+/// Runs a forced push in a repository whose history was rewritten after pushing.
 fn forced_push(agent: &Agent, way: Way) -> Result<Tried> {
     let world = world()?;
     let remote = world.home().join("remote.git");

@@ -1,9 +1,9 @@
-//! Agents that are not ours, as they are published: Claude Code, Codex, Gemini CLI and opencode, each with a stand-in for its
-//! model on loopback that asks for one call and keeps what comes back. What a model really gets is what is looked at.
+//! Real agents as published: Claude Code, Codex, Gemini CLI and opencode, each with a stub of its model on loopback
+//! that requests one call and records what comes back. Tests what a model really receives.
 //!
-//! They are large, so the tests are listed as ignored, and `cargo xtask agents` runs them. Each agent is installed once
-//! from npm, below `target/`; one that cannot be had fails its tests and is named there. What was measured on the way goes to
-//! stderr: the table in docs/mcp.md is made of it.
+//! The agents are large, so the tests are marked as ignored, and `cargo xtask agents` runs them. Each agent is
+//! installed once from npm below `target/`; if it cannot be installed, its tests fail and name it. Figures measured
+//! on the way are printed to stderr; the table in docs/mcp.md is made from them.
 
 mod agent;
 mod claude_code;
@@ -28,7 +28,7 @@ const AGENTS: [&Agent; 5] = [
     &opencode::OPENCODE,
 ];
 
-/// A test, and the agents that it is for.
+/// A test, and the agents that it applies to.
 struct Check {
     name: &'static str,
     of: fn(&Agent) -> bool,

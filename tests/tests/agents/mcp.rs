@@ -1,4 +1,4 @@
-//! `agent-bash mcp` below real agents: the text that was made for a model reaches it.
+//! `agent-bash mcp` with real agents: the text that was made for a model reaches it.
 
 use crate::Check;
 use crate::agent::{Agent, Shown, Way};
@@ -88,7 +88,7 @@ pub(crate) const CHECKS: &[Check] = &[
     },
 ];
 
-/// What the model sees of a call of our tool, and all that it reads.
+/// What the model sees of a call of our tool, and everything that it reads.
 fn call(agent: &Agent, script: &str) -> Result<(Shown, String)> {
     let returned = returned(agent, script, Way::Mcp)?;
     Ok(((agent.inside)(&returned)?, (agent.reads)(&returned)))
@@ -111,7 +111,7 @@ fn is_ours(shown: &Shown) -> Result<()> {
     Ok(())
 }
 
-/// Lines without a gap up to the last, then our notice. Answers the first of them.
+/// Checks for consecutive lines up to the last one, followed by our notice. Returns the first line's number.
 fn end_is_whole(text: &str) -> Result<u32> {
     let notice = Regex::new(
         r"(?s)^(.*)\n\n\[Showing lines (\d+)-50000 of 50000(?: \(.* limit\))?\. Full: artifact://\d+\]$",
@@ -131,7 +131,7 @@ fn end_is_whole(text: &str) -> Result<u32> {
     Ok(first)
 }
 
-/// The first and the last of a text, on one line.
+/// Beginning and end of a text, on one line.
 fn ends(text: &str) -> String {
     let first: String = text.chars().take(150).collect();
     let last: Vec<char> = text.chars().rev().take(150).collect();

@@ -1,4 +1,4 @@
-//! The stand-in for a model: a server on loopback that asks for one call of a tool, and keeps what comes back.
+//! A stub of a model: a server on loopback that requests one tool call and records what comes back.
 
 use crate::wire::{Wire, stream};
 use anyhow::{Context, Result};
@@ -13,15 +13,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-/// The one call that the model asks for.
+/// The call that the model requests.
 #[derive(Debug, Clone)]
 pub(crate) struct Ask {
-    /// As the agent calls it when it speaks to its model.
+    /// The tool's name as the agent presents it to its model.
     pub(crate) tool: &'static str,
     pub(crate) input: Value,
 }
 
-/// A model that is running. It ends when it is dropped.
+/// A running model server; dropping it stops it.
 #[derive(Debug)]
 pub(crate) struct Model {
     address: SocketAddr,
@@ -32,14 +32,14 @@ pub(crate) struct Model {
 /// What an agent has sent.
 #[derive(Debug, Default)]
 struct Heard {
-    /// What the call brought back, and the whole request that brought it.
+    /// The call's result, and the whole request that carried it.
     returned: Option<(Value, Value)>,
-    /// Method and path of every request, for whoever looks for what went wrong.
+    /// Method and path of every request, for diagnosing failures.
     requests: Vec<String>,
 }
 
 impl Model {
-    /// Starts it, on a port of its own.
+    /// Starts it on a free port.
     pub(crate) fn start(wire: &'static Wire, ask: Ask) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -56,7 +56,7 @@ impl Model {
                 let answer = answer(wire, &ask, &mut heard, &uri, &body);
                 async { answer }
             })
-            // A request has all of what was returned, which may be megabytes.
+            // A request contains the whole result, which may be megabytes.
             .layer(DefaultBodyLimit::disable());
         runtime.spawn(axum::serve(listener, answers).into_future());
         Ok(Self {
@@ -66,12 +66,12 @@ impl Model {
         })
     }
 
-    /// Where it is, without a path.
+    /// Its base URL.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// What the call brought back, and all of what the model reads with it.
+    /// The call's result, and everything that the model reads with it.
     pub(crate) fn returned(&self) -> Result<(Value, Value)> {
         let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.returned.clone().with_context(|| {
@@ -86,7 +86,7 @@ impl Model {
 fn answer(wire: &Wire, ask: &Ask, heard: &mut Heard, uri: &Uri, body: &[u8]) -> Response {
     let body = serde_json::from_slice(body).ok();
     let Some(body) = body.filter(|_: &Value| uri.path().ends_with(wire.path)) else {
-        // Looks whether somebody is there, telemetry, package registries.
+        // Connectivity checks, telemetry, package registries.
         return (StatusCode::NOT_FOUND, "{}").into_response();
     };
     let returned = (wire.returned)(&body);

@@ -32,7 +32,7 @@ pub(crate) const OPENCODE: Agent = Agent {
     },
 };
 
-/// For any processor of that kind.
+/// The build for any CPU of that architecture.
 fn package(cpu: &str) -> String {
     match cpu {
         "x64" => "opencode-linux-x64-baseline".to_owned(),

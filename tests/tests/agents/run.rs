@@ -1,4 +1,4 @@
-//! One run of an agent, from the call that its model asks for to what that model reads.
+//! One run of an agent, from the call that its model requests to what the model then reads.
 
 use crate::agent::{Agent, Place, Way};
 use crate::model::{Ask, Model};
@@ -9,10 +9,10 @@ use serde_json::Value;
 use std::fs::File;
 use std::time::Duration;
 
-/// How long an agent may take, on a machine that has other things to do. They take one to ten seconds.
+/// How long an agent may take on a loaded machine. Normally one to ten seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// `agent-bash mcp` to an agent that it does not know, and which does not know what it announces.
+/// Presents us to the agent as an unknown server, and the agent to us as an unknown client.
 const STRANGER: &str = r#"sed -u 's/"clientInfo":{"name":"/&other-/' | $REAL "$@" | sed -u 's,anthropic/max,other/max,g'"#;
 
 /// A world in which `agent-bash` can be called.
@@ -20,12 +20,12 @@ pub(crate) fn world() -> Result<World> {
     World::new()?.with_program(product::agent_bash()?)
 }
 
-/// Starts the agent, whose model asks for one call, and answers what came back to the model.
+/// Runs the agent, whose model requests one call; returns what came back to the model.
 pub(crate) fn play(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<Value> {
     hear(agent, way, world, ask).map(|(returned, _)| returned)
 }
 
-/// The same, and the whole request with which it came back.
+/// The same, with the whole request that carried it.
 pub(crate) fn hear(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<(Value, Value)> {
     let model = Model::start(agent.wire, ask)?;
     let place = Place {
@@ -70,7 +70,7 @@ pub(crate) fn hear(agent: &Agent, way: Way, world: &World, ask: Ask) -> Result<(
     model.returned().with_context(said)
 }
 
-/// As a user would, whose settings the agent has already.
+/// Installs the hook as a user would.
 fn set_up(agent: &Agent, world: &World) -> Result<()> {
     let mut command = world.command(product::agent_bash()?);
     command.args(["hook", "--install", "--yes", agent.hook]);
@@ -86,14 +86,14 @@ fn set_up(agent: &Agent, world: &World) -> Result<()> {
     Ok(())
 }
 
-/// Ends the world, in which nothing of ours may be left.
+/// Ends the world; nothing of ours may be left.
 pub(crate) fn end(world: World) -> Result<()> {
     let left = world.end(Duration::from_secs(30));
     ensure!(left.is_empty(), "left behind:\n{left}");
     Ok(())
 }
 
-/// Says a figure that goes into the documentation.
+/// Prints a figure for the documentation.
 #[expect(clippy::print_stderr, reason = "for whoever reads what was measured")]
 pub(crate) fn measured(agent: &Agent, what: &str) {
     eprintln!("measured: {} {}: {what}", agent.name, agent.package.version);

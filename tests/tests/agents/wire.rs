@@ -1,24 +1,24 @@
-//! How agents speak to their models: what a request offers and brings back, and how a model asks for a call. As little of
-//! each interface as the agents need; answers are whole streams of server-sent events.
+//! The model APIs: how a request offers tools and carries results, and how a model requests a call. Only what the
+//! agents need; responses are complete streams of server-sent events.
 
 use serde_json::{Value, json};
 
-/// One interface.
+/// One API.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    /// How the path of a request ends that wants the model to speak.
+    /// Path suffix of the requests that ask for a completion.
     pub(crate) path: &'static str,
-    /// Whether a request offers tools: those without are asides (a title for the session).
+    /// Whether a request offers tools; those without are side requests (for example for a session title).
     pub(crate) offers: fn(&Value) -> bool,
-    /// What the last call brought back: all of what the model reads of it.
+    /// The result of the last call: everything that the model reads of it.
     pub(crate) returned: fn(&Value) -> Option<Value>,
-    /// The model asks for a call of this tool.
+    /// The model's request for a call of this tool.
     pub(crate) call: fn(&str, &Value) -> Vec<Value>,
-    /// The model says something, and has done.
+    /// The model's final text.
     pub(crate) say: fn(&str) -> Vec<Value>,
 }
 
-/// A stream of events, each with its type where it has one.
+/// A stream of events, with their types if they have any.
 pub(crate) fn stream(events: &[Value]) -> String {
     events
         .iter()
@@ -77,7 +77,7 @@ fn message(block: &Value, delta: &Value, stop: &str) -> Vec<Value> {
     ]
 }
 
-/// `OpenAI`'s Responses. A tool of a namespace is called as `namespace/name`.
+/// `OpenAI`'s Responses. Tools in a namespace are called as `namespace/name`.
 pub(crate) const RESPONSES: Wire = Wire {
     path: "/responses",
     offers: |body| {
@@ -110,7 +110,7 @@ pub(crate) const RESPONSES: Wire = Wire {
     },
 };
 
-/// The same where tools are called by a script in JavaScript, as Codex has it for its newer models.
+/// The same with tools called from JavaScript, as Codex does with its newer models.
 pub(crate) const RESPONSES_BY_SCRIPT: Wire = Wire {
     call: |tool, input| {
         response(&json!({
@@ -133,7 +133,7 @@ fn response(item: &Value) -> Vec<Value> {
     ]
 }
 
-/// `OpenAI`'s chat completions, as many other providers have them.
+/// `OpenAI`'s chat completions, which many other providers use.
 pub(crate) const CHAT: Wire = Wire {
     path: "/chat/completions",
     offers: |body| has_some(body, "tools"),

@@ -1,4 +1,4 @@
-//! Adapters against the SDKs that their shapes are from: what those say of an answer, not what we believe of it.
+//! Adapters against the SDKs that define their interfaces: checks what the SDKs accept, not what we believe.
 
 use super::{PATIENCE, Tools, ran_well, root, world};
 use agent_bash_tests::conformance::{self, Adapter};
@@ -10,16 +10,16 @@ use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// What the Agents SDK is written with: its types of items.
+/// Contains the types that the Agents SDK is written with.
 const OPENAI: &str = "openai==3.54.0";
 
-/// The last compiler that is JavaScript and nothing else.
+/// The last version of the compiler that is written in JavaScript.
 const TYPESCRIPT: &str = "typescript@5.9.3";
 
-/// What a call may take.
+/// Time limit of a call.
 const CALL: Duration = Duration::from_secs(60);
 
-/// The packages for Python and for TypeScript, of the versions that the golden texts name as their source.
+/// The Python and TypeScript packages, in the versions that the golden texts name as their source.
 pub(crate) fn packages() -> Result<(Vec<String>, Vec<String>)> {
     let adapters = conformance::load(&root()?.join("tests/conformance"))?.adapters;
     let named = |registry: &str, joint: &str| -> Vec<String> {
@@ -34,7 +34,7 @@ pub(crate) fn packages() -> Result<(Vec<String>, Vec<String>)> {
     };
     let mut python = named("pypi", "==");
     python.push(OPENAI.to_owned());
-    // The programs among the sources have no types.
+    // Sources that are programs have no types.
     let mut types = named("npm", "@");
     types.retain(|package| package.starts_with("@anthropic-ai/claude-agent-sdk@"));
     types.push(TYPESCRIPT.to_owned());
@@ -46,7 +46,7 @@ pub(crate) fn anthropic(tools: &Tools) -> Result<()> {
     by_script(tools, "anthropic")
 }
 
-/// Its runner makes the calls of a stand-in model by our tool.
+/// Its runner executes the calls of a model stub with our tool.
 pub(crate) fn openai(tools: &Tools) -> Result<()> {
     by_script(tools, "openai")
 }
@@ -62,7 +62,7 @@ fn by_script(tools: &Tools, part: &str) -> Result<()> {
     Ok(())
 }
 
-/// Our answers as values of its types, by its compiler; and answers that are a little off, which it must not take.
+/// Compiles our answers as values of its types; slightly wrong answers must be rejected.
 pub(crate) fn claude(tools: &Tools) -> Result<()> {
     let world = world()?;
     let mut command = world.command(product::agent_bash()?);
@@ -82,7 +82,7 @@ pub(crate) fn claude(tools: &Tools) -> Result<()> {
     for (index, name) in ["Bash", "TaskStop"].into_iter().enumerate() {
         let tool = &declared["tools"][index];
         ensure!(tool["name"] == name, "{declared}");
-        // No field of ours that it does not know, none of its own left out.
+        // No field of ours that it does not know, and none of its fields missing.
         let input = example(&tool["input_schema"])?;
         add(
             &format!("input{index}"),
@@ -122,7 +122,7 @@ pub(crate) fn claude(tools: &Tools) -> Result<()> {
 
     let said = compile(&world, tools, &script)?;
     ensure!(said.is_empty(), "{said}\n{script}");
-    // The control: off by one name, one type, one field.
+    // Control: a wrong name, a wrong type, a wrong field.
     for (from, to, want) in [
         (
             "\"interrupted\":",
@@ -172,9 +172,9 @@ fn example(schema: &Value) -> Result<Value> {
     Ok(fields.collect::<Result<Map<_, _>>>()?.into())
 }
 
-/// What the compiler says of a script; nothing where it takes it.
+/// The compiler's errors for a script; empty if it is accepted.
 fn compile(world: &World, tools: &Tools, script: &str) -> Result<String> {
-    // Beside the packages that it names, where the compiler looks for them.
+    // In the directory of its packages, where the compiler looks for them.
     let packages = tools.types()?;
     let file = packages.join("answers.ts");
     std::fs::write(&file, script)?;

@@ -1,12 +1,13 @@
-//! Clients that are not ours: the official MCP SDKs and plain scripts, the clients of docs/rpc.md and docs/mcp.md word for word,
-//! and the SDKs whose shell tools the adapters answer as.
+//! Third-party clients: the official MCP SDKs, the example clients of docs/rpc.md and docs/mcp.md verbatim, and the
+//! SDKs whose shell tools the adapters imitate.
 //!
-//! Python clients run in a virtual environment, TypeScript ones below a directory of node packages; both are made once, below
-//! `target/`, from `PyPI` and npm. Where that cannot be (no package index can be reached), their tests are ignored and the
-//! reason is printed; on CI, which says so by the variable `CI`, they fail instead, so that nobody takes them for passed.
+//! Python clients run in a virtual environment, TypeScript ones in a directory of node packages; both are installed
+//! once below `target/`, from `PyPI` and npm. If that fails (no package index is reachable), their tests are
+//! ignored and the reason is printed. On CI, recognised by the variable `CI`, they fail instead, so that they are
+//! not mistaken for passed.
 //!
-//! The long job takes 6 s with a handle after 2; `AGENT_BASH_TEST_LONG_JOB=90` takes as long as that, with the handle after
-//! 50 s that clients get.
+//! The long job takes 6 s, with a handle after 2 s; `AGENT_BASH_TEST_LONG_JOB=90` makes it take 90 s, with the
+//! default handle after 50 s.
 
 mod adapters;
 
@@ -20,13 +21,13 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The SDK for Python, and what holds messages against schemas. Those of adapters come to them.
+/// The Python SDK, and a package for validating messages against schemas. Those of adapters are added.
 const PYTHON: [&str; 2] = ["mcp==2.3.0", "jsonschema==4.26.0"];
 
-/// What runs TypeScript, and the SDK for it.
+/// Runs TypeScript, and the SDK for it.
 const NODE: [&str; 2] = ["tsx@4", "@modelcontextprotocol/sdk@1"];
 
-/// What a slow machine may take to end what is left.
+/// How long a slow machine may take to end what is left.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn main() -> Result<()> {
@@ -126,13 +127,13 @@ fn main() -> Result<()> {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// The interpreters with what clients need, or why they are not there.
+/// The interpreters with the packages that clients need, or why they are missing.
 struct Tools {
-    /// A Python.
+    /// The Python interpreter.
     python: Result<PathBuf>,
-    /// A directory of node packages.
+    /// The directory of node packages.
     node: Result<PathBuf>,
-    /// One for the compiler of TypeScript and the types that adapters are held against.
+    /// The directory with the TypeScript compiler and the types that adapters are checked against.
     types: Result<PathBuf>,
 }
 
@@ -141,7 +142,7 @@ impl Tools {
         let (python, types) = adapters::packages()?;
         let python: Vec<&str> = python.iter().map(String::as_str).chain(PYTHON).collect();
         let types: Vec<&str> = types.iter().map(String::as_str).collect();
-        // Of the SDK the types alone are wanted, not the program that comes with it.
+        // Only the types of the SDK are needed, not its program.
         let alone = ["--omit=optional", "--legacy-peer-deps"];
         Ok(Self {
             python: self::python(&python),
@@ -190,7 +191,7 @@ fn kept(name: &str, packages: &[&str]) -> PathBuf {
     packages::kept(Path::new(env!("CARGO_TARGET_TMPDIR")), name, packages)
 }
 
-/// The Python of a virtual environment that has `packages`.
+/// A virtual environment's Python with `packages`.
 fn python(packages: &[&str]) -> Result<PathBuf> {
     let directory = kept("python", packages);
     made_once(&directory, |directory| {
@@ -208,7 +209,7 @@ fn python(packages: &[&str]) -> Result<PathBuf> {
     Ok(directory.join("bin/python"))
 }
 
-/// A directory that has the node `packages`.
+/// A directory with the node `packages`.
 fn node(packages: &[&str], options: &[&str]) -> Result<PathBuf> {
     let directory = kept("node", packages);
     made_once(&directory, |directory| {
@@ -217,7 +218,7 @@ fn node(packages: &[&str], options: &[&str]) -> Result<PathBuf> {
     Ok(directory)
 }
 
-/// A world in which `agent-bash` and `misbehave` are on the PATH.
+/// A world with `agent-bash` and `misbehave` on the PATH.
 fn world() -> Result<World> {
     World::new()?
         .with_program(product::agent_bash()?)?
@@ -282,19 +283,19 @@ fn mcp_sdk_typescript(tools: &Tools) -> Result<()> {
     Ok(())
 }
 
-/// What runs a script in TypeScript.
+/// The command that runs a TypeScript script.
 fn typescript(world: &World, tools: &Tools, name: &str, script: &str) -> Result<Command> {
-    // Beside the packages that it names, where node looks for them.
+    // In the directory of its packages, where node looks for them.
     let packages = tools.node()?;
     let file = packages.join(format!("{name}.ts"));
     std::fs::write(&file, script)?;
     let mut command = world.command(packages.join("node_modules/.bin/tsx"));
-    // Its cache would be in the world's temporary directory, for nobody.
+    // Its cache would be left in the world's temporary directory.
     command.arg(file).env("TSX_DISABLE_CACHE", "1");
     Ok(command)
 }
 
-/// Runs the one block of that language in a page, and looks for what it should print.
+/// Runs the only code block of that language in a page, and checks for the expected output.
 fn documented(page: &str, language: &str, tools: &Tools, want: &[&str]) -> Result<()> {
     let text = std::fs::read_to_string(root()?.join(page))?;
     let begin = format!("```{language}\n");

@@ -1,4 +1,4 @@
-//! The library as a surface: a tool over real shells in this very process, as an agent written in Rust has it.
+//! The library as an interface: a tool with real shells in this process, as in an agent written in Rust.
 
 use agent_bash::core::Cancel;
 use agent_bash::process::supervisor::{Supervisor, Token};
@@ -21,7 +21,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// `token` is the proof that this program's `main` begins as a host's must.
+    /// `token` proves that this program's `main` starts as a host's must.
     pub(crate) fn new(token: Token) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -29,7 +29,7 @@ impl Library {
         Ok(Self { runtime, token })
     }
 
-    /// With shells that wait, unlike the command line: what they leave behind is looked for too.
+    /// With warm shells, unlike the command line, so that what they leave behind is found too.
     fn session(&self, call: &Call<'_>) -> Result<Session> {
         let mut environment = call.world.environment();
         environment.extend(call.environment.clone());
@@ -47,7 +47,7 @@ impl Library {
         let mut loaded = settings::load(&host)?;
         loaded.set("profile", call.profile, "the case")?;
         let options = SessionOptions {
-            // As the command line keeps them: cases look at artifacts when the call is over.
+            // As on the command line: cases read artifacts after the call.
             lifetime: Lifetime::Day,
             ..SessionOptions::many_calls("library", Supervisor::this_program(&self.token))
         };
@@ -63,7 +63,7 @@ impl Surface for Library {
     fn call(&self, call: &Call<'_>, _: &mut Option<Conversation>) -> Result<Reply> {
         let request: serde_json::Value = serde_json::from_str(call.request)?;
         let cancel = Cancel::new();
-        // Shells are started and ended on the runtime, so the tool must live and die on it.
+        // Shells are started and ended on the runtime, so the tool must be created and dropped there.
         let _on_runtime = self.runtime.enter();
         let session = self.session(call)?;
         let tool = session.tool();

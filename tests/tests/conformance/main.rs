@@ -1,4 +1,5 @@
-//! Plays every case of `tests/conformance` on every surface, and compares what models are told of adapters; one test each.
+//! Runs every case of `tests/conformance` through every interface, and compares the tool definitions of adapters;
+//! one test each.
 
 mod library;
 mod told;
@@ -11,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn main() -> anyhow::Result<()> {
-    // First of all: this program is a host, and is started again as a supervisor.
+    // Must come first: this program is a host and re-executes itself as a supervisor.
     let token = supervisor::init();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance");
     let cases = conformance::load(&directory)?;
@@ -36,7 +37,7 @@ fn main() -> anyhow::Result<()> {
         }
     }
     let mut arguments = Arguments::from_args();
-    // Most cases wait for processes, not for the processor.
+    // Most cases wait for processes rather than use the CPU.
     arguments.test_threads = arguments.test_threads.or(Some(8));
     libtest_mimic::run(&arguments, trials).exit();
 }

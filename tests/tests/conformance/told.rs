@@ -1,4 +1,4 @@
-//! What a model is told of an adapter's tools, on each surface that tells it: `adapters/NAME.tools.json`.
+//! The tool definitions of adapters on each interface that returns them: `adapters/NAME.tools.json`.
 
 use agent_bash_tests::conformance::{Adapter, shake_hands};
 use agent_bash_tests::conversation::Conversation;
@@ -11,13 +11,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a surface may take to say it.
+/// How long an interface may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Compares what one surface says.
+/// Checks the definitions that one interface returns.
 type Told = fn(&Adapter) -> Result<()>;
 
-/// A test for each adapter and surface.
+/// A test per adapter and interface.
 pub(crate) fn trials(adapters: Vec<Adapter>) -> Vec<Trial> {
     let surfaces: [(&str, Told); 4] = [
         ("rpc", by_rpc),
@@ -55,7 +55,7 @@ fn by_cli(adapter: &Adapter) -> Result<()> {
     same(&printed["tools"], &adapter.tools)
 }
 
-/// The protocol has no types of providers: a tool that is told by one has its fields here.
+/// MCP has no provider-specific tool types: a tool defined by its type gets explicit fields here.
 fn by_mcp(adapter: &Adapter) -> Result<()> {
     let world = World::new()?;
     let mut server = serve(&world, &["mcp", "--adapter", &adapter.name])?;
@@ -79,7 +79,7 @@ fn by_mcp(adapter: &Adapter) -> Result<()> {
     Ok(())
 }
 
-/// The page and the program name the package and the version that the golden texts are from.
+/// The page and the program must name the package and version that the golden texts are from.
 fn by_docs(adapter: &Adapter) -> Result<()> {
     let source = &adapter.source;
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/adapters.md");

@@ -1,4 +1,4 @@
-//! A server with the tools of an adapter.
+//! A server that offers the tools of an adapter.
 
 use super::{SOON, ask, call, text, world};
 use agent_bash_tests::conformance::shake_hands;

@@ -1,5 +1,5 @@
-//! What an agent gets that is told nothing: text, whole and alone. Agents that find data in an answer show their model the JSON
-//! of it in place of the text.
+//! What an agent gets by default: complete text and nothing else. Agents that find structured data in an answer
+//! show their model its JSON instead of the text.
 
 use super::{SOON, ask, call, text, world};
 use agent_bash_core::ToolResult;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 const PROFILES: [&str; 4] = ["standard", "modes", "paged", "workspace"];
 
-/// Bytes of `tools/list`, which every request to a model carries.
+/// Size limit of `tools/list`, which is part of every request to a model.
 const LONGEST_LIST: usize = 6 * 1024;
 
 /// A server as an agent starts it.
@@ -112,9 +112,9 @@ fn what_every_request_carries_is_short_and_says_how_long_answers_are() -> Result
         let limit = |tool: &Value| tool["_meta"]["anthropic/maxResultSizeChars"].as_u64();
         let limits: Option<Vec<u64>> = tools.iter().map(limit).collect();
         let limits = limits.context("every tool says how long its answers are")?;
-        // Beyond this Claude Code takes no one's word.
+        // Claude Code caps announced sizes at this.
         assert!(limits.iter().all(|limit| *limit <= 500_000), "{limits:?}");
-        // Of both streams as much as there can be.
+        // The maximum of both streams.
         let flood = "seq 200000; seq 200000 >&2";
         let cut = call(&mut server, "bash", &json!({"command": flood}))?;
         assert!(text(&cut).chars().count() as u64 <= limits[0], "{profile}");
@@ -171,11 +171,11 @@ fn the_descriptions_are_for_a_model() -> Result<()> {
     Ok(())
 }
 
-/// Agents that cut a result, and what they leave whole: bytes and lines.
+/// Agents that truncate results, and what they pass on: bytes and lines.
 const CUTTING: [(&str, usize, usize); 3] = [
-    // Of 40,000, in which line ends may count twice.
+    // 40,000 bytes, in which line ends may count twice.
     ("codex-mcp-client", 35_000, usize::MAX),
-    // Between tags of its own.
+    // Minus its tags.
     ("gemini-cli-mcp-client", 40_000 - 42, usize::MAX),
     ("opencode", 51_200, 2000),
 ];
@@ -185,7 +185,7 @@ fn of_an_agent_that_cuts_results_every_text_is_one_that_it_leaves_whole() -> Res
     let floods = [
         "seq 30000; exit 3",
         "seq 30000; seq 30000 >&2; exit 3",
-        // Hardly anything but lines.
+        // Almost nothing but line ends.
         "yes '' | head -n 60000 | cat; exit 3",
         "head -c 300000 /dev/zero | tr '\\0' x; exit 3",
         "yes é | head -n 50000 | cat; exit 3",
@@ -221,7 +221,7 @@ fn of_an_agent_that_cuts_results_every_text_is_one_that_it_leaves_whole() -> Res
                 longest <= bytes && most <= lines,
                 "{profile}, {name}: {longest}, {most}"
             );
-            // Not less than it must be, either.
+            // Nor less than necessary.
             let shown = if profile == "modes" {
                 0
             } else {
@@ -276,7 +276,7 @@ fn what_the_tools_of_an_adapter_answer_fits_too() -> Result<()> {
                     .any(|link| text.contains(link));
                 assert!(linked || client.is_none(), "{adapter}, {name}: {text}");
             }
-            // Not less than it must be; and the control: others get what the adapter shows.
+            // Not less than necessary; and as a control, other clients get what the adapter shows.
             let least = if client.is_some() { 10_000 } else { 39_000 };
             assert!(longest > least, "{adapter}, {name}: {longest}");
             drop(server);
@@ -315,7 +315,7 @@ fn pages_and_parts_fit_too_and_lead_on_to_the_rest() -> Result<()> {
         let found = call(&mut server, "read_artifact", &search)?;
         fits(&found);
         assert!(text(&found).contains("to go on.]"), "{found}");
-        // The same of a job.
+        // The same for a job.
         let job = json!({"command": "seq 30000", "mode": "background"});
         call(&mut server, "bash", &job)?;
         let mut seen = 0;
@@ -340,7 +340,7 @@ fn pages_and_parts_fit_too_and_lead_on_to_the_rest() -> Result<()> {
     Ok(())
 }
 
-/// Of version 2026-07-28, where every request says who asks.
+/// Protocol version 2026-07-28, in which every request names its client.
 #[test]
 fn a_client_without_a_handshake_is_known_by_its_requests() -> Result<()> {
     let world = world()?;
@@ -364,7 +364,7 @@ fn a_client_without_a_handshake_is_known_by_its_requests() -> Result<()> {
     Ok(())
 }
 
-/// What is true of any result: its counts go together, and the text says what is shown.
+/// As for any result: the counts are consistent, and the text says what is shown.
 #[test]
 fn a_call_that_goes_on_counts_as_any_result_does() -> Result<()> {
     let world = world()?;
@@ -405,7 +405,7 @@ fn a_call_that_goes_on_counts_as_any_result_does() -> Result<()> {
         let said =
             format!("[Showing lines {first}-{printed} of {printed} so far.]\n[The command is");
         assert_eq!(result.text.contains(&said), printed > 3, "{}", result.text);
-        // Nothing is new; the last lines are where they were.
+        // There is nothing new; the last lines are unchanged.
         let output = |server: &mut Conversation, more: Value| -> Result<Value> {
             let mut arguments = json!({"job": "call-1"});
             arguments

@@ -1,4 +1,4 @@
-//! What ends a call, and what is left when the client or the server goes away.
+//! What ends a call, and what is left when client or server disconnects.
 
 use super::{SOON, begin, call, server, text, world};
 use agent_bash_tests::{poll, product, unread};
@@ -36,7 +36,7 @@ fn a_request_that_is_called_off_ends_its_command_alone() -> Result<()> {
     });
     assert!(gone.is_some(), "its processes live on");
     std::fs::write(world.cwd().join("go"), "")?;
-    // The next answer is the other's: there is none for what was called off.
+    // The next answer is that of the other request: a cancelled one gets none.
     let next = server.next_where(SOON, |line| line.get("id").is_some())?;
     assert_eq!(
         (&next["id"], text(&next["result"])),

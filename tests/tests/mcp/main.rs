@@ -1,5 +1,5 @@
-//! `agent-bash mcp`, line by line: what a well-meant client library does not do, and what is left when one of the two goes
-//! away. The official Python SDK talks to it in `clients`.
+//! `agent-bash mcp` at the level of lines: what a client library would not send, and what is left when either side
+//! disconnects. `clients` tests it with the official Python SDK.
 
 mod adapter;
 mod agents;
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::Duration;
 
-/// What a slow machine may take.
+/// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
 
 fn world() -> Result<World> {
     World::new()?.with_program(Path::new(env!("CARGO_BIN_EXE_misbehave")))
 }
 
-/// A server that gives handles after `handle_after`, with the handshake done and data in its answers.
+/// A server that returns handles after `handle_after` and structured data, already initialised.
 fn server(world: &World, handle_after: &str) -> Result<Conversation> {
     let mut command = world.command(product::agent_bash()?);
     command
@@ -184,7 +184,7 @@ fn a_call_that_takes_long_goes_on_by_a_handle() -> Result<()> {
         "cancelled"
     );
     assert!(text(&killed).ends_with("[call-2 has ended.]"), "{killed}");
-    // One that is left behind ends with its server.
+    // A call that is still running ends with its server.
     call(&mut server, "bash", &json!({"command": "sleep 60"}))?;
     drop(server);
     world.assert_nothing_left(SOON);

@@ -1,4 +1,4 @@
-//! Messages that a well-meant client library does not send, and the two ways to begin.
+//! Messages that a client library would not send, and the two ways to start a session.
 
 use super::{SOON, ask, begin, call, server, text, world};
 use agent_bash_tests::conformance::shake_hands;
@@ -35,7 +35,7 @@ fn versions_are_negotiated_and_the_server_says_who_it_is() -> Result<()> {
     Ok(())
 }
 
-/// The version of 2026-07-28 has no handshake: every request says who asks.
+/// Version 2026-07-28 has no handshake: every request names its client.
 #[test]
 fn a_client_without_a_handshake_calls_is_told_of_progress_and_calls_off() -> Result<()> {
     let world = world()?;
@@ -183,7 +183,7 @@ fn what_is_no_message_is_survived_and_a_bad_call_is_an_answer() -> Result<()> {
     Ok(())
 }
 
-/// A client that speaks before it has greeted is no reason to leave it.
+/// Messages before the handshake must not end the session.
 #[test]
 fn what_comes_before_the_handshake_is_survived() -> Result<()> {
     let world = world()?;

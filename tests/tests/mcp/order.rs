@@ -1,4 +1,4 @@
-//! Requests in flight: in which order they begin, and by what they are told apart.
+//! Concurrent requests: in which order they start, and how they are told apart.
 
 use super::{SOON, begin, call, server, text, world};
 use agent_bash_tests::conformance::shake_hands;

@@ -1,6 +1,6 @@
 //! Tools of adapters: calls that are answered before their end, and what is left of them.
 //!
-//! What single calls answer is held by the conformance cases of each adapter.
+//! The results of single calls are tested by the conformance cases of each adapter.
 
 use super::{SOON, answer, ask, data, server, world};
 use agent_bash_tests::conversation::Conversation;
@@ -17,7 +17,7 @@ fn output(answer: &Value) -> &str {
     answer["structured"]["output"].as_str().unwrap_or_default()
 }
 
-/// Waits for more until the command has ended: all of its output, and the last answer.
+/// Reads on until the command has ended: its complete output, and the last answer.
 fn to_its_end(server: &mut Conversation, first: &Value) -> Result<(String, Value)> {
     let (mut all, mut last) = (output(first).to_owned(), first.clone());
     while let Some(session) = last["structured"]["session_id"].as_u64() {
@@ -31,7 +31,7 @@ fn to_its_end(server: &mut Conversation, first: &Value) -> Result<(String, Value
 fn a_command_goes_on_after_its_answer_is_waited_for_and_ends() -> Result<()> {
     let world = world()?;
     let mut server = server(&world)?;
-    // It waits for a file, not for a time: it cannot have ended before its first answer.
+    // It waits for a file rather than for a time, so it cannot have ended before its first answer.
     let script = "echo start; until test -e go; do sleep 0.02; done; echo end; exit 3";
     let input = json!({ "cmd": script, "yield_time_ms": 250 });
     let first = call(&mut server, "exec_command", &input)?;
@@ -43,7 +43,7 @@ fn a_command_goes_on_after_its_answer_is_waited_for_and_ends() -> Result<()> {
             .unwrap()
             .contains("Process running with session ID 1\n")
     );
-    // Others are served meanwhile.
+    // Other requests are served meanwhile.
     call(&mut server, "exec_command", &json!({ "cmd": "touch go" }))?;
     let (all, last) = to_its_end(&mut server, &first)?;
     assert_eq!(all, "start\nend\n");
@@ -73,7 +73,7 @@ fn what_is_typed_reaches_the_terminal_and_its_size_is_codexs() -> Result<()> {
     for chars in ["hello\n", "\u{4}"] {
         let input = json!({ "session_id": session, "chars": chars, "yield_time_ms": 30_000 });
         let typed = match chars {
-            // It reads on; what it has answered is there sooner or later.
+            // It continues reading; its output arrives eventually.
             "hello\n" => json!({ "session_id": session, "chars": chars, "yield_time_ms": 250 }),
             _ => input,
         };
@@ -112,7 +112,7 @@ fn what_goes_on_ends_with_its_client_and_what_is_called_off_at_once() -> Result<
     let ended = answer(&server, &json!("long"))?["data"].clone();
     assert_eq!(ended["result"]["status"]["kind"], "cancelled", "{ended}");
     assert!(output(&ended).starts_with("part\n"));
-    // The other one is still there, with what it has in the background.
+    // The other session still exists, with its background processes.
     assert!(server.end()?.status.success());
     world.assert_nothing_left(SOON);
     Ok(())

@@ -21,7 +21,7 @@ fn a_job_is_started_fed_read_awaited_and_ended() -> Result<()> {
         (&waited["over"], &waited["job"]["state"]["kind"]),
         (&json!(false), &json!("running"))
     );
-    // A number does as well, and waiting can be called off.
+    // A numeric id works too, and a wait can be cancelled.
     let number: u64 = job.as_str().context("a text")?.parse()?;
     server.send(&json!({"id": "wait", "type": "jobs.wait", "job": number}))?;
     server.send(&json!({"type": "cancel", "target": "wait"}))?;

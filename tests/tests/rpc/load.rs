@@ -1,4 +1,5 @@
-//! Many requests at once, clients that read nothing, clients that die. Many in a row: `soak.rs`.
+//! Many concurrent requests, clients that do not read, clients that die. For many sequential requests see
+//! `soak.rs`.
 
 use super::{SOON, server, world};
 use agent_bash_tests::world::World;
@@ -17,7 +18,7 @@ fn two_hundred_calls_are_in_flight_and_too_many_are_refused() -> Result<()> {
         let script = format!("until test -e go; do sleep 0.2; done; echo {id}");
         server.send(&json!({"id": id, "type": "tool_call", "request": script}))?;
     }
-    // 44 of them are too many, and said so at once.
+    // 44 of them exceed the limit and are refused at once.
     for _ in 0..44 {
         let refusal = server.next(SOON)?;
         assert_eq!(refusal["success"], false, "{refusal}");
@@ -42,7 +43,7 @@ fn two_hundred_calls_are_in_flight_and_too_many_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// A server whose client is ours alone: nothing reads what it says.
+/// A server whose output nobody reads.
 fn unread(world: &World) -> Result<Child> {
     let mut command = world.command(product::agent_bash()?);
     command
@@ -58,7 +59,8 @@ fn a_client_that_never_reads_costs_bounded_memory_and_can_be_left() -> Result<()
     let world = world()?;
     let mut child = unread(&world)?;
     let mut input = child.stdin.take().context("stdin is piped")?;
-    // Each answer has 50 KB, so a few hundred fill every queue; then nothing more is read, and this write waits.
+    // Each answer has 50 KB, so a few hundred fill all queues; then the server stops reading, and this write
+    // blocks.
     let writer = std::thread::spawn(move || {
         let line = format!(
             "{}\n",
@@ -89,12 +91,12 @@ fn a_client_that_dies_takes_its_commands_along() -> Result<()> {
             json!({"type": "tool_call", "request": script, "stream": true})
         )?;
         poll::exists(&world.cwd().join("started"), SOON)?;
-        // Both ends go at once, as when a client is killed.
+        // Both ends at once, as when a client is killed.
         drop(child.stdout.take());
     }
     let ended = poll::until(SOON, || child.try_wait().ok().flatten());
     assert!(ended.is_some(), "it goes on without a client");
-    // A supervisor that was just being started ahead of a call finds its host gone in its own time: it is looked for below.
+    // A supervisor that was just being started in advance notices by itself that its host is gone; checked below.
     let is_command = |process: &procfs::Process| {
         process.environment_has(&world.mark()) && process.command != "agent-bash-supervisor"
     };

@@ -1,6 +1,6 @@
-//! `agent-bash rpc` as a client meets it: who is answered, with what, and what is left when one of the two goes away.
+//! `agent-bash rpc` as a client sees it: who is answered and how, and what is left when either side disconnects.
 //!
-//! What single calls come to is held by the conformance cases, which are played through it, too.
+//! The results of single calls are tested by the conformance cases, which also run through it.
 
 mod adapters;
 mod kept;
@@ -17,7 +17,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
-/// What a slow machine may take.
+/// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
 
 fn world() -> Result<World> {
@@ -30,7 +30,7 @@ fn server(world: &World) -> Result<Conversation> {
     Conversation::start(command)
 }
 
-/// Sends a request and waits for its answer.
+/// Sends a request and waits for its response.
 fn ask(server: &mut Conversation, mut request: Value) -> Result<Value> {
     let id = server.new_id();
     request["id"] = json!(id);
@@ -42,7 +42,7 @@ fn answer(server: &Conversation, id: &Value) -> Result<Value> {
     server.next_where(SOON, |line| line["id"] == *id && line["type"] == "response")
 }
 
-/// As `ask`; it must be served.
+/// As `ask`; the request must succeed.
 fn data(server: &mut Conversation, request: Value) -> Result<Value> {
     let answer = ask(server, request)?;
     ensure!(answer["success"] == true, "{answer}");
@@ -56,7 +56,7 @@ fn answers_have_id_and_command_and_bash_its_own_shape() -> Result<()> {
     server
         .send(&json!({"id": "a", "type": "bash", "command": "cd /tmp; printf 'x\\ny'; exit 3"}))?;
     let mut first = server.next(SOON)?;
-    // As a named session's that dies.
+    // As for a named session whose shell dies.
     let notices = first["data"]["notices"].take();
     assert_eq!(notices[0]["kind"], "session_reset", "{notices}");
     assert_eq!(
@@ -82,7 +82,7 @@ fn answers_have_id_and_command_and_bash_its_own_shape() -> Result<()> {
         (&whole["text"], &whole["total_lines"]),
         (&json!("1\n"), &json!(30000))
     );
-    // Without an id, without one.
+    // A request without an id gets a response without one.
     server.send(&json!({"type": "ping"}))?;
     let pong = server.next(SOON)?;
     assert!(
@@ -122,14 +122,14 @@ fn tools_are_named_by_a_call_a_greeting_or_an_option_in_this_order() -> Result<(
         Ok(result["status"]["kind"] == "blocked")
     };
     let nothing = Value::Null;
-    // The option.
+    // From the option.
     ensure!(is_blocked(&mut server, "grep a notes", nothing.clone())?);
     ensure!(!is_blocked(&mut server, "cat notes", nothing.clone())?);
-    // The call before it.
+    // From the call, which takes precedence.
     ensure!(is_blocked(&mut server, "cat notes", json!(["read"]))?);
     ensure!(!is_blocked(&mut server, "grep a notes", json!(["read"]))?);
     ensure!(!is_blocked(&mut server, "grep a notes", json!([]))?);
-    // The greeting: for what comes after it.
+    // From `hello`, for later requests.
     let before = data(&mut server, json!({"type": "hello"}))?;
     ensure!(before["tools"] == json!(["grep"]), "{before}");
     let hello = data(&mut server, json!({"type": "hello", "tools": ["read"]}))?;
@@ -138,7 +138,7 @@ fn tools_are_named_by_a_call_a_greeting_or_an_option_in_this_order() -> Result<(
     ensure!(is_blocked(&mut server, "cat notes", nothing.clone())?);
     ensure!(!is_blocked(&mut server, "grep a notes", nothing.clone())?);
     ensure!(!is_blocked(&mut server, "cat notes", json!(["grep"]))?);
-    // What is no list is named.
+    // A value that is not a list is an error.
     let wrong = ask(
         &mut server,
         json!({"type": "tool_call", "request": "ls", "tools": "read"}),
@@ -351,7 +351,7 @@ fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
             "{refusal}"
         );
     }
-    // Half a line, two at once, and one of the longest length.
+    // Half a line, two at once, and one of maximum length.
     server.send_bytes(b"{\"id\":1,\"ty")?;
     server.send_bytes(b"pe\":\"ping\"}\n{\"id\":2,\"type\":\"ping\"}\n{\"id\":3,")?;
     server.send_bytes(b"\"type\":\"ping\"}\n")?;
@@ -369,7 +369,7 @@ fn a_bad_line_is_answered_and_changes_nothing_else() -> Result<()> {
     assert_eq!(server.next(SOON)?["id"], 4);
     std::fs::write(world.cwd().join("go"), "")?;
     assert_eq!(answer(&server, &json!("call"))?["data"]["text"], "done\n");
-    // A last line needs no end.
+    // The last line needs no line end.
     server.send_bytes(b"{\"id\":\"last\",\"type\":\"ping\"}")?;
     let ended = server.end()?;
     assert_eq!(ended.rest.len(), 1, "{ended:?}");

@@ -1,4 +1,4 @@
-//! Requests in flight: in which order they begin, and by what they are told apart.
+//! Concurrent requests: in which order they start, and how they are told apart.
 
 use super::{SOON, answer, data, server, world};
 use anyhow::{Context, Result};
@@ -18,7 +18,7 @@ fn calls_of_one_session_run_in_the_order_in_which_they_were_sent() -> Result<()>
             "plain",
             &|_| json!({"type": "tool_call", "request": {"command": "echo $((++n))", "session": "plain"}}),
         ),
-        // Some have to be looked at longer than others.
+        // Some take longer to check than others.
         ("mixed", &|at| {
             let mut request = json!({"command": "echo $((++n))", "session": "mixed"});
             if at.is_multiple_of(3) {
@@ -57,7 +57,7 @@ fn calls_of_one_session_run_in_the_order_in_which_they_were_sent() -> Result<()>
         }
         assert_eq!(said, (1..=CALLS).collect::<Vec<_>>(), "{name}");
     }
-    // A turn is begun before the command that comes after it; of two commands the first is the one that runs.
+    // A turn begins before the command after it; of two commands the first one runs.
     for id in 0..10 {
         let lines = format!(
             "{}\n{}\n{}\n",
@@ -124,7 +124,7 @@ fn an_id_in_flight_is_nobody_elses() -> Result<()> {
         );
         let answered = server.next(SOON)?;
         assert_eq!(answered["data"]["text"], "first\n", "{answered}");
-        // It is free again, however fast it is used.
+        // The id is free again, however quickly it is reused.
         for _ in 0..20 {
             server.send(&call("echo third"))?;
             let answered = server.next(SOON)?;

@@ -1,5 +1,5 @@
-//! Bash's tests: compiles what they call, and starts the comparison (`crates/exec/tests/bash_suite.rs`) where they can harm
-//! nobody: with processes of their own and without a network, where the system lets us.
+//! Bash's tests: compiles their helper programs and starts the comparison (`crates/exec/tests/bash_suite.rs`) where
+//! they can do no harm: in pid and network namespaces of their own, if the system allows it.
 
 use crate::suite::cargo;
 use crate::{Tree, say, tests_step};
@@ -10,10 +10,10 @@ use std::fs;
 use std::path::Path;
 use xshell::cmd;
 
-/// The programs that they call, in bash's `support` directory.
+/// The helper programs, from bash's `support` directory.
 const HELPERS: [&str; 4] = ["printenv", "recho", "xcase", "zecho"];
 
-/// Namespaces of their own: users (so that nobody has to be root), network, processes. All processes end with the first.
+/// New namespaces: user (so that root is not needed), network, pid. All processes end with the first one.
 const UNSHARED: [&str; 7] = [
     "--user",
     "--map-root-user",
@@ -34,7 +34,7 @@ pub(super) fn run(tree: &Tree, sources: &Path, kept: &Path) -> Result<()> {
         "--test",
         "bash_suite",
     ];
-    // Here, where crates can be fetched.
+    // Built out here, where crates can be fetched.
     crate::suite::check(&cargo(tree, &[&test[..], &["--no-run"]].concat()))?;
     let call = [&test[..], &["--", "--ignored", "--nocapture"]].concat();
     let unshared = can_unshare(tree);
@@ -78,7 +78,7 @@ fn compile(sources: &Path, helpers: &Path) -> Result<()> {
         );
         let here = sources.display().to_string();
         let include = sources.join("include").display().to_string();
-        // They count on a configured bash, which says that there are the headers of every system today.
+        // They expect bash's `config.h`, which is not there; include the headers it would enable.
         let words = [
             "-w", "-include", "stdio.h", "-include", "stdlib.h", "-include", "string.h",
             "-include", "unistd.h", "-I", &here, "-I", &include, "-o", &program, &source,

@@ -1,5 +1,5 @@
-//! Collections of commands, judged by the safety rules and never run: how many each rule refuses, how long a verdict takes,
-//! and a list of the refused for a person to read.
+//! Collections of commands, checked by the safety rules and never run: how many each rule refuses, how long a
+//! verdict takes, and a list of the refused ones for manual review.
 
 use crate::say;
 use agent_bash_policy::{Context as Policy, RuleSelection, Verdict, check_safety, rules};
@@ -11,14 +11,14 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// The commands of nl2bash (`data/bash/all.cm`), one a line.
+/// The commands of nl2bash (`data/bash/all.cm`), one per line.
 pub(super) fn nl2bash(directory: &Path) -> Result<Vec<String>> {
     let path = directory.join("data/bash/all.cm");
     let text = fs::read_to_string(&path).context(path.display().to_string())?;
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// The examples of tldr's pages in English (`pages/*/*.md`), with what their placeholders say in the placeholders' place.
+/// The examples of tldr's English pages (`pages/*/*.md`), with placeholders replaced by their contents.
 pub(super) fn tldr(directory: &Path) -> Result<Vec<String>> {
     let mut examples = Vec::new();
     for platform in fs::read_dir(directory.join("pages"))?.flatten() {
@@ -33,7 +33,7 @@ pub(super) fn tldr(directory: &Path) -> Result<Vec<String>> {
     Ok(examples)
 }
 
-/// ``  `tar {{[-c|--create]}} {{path/to/file}}` `` is `tar --create path/to/file`.
+/// Turns ``  `tar {{[-c|--create]}} {{path/to/file}}` `` into `tar --create path/to/file`.
 fn example(line: &str) -> Option<String> {
     let mut rest = line.strip_prefix('`')?.strip_suffix('`')?;
     let mut command = String::new();
@@ -55,18 +55,18 @@ fn example(line: &str) -> Option<String> {
     Some(command)
 }
 
-/// What the rules say of a collection.
+/// The verdicts on a collection.
 #[derive(Debug, Default)]
 struct Judged {
-    /// The refused, by the rule's name.
+    /// Refused commands by rule.
     refused: BTreeMap<String, Vec<String>>,
-    /// Not read to the end, and not refused.
+    /// Commands that could not be fully parsed and were not refused.
     unreadable: usize,
-    /// The processor's time for each verdict, with the command.
+    /// CPU time of each verdict, and its command's index.
     times: Vec<(Duration, usize)>,
 }
 
-/// Judges `commands`, prints the sum, and writes the list of the refused below `kept`.
+/// Checks `commands`, prints a summary, and writes the list of refused ones below `kept`.
 pub(super) fn judge(name: &str, commands: &[String], kept: &Path) -> Result<()> {
     let judged = ask(commands);
     let list = kept.join(format!("{name}-refused.txt"));
@@ -152,7 +152,7 @@ impl Judged {
     }
 }
 
-/// Of this thread.
+/// CPU time of this thread.
 fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.try_into().unwrap_or_default()

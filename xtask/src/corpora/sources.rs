@@ -1,17 +1,17 @@
-//! Bash's sources, as Debian and its relatives publish them: from where this machine takes its packages.
+//! Downloads bash's sources as Debian and its derivatives publish them, from the package mirrors of this machine.
 
 use agent_bash_tests::packages::{install, made_once};
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// Where apt reads what this machine's packages come from.
+/// Apt's configuration, which names the mirrors.
 const APT: &str = "/etc/apt";
 
-/// Downloads them once below `kept`.
+/// Downloads them below `kept`, once.
 ///
 /// # Errors
-/// There is no apt, or it cannot have them.
+/// There is no apt, or it cannot download them.
 pub(super) fn of_bash(kept: &Path) -> Result<PathBuf> {
     let directory = kept.join("bash");
     made_once(&directory, |directory| {
@@ -30,7 +30,7 @@ fn fetch(directory: &Path) -> Result<()> {
     for (name, text) in lists {
         fs::write(directory.join("sources.list.d").join(name), text)?;
     }
-    // Nothing of the machine's own apt is changed.
+    // A private apt configuration: the machine's own apt is not changed.
     let here = |option: &str, path: &str| format!("{option}={}", directory.join(path).display());
     let options = [
         "--option",
@@ -65,7 +65,7 @@ fn fetch(directory: &Path) -> Result<()> {
     install("tar", &unpack, directory)
 }
 
-/// The lists of packages of this machine, made to lists of their sources, by file name.
+/// This machine's package lists converted to source lists, by file name.
 fn source_lists(apt: &Path) -> Result<Vec<(String, String)>> {
     let mut files = vec![apt.join("sources.list")];
     if let Ok(parts) = fs::read_dir(apt.join("sources.list.d")) {
@@ -85,7 +85,7 @@ fn source_lists(apt: &Path) -> Result<Vec<(String, String)>> {
     Ok(lists)
 }
 
-/// One list. Both of apt's formats say by a word what is to be had.
+/// Converts one list. In both of apt's formats, a word says whether binaries or sources are offered.
 fn of_sources(list: &str) -> String {
     let lines = list.lines().map(|line| {
         if let Some(rest) = line.strip_prefix("deb ") {

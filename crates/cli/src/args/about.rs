@@ -1,4 +1,4 @@
-//! The commands that say what is so: `schema`, `env`, `settings`, `doctor`.
+//! The commands that report: `schema`, `env`, `settings`, `doctor`.
 
 use super::values::{ProfileArg, adapter};
 use agent_bash::adapters::Adapter;
@@ -7,22 +7,22 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct SchemaArgs {
-    /// Whose tool; `standard` unless the settings say otherwise.
+    /// The profile of the tool; `standard` unless the settings say otherwise.
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileArg>,
 
-    /// The tools of an adapter instead, as their provider's interface takes them.
+    /// Print the tools of an adapter instead, in the form that their provider's API takes.
     #[arg(long, value_name = "NAME", value_parser = adapter(), conflicts_with_all = ["profile", "cwd"])]
     pub(crate) adapter: Option<&'static Adapter>,
 
-    /// The working directory that the description names.
+    /// The working directory named in the description.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct EnvArgs {
-    /// One JSON object: variables, and the names of those that were removed.
+    /// Print one JSON object: the variables, and the names of those that were removed.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -36,10 +36,10 @@ options. A server and the interface read them when they start, and not again.
   agent-bash settings --default > ~/.config/agent-bash/config.toml
   AGENT_BASH_SAFE_MODE_LEVEL=read_only agent-bash settings")]
 pub(crate) struct SettingsArgs {
-    /// Print a file with every setting, explained and commented out.
+    /// Print a settings file with every setting explained and commented out.
     #[arg(long, conflicts_with = "json")]
     pub(crate) default: bool,
-    /// One JSON object: for each setting its value as TOML, and where it came from.
+    /// Print one JSON object: for each setting its value as TOML, and where it came from.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -19,7 +19,7 @@ fn the_definition_is_sound() {
     Cli::command().debug_assert();
 }
 
-/// Help is laid out for so many columns; a longer line that is broken by hand would be broken twice.
+/// Help is wrapped to a fixed width; a longer line, wrapped by hand, would be wrapped again.
 #[test]
 fn what_follows_the_options_fits_its_lines() {
     const COLUMNS: usize = 100;

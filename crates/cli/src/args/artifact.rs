@@ -16,14 +16,14 @@ pub(crate) struct ArtifactArgs {
     #[command(subcommand)]
     pub(crate) action: ArtifactAction,
 
-    /// The on-disk session whose artifacts are meant.
+    /// The on-disk session to look in.
     #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ArtifactAction {
-    /// List them, the oldest first.
+    /// List them, oldest first.
     List {
         /// One line of JSON each.
         #[arg(long)]
@@ -43,13 +43,13 @@ pub(crate) enum ArtifactAction {
             conflicts_with = "tail"
         )]
         offset: NonZeroU64,
-        /// How many lines; 2000 if left out. A page has at most 250 KB.
+        /// Number of lines; 2000 if omitted. A page has at most 250 KB.
         #[arg(long, value_name = "N", conflicts_with = "tail", value_parser = lines, allow_negative_numbers = true)]
         limit: Option<NonZeroU64>,
-        /// From this byte of the file on instead, where a page ended inside a line.
+        /// Start at this byte of the file instead, where a page ended inside a line.
         #[arg(long, value_name = "OFFSET", conflicts_with_all = ["offset", "limit", "tail"])]
         byte: Option<u64>,
-        /// The last N lines instead.
+        /// Show the last N lines instead.
         #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
         tail: Option<NonZeroU64>,
     },
@@ -65,7 +65,7 @@ pub(crate) enum ArtifactAction {
         /// Search from this line on.
         #[arg(long, value_name = "LINE", default_value = "1", value_parser = lines, allow_negative_numbers = true)]
         offset: NonZeroU64,
-        /// Show at most so many matches.
+        /// Show at most this many matches.
         #[arg(long, value_name = "N", default_value_t = 200)]
         limit: usize,
     },

@@ -31,7 +31,7 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Read one script a line, each as a JSON string, from stdin; print one JSON verdict a line. Exit code 0.
+    /// Read scripts from stdin, each as a JSON string on a line; print one JSON verdict per line. Exit code 0.
     #[arg(long)]
     pub(crate) batch: bool,
 }
@@ -54,10 +54,10 @@ pub(crate) struct ExplainArgs {
     pub(crate) json: bool,
 }
 
-/// What is asked about a script.
+/// What to check a script for.
 #[derive(Debug, Args)]
 pub(crate) struct Questions {
-    /// Ask only this.
+    /// Do this check only.
     #[arg(long, value_name = "CHECK")]
     pub(crate) only: Option<CheckArg>,
 
@@ -65,26 +65,27 @@ pub(crate) struct Questions {
     #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
 
-    /// Ask whether safe mode would let it run: `read_only` (the default) or `listed`.
+    /// Also check whether safe mode would allow it: `read_only` (the default) or `listed`.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// Ask whether one of these tools does it better; those of the settings where the interceptor is to block.
+    /// Also check whether one of these tools is better suited; by default those of the settings, if the interceptor
+    /// blocks.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 
-    /// Judge the script as if it ran in this directory.
+    /// Check the script as if it ran in this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 }
 
-/// One of the questions.
+/// One of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CheckArg {
-    /// Would it do harm that nobody meant.
+    /// Whether it could do unintended harm.
     Safety,
-    /// Is it on the list of what may run at all.
+    /// Whether safe mode's list allows it.
     Safemode,
-    /// Is there a better tool.
+    /// Whether another tool is better suited.
     Interceptor,
 }

@@ -11,7 +11,7 @@ What is still used stays: jobs that run, what they write, and what a running hos
   agent-bash clean            the outputs and jobs of one-shot commands
   agent-bash clean --all      those of every session below the state directory")]
 pub(crate) struct CleanArgs {
-    /// The on-disk session that is cleaned.
+    /// The on-disk session to clean.
     #[arg(long, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,
 

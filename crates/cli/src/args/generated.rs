@@ -1,4 +1,4 @@
-//! `agent-bash completions` and `man`: what is generated from the definition of the command line.
+//! `agent-bash completions` and `man`, both generated from the definition of the command line.
 
 use clap::{Args, ValueEnum};
 use clap_complete::Shell;
@@ -11,7 +11,7 @@ Where shells look for it:
   agent-bash completions zsh > ~/.zfunc/_agent-bash
   agent-bash completions fish > ~/.config/fish/completions/agent-bash.fish")]
 pub(crate) struct CompletionsArgs {
-    /// For which shell.
+    /// The shell.
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
 }
@@ -24,11 +24,11 @@ Examples:
   agent-bash man --guide mcp | less
   agent-bash man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArgs {
-    /// The command whose page is wanted, such as `jobs`; the page of the program if left out.
+    /// The command whose page to print, such as `jobs`; by default the page of the program.
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
     pub(crate) command: Option<String>,
 
-    /// Print a guide, as Markdown: what a command's help has no room for.
+    /// Print a guide as Markdown: what does not fit in a command's help.
     #[arg(long, value_name = "GUIDE", conflicts_with_all = ["command", "out"])]
     pub(crate) guide: Option<GuideArg>,
 

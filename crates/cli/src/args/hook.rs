@@ -16,11 +16,11 @@ The settings in force are those of `agent-bash settings`.
   agent-bash hook --install --project codex --yes    for this directory alone, without asking
   agent-bash hook --uninstall claude-code            puts back what was there")]
 pub(crate) struct HookArgs {
-    /// Whose hook this is.
+    /// The agent whose hook this is.
     #[arg(value_name = "AGENT", value_parser = agents())]
     pub(crate) agent: &'static Agent,
 
-    /// Set the agent up so that it asks.
+    /// Configure the agent to ask this hook.
     #[arg(long, conflicts_with = "uninstall")]
     pub(crate) install: bool,
 
@@ -28,7 +28,7 @@ pub(crate) struct HookArgs {
     #[arg(long)]
     pub(crate) uninstall: bool,
 
-    /// In the settings of the project here, not in yours for all projects.
+    /// Use the settings of this project, not your own for all projects.
     #[arg(long)]
     pub(crate) project: bool,
 

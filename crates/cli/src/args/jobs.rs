@@ -21,61 +21,61 @@ pub(crate) struct JobsArgs {
     #[command(subcommand)]
     pub(crate) action: JobsAction,
 
-    /// The on-disk session whose jobs are meant.
+    /// The on-disk session to look in.
     #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
     pub(crate) state: String,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum JobsAction {
-    /// List them, in the order of their starts.
+    /// List them in the order in which they started.
     List {
         /// One line of JSON each.
         #[arg(long)]
         json: bool,
     },
-    /// Print what is known of one, as JSON.
+    /// Print the details of one as JSON.
     Show {
         /// Its number.
         id: String,
     },
-    /// Print what one has printed.
+    /// Print the output of one.
     Output {
         /// Its number.
         id: String,
         /// Only the last N lines.
         #[arg(long, value_name = "N", value_parser = lines, allow_negative_numbers = true)]
         tail: Option<NonZeroU64>,
-        /// Go on printing what comes, until the job ends.
+        /// Keep printing new output until the job ends.
         #[arg(long, short = 'f')]
         follow: bool,
     },
-    /// Write to what one reads that was started with `--stdin=pipe`.
+    /// Write to the stdin of one that was started with `--stdin=pipe`.
     Input {
         /// Its number.
         id: String,
-        /// The text; it gets a newline. Without it, and without --close, what our own stdin has is written as it is.
+        /// The text; a newline is appended. Without it, and without --close, our own stdin is copied unchanged.
         text: Option<String>,
-        /// Add no newline.
+        /// Append no newline.
         #[arg(long, short = 'n', requires = "text")]
         no_newline: bool,
-        /// Let it meet the end of its input afterwards.
+        /// Close its stdin afterwards.
         #[arg(long)]
         close: bool,
     },
-    /// Wait until one has ended; waiting ends nothing. Exit code 0 then, 124 if it still runs.
+    /// Wait until one has ended, without ending it. Exit code 0, or 124 if it is still running.
     Wait {
         /// Its number.
         id: String,
-        /// For at most so long.
+        /// Maximum time to wait.
         #[arg(long, value_name = "DURATION", value_parser = duration, allow_negative_numbers = true)]
         timeout: Option<Duration>,
     },
-    /// End one with everything it has: SIGTERM, then SIGKILL.
+    /// End one and all its processes: SIGTERM, then SIGKILL.
     Kill {
         /// Its number.
         id: String,
-        /// From SIGTERM to SIGKILL.
+        /// Time between SIGTERM and SIGKILL.
         #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "2s", allow_negative_numbers = true)]
         grace: Duration,
     },

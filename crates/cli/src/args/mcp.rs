@@ -1,4 +1,4 @@
-//! What `mcp` takes.
+//! Arguments of `mcp`.
 
 use super::rpc::ServingArgs;
 use super::values::adapter;
@@ -18,7 +18,7 @@ pub(crate) struct McpArgs {
     #[command(flatten)]
     pub(crate) serving: ServingArgs,
 
-    /// Offer the tools of an adapter, which its models know by heart, in place of our own.
+    /// Offer the tools of an adapter, which some models are trained on, instead of our own.
     #[arg(long, value_name = "NAME", value_parser = adapter())]
     pub(crate) adapter: Option<&'static Adapter>,
 }

@@ -1,4 +1,4 @@
-//! What `rpc` takes, and what every server takes.
+//! Arguments of `rpc`, and those that all servers share.
 
 use super::values::{ProfileArg, SafeLevelArg, session_name};
 use crate::start::Chosen;
@@ -20,30 +20,30 @@ pub(crate) struct RpcArgs {
     pub(crate) serving: ServingArgs,
 }
 
-/// What a server is started with.
+/// Options of a server.
 #[derive(Debug, Args)]
 pub(crate) struct ServingArgs {
     /// How calls behave and how their results read; `standard` unless the settings say otherwise.
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileArg>,
 
-    /// Let only what is on the list of safe mode run: `read_only` (the default) or `listed`.
+    /// Allow only what is on safe mode's list: `read_only` (the default) or `listed`.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// The tools that the model has beside this one, such as `read,grep`: commands for which one of them is better are
-    /// refused, or remarked on, where the setting `interceptor.mode` says so.
+    /// The other tools that the model has, such as `read,grep`: commands for which one of them is better suited are
+    /// refused or commented on, depending on the setting `interceptor.mode`.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 
-    /// Keep jobs and artifacts in the on-disk session of this name; otherwise in one of this directory, where the next
-    /// server that is started here finds live jobs again.
+    /// Keep jobs and artifacts in the on-disk session of this name; by default in one for this directory, where the
+    /// next server started here finds live jobs again.
     #[arg(long, value_name = "NAME", value_parser = session_name)]
     pub(crate) state: Option<String>,
 }
 
 impl ServingArgs {
-    /// What it says of settings.
+    /// The part of the settings that it overrides.
     pub(crate) fn chosen(&self) -> Chosen<'_> {
         Chosen {
             profile: self.profile,

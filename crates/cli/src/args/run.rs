@@ -62,17 +62,17 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub(crate) env: Vec<(String, String)>,
 
-    /// Let the command read our own stdin; without this it reads nothing. `pipe` is for background jobs that are written
-    /// to later, by `jobs input`.
+    /// Let the command read our own stdin; without this it reads nothing. `pipe` is for background jobs that
+    /// receive input later through `jobs input`.
     #[arg(long, value_name = "SOURCE", num_args = 0..=1, require_equals = true, default_missing_value = "inherit")]
     pub(crate) stdin: Option<StdinArg>,
 
-    /// Run it only if it is on the list of safe mode: `read_only` (the default) or `listed`.
+    /// Run it only if safe mode's list allows it: `read_only` (the default) or `listed`.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 
-    /// The tools that the model has beside this one, such as `read,grep`: commands for which one of them is better are
-    /// refused, or remarked on, where the setting `interceptor.mode` says so.
+    /// The other tools that the model has, such as `read,grep`: commands for which one of them is better suited are
+    /// refused or commented on, depending on the setting `interceptor.mode`.
     #[arg(long, value_name = "TOOL,…", value_delimiter = ',')]
     pub(crate) tools: Option<Vec<String>>,
 
@@ -88,11 +88,11 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) stream: bool,
 
-    /// Run it on a terminal of its own, which takes over ours meanwhile: editors, pagers and prompts work.
+    /// Run it on a terminal of its own, shown on ours until it ends: editors, pagers and prompts work.
     #[arg(long, conflicts_with_all = ["stdin", "stream", "head", "tail"])]
     pub(crate) pty: bool,
 
-    /// Record that terminal as asciicast v2, which `asciinema play` shows. What is typed is not recorded.
+    /// Record that terminal as asciicast v2, which `asciinema play` shows. Keyboard input is not recorded.
     #[arg(long, value_name = "FILE", requires = "pty")]
     pub(crate) record: Option<PathBuf>,
 }

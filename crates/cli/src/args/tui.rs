@@ -1,4 +1,4 @@
-//! What `tui` takes.
+//! Arguments of `tui`.
 
 use super::rpc::ServingArgs;
 use clap::{Args, ValueEnum};
@@ -14,7 +14,7 @@ With --pty (or ctrl+t) commands run on a terminal of their own: editors and page
 Colours: NO_COLOR turns them off; --theme says what the background is, where it is taken for
 another.")]
 pub(crate) struct TuiArgs {
-    /// Run commands on a terminal of their own from the start; ctrl+t changes it.
+    /// Run commands on a terminal of their own from the start; ctrl+t toggles it.
     #[arg(long)]
     pub(crate) pty: bool,
 
@@ -29,7 +29,7 @@ pub(crate) struct TuiArgs {
 /// How the interface looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ThemeArg {
-    /// What the environment says: `NO_COLOR`, `COLORFGBG`; else dark.
+    /// From the environment: `NO_COLOR`, `COLORFGBG`; otherwise dark.
     Auto,
     /// Light text on a dark background.
     Dark,

@@ -1,4 +1,4 @@
-//! Values that several commands take.
+//! Argument types that several commands share.
 
 use agent_bash::adapters::{self, Adapter};
 use agent_bash::core::{Mode, ProfileName, parse_duration};
@@ -11,15 +11,15 @@ use std::time::Duration;
 /// A level of safe mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SafeLevelArg {
-    /// Every command begins with an entry of the list.
+    /// Every command must match an entry of the list.
     Listed,
-    /// In addition every option must be known to read only.
+    /// In addition, every option must be known to be read-only.
     #[value(name = "read_only", alias = "read-only")]
     ReadOnly,
 }
 
 impl SafeLevelArg {
-    /// As the settings write it.
+    /// The name used in settings.
     pub(crate) fn name(self) -> &'static str {
         let level = match self {
             Self::Listed => SafeLevel::Listed,
@@ -43,7 +43,7 @@ pub(crate) enum ProfileArg {
 }
 
 impl ProfileArg {
-    /// As the settings write it.
+    /// The name used in settings.
     pub(crate) fn name(self) -> &'static str {
         let name = match self {
             Self::Standard => ProfileName::Standard,
@@ -58,7 +58,7 @@ impl ProfileArg {
 /// A mode's name on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeArg {
-    /// In the foreground, with the profile's ordinary time limit.
+    /// In the foreground, with the profile's default time limit.
     Default,
     /// In the foreground, with the time limit for builds, tests and installs.
     Slow,
@@ -76,16 +76,16 @@ impl From<ModeArg> for Mode {
     }
 }
 
-/// What a command reads.
+/// Where a command's stdin comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StdinArg {
-    /// What we read.
+    /// Our own stdin.
     Inherit,
-    /// What is written later.
+    /// A pipe that is written to later.
     Pipe,
 }
 
-/// A number of lines, or a line's own.
+/// Parses a number of lines, or a line number.
 pub(super) fn lines(text: &str) -> Result<NonZeroU64, String> {
     text.parse()
         .map_err(|_| "write a whole number, 1 or more".to_owned())
@@ -95,7 +95,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).map_err(|error| error.to_string())
 }
 
-/// The name becomes a directory's, so it must not lead anywhere else.
+/// Parses a session name. It becomes a directory name, so it must not be a path.
 pub(crate) fn session_name(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     if text.is_empty() || text.starts_with('.') || !text.chars().all(plain) || text.len() > 64 {
@@ -114,7 +114,7 @@ pub(super) fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// An adapter by its name.
+/// Parses the name of an adapter.
 pub(super) fn adapter() -> impl TypedValueParser<Value = &'static Adapter> {
     PossibleValuesParser::new(adapters::names()).try_map(|name| adapters::by_name(&name))
 }

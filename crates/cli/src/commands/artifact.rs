@@ -1,4 +1,4 @@
-//! `agent-bash artifact`: the full outputs that one-shot commands have kept.
+//! `agent-bash artifact`: the stored full outputs of one-shot commands.
 
 use crate::args::{ArtifactAction, ArtifactArgs, DEFAULT_SESSION};
 use crate::commands::session;
@@ -13,7 +13,7 @@ use agent_bash::sink::{
 };
 use std::path::Path;
 
-/// What a reader is told whose artifact cannot be shown; as `grep`, nothing found.
+/// Exit code if the artifact cannot be shown; the same as `grep` for no match.
 const NOT_THERE: u8 = 1;
 
 /// Lists, shows or searches.
@@ -80,7 +80,7 @@ pub(crate) fn artifact(args: &ArtifactArgs, start: &Start) -> anyhow::Result<u8>
     }
 }
 
-/// Says what was shown and by which words to go on.
+/// Says what was shown, and with which command to continue.
 fn say_next(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &str) {
     let Some((option, at)) = next else {
         output::say(&format!("[{shown}]"));
@@ -93,16 +93,16 @@ fn say_next(shown: &str, words: &[&str], next: Option<(&str, u64)>, session: &st
     if session != DEFAULT_SESSION {
         all.extend(["--state", session]);
     }
-    // No argument of ours has a NUL, so they can be quoted.
+    // Cannot fail: none of our arguments contains NUL.
     let command = shlex::try_join(all).unwrap_or_default();
     output::say(&format!("[{shown} To go on: {command}]"));
 }
 
-/// The session's artifacts; `None` where there is no place for them.
+/// The session's artifacts; `None` if no directory for them is known.
 struct SessionArtifacts(Option<ArtifactDir>);
 
 impl SessionArtifacts {
-    /// Does something with the artifact that a number, a URI or a path names; says so where there is none.
+    /// Runs `action` on the artifact that a number, a URI or a path names, or says that there is none.
     fn with(
         &self,
         name: &str,
@@ -155,7 +155,7 @@ fn as_json(info: &ArtifactInfo) -> serde_json::Value {
     })
 }
 
-/// Name, when, length, and the first line of the command.
+/// Name, age, size, and the first line of the command.
 fn row(info: &ArtifactInfo, now: Timestamp) -> [String; 5] {
     const SHOWN: usize = 60;
     let first = info.command.lines().next().unwrap_or_default();

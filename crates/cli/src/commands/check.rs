@@ -15,7 +15,7 @@ use anyhow::Context as _;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write as _};
 
-/// Prints the verdict. The exit code is 0 for allowed, 1 for refused, 2 for not readable.
+/// Prints the verdict. The exit code is 0 for allowed, 1 for refused, 2 for unreadable.
 pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
     let (policy, context) = policy(&args.questions, start)?;
     if args.batch {
@@ -37,7 +37,7 @@ pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(exit_code(&verdict))
 }
 
-/// Prints how the script is read. Exit codes as of `check`.
+/// Prints how the script is read. Exit codes as for `check`.
 pub(crate) fn explanation(args: &ExplainArgs, start: &Start) -> anyhow::Result<u8> {
     let (policy, context) = policy(&args.questions, start)?;
     let script = script::script(std::slice::from_ref(&args.script))?;
@@ -51,7 +51,7 @@ pub(crate) fn explanation(args: &ExplainArgs, start: &Start) -> anyhow::Result<u
     Ok(exit_code(&explanation.verdict))
 }
 
-/// Whether somebody has made this the hook of an agent: a script it is, but none that anybody wrote.
+/// Whether the script is an agent's hook call: somebody has configured `check` as a hook instead of `hook`.
 fn is_a_hooks_call(script: &str) -> bool {
     let call: Option<serde_json::Map<String, serde_json::Value>> =
         serde_json::from_str(script).ok();
@@ -66,7 +66,7 @@ fn exit_code(verdict: &Verdict) -> u8 {
     }
 }
 
-/// A script a line on stdin, each as a JSON string; a verdict a line on stdout, in order.
+/// Reads scripts from stdin, one JSON string per line, and prints a verdict per line in the same order.
 fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
     let mut out = io::stdout().lock();
     for (index, line) in io::stdin().lock().lines().enumerate() {
@@ -90,7 +90,7 @@ fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The questions that are asked: safety always, the others where options or settings switch them on; or one alone.
+/// The checks to do: safety always, the others if options or settings enable them; or a single one.
 fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Context)> {
     let chosen = Chosen {
         safe_mode: questions.safe_mode,
@@ -110,7 +110,7 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
     );
     let dialect = shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path));
     let mut policy = Policy::default();
-    // What is only remarked on runs; naming tools here asks about them.
+    // A command that would only be commented on does run. Naming tools here asks for the check explicitly.
     let intercepts = settings.interceptor == InterceptMode::Block || questions.tools.is_some();
     if asks(CheckArg::Interceptor, intercepts) {
         let rules = settings.interceptor_rules.iter().cloned();
@@ -162,7 +162,7 @@ fn in_words(verdict: &Verdict, script: &str) -> String {
     text
 }
 
-/// The lines of the script that decided, each with a mark below.
+/// The lines of the script that led to the verdict, with the offending part underlined.
 fn underlined(finding: &Finding, script: &str) -> String {
     let mut out = String::new();
     for line in marked_lines(script, finding.span) {

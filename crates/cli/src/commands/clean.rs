@@ -1,4 +1,4 @@
-//! `agent-bash clean`: removes what was kept and nobody uses, and says what that was.
+//! `agent-bash clean`: removes stored data that is no longer in use, and reports what was removed.
 
 use crate::args::CleanArgs;
 use crate::commands::session;
@@ -25,7 +25,7 @@ struct Account {
     running: Vec<String>,
 }
 
-/// Cleans one session or all, and what killed programs have left.
+/// Cleans one session or all of them, including what killed programs have left behind.
 pub(crate) fn clean(args: &CleanArgs, start: &Start) -> anyhow::Result<u8> {
     let runtime = runtime::start_here()?;
     let names = if args.all {
@@ -67,13 +67,13 @@ async fn clean_session(name: &str, start: &Start, account: &mut Account) -> anyh
     Ok(())
 }
 
-/// Where the jobs of a session are, if it has or had any.
+/// The jobs directory of a session, if it exists.
 fn jobs_directory(start: &Start, name: &str) -> Option<PathBuf> {
     let directory = start.host.state_dir()?.join(name).join("jobs");
     directory.is_dir().then_some(directory)
 }
 
-/// Length of what ended jobs have printed; what adopted processes print is in an artifact, and counts there.
+/// Size of the output files of ended jobs. Output of adopted processes is in artifacts, and counted there.
 fn finished_bytes(jobs: &[Job], directory: &Path) -> u64 {
     jobs.iter()
         .filter(|job| job.state != JobState::Running)

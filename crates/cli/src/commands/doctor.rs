@@ -1,4 +1,4 @@
-//! `agent-bash doctor`: what works here, tried with harmless commands.
+//! `agent-bash doctor`: checks what works on this system, by running harmless commands.
 
 use crate::commands::session;
 use crate::commands::settings::NAMES_NO_TOOLS;
@@ -17,37 +17,37 @@ use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
 
-/// The session in which the trial's artifact is kept, and removed at the end.
+/// The session of the checks; its artifact is removed at the end.
 const SESSION: &str = "doctor";
 
-/// More than the standard profile shows.
+/// Exceeds what the standard profile shows.
 const LONG_OUTPUT: &str = "seq 20000";
 
-/// One thing that was looked at.
+/// The result of one check.
 struct Finding {
     grade: Grade,
     what: &'static str,
     detail: String,
 }
 
-/// How it is with one thing.
+/// The grade of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grade {
-    /// As it should be.
+    /// Works as it should.
     Works,
-    /// It works, and does not do what somebody seems to expect of it.
+    /// Works, but probably not as the user expects.
     Remark,
-    /// It does not.
+    /// Does not work.
     Problem,
 }
 
 impl Grade {
-    /// What works, works.
+    /// Either it works or it is a problem.
     fn of(works: bool) -> Self {
         if works { Self::Works } else { Self::Problem }
     }
 
-    /// As it is printed.
+    /// The printed form.
     fn mark(self) -> &'static str {
         match self {
             Self::Works => "ok",
@@ -57,21 +57,21 @@ impl Grade {
     }
 }
 
-/// A further line of what is said of a thing.
+/// Starts a continuation line of a finding's details.
 const INDENT: &str = "\n                     ";
 
-/// Prints a line for each thing. Exit code 1 if one does not work.
+/// Prints a line per check. Exit code 1 if one of them failed.
 pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
     let runtime = runtime::start(Some(2))?;
     let findings = runtime.block_on(examine(start))?;
     if let Some(state) = start.host.state_dir() {
-        // What was left behind on purpose had an entry as a job there. It may never have been made.
+        // The survivors left on purpose were recorded as jobs there. The directory may not exist.
         let _ = fs::remove_dir_all(state.join(SESSION));
     }
     let mut text = String::new();
     for finding in &findings {
         let mark = finding.grade.mark();
-        // An error that shows where it is in a file has several lines.
+        // An error that shows its position in a file has several lines.
         let detail = finding.detail.trim_end().replace('\n', INDENT);
         let _ = writeln!(text, "{mark:<9}{:<12}{detail}", finding.what);
     }
@@ -83,10 +83,10 @@ pub(crate) fn doctor(start: &Start) -> anyhow::Result<u8> {
 async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     let loaded = start.settings(&Chosen::default());
     let broken = loaded.as_ref().err().map(|error| format!("{error:#}"));
-    // With the defaults it can still be said what else works.
+    // With default settings the other checks can still be done.
     let settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
     let interceptor = interceptor(&settings);
-    // Its artifact goes when this is done.
+    // Its artifact is removed when the session ends.
     let session = session::open(&settings, start, SESSION, Lifetime::Session)?;
     let state = session.artifacts().map(|artifacts| artifacts.path());
     let tool = session.tool().clone();
@@ -166,7 +166,7 @@ fn supervisor(canary: &ToolResult) -> Finding {
     }
 }
 
-/// Whether a process that left its session is named.
+/// Whether a process that moved to a session of its own (`setsid`) is still named.
 fn survivors(result: &ToolResult) -> Finding {
     let pids: Vec<u32> = result
         .survivors
@@ -190,7 +190,7 @@ fn failed_artifact(result: &ToolResult) -> Option<&str> {
     })
 }
 
-/// Room for temporary files, as `df` sees it.
+/// Free space for temporary files, from `df`.
 async fn space(tool: &BashTool) -> Finding {
     let script = "set -o pipefail; df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6}'";
     let result = run(tool, script).await;
@@ -201,11 +201,11 @@ async fn space(tool: &BashTool) -> Finding {
     }
 }
 
-/// Whether a command can have a terminal.
+/// Whether a command can get a terminal.
 async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> {
     let settings = Settings {
         virtual_terminal: true,
-        // Of the profiles this one may use a terminal.
+        // This profile allows terminals.
         profile: ProfileName::Standard,
         safe_mode: None,
         ..settings
@@ -235,7 +235,7 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
     })
 }
 
-/// Whether a variable is nearly one of ours.
+/// Finds variables whose names are almost one of ours.
 fn variables(start: &Start) -> Finding {
     let misspelt = settings::misspelt_variables(&start.host);
     let named: Vec<String> = misspelt
@@ -252,7 +252,8 @@ fn variables(start: &Start) -> Finding {
     }
 }
 
-/// Whether every rule's pattern is one (a rule whose pattern is not is skipped), and whether there is what to propose.
+/// Whether every rule's pattern is valid (a rule with an invalid one is skipped), and whether there are tools to
+/// propose.
 fn interceptor(settings: &Settings) -> Finding {
     let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
     let invalid: Vec<String> = rules
@@ -274,7 +275,7 @@ fn interceptor(settings: &Settings) -> Finding {
     }
 }
 
-/// Not needed; used for ending a tree at once where it is there.
+/// Optional; if available, it is used to kill a process tree at once.
 fn cgroup() -> Finding {
     let there = fs::metadata("/sys/fs/cgroup/cgroup.controllers").is_ok();
     Finding {

@@ -7,7 +7,7 @@ use agent_bash::process::environment::{Attendance, BaseEnvironment, Setting, UNA
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// Prints the variables, then the names (never the values) of those that were taken out.
+/// Prints the variables, then the names (never the values) of those that were removed.
 pub(crate) fn env(args: &EnvArgs, start: &Start) -> anyhow::Result<u8> {
     let host = (*start.host.env).clone();
     let settings = start.settings(&Chosen::default())?.settings;
@@ -44,7 +44,7 @@ fn in_words(
 ) -> String {
     let mut text = String::new();
     for (name, value) in variables {
-        // Quoted where it needs to be, so that the list can be read back by a shell.
+        // Quoted where necessary, so that a shell can read the list.
         let value = shlex::try_quote(value).unwrap_or_default();
         let _ = writeln!(text, "{name}={value}");
     }

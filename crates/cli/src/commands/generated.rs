@@ -10,7 +10,7 @@ use clap_mangen::Man;
 use std::io;
 use std::path::Path;
 
-/// Prints the script that completes our words in a shell.
+/// Prints the completion script for a shell.
 pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     let mut command = Cli::command();
     let name = command.get_name().to_owned();
@@ -18,7 +18,8 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     clap_complete::generate(args.shell, &mut command, name, &mut text);
     let mut text = String::from_utf8(text).context("the script is not UTF-8")?;
     if args.shell == Shell::Bash {
-        // clap_complete names the commands of a program with a hyphen in its name in two ways, so that none is found.
+        // clap_complete is inconsistent about hyphens in the program's name, and its functions then do not find
+        // each other.
         text = text.replace("agent__subcmd__bash", "agent__bash");
         text.push_str(BASH_IDS);
     }
@@ -26,7 +27,7 @@ pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// Completes the numbers of jobs and artifacts, too: those that the program lists.
+/// Also completes job and artifact numbers, from the program's own listings.
 const BASH_IDS: &str = include_str!("completion_of_ids.bash");
 
 /// Prints a manual page, or writes all of them.
@@ -35,7 +36,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
         output::print(text_of(guide))?;
         return Ok(0);
     }
-    // It has no options of its own that a page could show.
+    // The `help` subcommand has no options to document.
     let mut program = Cli::command().disable_help_subcommand(true);
     program.build();
     if let Some(directory) = &args.out {
@@ -55,7 +56,7 @@ pub(crate) fn man(args: &ManArgs) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The pages of the documentation, for whoever has the program alone.
+/// The documentation pages, embedded for users who only have the binary.
 fn text_of(guide: GuideArg) -> &'static str {
     match guide {
         GuideArg::Cli => include_str!("../../../../docs/cli.md"),
@@ -68,7 +69,7 @@ fn text_of(guide: GuideArg) -> &'static str {
     }
 }
 
-/// The page of a command, and those of its own commands.
+/// Writes the page of a command and those of its subcommands.
 fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     for own in command.get_subcommands() {
         write_pages(own.clone(), directory)?;
@@ -76,12 +77,12 @@ fn write_pages(command: Command, directory: &Path) -> io::Result<()> {
     manual(command).generate_to(directory).map(drop)
 }
 
-/// A page that names the program's version: only the program has one.
+/// A page with the program's version, which only the top-level command has.
 fn manual(command: Command) -> Man {
     Man::new(command).source(concat!("agent-bash ", env!("CARGO_PKG_VERSION")))
 }
 
-/// The command by that name. Its page calls it `agent-bash-jobs`.
+/// Finds a subcommand, under the name that its page uses: `agent-bash-jobs`.
 fn page_of(program: &Command, name: &str) -> anyhow::Result<Command> {
     let Some(command) = program.find_subcommand(name) else {
         let known: Vec<&str> = program.get_subcommands().map(Command::get_name).collect();

@@ -1,5 +1,5 @@
-//! `agent-bash hook`: what an agent asks before it runs a command. What is answered is the library's; here stdin is read,
-//! and it is seen to that there is an answer, and one that blocks where anything goes wrong.
+//! `agent-bash hook`: answers an agent that asks before it runs a command. The library makes the answer. This
+//! module reads stdin and makes sure that there is an answer in time, and one that blocks if anything goes wrong.
 
 mod file;
 mod install;
@@ -16,10 +16,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-/// Agents end a hook that takes too long, and then let the command run. So the answer comes before that.
+/// Agents kill a hook that takes too long and then let the command run, so we answer earlier.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Answers the call on stdin, or sets the agent up so that there will be calls.
+/// Answers the call on stdin, or configures the agent to make such calls.
 pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     if args.install || args.uninstall {
         return install::install(args, start);
@@ -41,7 +41,7 @@ pub(crate) fn hook(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     if !answer.stderr.is_empty() {
         output::say(answer.stderr.trim_end());
     }
-    // A reader that went away has not read the refusal: an error here, as it is nowhere else.
+    // If stdout has no reader, the refusal did not arrive: unlike elsewhere, that is an error here.
     let mut out = io::stdout().lock();
     out.write_all(answer.stdout.as_bytes())
         .and_then(|()| out.flush())
@@ -58,14 +58,14 @@ fn read_and_answer(agent: &Agent, host: &HostContext) -> Answer {
     }
 }
 
-/// The answer, or one that blocks where there is none in time, or never will be.
+/// The answer, or a blocking one if there is none in time or `work` cannot be run.
 fn in_time(
     agent: &Agent,
     deadline: Duration,
     work: impl FnOnce() -> Answer + Send + 'static,
 ) -> Answer {
     let (sender, receiver) = mpsc::channel();
-    // Not joined: what hangs ends with the process.
+    // Not joined: a hanging thread ends with the process.
     let started = thread::Builder::new().spawn(move || sender.send(work()));
     if let Err(error) = started {
         return Answer::blocked(agent, &format!("no thread can be started: {error}"));

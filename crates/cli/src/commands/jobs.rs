@@ -16,19 +16,19 @@ use std::fmt::Write as _;
 use std::io;
 use std::time::Duration;
 
-/// As `timeout(1)`.
+/// As for `timeout(1)`.
 const STILL_RUNNING: u8 = 124;
 
-/// There is no such job, or nothing of it to show.
+/// There is no such job, or none of its output is left.
 const NOT_THERE: u8 = 1;
 
-/// How long a job may take to read what is written to it.
+/// How long a job may take to read its input.
 const INPUT_TAKEN: Duration = Duration::from_secs(10);
 
-/// Between two looks at an output that is followed.
+/// Polling interval when following an output.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// Most that is read of an output at once.
+/// Most bytes of output read at once.
 const PART: usize = 256 * 1024;
 
 /// Lists, shows, awaits or ends jobs.
@@ -134,8 +134,8 @@ fn list(jobs: &Jobs, json: bool) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// The last lines, or everything, part by part; with `follow` what comes after it, too, until the job has ended or we are
-/// told to stop.
+/// Prints the last lines or everything, in parts. With `follow`, keeps printing until the job has ended or we are
+/// cancelled.
 async fn print_output(
     jobs: &Jobs,
     id: &JobId,
@@ -165,7 +165,7 @@ async fn print_output(
         if !part.at_end && !part.bytes.is_empty() {
             continue;
         }
-        // What it printed last may have come between our last look and its end: one more look.
+        // It may have printed something between our last read and its end: read once more.
         if over {
             return Ok(0);
         }

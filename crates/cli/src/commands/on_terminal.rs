@@ -1,4 +1,4 @@
-//! `agent-bash run --pty`: one command on a terminal of its own, shown on ours.
+//! `agent-bash run --pty`: runs one command on its own terminal, shown on ours.
 
 use crate::args::{RunArgs, ThemeArg};
 use crate::output;
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-/// The terminals for this command; `None`, and a word on stderr, where there is no terminal of ours to show it on.
+/// The terminals for this command; `None`, with a message on stderr, if we have no terminal to show it on.
 pub(crate) fn prepare(
     args: &RunArgs,
     start: &Start,
@@ -34,7 +34,7 @@ pub(crate) fn prepare(
     Ok(Some(terminals))
 }
 
-/// Runs the call, and shows its terminal.
+/// Runs the call and shows its terminal.
 pub(crate) async fn run(
     tool: &BashTool,
     input: Input,

@@ -20,11 +20,11 @@ use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a shell reports of a program that wrote to a reader who went away: 128 + SIGPIPE.
+/// The exit code that shells report for a program killed by SIGPIPE: 128 + 13.
 const BROKEN_PIPE: u8 = 141;
 
-/// Workers of the runtime: beside the call, for its timers and signals. They must not wait for a person's terminal, which may be
-/// stopped; what is drawn on it has another.
+/// Number of runtime workers, besides the one of the call, for timers and signals. They must not block on a
+/// terminal, whose output may be stopped; drawing on it takes another worker.
 fn workers(args: &RunArgs) -> usize {
     if args.pty || io::stderr().is_terminal() {
         2
@@ -33,14 +33,14 @@ fn workers(args: &RunArgs) -> usize {
     }
 }
 
-/// Runs the call, prints its result, and gives its exit code (docs/contract.md).
+/// Runs the call, prints its result, and returns its exit code (docs/contract.md).
 pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let input = input(args)?;
     let runtime = runtime::start(Some(workers(args)))?;
     let (result, code) = runtime.block_on(call(args, input, start))?;
-    // Whatever still waits in there (a blocked write to a reader that does not read) is not waited for.
+    // Blocking work that is still pending (such as a write that nobody reads) is abandoned.
     runtime.shutdown_background();
-    // A command may well end with that code by itself; only where we gave it is nobody left to read.
+    // A command may exit with this code by itself; only if we cancelled it do we know that the reader is gone.
     let nobody_reads = code == BROKEN_PIPE && matches!(result.status, Status::Cancelled);
     if !nobody_reads {
         print(args, &result)?;
@@ -110,7 +110,7 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
     Ok((result, code))
 }
 
-/// The call that the command line describes.
+/// The call described by the command line.
 fn input(args: &RunArgs) -> anyhow::Result<Input> {
     if args.request {
         let text = script::stdin_text("the request")?;
@@ -154,7 +154,7 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
         Status::NotStarted { .. } | Status::Blocked { .. }
     );
     if args.stream && started {
-        // Its output was printed as it came; only what it does not say by itself is left.
+        // Its output has already been streamed; print only the outcome.
         if let Some(line) = ending(&result.status) {
             output::say(&format!("[{line}]"));
         }
@@ -166,7 +166,7 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
     output::print(&result.text)
 }
 
-/// How it ended, for a person who has seen the output.
+/// The outcome, for a user who has already seen the output.
 fn ending(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code } if *code != 0 => Some(format!("exited with code {code}")),

@@ -1,4 +1,4 @@
-//! `agent-bash schema`: what a model is told.
+//! `agent-bash schema`: the tool definition for a model.
 
 use crate::args::SchemaArgs;
 use crate::output;

@@ -5,11 +5,11 @@ use agent_bash::core::MAX_COMMAND_BYTES;
 use anyhow::Context;
 use std::io::{self, Read};
 
-/// Asks for the script to be read from stdin.
+/// The argument that means "read the script from stdin".
 const FROM_STDIN: &str = "-";
 
-/// One word is the script, `-` reads it from stdin; several words are quoted and joined, so that the command gets them
-/// as they are.
+/// A single word is the script itself; `-` reads it from stdin; several words are quoted and joined, so that the
+/// command receives them unchanged.
 ///
 /// # Errors
 /// Stdin cannot be read, or is not UTF-8.
@@ -22,7 +22,7 @@ pub(crate) fn script(words: &[String]) -> anyhow::Result<String> {
     }
 }
 
-/// All of stdin, as far as a script may be long; beyond that the pipeline refuses it.
+/// All of stdin, up to just above the maximum length of a script, which the pipeline then refuses.
 ///
 /// # Errors
 /// Stdin cannot be read, or is not UTF-8.
@@ -33,7 +33,7 @@ pub(crate) fn stdin_text(what: &str) -> anyhow::Result<String> {
     })
 }
 
-/// As [`stdin_text`], whatever the bytes are.
+/// As [`stdin_text`], but any bytes.
 ///
 /// # Errors
 /// Stdin cannot be read.

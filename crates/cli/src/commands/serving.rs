@@ -1,4 +1,4 @@
-//! What `rpc` and `mcp` have in common: a session for this directory, and an end by signal.
+//! Shared by `rpc` and `mcp`: opening a session for this directory, and shutting down on a signal.
 
 use crate::args::ServingArgs;
 use crate::runtime;
@@ -13,8 +13,8 @@ use anyhow::Context;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Opens the session and serves it with `serve` until that returns. The signals that end a program give its second
-/// argument instead; that is an orderly end.
+/// Opens the session and runs `serve` until it returns. A termination signal triggers its second argument; that is
+/// an orderly end.
 pub(crate) fn serve<F>(
     args: &ServingArgs,
     start: &Start,
@@ -25,7 +25,7 @@ where
     F: Future<Output = anyhow::Result<()>> + Send + 'static,
 {
     let settings = start.settings(&args.chosen())?.settings;
-    // Held as long as it serves.
+    // Held while serving.
     let (name, _claim) = session_name_for(args.state.as_deref(), protocol, start);
     let runtime = runtime::start(None)?;
     let supervisor = Supervisor::this_program(&start.token);
@@ -33,7 +33,7 @@ where
         let called_off = CalledOff::listen().context("cannot listen for signals")?;
         let options = SessionOptions::many_calls(name, supervisor.clone());
         let session = Arc::new(Session::open(&settings, start.host.clone(), options)?);
-        // As a task: what it wakes then runs on the same thread as itself, which saves two changes of thread a message.
+        // As a task: tasks that it wakes then run on the same thread, which saves two thread switches per message.
         let served = tokio::spawn(serve(Arc::clone(&session), settings, called_off));
         let served = served.await.context("the server has panicked")?;
         session.close();
@@ -43,7 +43,7 @@ where
     served.map(|()| 0)
 }
 
-/// The session that was asked for; otherwise the one of this directory, or the next that no other program has.
+/// The requested session; by default that of this directory, or the next one that no other program holds.
 pub(crate) fn session_name_for(
     asked: Option<&str>,
     protocol: &str,
@@ -54,14 +54,14 @@ pub(crate) fn session_name_for(
     }
     let name = name_for(protocol, &start.host.cwd);
     let state = start.host.state_dir();
-    // Where nothing can be kept, nothing can be shared.
+    // If nothing can be stored, nothing can be shared either.
     match state.map(|state| SessionClaim::first_free(&state, &name)) {
         Some(Ok(claim)) => (claim.name().to_owned(), Some(claim)),
         Some(Err(_)) | None => (name, None),
     }
 }
 
-/// `rpc-project-1f0a…`: the same for the same directory, another for another.
+/// `rpc-project-1f0a…`: stable for a directory, different for different directories.
 fn name_for(protocol: &str, cwd: &Path) -> String {
     const LONGEST: usize = 32;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -75,7 +75,7 @@ fn name_for(protocol: &str, cwd: &Path) -> String {
     format!("{protocol}-{directory}-{hash:016x}")
 }
 
-/// The 64-bit FNV-1a hash. It names directories on disk, so it must be the same in every build.
+/// The 64-bit FNV-1a hash. It is part of directory names, so it must be the same in every build.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,5 @@
-//! The tool as one-shot commands use it: real shells, and artifacts in a session on disk that outlives the process.
+//! Sets up the tool for one-shot commands: real shells, and artifacts in an on-disk session that outlives the
+//! process.
 
 use crate::Usage;
 use crate::start::Start;
@@ -12,14 +13,14 @@ use agent_bash::sink::{ArtifactDir, Lifetime, Naming};
 use agent_bash::{BashToolBuilder, artifacts};
 use std::sync::Arc;
 
-/// The artifacts of the session `name`; `None` where neither a state directory nor a home is known. What is past its
-/// time is removed first.
+/// The artifacts of the session `name`, after removing expired ones; `None` if neither a state directory nor a home
+/// is known.
 pub(crate) fn artifact_dir(start: &Start, name: &str) -> anyhow::Result<Option<ArtifactDir>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     if let Some(root) = start.host.state_dir() {
         ArtifactDir::sweep(&root, clock.wall());
     }
-    // Nothing is made by it, so it does not matter how files would be called.
+    // Nothing is created through it, so the naming does not matter.
     artifacts::of_session(&start.host, name, Naming::Numbered, Lifetime::Day, clock)
         .map_err(|error| Usage(format!("--state: {error}")).into())
 }
@@ -30,7 +31,7 @@ pub(crate) fn jobs(start: &Start, name: &str) -> Option<Arc<Jobs>> {
     jobs_of_session(&start.host, name, &clock)
 }
 
-/// The session `name` with these settings, for a call or a few; its artifacts stay for `lifetime`.
+/// Opens the session `name` with these settings, for one or a few calls; its artifacts are kept for `lifetime`.
 pub(crate) fn open(
     settings: &Settings,
     start: &Start,
@@ -40,7 +41,7 @@ pub(crate) fn open(
     open_with(settings, start, name, lifetime, |builder| builder)
 }
 
-/// As [`open`], with what the tool gets besides.
+/// As [`open`], with additional parts for the tool.
 pub(crate) fn open_with(
     settings: &Settings,
     start: &Start,

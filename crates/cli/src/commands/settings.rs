@@ -1,4 +1,4 @@
-//! `agent-bash settings`: what is in force, and where it came from.
+//! `agent-bash settings`: the settings in force and where they came from.
 
 use crate::args::SettingsArgs;
 use crate::output;
@@ -8,7 +8,7 @@ use agent_bash::settings::{Origin, Settings, default_file};
 use agent_bash::shell_in_force;
 use std::fmt::Write as _;
 
-/// Prints the settings, or a file to start from.
+/// Prints the settings, or a template for a settings file.
 pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8> {
     if args.default {
         output::print(&default_file())?;
@@ -50,11 +50,11 @@ pub(crate) fn settings(args: &SettingsArgs, start: &Start) -> anyhow::Result<u8>
     Ok(0)
 }
 
-/// What is wrong with an interceptor that has nothing to propose, and what to do.
+/// Explains an interceptor without tools to propose, and what to do about it.
 pub(crate) const NAMES_NO_TOOLS: &str = "interceptor.mode is on and names no tools, so nothing is intercepted: \
      name the model's other tools with the setting interceptor.tools, with --tools, or with `tools` of an RPC call";
 
-/// The value in force of a key that the profile decides where nobody else does, or that it bounds.
+/// The effective value of a key whose default, or upper bound, comes from the profile.
 fn in_force(key: &str, settings: &Settings, start: &Start) -> Option<String> {
     let profile = settings.profile();
     let quoted = |text: &str| format!("\"{text}\"");
@@ -71,7 +71,7 @@ fn in_force(key: &str, settings: &Settings, start: &Start) -> Option<String> {
     }
 }
 
-/// One line of a table; the whole of a long value is in `--json`.
+/// A value shortened for a table; `--json` has all of it.
 fn shortened(value: &str) -> String {
     const SHOWN: usize = 100;
     match value.char_indices().nth(SHOWN) {

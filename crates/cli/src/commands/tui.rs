@@ -18,7 +18,7 @@ use anyhow::Context;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 
-/// Runs it until the person quits.
+/// Runs it until the user quits.
 pub(crate) fn tui(args: &TuiArgs, start: &Start) -> anyhow::Result<u8> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         let usage = "tui needs a terminal; `agent-bash run` works without one";
@@ -36,7 +36,7 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     let serving = &args.serving;
     let mut settings = start.settings(&serving.chosen())?.settings;
     let on_terminal = args.pty || settings.virtual_terminal;
-    // Each call says whether it wants one.
+    // Available to all calls; each call says whether it wants one.
     settings.virtual_terminal = true;
     let (name, _claim) = session_name_for(serving.state.as_deref(), "tui", start);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());

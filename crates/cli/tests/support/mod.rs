@@ -1,4 +1,4 @@
-//! The binary in a home of its own, for tests of what it says.
+//! Runs the binary in a home directory of its own.
 
 #![expect(
     clippy::expect_used,
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
-/// A home with nothing in it; state, settings and temporary files of the program are below it.
+/// An empty home; the program's state, settings and temporary files are below it.
 pub(crate) struct Home(TempDir);
 
-/// What a run of the program came to.
+/// The outcome of a run.
 pub(crate) struct Run {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -29,14 +29,14 @@ impl Home {
         self.0.path()
     }
 
-    /// Writes a file below it.
+    /// Writes a file into it.
     pub(crate) fn write(&self, name: &str, content: &str) {
         let path = self.path().join(name);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
         std::fs::write(path, content).expect("a file");
     }
 
-    /// The program with these words, in the home, not started yet.
+    /// The program with these arguments, in this home, not started yet.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_agent-bash"));
         command
@@ -51,12 +51,12 @@ impl Home {
         command
     }
 
-    /// Runs it with these words.
+    /// Runs it with these arguments.
     pub(crate) fn run(&self, words: &[&str]) -> Run {
         self.run_with(words, &[])
     }
 
-    /// Runs it with these words and variables.
+    /// Runs it with these arguments and environment variables.
     pub(crate) fn run_with(&self, words: &[&str], variables: &[(&str, &str)]) -> Run {
         let mut command = self.command(words);
         let output = command

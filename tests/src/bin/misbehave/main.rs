@@ -1,7 +1,7 @@
-//! `misbehave <how> [argument]`: does on demand what commands should not do.
+//! `misbehave <how> [argument]`: misbehaves on demand, in ways that tests need.
 //!
-//! A table of subcommands, each a function of a few lines in [`output`], [`signals`] or [`processes`]. What tests can
-//! say in a line of shell is not here.
+//! A table of subcommands, each a short function in [`output`], [`signals`] or [`processes`]. What can be done with
+//! a line of shell is not here.
 
 mod output;
 mod processes;
@@ -9,7 +9,7 @@ mod signals;
 
 use std::process::ExitCode;
 
-/// What a subcommand may fail with; shown and turned into exit code 1.
+/// The result of a subcommand; an error is printed and becomes exit code 1.
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// One way to misbehave.

@@ -1,9 +1,9 @@
-//! Output that is too much, not text, or not where it should be.
+//! Output that is too much, not text, or in the wrong place.
 
 use crate::{Outcome, processes};
 use std::io::{self, BufWriter, Write};
 
-/// What one write carries.
+/// Bytes per write.
 const BLOCK: usize = 64 * 1024;
 
 pub(crate) fn flood(bytes: &str) -> Outcome {
@@ -44,7 +44,7 @@ pub(crate) fn endless(_: &str) -> Outcome {
 }
 
 pub(crate) fn invalid_utf8(_: &str) -> Outcome {
-    // A lone continuation byte, an overlong form, a surrogate, a sequence cut short by the end.
+    // A lone continuation byte, an overlong form, a surrogate, a sequence truncated at the end.
     let mut out = io::stdout().lock();
     out.write_all(b"before \x80 \xc0\xaf \xed\xa0\x80 after\nend \xe2\x82")?;
     Ok(out.flush()?)

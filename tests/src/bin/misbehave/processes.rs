@@ -1,4 +1,4 @@
-//! Children that stay, descriptors that run out, and what a process can tell about itself.
+//! Children that stay behind, descriptor exhaustion, and what a process can say about itself.
 
 use crate::Outcome;
 use std::io::{self, Write as _};
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A lingering process ends by itself after this, so that a bug in the tests does not fill the machine.
+/// A lingering process ends by itself after this time, so that a bug in the tests does not fill the machine.
 const AT_MOST: Duration = Duration::from_secs(600);
 
 #[expect(
@@ -29,13 +29,13 @@ pub(crate) fn children(count: &str) -> Outcome {
     Ok(())
 }
 
-/// The parent of the middle process: waits for it, as a shell would.
+/// The outermost process: waits for the middle one, as a shell would.
 pub(crate) fn daemon(how: &str) -> Outcome {
     another(&["daemon-middle", how])?.status()?;
     Ok(())
 }
 
-/// Leaves the group and the session, starts the daemon, and goes: the daemon is nobody's child then.
+/// Leaves process group and session, starts the daemon and exits, so that the daemon is orphaned.
 pub(crate) fn daemon_middle(how: &str) -> Outcome {
     rustix::process::setsid()?;
     let mut daemon = another(&["linger"])?;
@@ -52,7 +52,7 @@ pub(crate) fn daemon_middle(how: &str) -> Outcome {
     Ok(())
 }
 
-/// This program again.
+/// Re-executes this program.
 #[expect(
     clippy::disallowed_methods,
     reason = "starting processes is what it is for"
@@ -79,7 +79,7 @@ pub(crate) fn print_descriptors(_: &str) -> Outcome {
     let mut numbers = Vec::new();
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let entry = entry?;
-        // The listing itself is one of them.
+        // One of the descriptors belongs to the listing itself.
         let itself = std::fs::read_link(entry.path())
             .is_ok_and(|target| target.starts_with("/proc/") && target.ends_with("fd"));
         if !itself {
@@ -112,11 +112,11 @@ pub(crate) fn print_identity(_: &str) -> Outcome {
     let pid = rustix::process::getpid();
     writeln!(out, "group {}", rustix::process::getpgrp())?;
     writeln!(out, "session {}", rustix::process::getsid(Some(pid))?)?;
-    // `SigBlk:\t0000000000000000` and the like: what the process was started with, but for SIGPIPE, which the
-    // runtime of a Rust program ignores.
+    // `SigBlk:\t0000000000000000` and the like: what the process was started with, except for SIGPIPE, which Rust's
+    // runtime ignores.
     for line in std::fs::read_to_string("/proc/self/status")?.lines() {
         if let Some((name @ ("SigBlk" | "SigIgn"), mask)) = line.split_once(":\t") {
-            // Signals 32 and 33 are glibc's own: no program can change what becomes of them.
+            // Signals 32 and 33 are reserved by glibc; no program can change their disposition.
             let mask = u64::from_str_radix(mask, 16)? & !(0b11 << 31);
             writeln!(out, "{name} {mask:016x}")?;
         }

@@ -1,4 +1,4 @@
-//! Signals that are not heeded, and signals that hit too much.
+//! Ignored signals, and signals sent to too many processes.
 
 use crate::{Outcome, processes};
 use rustix::process::{Signal, getpid, getppid, kill_current_process_group, kill_process};
@@ -41,7 +41,7 @@ pub(crate) fn kill_parent(_: &str) -> Outcome {
     Ok(kill_process(parent, Signal::KILL)?)
 }
 
-/// One line, at once: whoever waits for it must see it.
+/// Prints a line and flushes, as somebody is waiting for it.
 fn say(text: &str) -> Outcome {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;

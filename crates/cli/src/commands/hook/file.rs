@@ -1,5 +1,5 @@
-//! A settings file of another program: read whole, and replaced in one step by another text, with its mode, and where a
-//! link leads rather than the link.
+//! A settings file of another program: read whole and replaced atomically, keeping its mode and following symbolic
+//! links.
 
 use anyhow::{Context, bail};
 use std::fs::{self, DirBuilder};
@@ -7,19 +7,19 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-/// More than anybody's settings.
+/// Larger than any real settings file.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// A file and what stands in it.
+/// A file and its contents.
 #[derive(Debug)]
 pub(super) struct SettingsFile {
-    /// Where it is, links followed.
+    /// Its path, with symbolic links resolved.
     path: PathBuf,
     text: Option<String>,
 }
 
 impl SettingsFile {
-    /// Reads it. That it is not there is no error.
+    /// Reads it. A missing file is not an error.
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let place = match path.canonicalize() {
             Ok(place) => place,
@@ -37,12 +37,12 @@ impl SettingsFile {
         Ok(Self { path: place, text })
     }
 
-    /// What stands in it.
+    /// Its contents.
     pub(super) fn text(&self) -> Option<&str> {
         self.text.as_deref()
     }
 
-    /// Puts another text in its place, or removes it. An error where it is no longer what was read.
+    /// Replaces the contents, or removes the file. An error if it has changed since it was read.
     pub(super) fn replace(&self, text: Option<&str>) -> anyhow::Result<()> {
         let path = self.path.display();
         let context = || format!("cannot write {path}");
@@ -56,7 +56,7 @@ impl SettingsFile {
             .mode(0o700)
             .create(dir)
             .with_context(context)?;
-        // For its owner alone, unless there was one with another mode.
+        // Mode 0600, unless the existing file has another mode.
         let mut draft = tempfile::NamedTempFile::new_in(dir).with_context(context)?;
         if self.text.is_some() {
             let mode = fs::metadata(&self.path)
@@ -88,7 +88,7 @@ impl SettingsFile {
 }
 
 fn read(path: &Path) -> io::Result<Option<String>> {
-    // Looked at first: opening a pipe would wait for ever.
+    // Checked before opening: opening a FIFO would block for ever.
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
         Ok(_) => return Err(io::Error::other("it is no regular file")),

@@ -1,4 +1,5 @@
-//! `agent-bash hook --install` and `--uninstall`: shows what would change in the agent's file, asks, writes.
+//! `agent-bash hook --install` and `--uninstall`: shows the change to the agent's file, asks for confirmation,
+//! writes it.
 
 use super::file::SettingsFile;
 use crate::Usage;
@@ -13,10 +14,10 @@ use std::ffi::OsString;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// The program's name, as it is found on `PATH`.
+/// The program's name as found on `PATH`.
 const NAME: &str = "agent-bash";
 
-/// Changes the agent's file. Exit code 1 where the user said no.
+/// Changes the agent's file. Exit code 1 if the user declined.
 pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     let agent = args.agent;
     let scope = if args.project {
@@ -65,7 +66,7 @@ pub(super) fn install(args: &HookArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-/// How the agent starts this program: by its name where that is what `PATH` leads to, else by its path.
+/// The command for the agent to run: our bare name if `PATH` resolves it to this program, else the full path.
 fn program(start: &Start) -> anyhow::Result<String> {
     let own = std::env::current_exe().context("cannot tell the path of this program")?;
     let own = own.canonicalize().with_context(|| {
@@ -108,7 +109,7 @@ fn diff(path: &Path, before: Option<&str>, after: Option<&str>) -> String {
     visible::shown(&diff).into_owned()
 }
 
-/// Asks the person at the terminal.
+/// Asks the user for confirmation on the terminal.
 fn agreed() -> anyhow::Result<bool> {
     if !io::stdin().is_terminal() {
         let error = "nobody can be asked here: --yes writes it without";
