@@ -106,7 +106,7 @@ fn opened_anew(fd: BorrowedFd<'_>, access: OFlags) -> io::Result<OwnedFd> {
     Ok(openat(CWD, path, flags, Mode::empty())?)
 }
 
-/// A socket. It cannot be reopened; instead each call passes MSG_DONTWAIT.
+/// A socket. It cannot be reopened; instead each call passes `MSG_DONTWAIT`.
 #[derive(Debug)]
 struct Socket(UnixStream);
 
