@@ -120,17 +120,51 @@ const RUN_IN_BACKGROUND: &str = "run_in_background";
 /// # Errors
 /// [`RequestError`]; nothing was started.
 pub fn parse_request(value: &Value) -> Result<Parsed, RequestError> {
-    match value {
-        Value::String(command) => {
-            let request = Request::new(command.clone());
-            check_command(&request.command)?;
-            Ok(Parsed {
-                request,
-                notices: Vec::new(),
-            })
+    let parsed = match value {
+        Value::String(command) => Parsed {
+            request: Request::new(command.clone()),
+            notices: Vec::new(),
+        },
+        Value::Object(fields) => parse_object(fields)?,
+        other => return Err(RequestError::NotAnObject(type_name(other))),
+    };
+    parsed.request.validate()?;
+    Ok(parsed)
+}
+
+impl Request {
+    /// Checks what the types of its public fields cannot say.
+    ///
+    /// # Errors
+    /// [`RequestError`]: a script, a session or a variable that no shell can be given.
+    pub fn validate(&self) -> Result<(), RequestError> {
+        if self.command.trim().is_empty() {
+            return Err(RequestError::EmptyCommand);
         }
-        Value::Object(fields) => parse_object(fields),
-        other => Err(RequestError::NotAnObject(type_name(other))),
+        if let Some(offset) = self.command.find('\0') {
+            return Err(RequestError::NulInCommand(offset));
+        }
+        if self.command.len() > MAX_COMMAND_BYTES {
+            return Err(RequestError::CommandTooLong {
+                bytes: self.command.len(),
+                max: MAX_COMMAND_BYTES,
+            });
+        }
+        if let Some(SessionName(name)) = &self.session
+            && name.trim().is_empty()
+        {
+            let name = Value::from(name.as_str());
+            return Err(bad("session", "a name that is not empty", &name));
+        }
+        for (name, value) in &self.env {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                return Err(RequestError::BadEnvName(name.clone()));
+            }
+            if value.as_ref().is_some_and(|value| value.contains('\0')) {
+                return Err(RequestError::BadEnvValue(name.clone()));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -142,7 +176,6 @@ fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
     let Some(command) = read.string("command")? else {
         return Err(RequestError::MissingCommand);
     };
-    check_command(&command)?;
     let mut request = Request {
         command,
         mode: read.mode()?,
@@ -150,7 +183,7 @@ fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
         cwd: read.string("cwd")?,
         head: read.count("head")?,
         tail: read.count("tail")?,
-        session: read.session()?,
+        session: read.string("session")?.map(SessionName),
         pty: read.boolean("pty")?,
         env: read.env()?,
         stdin: read.stdin()?,
@@ -228,22 +261,6 @@ fn nearest_field(name: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
-fn check_command(command: &str) -> Result<(), RequestError> {
-    if command.trim().is_empty() {
-        return Err(RequestError::EmptyCommand);
-    }
-    if let Some(offset) = command.bytes().position(|byte| byte == 0) {
-        return Err(RequestError::NulInCommand(offset));
-    }
-    if command.len() > MAX_COMMAND_BYTES {
-        return Err(RequestError::CommandTooLong {
-            bytes: command.len(),
-            max: MAX_COMMAND_BYTES,
-        });
-    }
-    Ok(())
-}
-
 /// Typed access to the fields; `null` counts as absent.
 struct Fields<'a>(&'a BTreeMap<&'static str, &'a Value>);
 
@@ -317,17 +334,6 @@ impl Fields<'_> {
         }
     }
 
-    fn session(&self) -> Result<Option<SessionName>, RequestError> {
-        match self.string("session")? {
-            Some(name) if name.trim().is_empty() => Err(bad(
-                "session",
-                "a name that is not empty",
-                &Value::String(name),
-            )),
-            name => Ok(name.map(SessionName)),
-        }
-    }
-
     fn stdin(&self) -> Result<StdinMode, RequestError> {
         match self.get("stdin") {
             None => Ok(StdinMode::Null),
@@ -347,14 +353,8 @@ impl Fields<'_> {
             return Err(bad("env", expected, value));
         };
         for (name, value) in entries {
-            if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(RequestError::BadEnvName(name.clone()));
-            }
             let value = match value {
                 Value::Null => None,
-                Value::String(text) if text.contains('\0') => {
-                    return Err(RequestError::BadEnvValue(name.clone()));
-                }
                 Value::String(text) => Some(text.clone()),
                 // `{"PORT": 8080}` has one reading.
                 Value::Number(number) => Some(number.to_string()),
