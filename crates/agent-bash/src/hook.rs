@@ -17,7 +17,8 @@ pub use agents::{AGENTS, Agent, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, by_nam
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
-use judge::{Decision, GoOn};
+use agents::agent::GoOn;
+use judge::Decision;
 use serde_json::Value;
 
 /// The exit code that blocks a call in every agent, with what was written to stderr as the reason.

@@ -6,43 +6,16 @@
 
 pub(crate) mod adapters;
 mod bang;
+mod facts;
 mod modes;
 mod paged;
 mod standard;
 mod wording;
 mod workspace;
 
-pub use bang::{annotated_bang_output, bang};
-
-use crate::refusal::Refusal;
-use agent_bash_core::{Notice, OutputLimits, Status, TextLayout};
+use agent_bash_core::TextLayout;
 use agent_bash_sink::{CarriageReturn, SinkReport, TailBuffer};
-
-/// Everything a text is made from.
-#[derive(Debug, Clone, Copy)]
-pub struct Facts<'a> {
-    /// How the call ended.
-    pub end: End<'a>,
-    /// Number of the signal that ended its shell, where one did.
-    pub shell_signal: Option<i32>,
-    /// The command as it was given.
-    pub command: &'a str,
-    /// What was printed: one stream, or stdout and stderr.
-    pub printed: &'a [SinkReport],
-    /// What else is worth knowing.
-    pub notices: &'a [Notice],
-    /// The limits in force, which the texts name.
-    pub limits: OutputLimits,
-}
-
-/// How a call ended, as the layouts tell it apart.
-#[derive(Debug, Clone, Copy)]
-pub enum End<'a> {
-    /// A stage refused it; nothing was started.
-    Refused(&'a Refusal),
-    /// It was started.
-    Ran(&'a Status),
-}
+pub use facts::{End, Facts};
 
 /// Writes the text in the given layout.
 pub fn write(layout: TextLayout, facts: &Facts<'_>) -> String {

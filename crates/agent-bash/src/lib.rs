@@ -14,7 +14,9 @@
 
 pub mod adapters;
 mod apart;
+mod approval;
 pub mod artifacts;
+mod call;
 pub mod hook;
 mod host;
 pub mod in_order;
@@ -30,6 +32,7 @@ pub mod settings;
 mod shell;
 mod stage;
 mod tool;
+mod wiring;
 
 pub use agent_bash_core as core;
 pub use agent_bash_exec as exec;
@@ -39,16 +42,15 @@ pub use agent_bash_pty as pty;
 pub use agent_bash_sink as sink;
 
 pub use apart::apart;
+pub use approval::{AllowAll, Approval, Approver, Denied, Proposal};
+pub use call::{Account, CallOptions, Keep};
 pub use host::HostContext;
-pub use pipeline::Account;
-pub use refusal::{APPROVAL_RULE, Refusal, RuleRefusal};
+pub use refusal::{APPROVAL_RULE, DirectoryError, Refusal, RuleRefusal};
 pub use session::Session;
 pub use shell::shell_in_force;
-pub use stage::approve::{AllowAll, Approval, Approver, Denied, Proposal};
-pub use stage::background::JobStarter;
 pub use stage::parse_input::Input;
-pub use stage::working_directory::DirectoryError;
-pub use tool::{BashTool, BashToolBuilder, CallOptions, Keep, LiveFeed};
+pub use tool::{BashTool, BashToolBuilder, LiveFeed};
+pub use wiring::JobStarter;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

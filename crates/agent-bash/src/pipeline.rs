@@ -2,7 +2,8 @@
 //! that refuses ends the call, and nothing has been started.
 //! What a call asks of parts that are missing is refused by `stage::offer`, not ignored.
 
-use crate::panics::{Panicked, caught, caught_in};
+use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
+use crate::panics::{caught, caught_in};
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::last_pipeline;
@@ -11,66 +12,8 @@ use crate::stage::{
     approve, artifact, background, intercept, normalise, offer, parse_input, run, safe_mode,
     safety, shape, terminal, timeout, working_directory,
 };
-use crate::tool::{CallOptions, Wiring};
-use agent_bash_core::{
-    Caller, Cancel, Mode, NotStarted, Notice, Outcome, OutputLimits, ToolResult, Window,
-};
-use agent_bash_exec::Job;
-use agent_bash_sink::{CallOutput, SinkReport};
-use std::path::PathBuf;
-
-/// What is known of a call, whatever becomes of it.
-pub(crate) struct Call {
-    /// The script as it was given; empty where the request was not understood.
-    pub(crate) command: String,
-    /// Where it runs; absolute.
-    pub(crate) cwd: PathBuf,
-    /// The model's other tools, where the call names them.
-    pub(crate) tools: Option<Vec<String>>,
-    /// What the stages noticed.
-    pub(crate) notices: Vec<Notice>,
-    /// It passed all checks.
-    pub(crate) allowed: bool,
-    /// From here on something of it may run.
-    pub(crate) started: bool,
-    /// What its reader takes of a text.
-    pub(crate) window: Option<Window>,
-}
-
-/// What became of a call that was started.
-pub(crate) enum Ended {
-    /// It has ended.
-    Ran(Box<Ran>),
-    /// It goes on without its caller.
-    Detached(Job),
-    /// Nobody knows how it did.
-    Lost(Panicked),
-}
-
-/// A call that was started and has ended.
-pub(crate) struct Ran {
-    /// What the executor observed.
-    pub(crate) outcome: Outcome,
-    /// What was printed.
-    pub(crate) output: CallOutput,
-    /// The pipeline that ran, where filters were lifted from its end.
-    pub(crate) lifted_from: Option<String>,
-    /// The leading words of each stage of the pipeline that the script ends with, if it ends with one.
-    pub(crate) last_pipeline: Option<Vec<Vec<String>>>,
-}
-
-/// A call that is over, as data: its result, and what a text of another form is made from.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Account {
-    /// The result.
-    pub result: ToolResult,
-    /// What was printed: one stream, or stdout and stderr; nothing where nothing was started.
-    pub printed: Vec<SinkReport>,
-    /// The limits that were in force for what is shown.
-    pub limits: OutputLimits,
-    /// Why nothing was started, where nothing was.
-    pub refusal: Option<Refusal>,
-}
+use crate::wiring::Wiring;
+use agent_bash_core::{Caller, Cancel, Mode, NotStarted};
 
 /// Takes a call through all stages.
 pub(crate) async fn call(
@@ -161,7 +104,7 @@ async fn stages(
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let last_pipeline = last_pipeline::read(&request);
-    let decisions = run::Decisions {
+    let decisions = Decisions {
         // `cd x | head -1` moves nobody. What is still a pipeline is below the shell anyway.
         subshell: is_lifted && request.session.is_some() && last_pipeline.is_none(),
         report_stages: last_pipeline.is_some(),

@@ -2,10 +2,10 @@
 //!
 //! The texts around a refusal differ between profiles and are written by [`crate::layout`].
 
-use crate::stage::approve::Denied;
-use crate::stage::working_directory::DirectoryError;
+use crate::approval::Denied;
 use agent_bash_core::{NotStarted, RequestError, Status};
 use agent_bash_policy::{Check, Finding};
+use std::path::PathBuf;
 
 /// A stage's refusal. Nothing of the script has run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -31,6 +31,25 @@ pub enum Refusal {
     /// The caller called it off before it was started.
     #[error("cancelled before it was started")]
     Cancelled,
+}
+
+/// The working directory is none; its texts are fixed by docs/contract.md.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DirectoryError {
+    /// Nothing is there.
+    #[error("Working directory does not exist: {}", .0.display())]
+    Missing(PathBuf),
+    /// Something else is there.
+    #[error("Working directory is not a directory: {}", .0.display())]
+    NotADirectory(PathBuf),
+    /// The system would not say.
+    #[error("Working directory is not accessible: {}: {reason}", path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// The system's reason.
+        reason: String,
+    },
 }
 
 /// A rule of the policy that refused a command.

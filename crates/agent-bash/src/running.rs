@@ -6,8 +6,8 @@
 
 mod recent;
 
+use crate::call::Account;
 use crate::in_order::begin;
-use crate::pipeline::Account;
 use crate::stage::parse_input::Input;
 use crate::{BashTool, CallOptions, Keep};
 use agent_bash_core::{Cancel, Clock, Executor, Flow, OutputConsumer, StreamId, Window};

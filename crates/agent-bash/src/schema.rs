@@ -7,14 +7,14 @@ mod fields;
 mod modes;
 mod paged;
 mod standard;
+mod words;
 mod workspace;
 
 use agent_bash_core::{Profile, TextLayout};
 use agent_bash_policy::{SafeLevel, SafeMode};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::path::Path;
-use std::time::Duration;
 
 /// The tool as a model meets it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -49,33 +49,22 @@ impl ToolSchema {
 /// The tool under `profile`, in the working directory `cwd`.
 pub fn tool(profile: &Profile, cwd: &Path) -> ToolSchema {
     let cwd = cwd.display().to_string();
-    let description = match profile.layout {
-        TextLayout::Standard => standard::description(profile, &cwd),
-        TextLayout::Modes => modes::description(&cwd),
-        TextLayout::Paged => paged::description(profile, &cwd),
-        TextLayout::Workspace => workspace::description(profile, &cwd),
+    let (description, field): (String, fn(&Profile, &str) -> Value) = match profile.layout {
+        TextLayout::Standard => (standard::description(profile, &cwd), fields::field),
+        TextLayout::Modes => (modes::description(&cwd), modes::field),
+        TextLayout::Paged => (paged::description(profile, &cwd), fields::field),
+        TextLayout::Workspace => (workspace::description(profile, &cwd), fields::field),
     };
+    let properties: Map<String, Value> = profile
+        .schema_fields
+        .iter()
+        .map(|name| ((*name).to_owned(), field(profile, name)))
+        .collect();
     ToolSchema {
         name: "bash".to_owned(),
         description,
-        input_schema: fields::schema(profile),
+        input_schema: json!({ "type": "object", "required": ["command"], "properties": properties }),
     }
-}
-
-/// `30 seconds`, `15 minutes`, `24 hours`: the largest unit of which it is a whole number, from two on.
-fn words(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    for (unit, length) in [("hours", 3600), ("minutes", 60)] {
-        if seconds >= 2 * length && seconds.is_multiple_of(length) {
-            return format!("{} {unit}", seconds / length);
-        }
-    }
-    let unit = if duration == Duration::from_secs(1) {
-        "second"
-    } else {
-        "seconds"
-    };
-    format!("{} {unit}", duration.as_secs_f64())
 }
 
 #[cfg(test)]
@@ -196,20 +185,6 @@ mod tests {
             let schema = serde_json::to_string_pretty(&tool.input_schema).unwrap();
             let whole = format!("{}\n\n{}\n\n{schema}", tool.name, tool.description);
             insta::assert_snapshot!(format!("tool_{}", profile.name.as_str()), whole);
-        }
-    }
-
-    #[test]
-    fn durations_are_written_in_words() {
-        for (seconds, want) in [
-            (1, "1 second"),
-            (30, "30 seconds"),
-            (90, "90 seconds"),
-            (300, "5 minutes"),
-            (3600, "60 minutes"),
-            (86_400, "24 hours"),
-        ] {
-            assert_eq!(words(Duration::from_secs(seconds)), want);
         }
     }
 }

@@ -2,21 +2,19 @@
 //! many tasks at once.
 
 use crate::HostContext;
-use crate::in_order::Queues;
-use crate::pipeline::{self, Account};
+use crate::approval::{AllowAll, Approver};
+use crate::call::{Account, CallOptions};
+use crate::pipeline;
 use crate::schema::{self, ToolSchema};
 use crate::shell::shell_in_force;
-use crate::stage::approve::{AllowAll, Approver};
-use crate::stage::audit::Audit;
-use crate::stage::background::JobStarter;
 use crate::stage::parse_input::Input;
-use crate::stage::terminal::Terminal;
+use crate::wiring::{Audit, Interception, JobStarter, Terminal, Wiring};
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
-    Profile, Shell, StdinSource, StreamId, ToolResult, Window,
+    Profile, Shell, StreamId, ToolResult,
 };
 use agent_bash_policy::{
-    Context, Dialect, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
+    Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
 };
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
 use agent_bash_sink::LiveUpdates;
@@ -24,109 +22,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The tool. Cheap to clone; all clones are the same tool.
 #[derive(Clone)]
 pub struct BashTool {
     pub(crate) wiring: Arc<Wiring>,
-}
-
-/// What the stages read: every decision of the host, and nothing that a call changes.
-#[derive(Clone)]
-pub(crate) struct Wiring {
-    pub(crate) profile: Profile,
-    pub(crate) host: HostContext,
-    pub(crate) executor: Arc<dyn Executor>,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
-    pub(crate) approver: Arc<dyn Approver>,
-    pub(crate) rules: RuleSelection,
-    pub(crate) interception: Option<Arc<Interception>>,
-    pub(crate) safe_mode: Option<SafeMode>,
-    pub(crate) environment: BaseEnvironment,
-    /// How it was made.
-    pub(crate) environment_policy: EnvironmentPolicy,
-    /// A missing shell is reported by each call, as the contract wants it, not when the tool is made.
-    pub(crate) shell: Result<Shell, NotStarted>,
-    pub(crate) limits: Limits,
-    /// Put before every command.
-    pub(crate) prefix: Option<String>,
-    /// Whether the executor has persistent shells.
-    pub(crate) sessions: bool,
-    pub(crate) jobs: Option<Arc<dyn JobStarter>>,
-    pub(crate) audit: Option<Audit>,
-    pub(crate) terminal: Option<Terminal>,
-    /// Who is about to use which persistent shell.
-    pub(crate) queues: Arc<Queues>,
-}
-
-impl Wiring {
-    /// What the shell reads that commands are run by.
-    pub(crate) fn dialect(&self) -> Dialect {
-        let shell = self.shell.as_ref();
-        shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell.path))
-    }
-}
-
-/// Rules about commands for which the model has a better tool, and what follows from a match.
-pub(crate) struct Interception {
-    pub(crate) mode: InterceptMode,
-    pub(crate) rules: Interceptor,
-}
-
-/// What a caller adds to a request: things that are no part of its JSON.
-#[derive(Default)]
-pub struct CallOptions<'a> {
-    /// Gets the output as it comes, raw, before anything is cut. It is called on the way of the output, so a slow one
-    /// slows the command; after [`agent_bash_core::Flow::Stop`] it is called no more, and the command goes on.
-    pub live: Option<&'a mut dyn OutputConsumer>,
-    /// What the command reads.
-    pub stdin: StdinSource,
-    /// Runs the command on a terminal of its own, whether or not the tool offers one to its calls. The terminal is its input;
-    /// nobody needs to see it.
-    pub terminal: Option<Arc<dyn Executor>>,
-    /// The call wants to be free of a sandbox, for the reason given: [`Approver::escalate`] is asked instead of
-    /// [`Approver::approve`].
-    pub escalation: Option<String>,
-    /// Whether its whole output is to be kept, also where the result shows all of it.
-    pub keep: Option<Keep>,
-    /// The tools that the model has beside this one, for this call, in place of [`HostContext::tools`].
-    pub tools: Option<Vec<String>>,
-    /// What whoever reads the text takes of one, where that may be less than the profile shows. The text fits it, with
-    /// everything that is said beside the output.
-    pub window: Option<Window>,
-}
-
-/// A word that may be given while a call runs: that not all of its output was shown by whoever watches, so that it is to be
-/// kept. Clones are the same word.
-#[derive(Debug, Clone, Default)]
-pub struct Keep(Arc<AtomicBool>);
-
-impl Keep {
-    /// Gives it.
-    pub fn set(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-
-    /// Whether it was given.
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-}
-
-impl fmt::Debug for CallOptions<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CallOptions")
-            .field("live", &self.live.is_some())
-            .field("stdin", &self.stdin)
-            .field("terminal", &self.terminal.is_some())
-            .field("escalation", &self.escalation)
-            .field("keep", &self.keep)
-            .field("tools", &self.tools)
-            .field("window", &self.window)
-            .finish()
-    }
 }
 
 impl BashTool {

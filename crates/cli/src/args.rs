@@ -27,7 +27,7 @@ pub(crate) use run::RunArgs;
 pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
 pub(crate) use values::session_name;
-pub(crate) use values::{ProfileArg, SafeLevelArg, StdinArg};
+pub(crate) use values::{DEFAULT_SESSION, ProfileArg, SafeLevelArg, StdinArg};
 
 use clap::{Parser, Subcommand};
 
@@ -45,9 +45,6 @@ Exit codes of `run`: the command's own; 128 + n if signal n ended it; 124 after 
 2 is a mistake on this command line.
 
 Logs go to stderr where AGENT_BASH_LOG is set (AGENT_BASH_LOG=debug).";
-
-/// The on-disk session of one-shot commands.
-pub(crate) const DEFAULT_SESSION: &str = "cli";
 
 /// The shell runtime for coding agents: one call in, one honest result out.
 #[derive(Debug, Parser)]

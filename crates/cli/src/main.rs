@@ -13,6 +13,7 @@ mod signals;
 mod start;
 mod table;
 mod theme;
+mod usage;
 mod words;
 
 use args::{Cli, Command};
@@ -20,18 +21,7 @@ use clap::Parser;
 use start::Start;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-
-/// An error in the arguments, as opposed to one while carrying them out. Exit code 2, like clap's own.
-#[derive(Debug)]
-pub(crate) struct Usage(pub(crate) String);
-
-impl std::fmt::Display for Usage {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Usage {}
+use usage::Usage;
 
 const USAGE_ERROR: u8 = 2;
 

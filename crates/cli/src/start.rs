@@ -1,7 +1,7 @@
 //! The process state we were started with: read once, here, and passed down.
 
-use crate::Usage;
 use crate::args::{ProfileArg, SafeLevelArg};
+use crate::usage::Usage;
 use agent_bash::HostContext;
 use agent_bash::process::supervisor::Token;
 use agent_bash::settings::{self, Loaded, SettingsError};

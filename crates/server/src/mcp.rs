@@ -10,6 +10,7 @@ mod instructions;
 mod jobs;
 mod log;
 mod message;
+mod options;
 mod reading;
 mod served;
 mod so_far;
@@ -17,8 +18,9 @@ mod tools;
 mod transport;
 mod windows;
 
+pub use options::Options;
+
 use agent_bash::Session;
-use agent_bash::adapters::Adapter;
 use agent_bash::core::{Cancel, Clock};
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
@@ -35,19 +37,6 @@ const AFTER_GRACE: Duration = Duration::from_secs(2);
 
 /// How long a client that does not read may delay our exit.
 const LAST_WORDS: Duration = Duration::from_secs(1);
-
-/// Options of a server.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// A call that takes longer is answered with a handle and continues. Zero: calls are never answered early.
-    pub handle_after: Duration,
-    /// Answers carry the result as structured data beside the text, and `bash` has an output schema. For programs:
-    /// agents that find structured data show their model its JSON instead of the text.
-    pub structured: bool,
-    /// Offer this adapter's tools instead of our own. Its calls are never answered early; handles are the adapter's
-    /// own matter.
-    pub adapter: Option<&'static Adapter>,
-}
 
 /// Serves one client until its input ends, it disconnects, or `stop` is triggered. Running commands are cancelled
 /// then, including those with a handle; background jobs live on.

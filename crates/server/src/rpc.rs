@@ -26,9 +26,9 @@ use agent_bash::panics::caught_in;
 use agent_bash::process::SystemClock;
 use agent_bash::running::Running;
 use in_flight::{InFlight, Kind};
+use message::Response;
 use outbox::Outbox;
 use read::Asked;
-use serde_json::value::RawValue;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -102,9 +102,6 @@ where
     }
     read
 }
-
-/// A response whose data is already serialised.
-type Response = RpcResponse<Box<RawValue>>;
 
 fn response(id: Option<RpcId>, kind: &str, answer: dispatch::Answer) -> Response {
     match answer {

@@ -1,7 +1,7 @@
 //! Artifact numbers: handed out in ascending order under a file lock, across all processes that share the
 //! directory, and never reused.
 
-use crate::artifact_dir::ids;
+use crate::artifact_list::ids;
 use crate::artifact_options::Naming;
 use crate::private_dir::{self, PrivateDir};
 use agent_bash_core::{ArtifactId, ArtifactMeta, StreamId};

@@ -5,78 +5,26 @@
 //! cleaning up after dead processes in `sweep`, reading in `view`.
 
 use crate::allocate;
+use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
 use crate::artifact_options::{ArtifactDirOptions, SessionNameError};
 use crate::artifact_writer::FileWriter;
-use crate::private_dir::PrivateDir;
 use crate::quota;
+use crate::shared_dir::SharedDir;
 use crate::sidecar::{Lifetime, Sidecar};
 use crate::sweep;
 use crate::view::FileView;
 use agent_bash_core::{
-    ArtifactError, ArtifactId, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactUriError,
-    ArtifactWriter, Status, StreamId, Timestamp,
+    ArtifactError, ArtifactId, ArtifactMeta, ArtifactStore, ArtifactUriError, ArtifactWriter,
+    StreamId, Timestamp,
 };
-use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 /// A session's artifacts. Dropping it removes those it created, if their [`Lifetime`] is the session's.
 #[derive(Debug)]
 pub struct ArtifactDir {
-    shared: Arc<Shared>,
-}
-
-/// The part that writers share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) options: ArtifactDirOptions,
-    state: Mutex<State>,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    dir: Option<Arc<PrivateDir>>,
-    /// Created through this value and not removed since.
-    made: BTreeSet<ArtifactId>,
-}
-
-/// One artifact in a listing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ArtifactInfo {
-    /// The reference as results carry it. If another process is still writing the artifact, its current length.
-    pub artifact: ArtifactRef,
-    /// The command, or the first 16 KB of it.
-    pub command: String,
-    /// The directory it ran in.
-    pub cwd: String,
-    /// When it was started.
-    pub started_at: Timestamp,
-    /// How long it took.
-    pub duration: Duration,
-    /// How it ended.
-    pub status: Status,
-    /// Whether processes that outlived the call may still write it.
-    pub shared: bool,
-}
-
-/// How much was removed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Removed {
-    /// Artifacts.
-    pub artifacts: u64,
-    /// Their length in bytes.
-    pub bytes: u64,
-}
-
-/// What [`ArtifactDir::clear`] did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cleared {
-    /// What is gone.
-    pub removed: Removed,
-    /// Artifacts that are still in use and were therefore kept.
-    pub kept: u64,
+    shared: Arc<SharedDir>,
 }
 
 /// Why an artifact cannot be read. The contract fixes these texts.
@@ -133,16 +81,13 @@ impl ArtifactDir {
     pub fn new(options: ArtifactDirOptions) -> Result<Self, SessionNameError> {
         options.check_session()?;
         Ok(Self {
-            shared: Arc::new(Shared {
-                options,
-                state: Mutex::default(),
-            }),
+            shared: Arc::new(SharedDir::new(options)),
         })
     }
 
     /// Where the artifacts are or will be.
     pub fn path(&self) -> PathBuf {
-        let Shared { options, .. } = &*self.shared;
+        let SharedDir { options, .. } = &*self.shared;
         let mut path = options.root.clone();
         path.extend(options.below());
         path
@@ -232,6 +177,29 @@ impl ArtifactDir {
     pub fn sweep_when_due(root: &Path, now: Timestamp) -> Removed {
         sweep::sweep_when_due(root, now)
     }
+
+    fn create_once(
+        &self,
+        meta: &ArtifactMeta,
+        stream: StreamId,
+    ) -> Result<Box<dyn ArtifactWriter>, ArtifactError> {
+        let shared = &self.shared;
+        let failed = |source| {
+            let path = shared.options.root.join(&shared.options.session);
+            let what = format!("making an artifact below {}", path.display());
+            ArtifactError::Io { what, source }
+        };
+        let dir = shared.make().map_err(failed)?;
+        quota::make_room(&dir, &shared.options, 0, None)?;
+        let (id, name, file) = {
+            // Threads of this process queue on the mutex, so only other processes contend for the file lock.
+            let _turn = shared.state();
+            allocate::allocate(shared.options.naming, &dir, meta, stream).map_err(failed)?
+        };
+        let sidecar = Sidecar::new(id, name, stream, meta, shared.options.lifetime);
+        let writer = FileWriter::new(shared.clone(), dir, file, sidecar).map_err(failed)?;
+        Ok(Box::new(writer))
+    }
 }
 
 impl Drop for ArtifactDir {
@@ -246,109 +214,12 @@ impl ArtifactStore for ArtifactDir {
         meta: &ArtifactMeta,
         stream: StreamId,
     ) -> Result<Box<dyn ArtifactWriter>, ArtifactError> {
-        self.shared
-            .create(meta, stream)
-            .or_else(|error| match error {
-                // Another process removed the empty directory after we opened it.
-                ArtifactError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
-                    self.shared.create(meta, stream)
-                }
-                error => Err(error),
-            })
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn create(
-        self: &Arc<Self>,
-        meta: &ArtifactMeta,
-        stream: StreamId,
-    ) -> Result<Box<dyn ArtifactWriter>, ArtifactError> {
-        let failed = |source| {
-            let path = self.options.root.join(&self.options.session);
-            let what = format!("making an artifact below {}", path.display());
-            ArtifactError::Io { what, source }
-        };
-        let dir = self.make().map_err(failed)?;
-        quota::make_room(&dir, &self.options, 0, None)?;
-        let (id, name, file) = {
-            // Threads of this process queue on the mutex, so only other processes contend for the file lock.
-            let _turn = self.state();
-            allocate::allocate(self.options.naming, &dir, meta, stream).map_err(failed)?
-        };
-        let sidecar = Sidecar::new(id, name, stream, meta, self.options.lifetime);
-        let writer = FileWriter::new(self.clone(), dir, file, sidecar).map_err(failed)?;
-        Ok(Box::new(writer))
-    }
-
-    /// Records a completed artifact.
-    pub(crate) fn made(&self, id: ArtifactId) {
-        self.state().made.insert(id);
-    }
-
-    /// The directory, created if missing.
-    fn make(&self) -> io::Result<Arc<PrivateDir>> {
-        let mut state = self.state();
-        if let Some(dir) = &state.dir
-            && !dir.is_gone()
-        {
-            return Ok(dir.clone());
-        }
-        let dir = Arc::new(PrivateDir::create(
-            &self.options.root,
-            &self.options.below(),
-        )?);
-        state.dir = Some(dir.clone());
-        Ok(dir)
-    }
-
-    /// The directory, if it exists.
-    fn look(&self) -> io::Result<Arc<PrivateDir>> {
-        if let Some(dir) = &self.state().dir {
-            return Ok(dir.clone());
-        }
-        PrivateDir::open(&self.options.root, &self.options.below()).map(Arc::new)
-    }
-}
-
-/// The artifacts that have a sidecar, oldest first.
-pub(crate) fn ids(dir: &PrivateDir) -> Vec<ArtifactId> {
-    let names = dir.names().unwrap_or_default();
-    let ids: BTreeSet<ArtifactId> = names
-        .iter()
-        .filter_map(|name| Sidecar::id_of(name))
-        .collect();
-    ids.into_iter().collect()
-}
-
-pub(crate) fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> {
-    let done = sidecar.done.as_ref()?;
-    let mut artifact = sidecar.reference(dir)?;
-    if done.shared {
-        artifact.bytes = dir.size(&sidecar.file).max(artifact.bytes);
-    }
-    Some(ArtifactInfo {
-        artifact,
-        command: sidecar.command.clone(),
-        cwd: sidecar.cwd.clone(),
-        started_at: sidecar.started_at,
-        duration: Duration::from_millis(done.duration_ms),
-        status: done.status.clone(),
-        shared: done.shared,
-    })
-}
-
-impl Removed {
-    /// Removes an artifact and counts it if that worked.
-    pub(crate) fn take(&mut self, sidecar: &Sidecar, dir: &PrivateDir) {
-        let bytes = dir.size(&sidecar.file);
-        if sidecar.remove(dir).is_ok() {
-            self.artifacts += 1;
-            self.bytes += bytes;
-        }
+        self.create_once(meta, stream).or_else(|error| match error {
+            // Another process removed the empty directory after we opened it.
+            ArtifactError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                self.create_once(meta, stream)
+            }
+            error => Err(error),
+        })
     }
 }

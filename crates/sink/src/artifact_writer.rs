@@ -1,9 +1,9 @@
 //! Writes one artifact: size cap, counts, line index. An artifact is either finished or removed.
 
-use crate::artifact_dir::Shared;
 use crate::line_index::LineIndex;
 use crate::private_dir::PrivateDir;
 use crate::quota;
+use crate::shared_dir::SharedDir;
 use crate::sidecar::{Done, Sidecar};
 use agent_bash_core::{ArtifactEnd, ArtifactError, ArtifactRef, ArtifactWriter};
 use std::fs::File;
@@ -16,7 +16,7 @@ const STEP: u64 = 8 << 20;
 
 /// Writes one artifact. Dropping it unfinished removes what was written.
 pub(crate) struct FileWriter {
-    shared: Arc<Shared>,
+    shared: Arc<SharedDir>,
     dir: Arc<PrivateDir>,
     file: File,
     sidecar: Sidecar,
@@ -32,7 +32,7 @@ pub(crate) struct FileWriter {
 impl FileWriter {
     /// Takes a new, empty file and writes its sidecar.
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        shared: Arc<SharedDir>,
         dir: Arc<PrivateDir>,
         file: File,
         sidecar: Sidecar,

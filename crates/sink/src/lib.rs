@@ -17,6 +17,7 @@
 
 mod allocate;
 mod artifact_dir;
+mod artifact_list;
 mod artifact_options;
 mod artifact_writer;
 mod audit_file;
@@ -35,6 +36,7 @@ mod sanitise;
 mod scan;
 mod search;
 mod session_claim;
+mod shared_dir;
 mod sidecar;
 mod sink;
 mod spill;
@@ -45,7 +47,8 @@ mod view;
 mod window;
 mod wording;
 
-pub use artifact_dir::{ArtifactDir, ArtifactInfo, Cleared, LookupError, Removed, open_artifact};
+pub use artifact_dir::{ArtifactDir, LookupError, open_artifact};
+pub use artifact_list::{ArtifactInfo, Cleared, Removed};
 pub use artifact_options::{ArtifactDirOptions, ArtifactLimits, Naming, SessionNameError};
 pub use audit_file::AuditFile;
 pub use call::{CallOptions, CallOutput, CallReport};

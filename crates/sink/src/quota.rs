@@ -2,7 +2,7 @@
 //! first.
 
 use crate::allocate::COUNTER;
-use crate::artifact_dir::{Removed, ids};
+use crate::artifact_list::{Removed, ids};
 use crate::artifact_options::ArtifactDirOptions;
 use crate::private_dir::PrivateDir;
 use crate::sidecar::Sidecar;

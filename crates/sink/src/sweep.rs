@@ -1,7 +1,7 @@
 //! Removes expired artifacts: those of dead processes and those older than a day.
 
 use crate::allocate::{COUNTER, forget};
-use crate::artifact_dir::{ArtifactInfo, Cleared, Removed, ids, info};
+use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
 use crate::artifact_options::DIRECTORY;
 use crate::private_dir::PrivateDir;
 use crate::sidecar::{Lifetime, Sidecar};

@@ -14,6 +14,7 @@ mod feed;
 mod host_terminal;
 mod input;
 mod jobs_state;
+mod options;
 mod pager_state;
 mod prompt;
 mod show;
@@ -21,39 +22,9 @@ mod terminals;
 mod transcript;
 
 pub use agent_bash_render::Theme;
+pub use options::{TuiError, TuiOptions};
 pub use show::show;
 pub use terminals::Terminals;
-
-use agent_bash::Session;
-use agent_bash::core::{Cancel, Clock};
-use std::io;
-use std::sync::Arc;
-
-/// The configuration of the interface.
-#[derive(Debug)]
-pub struct TuiOptions {
-    /// The session that runs commands.
-    pub session: Arc<Session>,
-    /// Used for every wait.
-    pub clock: Arc<dyn Clock>,
-    /// How it looks.
-    pub theme: Theme,
-    /// Terminals for commands; their executor must be the one the session's tool was built with. `None` if it has
-    /// none.
-    pub terminals: Option<Terminals>,
-    /// Whether commands run on terminals from the start.
-    pub on_terminal: bool,
-    /// Ends the interface, as a signal does.
-    pub stop: Cancel,
-}
-
-/// Why the interface failed.
-#[derive(Debug, thiserror::Error)]
-pub enum TuiError {
-    /// I/O on the host's terminal failed.
-    #[error("the terminal: {0}")]
-    Terminal(io::Error),
-}
 
 /// Runs the interface on this process's terminal until the user quits or `stop` is triggered. Commands still
 /// running then are ended; background jobs live on. The terminal is restored on every way out.

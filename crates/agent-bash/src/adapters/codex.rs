@@ -1,20 +1,11 @@
 //! The `exec_command` and `write_stdin` of Codex: an answer comes after a time, and the command goes on.
 
 use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted, Written};
-use crate::layout::adapters::codex::{write_exec, write_stdin};
+use crate::layout::adapters::codex::{budget, write_exec, write_stdin};
 use agent_bash_core::{Request, Streams};
 use agent_bash_pty::PtySize;
 use std::path::Path;
 use std::time::Duration;
-
-/// Bytes that are counted as one token.
-pub(crate) const BYTES_PER_TOKEN: usize = 4;
-
-/// Tokens of output in an answer where nothing else is asked for.
-const TOKENS: u64 = 10_000;
-
-/// What may be asked for, at most: so much of both ends of an output is at hand.
-const MOST_TOKENS: u64 = 32_768;
 
 /// When an answer to a new command, or to what was written, comes at the latest.
 const YIELDS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(30)];
@@ -164,12 +155,6 @@ fn stdin(given: &CallFields) -> Result<Plan, String> {
         chars: chars.to_owned(),
         wait: wait.clamp(least, most),
     }))
-}
-
-/// Bytes of output that an answer may have.
-pub(crate) fn budget(given: &CallFields) -> usize {
-    let tokens = given.count("max_output_tokens").unwrap_or(TOKENS);
-    tokens.min(MOST_TOKENS) as usize * BYTES_PER_TOKEN
 }
 
 #[cfg(test)]

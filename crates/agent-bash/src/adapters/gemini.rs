@@ -1,7 +1,7 @@
 //! The `run_shell_command` of gemini-cli.
 
 use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
-use crate::layout::adapters::gemini::write;
+use crate::layout::adapters::gemini::{SHOWN, write};
 use agent_bash_core::{Mode, Request, Streams, Truncation};
 use std::time::Duration;
 
@@ -75,12 +75,6 @@ volume while still capturing necessary information.
       Signal: Only included if process was terminated by a signal.
       Background PIDs: Only included if background processes were started.
       Process Group PGID: Only included if available.";
-
-/// Of an output, so much is shown …
-pub(crate) const SHOWN: usize = 40_000;
-
-/// … and so much of that is its beginning, where it is longer.
-pub(crate) const FIRST_SHOWN: usize = 8_000;
 
 /// The longest that an answer waits for what a background command prints first.
 const LONGEST_DELAY: Duration = Duration::from_secs(30);

@@ -1,7 +1,7 @@
 //! The `shell` of `OpenAI`'s Responses API: several commands in one call, an outcome for each.
 
 use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
-use crate::layout::adapters::openai_shell::write;
+use crate::layout::adapters::openai_shell::{share, write};
 use agent_bash_core::{Request, Streams};
 use serde_json::json;
 
@@ -63,10 +63,4 @@ fn window(share: u64) -> usize {
         .saturating_sub(FOR_NOTES)
         .max(share.min(FOR_NOTES))
         .max(1) as usize
-}
-
-/// What each of so many commands may show: they share the length that was asked for.
-pub(crate) fn share(given: &CallFields, commands: usize) -> Option<u64> {
-    let length = given.count("max_output_length")?;
-    Some(length / commands.max(1) as u64)
 }

@@ -1,7 +1,7 @@
 //! From what an agent writes to the call that is judged. All agents write the same four fields; what else they write is
 //! theirs.
 
-use super::Agent;
+use super::agents::Agent;
 use crate::stage::parse_input::{self, Input};
 use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
 use serde::Deserialize;

@@ -1,5 +1,6 @@
 //! Whether a command may run, as the user's settings have it: the same questions that a call through the tool meets.
 
+use super::agents::agent::GoOn;
 use super::call::Call;
 use crate::HostContext;
 use crate::settings::{self, Settings};
@@ -7,7 +8,6 @@ use agent_bash_core::{Notice, NoticeKind, visible};
 use agent_bash_policy::{
     Context, Dialect, Finding, InterceptMode, Interceptor, SafeMode, Verdict, safe_run,
 };
-use serde_json::{Map, Value};
 use std::ffi::OsStr;
 
 /// What the agent is told.
@@ -17,15 +17,6 @@ pub(super) enum Decision {
     Refuse(String),
     /// Nothing, or only what goes with it.
     GoOn(GoOn),
-}
-
-/// What goes with a command that nothing speaks against: whether it runs is as open as without us.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct GoOn {
-    /// The tool is to be given this instead.
-    pub(super) input: Option<Map<String, Value>>,
-    /// What the model should know.
-    pub(super) advice: Option<String>,
 }
 
 /// Judges the command.

@@ -9,8 +9,25 @@ use agent_bash_core::{NoticeKind, Status, StreamId};
 /// Shortest fence that Markdown knows.
 const FENCE: usize = 3;
 
-/// ``Ran `cmd` ``, the output in a fence, and what is unusual, in the words of the default profile.
-pub fn bang(message: &BangMessage) -> String {
+impl BangMessage {
+    /// What the model reads of it: ``Ran `cmd` ``, the output in a fence longer than any inside it, and how it ended where
+    /// that is not as usual. `None` where it is excluded.
+    pub fn for_model(&self) -> Option<String> {
+        (!self.excluded_from_context).then(|| text(self))
+    }
+
+    /// The output with the line `[Command cancelled]` or `[Command timed out after N seconds]` before it where it was ended
+    /// from outside, as the RPC command `bash` gives it.
+    pub fn annotated_output(&self) -> String {
+        match annotation(&self.status) {
+            Some(line) => format!("{line}\n{}", self.output),
+            None => self.output.clone(),
+        }
+    }
+}
+
+/// In the words of the default profile.
+fn text(message: &BangMessage) -> String {
     let mut text = format!("Ran `{}`\n", message.command);
     if message.output.is_empty() {
         text.push_str(NOTHING);
@@ -48,14 +65,6 @@ pub fn bang(message: &BangMessage) -> String {
         }
     }
     text
-}
-
-/// The output, with the annotation line of one that was ended from outside before it.
-pub fn annotated_bang_output(message: &BangMessage) -> String {
-    match annotation(&message.status) {
-        Some(line) => format!("{line}\n{}", message.output),
-        None => message.output.clone(),
-    }
 }
 
 /// One more than the longest run of backticks, so that nothing inside ends the fence.

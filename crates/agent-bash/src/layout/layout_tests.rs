@@ -1,15 +1,14 @@
 //! Every row of the table of fixed texts of docs/contract.md, in each layout.
 
 use super::*;
+use crate::approval::Denied;
 use crate::profiles;
-use crate::refusal::RuleRefusal;
-use crate::stage::approve::Denied;
-use crate::stage::working_directory::DirectoryError;
+use crate::refusal::{DirectoryError, Refusal, RuleRefusal};
 use agent_bash_core::{
-    ArtifactId, ArtifactRef, JobId, NotStarted, NoticeKind, OutputSummary, Profile, RequestError,
-    Stage, StreamId, Streams, Survivor, TruncatedBy, Truncation,
+    ArtifactId, ArtifactRef, JobId, NotStarted, Notice, NoticeKind, OutputSummary, Profile,
+    RequestError, Stage, Status, StreamId, Streams, Survivor, TruncatedBy, Truncation,
 };
-use agent_bash_sink::{Piece, Shown};
+use agent_bash_sink::{Piece, Shown, SinkReport};
 use std::fmt::Write as _;
 
 fn piece(text: &str, first: u64) -> Piece {

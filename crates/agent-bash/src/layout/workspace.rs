@@ -5,8 +5,7 @@ use super::wording::{
     background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
 };
 use super::{End, Facts};
-use crate::refusal::Refusal;
-use crate::stage::working_directory::DirectoryError;
+use crate::refusal::{DirectoryError, Refusal};
 use agent_bash_core::{
     OutputLimits, RequestError, Status, TruncatedBy, Truncation, short_duration,
 };

@@ -1,24 +1,13 @@
-//! The JSON Schema of a call's fields, those that a profile shows.
+//! The JSON Schema of each field that a profile may show.
 
-use super::words;
-use agent_bash_core::{Profile, TextLayout};
-use serde_json::{Map, Value, json};
+use super::words::words;
+use agent_bash_core::Profile;
+use serde_json::{Value, json};
 
-pub(super) fn schema(profile: &Profile) -> Value {
-    let properties: Map<String, Value> = profile
-        .schema_fields
-        .iter()
-        .map(|field| ((*field).to_owned(), field_schema(profile, field)))
-        .collect();
-    json!({ "type": "object", "required": ["command"], "properties": properties })
-}
-
-fn field_schema(profile: &Profile, field: &str) -> Value {
-    if profile.layout == TextLayout::Modes {
-        return super::modes::field_schema(field);
-    }
+/// One field, with the profile's limits.
+pub(super) fn field(profile: &Profile, name: &str) -> Value {
     let times = &profile.timeouts;
-    match field {
+    match name {
         "command" => {
             json!({ "type": "string", "description": "The script; bash gets it byte for byte" })
         }

@@ -1,5 +1,6 @@
 //! The description template and schema of `modes`, to the letter.
 
+use agent_bash_core::Profile;
 use serde_json::{Value, json};
 
 pub(super) fn description(cwd: &str) -> String {
@@ -20,8 +21,8 @@ For complex scripts, write them to a file first and then execute the file.
     )
 }
 
-pub(super) fn field_schema(field: &str) -> Value {
-    match field {
+pub(super) fn field(_: &Profile, name: &str) -> Value {
+    match name {
         "command" => json!({
             "type": "string",
             "description": "Shell command to execute via bash -c"

@@ -1,6 +1,6 @@
 //! The description of the tool under `workspace`.
 
-use super::words;
+use super::words::words;
 use agent_bash_core::{Profile, Truncation};
 
 pub(super) fn description(profile: &Profile, cwd: &str) -> String {

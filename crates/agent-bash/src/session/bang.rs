@@ -1,13 +1,13 @@
 //! Running a user's command: the way of a tool call without its checks. Nothing is normalised, intercepted or judged (the
 //! user typed it), there is no time limit, and it runs in the session's own persistent shell.
 
+use crate::call::{Call, Decisions};
 use crate::layout;
-use crate::pipeline::Call;
 use crate::profiles;
 use crate::session::BangMessage;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::{parse_input, run, shape};
-use crate::tool::Wiring;
+use crate::wiring::Wiring;
 use agent_bash_core::{
     ArtifactEnd, ArtifactMeta, Caller, Cancel, NotStarted, Outcome, OutputConsumer, OutputLimits,
     Request, RequestError, SessionName, Shell, ShellChoice, Status, StdinSource, Streams,
@@ -75,7 +75,7 @@ pub(super) async fn run(
         window: None,
     };
     let mut output = output(tool, &call);
-    let decisions = run::Decisions {
+    let decisions = Decisions {
         subshell: false,
         report_stages: false,
         limit: options.timeout,

@@ -1,6 +1,5 @@
 //! What a user's command leaves on the record of its session, and how a line is known to be one.
 
-use crate::layout;
 use agent_bash_core::{ArtifactRef, Notice, OutputSummary, Status, Survivor, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -37,20 +36,6 @@ pub struct BangMessage {
     pub survivors: Vec<Survivor>,
     /// What else is worth knowing.
     pub notices: Vec<Notice>,
-}
-
-impl BangMessage {
-    /// What the model reads of it: ``Ran `cmd` ``, the output in a fence longer than any inside it, and how it ended where
-    /// that is not as usual. `None` where it is excluded.
-    pub fn for_model(&self) -> Option<String> {
-        (!self.excluded_from_context).then(|| layout::bang(self))
-    }
-
-    /// The output with the line `[Command cancelled]` or `[Command timed out after N seconds]` before it where it was ended
-    /// from outside, as the RPC command `bash` gives it.
-    pub fn annotated_output(&self) -> String {
-        layout::annotated_bang_output(self)
-    }
 }
 
 /// A line that asks for a command instead of the model.

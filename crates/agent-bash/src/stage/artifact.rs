@@ -1,9 +1,9 @@
 //! Where the output goes: bounded for the text, and whole into an artifact if the text does not show all of it.
 //! Best effort: a store that fails leaves the run going, and the text without a link.
 
-use crate::pipeline::Call;
-use crate::stage::terminal::Terminal;
-use crate::tool::Wiring;
+use crate::call::Call;
+use crate::wiring::Terminal;
+use crate::wiring::Wiring;
 use agent_bash_core::{ArtifactMeta, Request, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
 

@@ -1,21 +1,10 @@
 //! Writes a call that is over into the host's audit log, if it has one.
 
 use crate::panics::caught;
-use crate::tool::Wiring;
-use agent_bash_core::{
-    AuditEntry, AuditLog, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp,
-};
+use crate::wiring::Wiring;
+use agent_bash_core::{AuditEntry, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use std::sync::Arc;
-
-/// The host's audit log.
-#[derive(Clone)]
-pub(crate) struct Audit {
-    pub(crate) log: Arc<dyn AuditLog>,
-    /// It is to have the commands themselves.
-    pub(crate) commands: bool,
-}
 
 /// What is recorded of a call.
 pub(crate) struct Recorded<'a> {

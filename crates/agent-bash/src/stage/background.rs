@@ -1,45 +1,18 @@
 //! Starts a command that goes on without its caller. What keeps it, and how it is seen and ended later, is
 //! `agent-bash-exec`'s.
 
-use crate::pipeline::{Ended, Ran};
+use crate::call::{Ended, Ran};
 use crate::refusal::Refusal;
+use crate::wiring::JobStarter;
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StdinMode, StreamId,
 };
-use agent_bash_exec::{Job, JobError, JobState, JobStdin, ShellCache};
+use agent_bash_exec::{Job, JobError, JobState, JobStdin};
 use agent_bash_process::supervisor::JobEnding;
 use agent_bash_sink::CallOutput;
-use async_trait::async_trait;
 use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
-
-/// Starts background jobs. Implemented by [`ShellCache`], and by hosts that keep jobs elsewhere.
-#[async_trait]
-pub trait JobStarter: Send + Sync {
-    /// Starts a job, and says what became of it in its first 250 ms.
-    ///
-    /// # Errors
-    /// [`JobError`]: nothing of the script has run.
-    async fn start_job(
-        &self,
-        spec: &RunSpec,
-        stdin: JobStdin,
-        cancel: &Cancel,
-    ) -> Result<Job, JobError>;
-}
-
-#[async_trait]
-impl JobStarter for ShellCache {
-    async fn start_job(
-        &self,
-        spec: &RunSpec,
-        stdin: JobStdin,
-        cancel: &Cancel,
-    ) -> Result<Job, JobError> {
-        Self::start_job(self, spec, stdin, cancel).await
-    }
-}
 
 /// Starts the job. One that has ended before this could answer is reported as a call that has ended.
 pub(crate) async fn start(

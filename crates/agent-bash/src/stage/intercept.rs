@@ -1,10 +1,10 @@
 //! Refuses, or remarks on, a command for which the model has a better tool. Off unless the host gives rules and the
 //! names of the tools; the rules and how they match are `agent-bash-policy`'s.
 
-use crate::pipeline::Call;
+use crate::call::Call;
 use crate::refusal::RuleRefusal;
 use crate::stage::safety::context;
-use crate::tool::Wiring;
+use crate::wiring::Wiring;
 use agent_bash_core::{NoticeKind, Request};
 use agent_bash_policy::{InterceptMode, Verdict};
 

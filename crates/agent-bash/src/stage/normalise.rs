@@ -1,7 +1,7 @@
 //! Takes trailing `| head` and `| tail` out of the command and makes limits of them. Where that gives the same result
 //! is `agent-bash-policy`'s to say; what the limits do is `agent-bash-sink`'s.
 
-use crate::tool::Wiring;
+use crate::wiring::Wiring;
 use agent_bash_core::{Mode, Notice, NoticeKind, Request};
 use agent_bash_policy::normalise;
 use std::num::NonZeroU64;

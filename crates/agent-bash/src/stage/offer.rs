@@ -1,7 +1,7 @@
 //! Refuses what a call asks for and this tool does not offer. To ignore it would be to answer another question.
 
 use crate::refusal::Refusal;
-use crate::tool::Wiring;
+use crate::wiring::Wiring;
 use agent_bash_core::{Mode, Request, StdinMode};
 
 pub(crate) fn check(tool: &Wiring, request: &Request) -> Result<(), Refusal> {

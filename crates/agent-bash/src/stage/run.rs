@@ -1,34 +1,14 @@
 //! Hands the script to the executor, with every decision made.
 
+use crate::call::{Call, Decisions};
 use crate::panics::caught_in;
-use crate::pipeline::Call;
 use crate::stage::safe_mode;
-use crate::stage::terminal::Terminal;
-use crate::tool::Wiring;
+use crate::wiring::Wiring;
 use agent_bash_core::{
-    Cancel, Ending, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StdinSource,
-    StreamId, Streams,
+    Cancel, Ending, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StreamId,
 };
-use agent_bash_policy::HardenedEnvironment;
 use agent_bash_sink::CallOutput;
 use std::fs::File;
-use std::time::Duration;
-
-/// What the stages before have decided, beside the request.
-pub(crate) struct Decisions<'a> {
-    /// A subshell of its own: the stage of a pipeline that was lifted apart, in a shell that goes on.
-    pub(crate) subshell: bool,
-    /// Ask for the exit status of each stage of the last pipeline.
-    pub(crate) report_stages: bool,
-    /// `None`: it may take for ever.
-    pub(crate) limit: Option<Duration>,
-    pub(crate) streams: Streams,
-    pub(crate) stdin: StdinSource,
-    /// What safe mode changes of the environment.
-    pub(crate) hardened: Option<HardenedEnvironment>,
-    /// It runs on one.
-    pub(crate) terminal: Option<&'a Terminal>,
-}
 
 /// Everything that an executor needs to know.
 pub(crate) fn spec(

@@ -1,10 +1,10 @@
 //! Lets only commands on a list run, and those in an environment in which they run nothing else. What is on the list
 //! and what the environment must be is `agent-bash-policy`'s.
 
-use crate::pipeline::Call;
+use crate::call::Call;
 use crate::refusal::RuleRefusal;
 use crate::stage::safety::context;
-use crate::tool::Wiring;
+use crate::wiring::Wiring;
 use agent_bash_core::{Environment, Request};
 use agent_bash_policy::{HardenedEnvironment, Verdict, safe_run};
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Refuses what would do harm that nobody meant. The rules are `agent-bash-policy`'s.
 
-use crate::pipeline::Call;
+use crate::call::Call;
 use crate::refusal::RuleRefusal;
-use crate::tool::Wiring;
+use crate::wiring::Wiring;
 use agent_bash_core::Request;
 use agent_bash_policy::{Context, Verdict, check_safety};
 

@@ -1,15 +1,15 @@
 //! From what happened to the result: status, counts, notices, and the text that is made from them.
 
+use crate::call::{Account, Call, Ended, Ran};
 use crate::layout::{self, End, Facts};
 use crate::panics::Panicked;
-use crate::pipeline::{Account, Call, Ended, Ran};
 use crate::refusal::Refusal;
 use crate::stage::benign;
 use crate::stage::last_pipeline::failed_stage;
 use crate::stage::limits;
 use crate::stage::safety::context;
 use crate::stage::timeout::millis;
-use crate::tool::Wiring;
+use crate::wiring::Wiring;
 use agent_bash_core::{
     ArtifactEnd, Ending, Notice, NoticeKind, Outcome, OutputSummary, Status, ToolResult, Window,
 };

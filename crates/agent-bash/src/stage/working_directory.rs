@@ -1,32 +1,13 @@
 //! Where a call runs: the path it asks for made absolute, and whether that is a directory. Looks, and changes nothing.
 
-use crate::refusal::Refusal;
-use crate::tool::Wiring;
+use crate::refusal::{DirectoryError, Refusal};
+use crate::wiring::Wiring;
 use crate::{HostContext, apart};
 use agent_bash_core::{Cancel, Mode, Request};
 use agent_bash_process::is_known_directory;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
-
-/// The working directory is none; its texts are fixed by docs/contract.md.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DirectoryError {
-    /// Nothing is there.
-    #[error("Working directory does not exist: {}", .0.display())]
-    Missing(PathBuf),
-    /// Something else is there.
-    #[error("Working directory is not a directory: {}", .0.display())]
-    NotADirectory(PathBuf),
-    /// The system would not say.
-    #[error("Working directory is not accessible: {}: {reason}", path.display())]
-    Unreadable {
-        /// Which.
-        path: PathBuf,
-        /// The system's reason.
-        reason: String,
-    },
-}
 
 /// The directory that a call names: relative to the session's, `~` is the user's home, `.` and `..` are taken as `cd`
 /// takes them, by name.

@@ -1,7 +1,6 @@
 //! `agent-bash artifact`.
 
-use super::DEFAULT_SESSION;
-use super::values::{lines, session_name};
+use super::values::{DEFAULT_SESSION, lines, session_name};
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 

@@ -1,7 +1,6 @@
 //! `agent-bash clean`.
 
-use super::DEFAULT_SESSION;
-use super::values::session_name;
+use super::values::{DEFAULT_SESSION, session_name};
 use clap::Args;
 
 #[derive(Debug, Args)]

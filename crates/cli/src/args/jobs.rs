@@ -1,7 +1,6 @@
 //! `agent-bash jobs`.
 
-use super::DEFAULT_SESSION;
-use super::values::{duration, lines, session_name};
+use super::values::{DEFAULT_SESSION, duration, lines, session_name};
 use clap::{Args, Subcommand};
 use std::num::NonZeroU64;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `agent-bash run`.
 
-use super::DEFAULT_SESSION;
 use super::values::{
-    ModeArg, ProfileArg, SafeLevelArg, StdinArg, assignment, duration, lines, session_name,
+    DEFAULT_SESSION, ModeArg, ProfileArg, SafeLevelArg, StdinArg, assignment, duration, lines,
+    session_name,
 };
 use clap::Args;
 use std::num::NonZeroU64;

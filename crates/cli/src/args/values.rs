@@ -8,6 +8,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+/// The on-disk session of one-shot commands.
+pub(crate) const DEFAULT_SESSION: &str = "cli";
+
 /// A level of safe mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SafeLevelArg {

@@ -1,10 +1,10 @@
 //! `agent-bash check` and `explain`: would a script be run, and how is it read.
 
-use crate::Usage;
 use crate::args::{CheckArg, CheckArgs, ExplainArgs, Questions};
 use crate::commands::script;
 use crate::output;
 use crate::start::{Chosen, Start};
+use crate::usage::Usage;
 use agent_bash::core::visible::shown;
 use agent_bash::policy::{
     Context, Dialect, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode,

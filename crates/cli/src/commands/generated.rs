@@ -1,8 +1,8 @@
 //! `agent-bash completions` and `man`, made from the definition of the command line.
 
-use crate::Usage;
 use crate::args::{Cli, CompletionsArgs, GuideArg, ManArgs};
 use crate::output;
+use crate::usage::Usage;
 use anyhow::Context;
 use clap::{Command, CommandFactory};
 use clap_complete::Shell;

@@ -4,10 +4,10 @@
 mod file;
 mod install;
 
-use crate::Usage;
 use crate::args::HookArgs;
 use crate::output;
 use crate::start::Start;
+use crate::usage::Usage;
 use agent_bash::HostContext;
 use agent_bash::hook::{Agent, Answer, MAX_INPUT_BYTES, answer};
 use anyhow::Context;

@@ -1,6 +1,5 @@
 //! `agent-bash run`: one call through the pipeline.
 
-use crate::Usage;
 use crate::args::{RunArgs, StdinArg};
 use crate::commands::{on_terminal, script, session};
 use crate::output::{self, Live};
@@ -8,6 +7,7 @@ use crate::progress::Progress;
 use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
+use crate::usage::Usage;
 use agent_bash::core::{
     Clock, OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult, short_duration,
 };

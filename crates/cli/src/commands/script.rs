@@ -1,6 +1,6 @@
 //! Where a script comes from: the command line or stdin.
 
-use crate::Usage;
+use crate::usage::Usage;
 use agent_bash::core::MAX_COMMAND_BYTES;
 use anyhow::Context;
 use std::io::{self, Read};

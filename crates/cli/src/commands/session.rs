@@ -1,8 +1,8 @@
 //! Sets up the tool for one-shot commands: real shells, and artifacts in an on-disk session that outlives the
 //! process.
 
-use crate::Usage;
 use crate::start::Start;
+use crate::usage::Usage;
 use agent_bash::core::Clock;
 use agent_bash::exec::Jobs;
 use agent_bash::process::SystemClock;

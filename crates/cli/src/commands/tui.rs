@@ -1,12 +1,12 @@
 //! `agent-bash tui`: the interface for people.
 
-use crate::Usage;
 use crate::args::TuiArgs;
 use crate::commands::serving::session_name_for;
 use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use crate::theme::theme;
+use crate::usage::Usage;
 use agent_bash::Session;
 use agent_bash::core::Clock;
 use agent_bash::process::SystemClock;

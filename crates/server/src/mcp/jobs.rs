@@ -1,7 +1,7 @@
 //! `bash_output`, `bash_input`, `bash_kill`, `bash_jobs`: background jobs, and calls with a handle.
 
 use super::so_far::SoFar;
-use super::tools::{InputArgs, KillArgs, OutputArgs};
+use super::tools::{InputArgs, KillArgs, OutputArgs, PART};
 use crate::kept;
 use crate::rpc::data::{JobData, JobEndingData, JobOutputData, JobProgress};
 use agent_bash::Session;
@@ -15,12 +15,6 @@ use std::fmt::Write as _;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// Most output in one answer.
-pub(super) const PART: Window = Window {
-    bytes: 50 * 1024,
-    lines: usize::MAX,
-};
 
 /// Upper limit for the wait of `bash_output`: clients give up after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);

@@ -1,14 +1,19 @@
 //! The tool definitions: descriptions and input schemas for the model.
 
-use super::jobs;
 use agent_bash::Session;
-use agent_bash::core::{TextLayout, ToolResult};
+use agent_bash::core::{TextLayout, ToolResult, Window};
 use agent_bash::sink::MAX_PAGE;
 use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+
+/// Most output in one answer.
+pub(super) const PART: Window = Window {
+    bytes: 50 * 1024,
+    lines: usize::MAX,
+};
 
 /// Room for everything in an answer besides output, in bytes: notices, the line with the link, the outcome.
 pub(super) const BESIDE: usize = 16 * 1024;
@@ -266,7 +271,7 @@ fn longest(which: Which, session: &Session) -> usize {
     let shown = match which {
         Which::Bash => output,
         // They may also carry what the call itself would have answered.
-        Which::Output | Which::Kill => output.max(jobs::PART.bytes),
+        Which::Output | Which::Kill => output.max(PART.bytes),
         Which::Read => MAX_PAGE,
         Which::Input | Which::Jobs => 0,
     };

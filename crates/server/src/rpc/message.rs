@@ -7,6 +7,7 @@
 use super::name::Name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use serde_json::{Number, Value};
 use std::num::NonZeroU64;
 
@@ -369,3 +370,6 @@ pub enum UpdateOutput {
         text: String,
     },
 }
+
+/// A response whose data is already serialised.
+pub(super) type Response = RpcResponse<Box<RawValue>>;

@@ -1,7 +1,6 @@
 //! Parses a line into a request, or into the error response for an invalid one.
 
-use super::Response;
-use super::message::{RpcCall, RpcId, RpcResponse};
+use super::message::{Response, RpcCall, RpcId, RpcResponse};
 use crate::head::{Head, Scan};
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -3,8 +3,7 @@
 //! `allow` is never answered: it would skip the question to the user. An input that is replaced goes through the
 //! agent's own permissions as the first one would have.
 
-use super::{Agent, Form, Place, SettingsForm, ShellTool};
-use crate::hook::judge::GoOn;
+use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
 use serde_json::{Value, json};
 
 const EVENT: &str = "PreToolUse";

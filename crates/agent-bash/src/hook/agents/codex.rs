@@ -1,9 +1,8 @@
 //! Codex: `PreToolUse`. It writes what its `exec_command` is given as a call of `Bash`, and the directory that the
 //! command runs in as that of the call.
 
+use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
 use super::claude_code::{add, refuse};
-use super::{Agent, Form, Place, SettingsForm, ShellTool};
-use crate::hook::judge::GoOn;
 use serde_json::{Value, json};
 
 /// Codex.

@@ -1,7 +1,6 @@
 //! Gemini CLI: `BeforeTool`, as its documentation of hooks has it.
 
-use super::{Agent, Form, Place, SettingsForm, ShellTool};
-use crate::hook::judge::GoOn;
+use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
 use serde_json::{Value, json};
 
 /// Gemini CLI.

@@ -1,8 +1,7 @@
 //! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a file in its directory of plugins calls this
 //! program, and what they say to each other is ours.
 
-use super::{Agent, Form, Place, ShellTool};
-use crate::hook::judge::GoOn;
+use super::agent::{Agent, Form, GoOn, Place, ShellTool};
 use serde_json::{Value, json};
 
 /// opencode.

@@ -1,9 +1,8 @@
 //! The entry of a hook in an agent's settings: `hooks`, the event, a group with a matcher, the command.
 
-use super::BadFile;
+use super::bad_file::BadFile;
 use super::json::{Container, member, parse};
-use crate::hook::Agent;
-use crate::hook::agents::SettingsForm;
+use crate::hook::agents::agent::{Agent, SettingsForm};
 use jsonc_parser::ast::{Array, Object, Value};
 use std::ops::Range;
 use std::path::Path;

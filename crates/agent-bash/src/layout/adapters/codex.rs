@@ -3,11 +3,25 @@
 use super::printed::{Ends, Printed};
 use super::with_lines;
 use crate::Account;
-use crate::adapters::codex::{BYTES_PER_TOKEN, budget};
 use crate::adapters::{CallFields, Chunk, Done, FieldError, Shown};
 use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
+
+/// Bytes that are counted as one token.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Tokens of output in an answer where nothing else is asked for.
+const TOKENS: u64 = 10_000;
+
+/// What may be asked for, at most: so much of both ends of an output is at hand.
+const MOST_TOKENS: u64 = 32_768;
+
+/// Bytes of output that an answer may have.
+pub(crate) fn budget(given: &CallFields) -> usize {
+    let tokens = given.count("max_output_tokens").unwrap_or(TOKENS);
+    tokens.min(MOST_TOKENS) as usize * BYTES_PER_TOKEN
+}
 
 pub(crate) fn write_exec(given: &CallFields, done: &Done<'_>) -> Shown {
     write("exec_command", given, done)

@@ -2,12 +2,17 @@
 
 use super::printed::{Ends, Printed};
 use super::{not_run, notes_but_survivors, output, with_lines};
-use crate::adapters::gemini::{FIRST_SHOWN, SHOWN};
 use crate::adapters::{CallFields, Done, FieldError, Ran, Shown};
 use crate::layout::wording::thousands;
 use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
+
+/// Of an output, so much is shown …
+pub(crate) const SHOWN: usize = 40_000;
+
+/// … and so much of that is its beginning, where it is longer.
+const FIRST_SHOWN: usize = 8_000;
 
 pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {
     match done {

@@ -5,7 +5,6 @@
 
 use super::{notes, sentence, stream_text, with_lines};
 use crate::Account;
-use crate::adapters::openai_shell::share;
 use crate::adapters::{CallFields, Done, Shown};
 use agent_bash_core::{Status, StreamId};
 use serde_json::{Value, json};
@@ -25,6 +24,12 @@ struct Entry {
     stderr: String,
     /// `None`: it timed out.
     exit_code: Option<i32>,
+}
+
+/// What each of so many commands may show: they share the length that was asked for.
+pub(crate) fn share(given: &CallFields, commands: usize) -> Option<u64> {
+    let length = given.count("max_output_length")?;
+    Some(length / commands.max(1) as u64)
 }
 
 pub(crate) fn write(given: &CallFields, done: &Done<'_>) -> Shown {

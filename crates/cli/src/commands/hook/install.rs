@@ -2,10 +2,10 @@
 //! writes it.
 
 use super::file::SettingsFile;
-use crate::Usage;
 use crate::args::HookArgs;
 use crate::output;
 use crate::start::Start;
+use crate::usage::Usage;
 use agent_bash::core::visible;
 use agent_bash::hook::install::{BadFile, Scope, file, with_hook, without_hook};
 use anyhow::{Context, bail};

@@ -1,0 +1,131 @@
+//! What a tool is made of: every decision of the host, and the seams behind which it does its part. At the bottom: the
+//! stages read it, and it knows none of them.
+
+use crate::HostContext;
+use crate::approval::Approver;
+use crate::in_order::Queues;
+use agent_bash_core::{
+    ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Profile, RunSpec, Shell,
+};
+use agent_bash_exec::{Job, JobError, JobStdin, ShellCache};
+use agent_bash_policy::{Dialect, InterceptMode, Interceptor, RuleSelection, SafeMode};
+use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPolicy};
+use async_trait::async_trait;
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// What the stages read: every decision of the host, and nothing that a call changes.
+#[derive(Clone)]
+pub(crate) struct Wiring {
+    pub(crate) profile: Profile,
+    pub(crate) host: HostContext,
+    pub(crate) executor: Arc<dyn Executor>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) artifacts: Option<Arc<dyn ArtifactStore>>,
+    pub(crate) approver: Arc<dyn Approver>,
+    pub(crate) rules: RuleSelection,
+    pub(crate) interception: Option<Arc<Interception>>,
+    pub(crate) safe_mode: Option<SafeMode>,
+    pub(crate) environment: BaseEnvironment,
+    /// How it was made.
+    pub(crate) environment_policy: EnvironmentPolicy,
+    /// A missing shell is reported by each call, as the contract wants it, not when the tool is made.
+    pub(crate) shell: Result<Shell, NotStarted>,
+    pub(crate) limits: Limits,
+    /// Put before every command.
+    pub(crate) prefix: Option<String>,
+    /// Whether the executor has persistent shells.
+    pub(crate) sessions: bool,
+    pub(crate) jobs: Option<Arc<dyn JobStarter>>,
+    pub(crate) audit: Option<Audit>,
+    pub(crate) terminal: Option<Terminal>,
+    /// Who is about to use which persistent shell.
+    pub(crate) queues: Arc<Queues>,
+}
+
+impl Wiring {
+    /// What the shell reads that commands are run by.
+    pub(crate) fn dialect(&self) -> Dialect {
+        let shell = self.shell.as_ref();
+        shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell.path))
+    }
+}
+
+/// Rules about commands for which the model has a better tool, and what follows from a match.
+pub(crate) struct Interception {
+    pub(crate) mode: InterceptMode,
+    pub(crate) rules: Interceptor,
+}
+
+/// The host's audit log.
+#[derive(Clone)]
+pub(crate) struct Audit {
+    pub(crate) log: Arc<dyn AuditLog>,
+    /// It is to have the commands themselves.
+    pub(crate) commands: bool,
+}
+
+/// Starts background jobs. Implemented by [`ShellCache`], and by hosts that keep jobs elsewhere.
+#[async_trait]
+pub trait JobStarter: Send + Sync {
+    /// Starts a job, and says what became of it in its first 250 ms.
+    ///
+    /// # Errors
+    /// [`JobError`]: nothing of the script has run.
+    async fn start_job(
+        &self,
+        spec: &RunSpec,
+        stdin: JobStdin,
+        cancel: &Cancel,
+    ) -> Result<Job, JobError>;
+}
+
+#[async_trait]
+impl JobStarter for ShellCache {
+    async fn start_job(
+        &self,
+        spec: &RunSpec,
+        stdin: JobStdin,
+        cancel: &Cancel,
+    ) -> Result<Job, JobError> {
+        Self::start_job(self, spec, stdin, cancel).await
+    }
+}
+
+/// Each of these forbids terminals where it is `1`: ours, and one that other agents set.
+const FORBIDS: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
+
+/// How commands run on terminals.
+#[derive(Clone)]
+pub(crate) struct Terminal {
+    pub(crate) executor: Arc<dyn Executor>,
+    /// With the defaults for programs that somebody sees.
+    pub(crate) environment: BaseEnvironment,
+}
+
+impl Terminal {
+    /// A terminal by `executor`, unless the host's environment forbids it.
+    pub(crate) fn offered(
+        executor: Arc<dyn Executor>,
+        host: &HostContext,
+        policy: &EnvironmentPolicy,
+    ) -> Option<Self> {
+        let is_one = |name: &str| {
+            let value = host.env.get(&OsString::from(name));
+            value.is_some_and(|value| value == "1")
+        };
+        if FORBIDS.into_iter().any(is_one) {
+            return None;
+        }
+        let policy = EnvironmentPolicy {
+            unattended: policy.unattended.map(|_| Attendance::Terminal),
+            ..policy.clone()
+        };
+        let variables = host.env.iter();
+        let variables = variables.map(|(name, value)| (name.clone(), value.clone()));
+        Some(Self {
+            executor,
+            environment: BaseEnvironment::build(variables, &policy),
+        })
+    }
+}

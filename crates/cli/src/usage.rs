@@ -1,0 +1,15 @@
+//! A command line that cannot be followed.
+
+use std::fmt;
+
+/// An error in the arguments, as opposed to one while carrying them out. Exit code 2, like clap's own.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}

@@ -1,0 +1,82 @@
+//! What is in a session's directory, and how much of it was removed.
+
+use crate::private_dir::PrivateDir;
+use crate::sidecar::Sidecar;
+use agent_bash_core::{ArtifactId, ArtifactRef, Status, Timestamp};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// One artifact in a listing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ArtifactInfo {
+    /// The reference as results carry it. If another process is still writing the artifact, its current length.
+    pub artifact: ArtifactRef,
+    /// The command, or the first 16 KB of it.
+    pub command: String,
+    /// The directory it ran in.
+    pub cwd: String,
+    /// When it was started.
+    pub started_at: Timestamp,
+    /// How long it took.
+    pub duration: Duration,
+    /// How it ended.
+    pub status: Status,
+    /// Whether processes that outlived the call may still write it.
+    pub shared: bool,
+}
+
+/// How much was removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Removed {
+    /// Artifacts.
+    pub artifacts: u64,
+    /// Their length in bytes.
+    pub bytes: u64,
+}
+
+/// What [`ArtifactDir::clear`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cleared {
+    /// What is gone.
+    pub removed: Removed,
+    /// Artifacts that are still in use and were therefore kept.
+    pub kept: u64,
+}
+
+/// The artifacts that have a sidecar, oldest first.
+pub(crate) fn ids(dir: &PrivateDir) -> Vec<ArtifactId> {
+    let names = dir.names().unwrap_or_default();
+    let ids: BTreeSet<ArtifactId> = names
+        .iter()
+        .filter_map(|name| Sidecar::id_of(name))
+        .collect();
+    ids.into_iter().collect()
+}
+
+pub(crate) fn info(dir: &PrivateDir, sidecar: &Sidecar) -> Option<ArtifactInfo> {
+    let done = sidecar.done.as_ref()?;
+    let mut artifact = sidecar.reference(dir)?;
+    if done.shared {
+        artifact.bytes = dir.size(&sidecar.file).max(artifact.bytes);
+    }
+    Some(ArtifactInfo {
+        artifact,
+        command: sidecar.command.clone(),
+        cwd: sidecar.cwd.clone(),
+        started_at: sidecar.started_at,
+        duration: Duration::from_millis(done.duration_ms),
+        status: done.status.clone(),
+        shared: done.shared,
+    })
+}
+
+impl Removed {
+    /// Removes an artifact and counts it if that worked.
+    pub(crate) fn take(&mut self, sidecar: &Sidecar, dir: &PrivateDir) {
+        let bytes = dir.size(&sidecar.file);
+        if sidecar.remove(dir).is_ok() {
+            self.artifacts += 1;
+            self.bytes += bytes;
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! What the interface is started with, and why it fails.
+
+use crate::terminals::Terminals;
+use agent_bash::Session;
+use agent_bash::core::{Cancel, Clock};
+use agent_bash_render::Theme;
+use std::io;
+use std::sync::Arc;
+
+/// The configuration of the interface.
+#[derive(Debug)]
+pub struct TuiOptions {
+    /// The session that runs commands.
+    pub session: Arc<Session>,
+    /// Used for every wait.
+    pub clock: Arc<dyn Clock>,
+    /// How it looks.
+    pub theme: Theme,
+    /// Terminals for commands; their executor must be the one the session's tool was built with. `None` if it has
+    /// none.
+    pub terminals: Option<Terminals>,
+    /// Whether commands run on terminals from the start.
+    pub on_terminal: bool,
+    /// Ends the interface, as a signal does.
+    pub stop: Cancel,
+}
+
+/// Why the interface failed.
+#[derive(Debug, thiserror::Error)]
+pub enum TuiError {
+    /// I/O on the host's terminal failed.
+    #[error("the terminal: {0}")]
+    Terminal(io::Error),
+}
