@@ -1,5 +1,5 @@
-//! Starts a shell below a supervisor and names what it leaves behind, even what has left its session:
-//! `cargo run -p agent-bash-process --example contain`.
+//! Starts a shell below a supervisor and names the processes it leaves behind, even those in a session of their
+//! own: `cargo run -p agent-bash-process --example contain`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -9,7 +9,7 @@ use agent_bash_process::supervisor::{self, Event, ShellStart, StartError, Superv
 use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // First of all: in a supervisor's process this call does not return.
+    // Must come first: in a supervisor process this call does not return.
     let token = supervisor::init();
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 break;
             }
         }
-        // Ends whoever is left.
+        // Ends all remaining processes.
         supervised.close().await;
         Ok::<(), StartError>(())
     })?;

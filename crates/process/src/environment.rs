@@ -1,5 +1,5 @@
-//! What a command finds in its environment, built in the order of the contract: base, secrets removed, unattended
-//! defaults, the session's, the call's.
+//! Builds the environment of a command, in the order that the contract defines: base, minus secrets, unattended
+//! defaults, session variables, call variables.
 
 pub use crate::secrets::SecretFilter;
 pub use crate::unattended::{Attendance, Setting, UNATTENDED, UnattendedDefault};
@@ -10,25 +10,25 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
-/// What of the host's environment is the base.
+/// Which of the host's variables form the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Inherit {
-    /// Everything.
+    /// All of them.
     #[default]
     All,
     /// Only what programs cannot do without: [`CORE`].
     Core,
-    /// Nothing.
+    /// None.
     Nothing,
 }
 
-/// The variables of [`Inherit::Core`]; `LC_*` belong to them.
+/// The variables of [`Inherit::Core`], in addition to `LC_*`.
 pub const CORE: &[&str] = &[
     "HOME", "PATH", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR", "PWD", "SHLVL",
 ];
 
-/// Never inherited: they change how a shell of ours reads its script, or run code at its start. A call's own `env` may
-/// set them for its children.
+/// Never inherited: they change how a shell reads its script, or run code at its start. A call's own `env` may set
+/// them for its children.
 const NEVER: &[&str] = &[
     "BASH_ENV",
     "ENV",
@@ -39,19 +39,19 @@ const NEVER: &[&str] = &[
     "BASH_XTRACEFD",
 ];
 
-/// The prefix of functions that a bash exported.
+/// Prefix of the variables in which bash exports functions.
 const EXPORTED_FUNCTION: &str = "BASH_FUNC_";
 
-/// How an environment is built.
+/// How to build an environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvironmentPolicy {
     /// What is taken from the host.
     pub inherit: Inherit,
-    /// What is removed from that; `None` removes nothing.
+    /// Which of those to remove as secrets; `None` removes nothing.
     pub secrets: Option<SecretFilter>,
-    /// Which defaults are set; `None` sets none.
+    /// Which defaults to set; `None` sets none.
     pub unattended: Option<Attendance>,
-    /// The session's own variables, on top; `None` as a value removes.
+    /// The session's variables, set on top; `None` as a value removes.
     pub session: BTreeMap<OsString, Option<OsString>>,
 }
 
@@ -66,17 +66,17 @@ impl Default for EnvironmentPolicy {
     }
 }
 
-/// A base that many calls share.
+/// A base environment that many calls share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseEnvironment {
     /// The variables.
     pub variables: Arc<BTreeMap<OsString, OsString>>,
-    /// Names (never values) that were removed as secrets, sorted.
+    /// Names (never values) of variables removed as secrets, sorted.
     pub removed: Vec<String>,
 }
 
 impl BaseEnvironment {
-    /// Builds it from the host's environment. Names that were removed go to the debug log.
+    /// Builds it from the host's environment. Names of removed variables are logged at debug level.
     pub fn build(
         host: impl IntoIterator<Item = (OsString, OsString)>,
         policy: &EnvironmentPolicy,

@@ -1,16 +1,17 @@
-//! `GIT_CONFIG_COUNT`, `GIT_CONFIG_KEY_n`, `GIT_CONFIG_VALUE_n`: settings of git in the environment.
+//! `GIT_CONFIG_COUNT`, `GIT_CONFIG_KEY_n`, `GIT_CONFIG_VALUE_n`: git settings in the environment.
 //!
-//! Git dies if one of them is missing, so where a value is a secret the setting goes as a whole and the others move up.
+//! Git fails if one of them is missing. So if a value is removed as a secret, the whole setting is removed and the
+//! others are renumbered.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 
-/// Leaves out the settings that are not complete, and counts again.
+/// Removes incomplete settings and renumbers the rest.
 pub(crate) fn settle(variables: &mut BTreeMap<OsString, OsString>) {
     let count = variables
         .get(OsStr::new("GIT_CONFIG_COUNT"))
         .and_then(|count| count.to_str()?.parse::<usize>().ok());
-    // More than that nobody sets.
+    // Nobody sets more than this.
     let Some(count) = count.filter(|count| *count <= 1000) else {
         return;
     };

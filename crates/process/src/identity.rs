@@ -1,4 +1,4 @@
-//! Who a process is, for longer than it lives: its number may be given to another, also by the next boot.
+//! Process identity beyond a process's lifetime: its pid may be reused, also after a reboot.
 
 use crate::ProcessInfo;
 use crate::platform::{open_handle, signal_handle};
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 
-/// One process of one boot, whatever becomes of its pid. Linux only; elsewhere none is ever alive.
+/// A process of a particular boot, independent of pid reuse. Linux only; elsewhere no process counts as alive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessIdentity {
     /// Process id.
     pub pid: i32,
-    /// Clock ticks between the boot and its start.
+    /// Start time in clock ticks since boot.
     pub start_time: u64,
-    /// The kernel's id of the boot.
+    /// The kernel's boot id.
     pub boot: String,
 }
 
 impl ProcessIdentity {
-    /// Of the process that has this pid now; `None` if there is none.
+    /// The process that has this pid now; `None` if there is none.
     pub fn of(pid: i32) -> Option<Self> {
         Some(Self {
             pid,
@@ -28,35 +28,36 @@ impl ProcessIdentity {
         })
     }
 
-    /// Whether it lives. A zombie does not.
+    /// Whether it is alive. A zombie is not.
     pub fn is_alive(&self) -> bool {
         self.info().is_some_and(|info| !info.zombie)
     }
 
-    /// Whether the boot is this one, so that numbers of its time mean something.
+    /// Whether it belongs to the current boot; otherwise its pid means nothing.
     pub fn is_of_this_boot(&self) -> bool {
         boot_id().is_some_and(|boot| boot == self.boot)
     }
 
-    /// What `/proc` says of it; `None` if it is gone, even where another has its pid.
+    /// Its entry in `/proc`; `None` if it has ended, even if its pid was reused.
     pub fn info(&self) -> Option<ProcessInfo> {
         let info = ProcessInfo::read(self.pid)?;
         (info.start_time == self.start_time && self.is_of_this_boot()).then_some(info)
     }
 
-    /// Lets it go on, should somebody have stopped it.
+    /// Sends SIGCONT, in case it was stopped.
     ///
     /// # Errors
-    /// It is gone, or is not ours to signal.
+    /// It has ended, or we may not signal it.
     pub fn wake(&self) -> io::Result<()> {
         self.signal(Signal::CONT)
     }
 
-    /// Sends it a signal, and nobody else who may have its pid by now.
+    /// Sends it a signal, and never another process that has its pid by now.
     pub(crate) fn signal(&self, signal: Signal) -> io::Result<()> {
         let pid = Pid::from_raw(self.pid).ok_or(io::ErrorKind::NotFound)?;
         let handle = open_handle(pid)?;
-        // If the number changed hands before this look, it is seen; if after, the handle is that of the dead.
+        // If the pid was reused before this check, the check fails; if after, the pidfd is that of the dead
+        // process.
         if !self.is_alive() {
             return Err(io::ErrorKind::NotFound.into());
         }
@@ -64,7 +65,7 @@ impl ProcessIdentity {
     }
 }
 
-/// The id of this boot; `None` where the system has none.
+/// The current boot id; `None` if the system has none.
 pub(crate) fn boot_id() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())

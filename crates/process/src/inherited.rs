@@ -1,18 +1,18 @@
-//! What a process hands to its children beside descriptors and environment: umask and resource limits. A shell that
-//! was started ahead of a call has those of its start, so they are part of its key.
+//! What a process passes to its children besides descriptors and environment: umask and resource limits. A warm
+//! shell has those of its start, so they are part of its key.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs::File;
 use std::io::Read;
 
-/// Umask and soft and hard limits of this process.
+/// Umask, and soft and hard limits, of this process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inherited {
     umask: Option<u32>,
     limits: [(Option<u64>, Option<u64>); RESOURCES.len()],
 }
 
-/// The limits that every Unix has and that change what a command can do.
+/// The limits that exist on every Unix and affect what a command can do.
 const RESOURCES: [Resource; 7] = [
     Resource::Cpu,
     Resource::Fsize,
@@ -24,7 +24,7 @@ const RESOURCES: [Resource; 7] = [
 ];
 
 impl Inherited {
-    /// As they are now. Costs a few system calls.
+    /// The current values. Costs a few system calls.
     pub fn now() -> Self {
         let limits = RESOURCES.map(|resource| {
             let limit = getrlimit(resource);
@@ -37,9 +37,9 @@ impl Inherited {
     }
 }
 
-/// Read, not set and restored: another thread could make a file in between.
+/// Read from `/proc`. Setting and restoring it would affect files that other threads create meanwhile.
 fn umask() -> Option<u32> {
-    // One read of the beginning, where it stands: this is done for each call.
+    // A single read of the beginning, which is where it is: this runs for each call.
     let mut buffer = [0; 512];
     let count = File::open("/proc/self/status")
         .and_then(|mut status| status.read(&mut buffer))

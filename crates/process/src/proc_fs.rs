@@ -1,7 +1,7 @@
-//! Reading `/proc`: who descends from whom, and who they are; and what of that can be known where it does not tell. Linux only;
-//! elsewhere every list is empty.
+//! Reads `/proc`: descendants of a process, and details about processes; with substitutes where `/proc` is not
+//! available. On Linux only; elsewhere most lists are empty.
 //!
-//! A pid that is read here may be gone, or be somebody else's, a moment later. Whoever signals must make sure by
+//! A pid read here may be gone or reused a moment later (TOCTOU). Code that sends signals must guard against that
 //! itself: see [`crate::supervisor`].
 
 use crate::platform::open_handle;
@@ -16,20 +16,20 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// What `/proc/<pid>/stat` says of a process.
+/// A process according to `/proc/<pid>/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessInfo {
     /// Process id.
     pub pid: i32,
-    /// Parent.
+    /// Pid of its parent.
     pub parent: i32,
     /// Process group.
     pub group: i32,
     /// Session.
     pub session: i32,
-    /// Clock ticks between boot and its start: with the pid it names a process for good.
+    /// Start time in clock ticks since boot. Together with the pid it identifies a process uniquely.
     pub start_time: u64,
-    /// Ended, and waiting to be reaped by its parent.
+    /// Ended, but not reaped yet.
     pub zombie: bool,
 }
 
@@ -39,8 +39,8 @@ impl ProcessInfo {
         Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// A child of `parent`, also one that `/proc` does not show: it has become another user (`hidepid`), or there is no `/proc`.
-    /// `None` if there is no such process. What cannot be known is 0.
+    /// A child of `parent`, even if `/proc` does not show it (it runs as another user under `hidepid`, or there is
+    /// no `/proc`). `None` if there is no such process. Unknown fields are 0.
     pub(crate) fn of_child(pid: i32, parent: i32) -> Option<Self> {
         if let Some(shown) = Self::read(pid) {
             return Some(shown);
@@ -64,8 +64,8 @@ impl ProcessInfo {
         })
     }
 
-    /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may hold anything, parentheses too, so fields
-    /// are counted from the last `)`.
+    /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may contain anything, including parentheses,
+    /// so fields are counted from the last `)`.
     fn parse(pid: i32, stat: &[u8]) -> Option<Self> {
         let end = stat.iter().rposition(|byte| *byte == b')')?;
         let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
@@ -73,7 +73,7 @@ impl ProcessInfo {
         let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
         Some(Self {
             pid,
-            // One whose main thread has ended, and another lives, has that state, too.
+            // A process whose main thread has ended while others live has that state, too.
             zombie: matches!(*fields.first()?, "Z" | "X" | "x") && number(17)? <= 1,
             parent: number(1)?,
             group: number(2)?,
@@ -83,7 +83,8 @@ impl ProcessInfo {
     }
 }
 
-/// Direct children of `pid`, zombies included. Empty if there is no such process. Without `/proc` only our own can be found.
+/// Direct children of `pid`, including zombies. Empty if there is no such process. Without `/proc`, only our own
+/// children can be found.
 pub(crate) fn children(pid: i32) -> Vec<i32> {
     let mut found = Vec::new();
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
@@ -103,10 +104,10 @@ pub(crate) fn children(pid: i32) -> Vec<i32> {
     found
 }
 
-/// The direct children of one process, to be looked at again and again.
+/// The direct children of one process, for repeated checks.
 #[derive(Debug)]
 pub struct Children {
-    /// Of its main thread; `None` where the system does not tell.
+    /// The kernel's list for its main thread; `None` if not available.
     list: Option<File>,
 }
 
@@ -117,7 +118,8 @@ impl Children {
         Self { list }
     }
 
-    /// Whether it has these, in this order, and no others; false where that cannot be told. For a process of one thread.
+    /// Whether it has exactly these children, in this order; false if that cannot be determined. For
+    /// single-threaded processes.
     pub fn are_just(&self, pids: &[i32]) -> bool {
         let mut text = [0; 256];
         let list = self.list.as_ref();
@@ -130,10 +132,10 @@ impl Children {
     }
 }
 
-/// Our own children, found without `/proc`: whoever we could wait for. They are younger than we are, and so their numbers are
-/// higher, unless those began anew.
+/// Our own children, found without `/proc` by trying to wait for each pid. Children are younger than we are, so
+/// their pids are higher, unless pids have wrapped around.
 fn awaited() -> Vec<i32> {
-    /// How many numbers are tried: some 20 ms.
+    /// Maximum number of pids to try: takes some 20 ms.
     const NUMBERS: i32 = 100_000;
     let own = getpid().as_raw_pid();
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -145,10 +147,11 @@ fn awaited() -> Vec<i32> {
         .collect()
 }
 
-/// How many descendants are looked at, at the most; a fork bomb has no last one.
+/// Maximum number of descendants examined; a fork bomb has no last one.
 const MAX_DESCENDANTS: usize = 10_000;
 
-/// All descendants of `pid`, which is their subreaper, nearest first, `pid` itself not among them; zombies, too.
+/// All descendants of `pid`, which must be their subreaper, nearest first, excluding `pid` itself; including
+/// zombies.
 pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     let children_of = |parent: i32| {
         let children = children(parent).into_iter();
@@ -156,8 +159,8 @@ pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     };
     let mut found: Vec<ProcessInfo> = Vec::new();
     let mut next = 0;
-    // Twice: whoever's parent has ended during the walk was met below neither of the two, and is below `pid` now. Not more often: of a
-    // fork storm somebody always has.
+    // Twice: a process whose parent ended during the walk may have been missed, and is now below `pid`. Not more
+    // often: during a fork storm there is always another.
     for _ in 0..2 {
         let known: BTreeSet<i32> = found.iter().map(|process| process.pid).collect();
         found.extend(children_of(pid).filter(|process| !known.contains(&process.pid)));
@@ -170,7 +173,7 @@ pub(crate) fn descendants(pid: i32) -> Vec<ProcessInfo> {
     found
 }
 
-/// Everybody, found by a scan.
+/// All processes, found by scanning.
 pub(crate) fn processes() -> Vec<ProcessInfo> {
     let Ok(entries) = fs::read_dir("/proc") else {
         return Vec::new();
@@ -182,20 +185,20 @@ pub(crate) fn processes() -> Vec<ProcessInfo> {
         .collect()
 }
 
-/// Processes of the session that `leader` led, found by a scan. For the case that the session's leader is gone and
-/// can no longer be asked.
+/// The processes of the session led by `leader`, found by scanning. For a leader that is gone and cannot be asked.
 pub fn processes_of_session(leader: i32) -> Vec<ProcessInfo> {
     let mut found = processes();
     found.retain(|process| process.session == leader && !process.zombie);
     found
 }
 
-/// The arguments of a process; empty for a kernel thread, a zombie, none, and one that is just becoming another program.
+/// The arguments of a process; empty for a kernel thread, a zombie, a missing process, and one in the middle of
+/// `exec`.
 pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
     let path = format!("/proc/{pid}");
     let mut line = fs::read(format!("{path}/cmdline")).unwrap_or_default();
     if line.is_empty() {
-        // Its main thread has ended, perhaps: the others have them, too.
+        // If only its main thread has ended, the others still show them.
         let threads = fs::read_dir(format!("{path}/task")).into_iter().flatten();
         let of_thread = |thread: fs::DirEntry| fs::read(thread.path().join("cmdline")).ok();
         let mut lines = threads.flatten().filter_map(of_thread);
@@ -208,25 +211,25 @@ pub(crate) fn arguments(pid: i32) -> Vec<Vec<u8>> {
     line.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect()
 }
 
-/// The name of a process that it has whatever its arguments are; `None` where `/proc` does not show it.
+/// The kernel's name of a process, which is independent of its arguments; `None` if `/proc` does not show it.
 pub(crate) fn name(pid: i32) -> Option<Vec<u8>> {
     let mut name = fs::read(format!("/proc/{pid}/comm")).ok()?;
     name.pop_if(|last| *last == b'\n');
     Some(name)
 }
 
-/// The directory in which a process stands, by its real name; that of one that was removed ends in ` (deleted)`. `None` where we
-/// may not look, or the system does not tell. Never waits for a file system.
+/// The resolved working directory of a process; ends in ` (deleted)` if it was removed. `None` if we may not look,
+/// or the system does not tell. Never blocks on a file system.
 pub fn directory_of(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-/// Whether a process has one of these pipes open. False where we may not look.
+/// Whether a process has one of these pipes open. False if we may not look.
 pub(crate) fn holds_pipe(pid: i32, inodes: &[u64]) -> bool {
     open_pipes(pid).any(|(_, inode)| inodes.contains(&inode))
 }
 
-/// Whether a process has one of these files open: pipes with a name, too. False where we may not look.
+/// Whether a process has one of these files open, including FIFOs. False if we may not look.
 pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
     let known: Vec<(u64, u64)> = files
         .iter()
@@ -241,9 +244,9 @@ pub fn holds_open(pid: u32, files: &[BorrowedFd<'_>]) -> bool {
         .any(|meta| known.contains(&(meta.dev(), meta.ino())))
 }
 
-/// Whether a process has one of these pipes open for writing. False where we may not look.
+/// Whether a process has one of these pipes open for writing. False if we may not look.
 pub(crate) fn writes_to(pid: i32, inodes: &[u64]) -> bool {
-    /// `O_RDONLY` is 0, in the two bits of `O_ACCMODE`.
+    /// `O_RDONLY` is 0 in the two bits of `O_ACCMODE`.
     const ACCESS: u32 = 0o3;
     open_pipes(pid)
         .filter(|(_, inode)| inodes.contains(inode))
@@ -255,7 +258,7 @@ pub(crate) fn writes_to(pid: i32, inodes: &[u64]) -> bool {
         .any(|flags| flags & ACCESS != 0)
 }
 
-/// Numbers of the descriptors of a process that are pipes, and the inodes of these.
+/// The descriptors of a process that are pipes, with the pipes' inodes.
 fn open_pipes(pid: i32) -> impl Iterator<Item = (String, u64)> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()

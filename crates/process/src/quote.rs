@@ -1,9 +1,9 @@
-//! Quoting for the records by which shells take their scripts.
+//! Quoting for the records that pass scripts to shells.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// In single quotes, as every shell reads them, byte for byte.
+/// In single quotes, which every shell reads literally.
 pub fn quoted(text: &OsStr) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
     out.push(b'\'');

@@ -1,16 +1,16 @@
-//! What the system has refused us, said so that somebody can act on it.
+//! System errors, explained so that the reader can act on them.
 
 use rustix::io::Errno;
 use std::io;
 
-/// The error, with what was asked for and, where that is known, what may help.
+/// The error, with what was requested and, if known, what may help.
 pub(crate) fn refused(what: &str, error: impl Into<io::Error>) -> io::Error {
     let error = error.into();
     let advice = advice(what, &error);
     io::Error::new(error.kind(), format!("{what}: {error}{advice}"))
 }
 
-/// The same where what was asked for is said by whoever tells of it.
+/// The same, if the caller already says what was requested.
 pub(crate) fn explained(error: io::Error) -> io::Error {
     match advice("", &error) {
         "" => error,
@@ -32,7 +32,7 @@ fn advice(what: &str, error: &io::Error) -> &'static str {
     }
 }
 
-/// What an unnamed file is asked for by.
+/// How an anonymous file is requested.
 pub(crate) const UNNAMED_FILE: &str = if cfg!(target_os = "linux") {
     "memfd_create"
 } else {

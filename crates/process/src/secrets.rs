@@ -1,19 +1,19 @@
-//! Which variables hold secrets: by exact name, by the words in a name, by the look of a value. Tables, and one reader
-//! for each.
+//! Detects variables that hold secrets: by exact name, by the words in a name, by the form of a value. Each is a
+//! table with a function to apply it.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// Decides which variables a command does not get to see. Every part can be changed by the host.
+/// Decides which variables are hidden from commands. A host can change every part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretFilter {
-    /// Names that stay whatever else says so; `*` at the end or the beginning matches any rest.
+    /// Names that are kept regardless of everything else; a `*` at either end matches anything.
     pub keep: Vec<String>,
-    /// Further names that go, in the same form.
+    /// Additional names that are removed, in the same format.
     pub drop: Vec<String>,
-    /// Look at the words in names.
+    /// Whether to check the words in names.
     pub by_name: bool,
-    /// Look at values.
+    /// Whether to check values.
     pub by_value: bool,
 }
 
@@ -44,8 +44,8 @@ impl SecretFilter {
     }
 }
 
-/// Stay: their names have a word of the list, and they hold a path, a terminal or a person's name; or they are needed
-/// as they are, a password in them or not: no download gets through a proxy without.
+/// Kept: their names contain a listed word, but they hold a path, a terminal or a user's name. Or they are needed
+/// even if they contain a password: no download gets through a proxy without it.
 const KEEP: &[&str] = &[
     "SSH_AUTH_SOCK",
     "SSH_ASKPASS",
@@ -71,7 +71,7 @@ const KEEP: &[&str] = &[
     "OLDPWD",
 ];
 
-/// Go by name, since no word of theirs says what they are.
+/// Removed by exact name, as no word in them says what they are.
 const DROP: &[&str] = &[
     "PGPASSWORD",
     "PGPASSFILE",
@@ -107,7 +107,7 @@ const DROP: &[&str] = &[
     "*_WEBHOOK_URL",
 ];
 
-/// A name with one of these words, as a whole word, is a secret's.
+/// A name that contains one of these as a whole word is that of a secret.
 const WORDS: &[&str] = &[
     "token",
     "tokens",
@@ -140,7 +140,7 @@ const WORDS: &[&str] = &[
     "otp",
 ];
 
-/// A word that ends like this is one of them, grown together with what stands in front.
+/// Words that end like this are compounds of a listed word.
 const ENDINGS: &[&str] = &[
     "password",
     "passwd",
@@ -155,7 +155,7 @@ const ENDINGS: &[&str] = &[
     "credentials",
 ];
 
-/// Words that end like that and are none.
+/// Words with such an ending that are not.
 const NO_SECRETS: &[&str] = &[
     "askpass",
     "bypass",
@@ -167,19 +167,19 @@ const NO_SECRETS: &[&str] = &[
     "underpass",
 ];
 
-/// A name that ends in one of these words is a secret's.
+/// A name whose last word is one of these is that of a secret.
 const LAST_WORDS: &[&str] = &["key", "keys", "auth"];
 
-/// A name that ends in one of these words says where something is, not what it is.
+/// A name whose last word is one of these says where something is, not what it is.
 const PLACES: &[&str] = &["file", "path", "dir", "directory", "sock", "socket"];
 
-/// With one of these words a name speaks of how many or how long, if its value is a number.
+/// A name with one of these words and a numeric value is an amount or a duration.
 const QUANTITIES: &[&str] = &[
     "max", "min", "num", "count", "limit", "total", "budget", "per", "length", "size", "ttl",
     "expiry", "expires", "timeout", "window",
 ];
 
-/// A name with these words in a row, anywhere, is a secret's.
+/// A name that contains two such adjacent words is that of a secret.
 const PAIRS: &[(&str, &str)] = &[
     ("api", "key"),
     ("access", "key"),
@@ -213,7 +213,7 @@ fn name_is_secret(name: &str) -> bool {
             .any(|pair| PAIRS.iter().any(|(a, b)| pair[0] == *a && pair[1] == *b))
 }
 
-/// Whether it only says yes or no, or how many: `DISABLE_AUTH=1`, `MAX_TOKENS=4096`.
+/// Whether it is only a switch or an amount: `DISABLE_AUTH=1`, `MAX_TOKENS=4096`.
 fn is_switch_or_number(name: &str, value: &[u8]) -> bool {
     let words = words(name);
     let quantity = words.iter().any(|word| QUANTITIES.contains(&word.as_str()));
@@ -225,13 +225,13 @@ fn is_switch_or_number(name: &str, value: &[u8]) -> bool {
                 || SWITCHES.contains(&value.to_ascii_lowercase().as_slice()))
 }
 
-/// What says yes or no.
+/// Values that mean yes or no.
 const SWITCHES: &[&[u8]] = &[
     b"", b"true", b"false", b"yes", b"no", b"on", b"off", b"none",
 ];
 
-/// The words of a name, in lower case: split at everything that is not alphanumeric and where a capital follows a small
-/// letter; a number at a word's end does not belong to it.
+/// The words of a name in lower case: split at everything that is not alphanumeric, and where a capital follows a
+/// lower-case letter. Trailing digits are not part of a word.
 fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for part in name.split(|c: char| !c.is_alphanumeric()) {
@@ -256,7 +256,7 @@ fn words(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Beginnings of well-known tokens, as their issuers document them for secret scanners.
+/// Prefixes of well-known tokens, as their issuers document them for secret scanners.
 const TOKEN_PREFIXES: &[&str] = &[
     "ghp_",
     "gho_",
@@ -307,7 +307,7 @@ const TOKEN_PREFIXES: &[&str] = &[
     "eyJhbGciOi",
 ];
 
-/// A token is at least this long; shorter values with such a beginning are something else.
+/// Minimum length of a token; shorter values with such a prefix are something else.
 const TOKEN_LENGTH: usize = 20;
 
 fn value_is_secret(value: &[u8]) -> bool {
@@ -320,12 +320,13 @@ fn value_is_secret(value: &[u8]) -> bool {
             .any(|part| find(&value.to_ascii_lowercase(), part).is_some())
 }
 
-/// Certificates and public keys are written in the same way.
+/// Certificates and public keys have the same format.
 fn has_private_key(value: &[u8]) -> bool {
     find(value, b"-----BEGIN ").is_some() && find(value, b"PRIVATE KEY").is_some()
 }
 
-/// Parts, in lower case, of a value that is a secret wherever they stand: a header, and addresses that are the secret.
+/// Parts, in lower case, that make a value a secret wherever they occur: a header, and addresses that are
+/// themselves secret.
 const SECRET_PARTS: &[&[u8]] = &[
     b"authorization: ",
     b"://hooks.slack.com/services/",
@@ -333,7 +334,7 @@ const SECRET_PARTS: &[&[u8]] = &[
     b"discordapp.com/api/webhooks/",
 ];
 
-/// Fields of connection strings and of addresses that hold a secret, in lower case.
+/// Fields of connection strings and URLs that hold a secret, in lower case.
 const FIELDS: &[&[u8]] = &[
     b"password=",
     b"passwd=",
@@ -404,7 +405,7 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
     text.windows(part.len()).position(|window| window == part)
 }
 
-/// `*` at the beginning or the end of a pattern matches any rest.
+/// `*` at the beginning or end of a pattern matches anything.
 fn matches(pattern: &str, name: &str) -> bool {
     if let Some(end) = pattern.strip_prefix('*') {
         return name.ends_with(end);

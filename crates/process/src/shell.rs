@@ -1,4 +1,4 @@
-//! Which shell runs a script.
+//! Selects the shell that runs a script.
 
 use agent_bash_core::{NotStarted, Shell, ShellChoice};
 use rustix::fs::Access;
@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Finds the shell: the explicit one, or the first of the choice that exists. Looks at files; to be done once per host
-/// and kept.
+/// Finds the shell: the explicit one, or the first of the choice that exists. Accesses files; do it once per host.
 ///
 /// `env` is that of the command: `SHELL` and `PATH` are read from it.
 ///
 /// # Errors
-/// The explicit shell is no executable file, or the system has none of the choice.
+/// The explicit shell is not an executable file, or none of the choice exists.
 pub fn resolve_shell(
     explicit: Option<&Path>,
     choice: ShellChoice,
@@ -43,7 +42,7 @@ pub fn resolve_shell(
 
 fn shell(path: PathBuf, args: &[&str]) -> Shell {
     let args: Vec<String> = args.iter().map(|argument| (*argument).to_owned()).collect();
-    // A login bash reads the profile at its start, so it is not one that can be started ahead.
+    // A login bash reads the profile when it starts, so it cannot be started ahead of a call.
     Shell {
         is_bash: is_bash(&path) && args.is_empty(),
         path,
@@ -70,7 +69,7 @@ fn workspace_shell(env: &BTreeMap<OsString, OsString>) -> Option<Shell> {
     find("sh", env).map(|path| shell(path, &[]))
 }
 
-/// The first absolute directory of `PATH` that has it, then the two where a shell always is.
+/// The first absolute directory in `PATH` that contains it, then the two standard ones.
 fn find(name: &str, env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let path = env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
     std::env::split_paths(&path)

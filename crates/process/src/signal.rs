@@ -1,11 +1,11 @@
-//! Names of signals, and what a process keeps to itself.
+//! Signal names, and protecting a process's memory.
 
 use nix::sys::signal::Signal;
 
-/// The first real-time signal as programs see it on Linux: glibc keeps 32 and 33 for itself.
+/// The first real-time signal for programs on Linux: glibc reserves 32 and 33.
 const FIRST_REAL_TIME: i32 = 34;
 
-/// `SIGKILL` for 9; `SIGRTMIN+2` for 36; `SIG99` for what has no name.
+/// `SIGKILL` for 9; `SIGRTMIN+2` for 36; `SIG99` for unknown numbers.
 pub fn signal_name(number: i32) -> String {
     match Signal::try_from(number) {
         Ok(signal) => signal.as_str().to_owned(),
@@ -17,11 +17,11 @@ pub fn signal_name(number: i32) -> String {
     }
 }
 
-/// Keeps other processes of the same user from reading this one's environment and memory through `/proc`
-/// (`PR_SET_DUMPABLE` off). Root can read them still. Linux only; elsewhere it does nothing.
+/// Prevents other processes of the same user from reading this one's environment and memory through `/proc` (clears
+/// `PR_SET_DUMPABLE`). Root still can. Linux only; elsewhere a no-op.
 ///
-/// Called by the binaries of this project for their own process. A library host decides for itself: it also closes
-/// `/proc/<pid>/fd` to other processes, and no core is dumped.
+/// This project's binaries call it for their own process. A library host decides for itself: it also hides
+/// `/proc/<pid>/fd` from other processes, and disables core dumps.
 pub fn hide_memory() {
     #[cfg(target_os = "linux")]
     {

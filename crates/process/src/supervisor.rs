@@ -1,12 +1,13 @@
-//! The supervisor: one small process between a host and the shells of its calls.
+//! The supervisor: a small process between a host and the shells of its calls.
 //!
-//! It is one mechanism for many needs. As the subreaper of a call every descendant, double forks and `setsid`
-//! included, ends up as its child, so that it can name them all and end them all; it reaps, so there are no zombies; it
-//! signals only processes that it has not reaped, so no reused pid is ever hit; it holds a lifeline (a socket) to
-//! the host, so that a killed host takes its commands with it; and it is small, so that a big host pays no copy of its
-//! page tables for a fork.
+//! One mechanism serves many needs. It is a subreaper, so every descendant of a call, including after double forks
+//! and `setsid`, becomes its child and can be named and ended. It reaps, so there are no zombies. It only signals
+//! processes that it has not reaped, so a reused pid is never hit. It has a lifeline (a socket) to the host, so a
+//! killed host takes its commands with it. And it is small, so a large host does not pay for copying its page
+//! tables in a fork.
 //!
-//! The supervisor is the host's own binary started again under another name, so that nothing extra is installed:
+//! The supervisor is the host's own binary, re-executed under another name, so that nothing extra has to be
+//! installed:
 //!
 //! ```no_run
 //! // First of all in `main`, before any thread: in the supervisor's own process this call does not return.
@@ -38,9 +39,9 @@ pub use protocol::{Detach, Event, ShellEnd, ShellStart, TerminalStart};
 pub(crate) use server::command_line;
 pub use server::{Token, init};
 
-/// The name under which a supervisor runs, and by which [`init`] knows that it is one. Never contains anything of the
-/// user's command, so that `pkill -f` with a word of the command does not find it.
+/// The process name of a supervisor, by which [`init`] recognises one. It never contains parts of the user's
+/// command, so that `pkill -f` with a word of the command does not match it.
 const NAME: &str = "agent-bash-supervisor";
 
-/// Version of the protocol; both sides are the same binary, except where a host's file was replaced while it ran.
+/// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was running.
 const VERSION: u32 = 7;

@@ -1,15 +1,15 @@
-//! Defaults that keep programs from asking somebody who is not there: one table.
+//! Defaults that keep programs from waiting for a user who is not there.
 
 /// Where a default applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Attendance {
-    /// No terminal: nobody can answer, nobody sees colours.
+    /// No terminal: nobody can answer, and nobody sees colours.
     Pipe,
-    /// A terminal of its own, which a person may watch.
+    /// A terminal of its own, which a user may watch.
     Terminal,
 }
 
-/// One default: a variable, its value on a pipe and on a terminal. `None` removes it.
+/// A default: a variable, and its value with and without a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnattendedDefault {
     /// The variable.
@@ -20,14 +20,14 @@ pub struct UnattendedDefault {
     pub terminal: Setting,
 }
 
-/// What a default does with its variable.
+/// What a default does to its variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Setting {
     /// Sets it.
     Set(&'static str),
-    /// Removes what the host has.
+    /// Removes the host's value.
     Unset,
-    /// Leaves it alone.
+    /// Leaves it unchanged.
     Leave,
 }
 
@@ -69,7 +69,7 @@ pub const UNATTENDED: &[UnattendedDefault] = &[
     always("BAT_PAGER", "cat"),
     always("DELTA_PAGER", "cat"),
     always("AWS_PAGER", ""),
-    // Editors wait for a person.
+    // Editors wait for a user.
     always("EDITOR", "true"),
     always("VISUAL", "true"),
     always("GIT_EDITOR", "true"),
@@ -92,7 +92,7 @@ pub const UNATTENDED: &[UnattendedDefault] = &[
     always("TF_IN_AUTOMATION", "1"),
     always("CLOUDSDK_CORE_DISABLE_PROMPTS", "1"),
     always("CI", "1"),
-    // Colours and cursor movements are noise where no terminal reads them.
+    // Colours and cursor movements are noise where no terminal interprets them.
     differs("NO_COLOR", Setting::Set("1"), Setting::Leave),
     differs("CLICOLOR_FORCE", Setting::Unset, Setting::Leave),
     differs("FORCE_COLOR", Setting::Unset, Setting::Leave),

@@ -1,5 +1,5 @@
-//! Messages with descriptors over a Unix stream socket: length and number of descriptors, then JSON. Neither side ever
-//! blocks in a read; the supervisor's writes wait for room, the host's fail instead.
+//! Messages with descriptors over a Unix stream socket: length and number of descriptors, then JSON. Reads never
+//! block on either side; when the socket is full, the supervisor's writes wait and the host's fail.
 
 use crate::platform::{RECEIVE, SEND};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -14,31 +14,31 @@ use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Descriptors in one message, at the most: script, control, stdout, stderr, or two pipes and two files.
+/// Most descriptors in one message: script, control, stdout, stderr; or two pipes and two files.
 pub(super) const MAX_FDS: usize = 4;
 
-/// A message is at most this long. The longest is a list of survivors, which is bounded in number and length; an order
-/// to start carries the changes of an environment.
+/// Longest message. The largest ones are lists of survivors, whose number and length are bounded; an order to start
+/// a shell carries changes to the environment.
 const MAX_MESSAGE: usize = 16 << 20;
 
 /// Length (4 bytes, little-endian) and number of descriptors (1 byte).
 const HEADER: usize = 5;
 
-/// One end of the socket, with what was received and not yet read.
+/// The receiving end of the socket, with bytes received but not yet parsed.
 #[derive(Debug)]
 pub(super) struct Inbox {
     bytes: Vec<u8>,
     fds: VecDeque<OwnedFd>,
 }
 
-/// What a receive found.
+/// The result of receiving.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
-    /// Something; look for messages.
+    /// New bytes; check for messages.
     Some,
-    /// Nothing now.
+    /// Nothing yet.
     Nothing,
-    /// The other side is gone.
+    /// The other side has closed.
     Closed,
 }
 
@@ -50,7 +50,7 @@ impl Inbox {
         }
     }
 
-    /// Takes in what is there, without waiting. The socket must not block.
+    /// Receives what is available without waiting. The socket must be non-blocking.
     pub(super) fn receive(&mut self, socket: impl AsFd) -> io::Result<Received> {
         let mut buffer = [0u8; 4096];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
@@ -75,10 +75,10 @@ impl Inbox {
         Ok(Received::Some)
     }
 
-    /// The next whole message with its descriptors.
+    /// The next complete message with its descriptors.
     ///
     /// # Errors
-    /// The other side does not speak this protocol.
+    /// The other side does not follow the protocol.
     pub(super) fn next<M: DeserializeOwned>(&mut self) -> io::Result<Option<(M, Vec<OwnedFd>)>> {
         let Some((header, rest)) = self.bytes.split_first_chunk::<HEADER>() else {
             return Ok(None);
@@ -107,19 +107,19 @@ impl Inbox {
     }
 }
 
-/// Whether a send may wait for room.
+/// Whether sending may wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// Until there is room, or the other side is gone.
+    /// Wait until there is room, or the other side has closed.
     ForRoom,
-    /// Not at all: fails with `WouldBlock`. Orders are few and short, so a full socket means a stopped supervisor.
+    /// Fail with `WouldBlock`. Orders are few and short, so a full socket means that the supervisor is stopped.
     No,
 }
 
 /// Sends one message.
 ///
 /// # Errors
-/// The other side is gone, or (with [`Wait::No`]) does not read.
+/// The other side has closed, or (with [`Wait::No`]) does not read.
 pub(super) fn send<M: Serialize>(
     socket: BorrowedFd<'_>,
     message: &M,
@@ -136,7 +136,7 @@ pub(super) fn send<M: Serialize>(
     let mut sent = 0;
     while sent < frame.len() {
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        // Descriptors travel with the first byte.
+        // Descriptors are attached to the first byte.
         if sent == 0 && !fds.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(fds)) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -147,7 +147,7 @@ pub(super) fn send<M: Serialize>(
         match sendmsg(socket, parts, &mut ancillary, SEND) {
             Ok(count) => sent += count,
             Err(rustix::io::Errno::INTR) => {}
-            // Once part of a message is out the rest must follow.
+            // Once part of a message has been sent, the rest must follow.
             Err(rustix::io::Errno::WOULDBLOCK) if wait == Wait::ForRoom || sent > 0 => {
                 match poll(&mut [PollFd::new(&socket, PollFlags::OUT)], None) {
                     Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -201,7 +201,7 @@ mod tests {
                 (Event::Hello { version: 7 }, 0)
             ]
         );
-        // The write end arrived, and it was the last one.
+        // The write end had arrived, and it was the last one.
         drop(got);
         assert_eq!(read.read(&mut [0]).unwrap(), 0);
     }

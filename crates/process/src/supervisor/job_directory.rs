@@ -1,8 +1,8 @@
-//! The files of a job, as its supervisor and every later host know them. The host makes the directory and what is in it
-//! (`job.new`, `end.new`, the output file); the supervisor commits the one and, in the end, the other by a rename. Each
-//! is written once, so nobody ever reads half of one, and nobody overwrites anybody.
+//! The files of a job, shared by its supervisor and all later hosts. The host creates the directory and its files
+//! (`job.new`, `end.new`, the output file); the supervisor commits first the one and finally the other by a rename.
+//! Each is written once, so nobody ever reads an incomplete file or overwrites another's.
 //!
-//! Everything goes through a descriptor of the directory: paths may be longer than a socket's name can be, and the
+//! All access is through a descriptor of the directory: paths may be longer than a socket's address allows, and the
 //! directory may be moved.
 
 use agent_bash_core::Timestamp;
@@ -14,39 +14,39 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-/// What a job is. Never changed: while it is absent there is no job.
+/// The job's description. Never changes; without it there is no job.
 pub const ENTRY: &str = "job.json";
 
-/// [`ENTRY`] before its supervisor has taken the job.
+/// [`ENTRY`] before its supervisor has taken over the job.
 pub const NEW_ENTRY: &str = "job.new";
 
 /// How it ended, a [`JobEnd`]. Absent until then.
 pub const END: &str = "end.json";
 
-/// [`END`] before the end: [`END_LENGTH`] spaces, so that a full disk does not keep the end from being told.
+/// [`END`] before the end: [`END_LENGTH`] spaces, reserved so that a full disk cannot prevent recording the end.
 pub const NEW_END: &str = "end.new";
 
-/// Length of [`END`]: its text, then spaces.
+/// Size of [`END`]: its text, padded with spaces.
 pub const END_LENGTH: usize = 512;
 
-/// What a started job prints.
+/// The output of a started job.
 pub const OUTPUT: &str = "output";
 
-/// The socket by which its supervisor is reached.
+/// The socket of its supervisor.
 const SOCKET: &str = "control";
 
-/// How a job ended.
+/// The end of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEnd {
     /// How.
     pub ending: JobEnding,
-    /// When its supervisor saw it.
+    /// When its supervisor noticed.
     pub ended_at: Timestamp,
-    /// Bytes that it printed and that are not in its output file, since that had all it may have.
+    /// Bytes it printed that are not in its output file because the file had reached its limit.
     pub dropped_bytes: u64,
-    /// Processes lived on. Where its shell was killed they may hold its output, which grows on then.
+    /// Whether processes are left. If its shell was killed they may hold its output, which then keeps growing.
     pub left: bool,
-    /// Length of its output file then; 0 for survivors, whose file is their call's.
+    /// Size of its output file at that time; 0 for survivors, whose file is their call's.
     pub length: u64,
 }
 
@@ -56,22 +56,22 @@ pub struct JobEnd {
 pub enum JobEnding {
     /// Its shell exited.
     Exited {
-        /// 0 to 255.
+        /// Exit code, 0 to 255.
         code: i32,
     },
-    /// Its shell was ended by a signal, whoever sent it.
+    /// Its shell was killed by a signal, from whatever source.
     Signaled {
-        /// Such as `SIGKILL`.
+        /// For example `SIGKILL`.
         signal: String,
-        /// The platform's number.
+        /// The platform's signal number.
         number: i32,
     },
-    /// It was ended since it had taken all the time that it may take.
+    /// It reached its time limit.
     TimedOut {
         /// The limit in milliseconds.
         after_ms: u64,
     },
-    /// Survivors of a call: all have ended, each in its own way.
+    /// For survivors of a call: all of them have ended.
     Gone,
 }
 
@@ -90,7 +90,7 @@ impl JobDirectory {
         Ok(Self { handle, path })
     }
 
-    /// Opens a file of it that is there.
+    /// Opens one of its existing files.
     pub(super) fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         Ok(rustix::fs::openat(&self.handle, name, flags, Mode::empty())?.into())
@@ -100,14 +100,14 @@ impl JobDirectory {
         Ok(rustix::fs::renameat(&self.handle, from, &self.handle, to)?)
     }
 
-    /// Listens on the socket; nobody else may bind it while the directory is ours alone.
+    /// Listens on the socket; nobody else can bind it, as the directory is private.
     pub(super) fn listen(&self) -> io::Result<UnixListener> {
         let listener = UnixListener::bind(self.socket())?;
         listener.set_nonblocking(true)?;
         Ok(listener)
     }
 
-    /// A path by which the socket can be named, however long the directory's own is.
+    /// A path for the socket's address, however long that of the directory is.
     pub(super) fn socket(&self) -> PathBuf {
         if cfg!(target_os = "linux") {
             PathBuf::from(format!(
@@ -119,7 +119,7 @@ impl JobDirectory {
         }
     }
 
-    /// Puts the end where readers look for it.
+    /// Moves the end to its final name.
     pub(super) fn end(&self, reserved: &mut File, end: &JobEnd) -> io::Result<()> {
         let mut text = serde_json::to_vec(end)?;
         text.push(b'\n');
@@ -127,7 +127,7 @@ impl JobDirectory {
         self.rename(NEW_END, END)
     }
 
-    /// Takes away what only a living supervisor needs.
+    /// Removes what is only needed while the supervisor lives.
     pub(super) fn tidy(&self) {
         let _ = rustix::fs::unlinkat(&self.handle, SOCKET, AtFlags::empty());
     }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn the_end_replaces_nothing_before_it_is_whole() {
         let temp = tempfile::tempdir().unwrap();
-        // Longer than a socket's name may be.
+        // Longer than a socket address may be.
         let path = temp.path().join("d".repeat(150));
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join(NEW_END), [b' '; END_LENGTH]).unwrap();
@@ -160,7 +160,7 @@ mod tests {
         directory.end(&mut reserved, &end).unwrap();
         let text = std::fs::read(path.join(END)).unwrap();
         assert_eq!(text.len(), END_LENGTH, "nothing had to be made longer");
-        // The last millisecond that can be written.
+        // The largest timestamp that can be written.
         let read: JobEnd = serde_json::from_slice(&text).unwrap();
         assert_eq!(
             (read.ending, read.dropped_bytes),

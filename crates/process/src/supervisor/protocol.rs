@@ -1,7 +1,7 @@
-//! What host and supervisor say to each other. Every order is answered: at once with the event that it names, or, where it says "in
-//! time", by what comes of it. An order that cannot be read ends the conversation.
-//! JSON, since the messages are few and small; how they travel, and the
-//! descriptors with them, is in `channel`.
+//! The messages between host and supervisor. Every order is answered: immediately with the event named there, or,
+//! if it says "later", by the events that result from it. An order that cannot be parsed closes the connection.
+//!
+//! JSON, as the messages are few and small. Their transport, including descriptors, is in `channel`.
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
@@ -10,84 +10,84 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// From the host.
+/// Messages from the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Start a shell. With it, in this order: its stdin for the script if `inherits_stdin`.
-    /// Answer: `Started`, or `StartFailed`.
+    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`. Answer: `Started`, or `StartFailed`.
     Start(ShellStart),
-    /// Start one as the last was started, with the same descriptors. Answer: as to `Start`.
+    /// Start a shell like the last one, with the same descriptors. Answer: as for `Start`.
     StartAnother,
-    /// Start a shell on a terminal. With it: the file its script is in. Answer: `Started` without descriptors, or
-    /// `StartFailed`. The script runs at once.
+    /// Start a shell on a terminal. Descriptors: the file with its script. Answer: `Started` without descriptors,
+    /// or `StartFailed`. The script runs at once.
     StartOnTerminal(TerminalStart),
-    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, in time: `Ended` (if the shell still lived) and `Empty`
-    /// or `Stuck`.
+    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, later: `Ended` (if the
+    /// shell was still alive), and `Empty` or `Stuck`.
     Terminate {
         /// Milliseconds between SIGTERM and SIGKILL.
         grace_ms: u64,
-        /// Stop the shell first and keep it stopped until the end, so that it does not go on to its next command when the
-        /// one it waits for is ended. For shells that serve more than one call.
+        /// Stop the shell first and keep it stopped until the end, so that it does not run its next command when
+        /// the current one is ended. For shells that serve several calls.
         stop_shell: bool,
     },
-    /// Who still lives beside the shell, and was not adopted? Answer: `Survivors`.
+    /// List the processes besides the shell that were not adopted. Answer: `Survivors`.
     Survivors,
-    /// Watch whoever that is until nobody of them is left. Answer, in time: `SurvivorsEnded`.
+    /// Watch those processes until all have ended. Answer, later: `SurvivorsEnded`.
     WatchSurvivors,
-    /// End those that are watched, and them alone: SIGTERM, SIGCONT, grace, SIGKILL.
+    /// End the watched processes only: SIGTERM, SIGCONT, grace, SIGKILL.
     EndSurvivors {
         /// Milliseconds between SIGTERM and SIGKILL.
         grace_ms: u64,
     },
-    /// Read on for the survivors; with `detach`, let go of the lifeline for their sake. With it: pairs of a pipe's read end and the file that
-    /// goes on, or only read ends where `files` is false. Answer: `Adopted`, or `AdoptFailed`.
+    /// Read the survivors' output from now on; with `detach`, keep running without the lifeline for their sake.
+    /// Descriptors: the read ends of the pipes, followed by as many files to append to if `files` is set. Answer:
+    /// `Adopted`, or `AdoptFailed`.
     Adopt {
-        /// Whether a file comes with each pipe.
+        /// Whether there is a file for each pipe.
         files: bool,
         /// The survivors outlive the host.
         detach: bool,
-        /// How many bytes more may be written to the files together.
+        /// How many more bytes may be written to all the files together.
         quota: u64,
-        /// The directory of the job that they become; `None`: of none. Without `detach` the shell goes on, and they are not
-        /// named again; only as a job are they not ended with it.
+        /// The directory of the job that they become; `None` for no job. Without `detach` the shell continues, and
+        /// they are not listed again; unless they are a job, they are ended along with it.
         job: Option<OsString>,
     },
-    /// Let the shell that waits for its script run as a job that outlives the host. With it, in this order: the read end
-    /// of its output, the control pipe's write end, and the write end of its stdin if it has one. Answer: `Detached`, or
-    /// `DetachFailed`; in time `JobEnded`.
+    /// Run the waiting shell's script as a job that outlives the host. Descriptors, in this order: the read end of
+    /// its output, the control pipe's write end, and the write end of its stdin if it has one. Answer: `Detached`,
+    /// or `DetachFailed`; later `JobEnded`.
     Detach(Detach),
 }
 
 /// How a call becomes a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Detach {
-    /// The job's private directory, with the files that its host makes; absolute. See `job_directory`.
+    /// The job's private directory, with the files that its host has created; absolute. See `job_directory`.
     pub directory: OsString,
-    /// What is written to the control pipe: it commits the script.
+    /// What to write to the control pipe: it commits the script.
     pub commit: String,
-    /// Milliseconds after which it is ended.
+    /// Time limit in milliseconds.
     pub limit_ms: u64,
-    /// Milliseconds between SIGTERM and SIGKILL then.
+    /// Milliseconds between SIGTERM and SIGKILL at the time limit.
     pub grace_ms: u64,
-    /// How many bytes it may write to its output file.
+    /// Maximum size of its output file in bytes.
     pub quota: u64,
 }
 
-/// From the supervisor.
+/// Messages from the supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
-    /// It is there. Said once.
+    /// It is ready. Sent once.
     Hello {
-        /// Version of the protocol.
+        /// Protocol version.
         version: u32,
     },
-    /// A shell waits for its script. With it: script file, control pipe's write end, read ends of its streams.
+    /// A shell waits for its script. Descriptors: script file, control pipe's write end, read ends of its streams.
     Started {
-        /// Process id and process group of the shell.
+        /// Pid and process group of the shell.
         pid: u32,
-        /// Number under which the shell has the script file open.
+        /// Descriptor number of the script file in the shell.
         script_fd: i32,
-        /// Number under which the shell has the stdin for the script open, where it inherits one.
+        /// Descriptor number of the script's stdin in the shell, if it has one.
         stdin_fd: Option<i32>,
     },
     /// No shell was started.
@@ -99,38 +99,38 @@ pub enum Event {
     Ended {
         /// How.
         end: ShellEnd,
-        /// No descendant is left; `Empty` does not follow.
+        /// No descendants are left; `Empty` does not follow.
         empty: bool,
-        /// What was written to the report file; empty if nothing was.
+        /// What was written to the report pipe; empty if nothing was.
         report: String,
     },
-    /// No descendant is left. Follows `Ended` where that found some.
+    /// No descendants are left. Follows an `Ended` that said otherwise.
     Empty,
-    /// Some descendants withstood SIGKILL (they are in an uninterruptible sleep).
+    /// Some descendants withstood SIGKILL (they are in uninterruptible sleep).
     Stuck {
-        /// Who.
+        /// Those processes.
         survivors: Vec<Survivor>,
     },
-    /// Answer to the question who still lives.
+    /// The answer to `Survivors`.
     Survivors {
-        /// Who.
+        /// The living processes.
         survivors: Vec<Survivor>,
     },
-    /// Those that were watched have ended.
+    /// The watched processes have ended.
     SurvivorsEnded {
-        /// Some of them withstood SIGKILL.
+        /// Those that withstood SIGKILL.
         withstand: Vec<Survivor>,
     },
-    /// The survivors are the supervisor's now; the host may go. They are a job if its entry is there.
+    /// The survivors belong to the supervisor now; the host may exit. They are a job if its entry exists.
     Adopted,
     /// Nothing was adopted.
     AdoptFailed {
         /// Why.
         reason: String,
     },
-    /// The job is the supervisor's now, and its script runs; the host may go.
+    /// The job belongs to the supervisor now, and its script runs; the host may exit.
     Detached,
-    /// There is no job, and its script does not run.
+    /// There is no job, and its script will not run.
     DetachFailed {
         /// The system's reason.
         reason: String,
@@ -142,92 +142,93 @@ pub enum Event {
     },
 }
 
-/// From a later host.
+/// Requests from a later host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum VisitRequest {
-    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. No answer; in time `Ended`, or `Stuck`, and the socket's end when
-    /// nobody is left.
+    /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL. No immediate answer; later `Ended` or `Stuck`, and EOF when
+    /// all processes have ended.
     End {
         /// Milliseconds between SIGTERM and SIGKILL.
         grace_ms: u64,
     },
-    /// Who lives? Answer: `Survivors`.
+    /// List the living processes. Answer: `Survivors`.
     Survivors,
-    /// The writing end of the job's stdin. Answer: `Stdin` with it, or `NoStdin`.
+    /// Get the write end of the job's stdin. Answer: `Stdin` with it, or `NoStdin`.
     Stdin,
-    /// Let the job's stdin end. Answer: `StdinClosed`, or `NoStdin`.
+    /// Close the job's stdin. Answer: `StdinClosed`, or `NoStdin`.
     CloseStdin,
 }
 
-/// To a later host.
+/// Messages to a later host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum VisitAnswer {
-    /// The job has ended. Said once: when it ends, or at once where it has.
+    /// The job has ended. Sent once: when it ends, or at once if it has.
     Ended {
         /// How.
         end: JobEnd,
     },
-    /// Who lives.
+    /// The living processes.
     Survivors {
-        /// Named, at most a hundred.
+        /// At most a hundred.
         survivors: Vec<Survivor>,
     },
-    /// Some withstand SIGKILL.
+    /// Some processes withstand SIGKILL.
     Stuck {
-        /// Who.
+        /// Those processes.
         survivors: Vec<Survivor>,
     },
-    /// With it comes the writing end of the job's stdin.
+    /// Carries the write end of the job's stdin.
     Stdin,
-    /// The job's stdin is empty, or was closed.
+    /// The job has no stdin, or it was closed.
     NoStdin,
-    /// It is closed.
+    /// It is closed now.
     StdinClosed,
 }
 
-/// Which shell to start, and how.
+/// How to start a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellStart {
-    /// Absolute path.
+    /// Absolute path of the program.
     pub program: PathBuf,
-    /// What it shall believe to be called.
+    /// Its `argv[0]`.
     pub arg0: OsString,
-    /// Its arguments. In each `{script_fd}` is replaced by the number under which the script file is open, and
+    /// Its arguments. In each, `{script_fd}` is replaced by the descriptor number of the script file, and
     /// `{report}` by the path of a pipe that the supervisor reads when the shell has ended.
     pub args: Vec<OsString>,
     /// Changes to the supervisor's own environment.
     pub env_changes: Vec<(OsString, Option<OsString>)>,
-    /// A descriptor comes with the order that the script shall have as its stdin.
+    /// Whether a descriptor for the script's stdin comes with the order.
     pub inherits_stdin: bool,
-    /// The streams that it prints into, a pipe each; a stream without one is discarded. A shell may print as soon as it is
-    /// started, a warning for instance, so each pipe has a reader until the shell has ended.
+    /// The streams to capture, each with a pipe; the others are discarded. A shell may print as soon as it is
+    /// started (a warning, for example), so each pipe must have a reader until the shell has ended.
     pub output: Vec<StreamId>,
-    /// What it and all that it starts may use.
+    /// Resource limits for it and everything that it starts.
     pub limits: Limits,
 }
 
-/// Which shell to start on a terminal, and how.
+/// How to start a shell on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalStart {
-    /// The shell. In its arguments `{control_fd}` is replaced by the number of the pipe by which it is told to begin.
+    /// The shell. In its arguments `{control_fd}` is replaced by the descriptor number of the pipe that tells it to
+    /// begin.
     pub start: ShellStart,
-    /// The terminal's path, such as `/dev/pts/3`.
+    /// Path of the terminal, such as `/dev/pts/3`.
     pub terminal: PathBuf,
-    /// What is written to the control pipe when the shell is in the terminal's foreground.
+    /// What to write to the control pipe once the shell is the terminal's foreground process group.
     pub commit: String,
 }
 
 /// How a shell ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ShellEnd {
-    /// With this status, 0 to 255.
+    /// With this exit code, 0 to 255.
     Exited(i32),
-    /// By the signal of this number.
+    /// Killed by the signal with this number.
     Signaled(i32),
 }
 
 impl ShellEnd {
-    /// Number of the signal that ended it, if one did.
+    /// Number of the signal that killed it, if one did.
     pub fn signal(self) -> Option<i32> {
         match self {
             Self::Exited(_) => None,
@@ -236,7 +237,7 @@ impl ShellEnd {
     }
 }
 
-/// As a call's own end.
+/// As the ending of a call.
 impl From<ShellEnd> for Ending {
     fn from(end: ShellEnd) -> Self {
         match end {

@@ -1,9 +1,10 @@
-//! The supervisor itself. It runs neither tokio nor threads.
+//! The supervisor process itself. It uses neither tokio nor threads.
 //!
-//! Parts: `entry` (becoming one), `serve` (its loop), `launch`, `leader` and `terminal` (starting a shell), `limits` (what that may
-//! use), `tree` (who is in its tree), `handles` (who is known), `ladder` (ending a tree), `relay` (reading on for survivors and
-//! jobs), `session_processes` (survivors of a session's call), `job` (a call that outlives its host), `fallback` and `marked` (without a process
-//! of its own).
+//! Modules: `entry` (becoming a supervisor), `serve` (its event loop), `launch`, `leader` and `terminal` (starting
+//! a shell), `limits` (resource limits), `tree` (the processes in its tree), `handles` (processes held by pidfd),
+//! `ladder` (ending a tree), `relay` (reading the output of survivors and jobs), `session_processes` (survivors of
+//! a session's calls), `job` (a call that outlives its host), `fallback` and `marked` (operation without a separate
+//! process).
 
 mod entry;
 mod fallback;

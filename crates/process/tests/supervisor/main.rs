@@ -1,5 +1,5 @@
-//! The supervisor and its host's side, without a shell's protocol. The harness is not libtest's: `main` is our own, so
-//! that this program can be started again as a supervisor, as a host's is.
+//! The supervisor and its host's side, without the protocol of shells. Does not use libtest's harness: `main` is
+//! our own, so that this program can be re-executed as a supervisor, like a host.
 
 #![expect(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Deadline for what must happen soon; generous, since the machine may be busy.
+/// Deadline for what should happen soon; generous, as the machine may be busy.
 const SOON: Duration = Duration::from_secs(30);
 
 /// Longer than any test waits.
@@ -97,7 +97,7 @@ async fn start(supervised: &mut Supervised, script: &str) -> ShellFds {
     supervised.start(shell(script), None).await.unwrap()
 }
 
-/// How the shell ended, once nobody is left of its tree.
+/// How the shell ended, once its tree is empty.
 async fn end(supervised: &mut Supervised) -> ShellEnd {
     let mut ended = None;
     loop {
@@ -134,7 +134,7 @@ fn is_there(pid: u32) -> bool {
     ProcessInfo::read(pid.cast_signed()).is_some()
 }
 
-/// The pids that a script prints, one a line, as it does it.
+/// The pids that a script prints, one per line, as they come.
 async fn printed_pids(fds: &ShellFds, count: usize) -> Vec<u32> {
     let mut stdout = File::from(fds.output[0].1.try_clone().unwrap());
     let read = tokio::task::spawn_blocking(move || {
@@ -226,7 +226,7 @@ async fn programs_that_are_no_supervisor_are_refused_and_ended(supervisor: Super
         ("silent", "exec sleep 1000", no_hello),
         ("quitting", "exit 0", no_hello),
         ("dying", "kill -9 $$", no_hello),
-        // Length 25, no descriptors, and a version that is never ours.
+        // Length 25, no descriptors, and an invalid version.
         (
             "newer",
             r#"printf '\031\000\000\000\000{"Hello":{"version":999}}' >&0; exec sleep 1000"#,
@@ -251,7 +251,7 @@ async fn programs_that_are_no_supervisor_are_refused_and_ended(supervisor: Super
     }
     let missing = launch(&Supervisor::at("/nonexistent/program")).await;
     assert!(matches!(missing, Err(StartError::Spawn(_))), "{missing:?}");
-    // The negative control: a supervisor is none of these.
+    // Negative control: a real supervisor is accepted.
     assert!(launch(&supervisor).await.is_ok());
 }
 
@@ -303,7 +303,7 @@ async fn dropping_ends_the_tree_and_reaps(supervisor: Supervisor) {
     let fds = start(&mut supervised, script).await;
     let mut pids = printed_pids(&fds, 2).await;
     pids.push(supervised.pid());
-    // A link does not keep it.
+    // A link does not keep it alive.
     let link = supervised.link();
     assert!(pids.iter().all(|pid| is_there(*pid)));
     drop(supervised);
@@ -318,7 +318,7 @@ async fn closing_leaves_no_zombie(supervisor: Supervisor) {
         let fds = start(&mut supervised, script).await;
         assert!(is_there(pid));
         supervised.close().await;
-        // At once: reaped, not only ended.
+        // At once: not only ended, but reaped.
         assert!(!is_there(pid) && !is_there(fds.pid), "{script}");
     }
 }
@@ -328,7 +328,7 @@ async fn orphans_are_reaped(supervisor: Supervisor) {
     let script = "for i in {1..20}; do (sleep 0.0$i & echo $!); done; read";
     let fds = start(&mut supervised, script).await;
     let pids = printed_pids(&fds, 20).await;
-    // The shell still lives; nobody but the supervisor can have reaped them.
+    // The shell is still alive; only the supervisor can have reaped them.
     assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
     assert!(is_there(fds.pid));
 }
@@ -350,7 +350,7 @@ async fn a_stopped_supervisor_is_woken(supervisor: Supervisor) {
     assert!(soon(|| !pids.iter().any(|pid| is_there(*pid))).await);
 }
 
-/// A clock by which an hour passes while the supervisor is stopped.
+/// A clock on which an hour passes while the supervisor is stopped.
 #[derive(Debug)]
 struct Hasty(SystemClock);
 
@@ -365,7 +365,7 @@ impl Clock for Hasty {
     }
 
     async fn sleep(&self, duration: Duration) {
-        // A start has its second all the same.
+        // Starting it still gets its second.
         self.0.sleep(duration.min(Duration::from_secs(1))).await;
     }
 }

@@ -1,5 +1,6 @@
-//! Every order, malformed: without its descriptors, out of turn, unreadable. Each is answered, or ends the conversation; none leaves
-//! the host waiting. Orders are written as they travel, since the host's side never sends such.
+//! Every order in malformed form: without its descriptors, out of turn, unparseable. Each is answered or closes the
+//! connection; none makes the host wait for ever. Orders are written at the level of bytes, as the host's code
+//! never sends such.
 
 use agent_bash_process::supervisor::Supervisor;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -12,7 +13,7 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// A supervisor, and the socket to it.
+/// A supervisor and its socket.
 struct Server {
     socket: UnixStream,
     child: Child,
@@ -33,7 +34,7 @@ impl Server {
         server
     }
 
-    /// Sends bytes, and descriptors with the first of them.
+    /// Sends bytes, with descriptors attached to the first one.
     fn send(&mut self, bytes: &[u8], fds: &[BorrowedFd<'_>]) {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
@@ -110,7 +111,7 @@ pub(super) async fn an_order_that_cannot_be_obeyed_is_answered(_: Supervisor) {
             "StartFailed",
             "/nonexistent/shell",
         ),
-        // It is another like the last now.
+        // Now there is a last shell to start another like.
         (
             json!("StartAnother"),
             0,
@@ -140,13 +141,13 @@ pub(super) async fn an_order_out_of_turn_does_nothing(_: Supervisor) {
         json!({"EndSurvivors": {"grace_ms": 0}}),
     ] {
         server.send(&framed(order.to_string().as_bytes(), 0), &[]);
-        // Nobody is there whose end could be told: the next answer is to the next question.
+        // There is nothing whose end could be reported: the next answer is to the next order.
         assert_eq!(server.order(&json!("Survivors"), &[]), nobody, "{order}");
     }
-    // Nobody is watched, who has ended therefore.
+    // Nothing is watched, so it has ended.
     let ended = json!({"SurvivorsEnded": {"withstand": []}});
     assert_eq!(server.order(&json!("WatchSurvivors"), &[]), ended);
-    // What has no pipes has nothing to be read on for.
+    // Without pipes there is nothing to relay.
     let adopt = json!({"Adopt": {"files": false, "detach": false, "quota": 0, "job": null}});
     assert_eq!(server.order(&adopt, &[]), json!("Adopted"));
 }
@@ -157,7 +158,7 @@ pub(super) async fn an_order_that_cannot_be_read_ends_the_conversation(_: Superv
         framed(b"", 0),
         framed(b"{", 0),
         framed(br#"{"Terminate":{"grace_ms":-1,"stop_shell":false}}"#, 0),
-        // Its descriptor does not come.
+        // Its descriptor is missing.
         framed(br#""Survivors""#, 1),
         framed(br#""Survivors""#, 200),
         b"\xff\xff\xff\xff\0".to_vec(),
@@ -165,7 +166,7 @@ pub(super) async fn an_order_that_cannot_be_read_ends_the_conversation(_: Superv
         let mut server = Server::start();
         server.socket.write_all(&bytes).unwrap();
         let error = server.event().unwrap_err();
-        // Hung up: it would be a timeout otherwise.
+        // It must be closed; otherwise this would be a timeout.
         let hung_up = [io::ErrorKind::UnexpectedEof, io::ErrorKind::ConnectionReset];
         assert!(hung_up.contains(&error.kind()), "{bytes:?}: {error}");
     }

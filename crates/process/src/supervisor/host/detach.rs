@@ -5,35 +5,36 @@ use crate::supervisor::job_directory::JobEnd;
 use crate::supervisor::protocol::{Detach, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Why a supervisor did not take over what was to outlive its host: a job, of whose script nothing has run then, and nothing will;
+/// Why a supervisor did not take over what was to outlive its host: a job (nothing of its script has run, or will),
 /// or survivors.
 #[derive(Debug, thiserror::Error)]
 pub enum NotTaken {
-    /// It could not, for this reason of the system's.
+    /// It failed with this system error.
     #[error("the job could not be taken over by its supervisor: {0}")]
     Refused(String),
-    /// It is gone, or does not answer.
+    /// It has ended, or does not answer.
     #[error("the supervisor ended before it had taken the job")]
     Gone,
 }
 
-/// What a job takes with it from the host.
+/// The host's descriptors that a job takes over.
 #[derive(Debug)]
 pub struct JobFds {
-    /// Read end of its stdout, which is its stderr too.
+    /// Read end of its output (stdout and stderr).
     pub output: OwnedFd,
-    /// The pipe that commits its script.
+    /// The pipe through which its script is committed.
     pub control: OwnedFd,
-    /// Writing end of what it reads, where it reads anything.
+    /// Write end of its stdin, if it has one.
     pub stdin: Option<OwnedFd>,
 }
 
 impl Supervised {
-    /// Turns the shell that waits for its script into a job, and lets it run: from then on it outlives the host. The
-    /// script is in its file, and the job's files are in its directory (see [`crate::supervisor::job_directory`]).
+    /// Turns the shell that waits for its script into a job and lets it run: from then on it outlives the host. Its
+    /// script must be in the script file, and the job's files in its directory (see
+    /// [`crate::supervisor::job_directory`]).
     ///
     /// # Errors
-    /// It did not become one.
+    /// It did not become a job.
     pub async fn detach(&mut self, detach: Detach, fds: JobFds) -> Result<(), NotTaken> {
         let sent: Vec<BorrowedFd<'_>> = [&fds.output, &fds.control]
             .into_iter()
@@ -52,10 +53,10 @@ impl Supervised {
         answer.await.map_err(|Gone| NotTaken::Gone)?
     }
 
-    /// Waits until the job has ended that this became. Cancel safe.
+    /// Waits until the job has ended. Cancel safe.
     ///
     /// # Errors
-    /// The supervisor is gone.
+    /// The supervisor has ended.
     pub async fn job_ended(&mut self) -> Result<JobEnd, Gone> {
         loop {
             if let (Event::JobEnded { end }, _) = self.event().await? {

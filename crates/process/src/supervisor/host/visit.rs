@@ -1,5 +1,5 @@
-//! How a later host reaches the supervisor of a job: over a socket in the job's private directory. Only that supervisor
-//! listens there, and nobody does once it is gone, so no reused pid can be taken for it.
+//! Connects a later host to a job's supervisor, through a socket in the job's private directory. Only that
+//! supervisor listens there, and nobody does once it has ended, so a reused pid cannot be mistaken for it.
 
 use super::client::Gone;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
@@ -13,27 +13,27 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// A visit to the supervisor of a job. Dropping it changes nothing.
+/// A connection to a job's supervisor. Dropping it changes nothing.
 #[derive(Debug)]
 pub struct JobVisit {
     socket: UnixStream,
     inbox: Inbox,
 }
 
-/// What became of a job that was to be ended.
+/// The result of ending a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JobKilled {
-    /// Nobody is left, nor is the supervisor.
+    /// All processes have ended, and so has the supervisor.
     AllGone,
-    /// These withstand SIGKILL: they are in an uninterruptible sleep.
+    /// These withstood SIGKILL: they are in uninterruptible sleep.
     Stuck(Vec<Survivor>),
 }
 
 impl JobVisit {
-    /// Reaches the supervisor of the job in `directory`.
+    /// Connects to the supervisor of the job in `directory`.
     ///
     /// # Errors
-    /// `NotFound` or `ConnectionRefused`: it is gone. Any other: it cannot be reached.
+    /// `NotFound` or `ConnectionRefused`: it has ended. Others: it cannot be reached.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -48,16 +48,16 @@ impl JobVisit {
     /// Ends the whole tree: SIGTERM, SIGCONT, `grace`, SIGKILL. Does not wait for it.
     ///
     /// # Errors
-    /// The supervisor is gone.
+    /// The supervisor has ended.
     pub fn end(&self, grace: Duration) -> Result<(), Gone> {
         let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
         self.ask(&VisitRequest::End { grace_ms })
     }
 
-    /// Waits until the job has ended. Processes that let go of its output may live on. Cancel safe.
+    /// Waits until the job has ended. Processes that have released its output may still be alive. Cancel safe.
     ///
     /// # Errors
-    /// The supervisor is gone: what it knew is in its files, or nobody knows it.
+    /// The supervisor has ended: what it knew is in its files, if anywhere.
     pub async fn ended(&mut self) -> Result<JobEnd, Gone> {
         loop {
             if let (VisitAnswer::Ended { end }, _) = self.answer().await? {
@@ -66,7 +66,8 @@ impl JobVisit {
         }
     }
 
-    /// Waits until nobody of the job is left, or some withstand. For after [`Self::end`]. Cancel safe.
+    /// Waits until all processes of the job have ended, or some withstand SIGKILL. Call after [`Self::end`]. Cancel
+    /// safe.
     pub async fn killed(&mut self) -> JobKilled {
         loop {
             match self.answer().await {
@@ -77,10 +78,10 @@ impl JobVisit {
         }
     }
 
-    /// Who of the job lives.
+    /// The living processes of the job.
     ///
     /// # Errors
-    /// The supervisor is gone.
+    /// The supervisor has ended.
     pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
         self.ask(&VisitRequest::Survivors)?;
         loop {
@@ -90,10 +91,10 @@ impl JobVisit {
         }
     }
 
-    /// A descriptor that writes into what the job reads; `None` where it reads nothing, or no more.
+    /// The write end of the job's stdin; `None` if it has no stdin, or it is closed.
     ///
     /// # Errors
-    /// The supervisor is gone.
+    /// The supervisor has ended.
     pub async fn stdin(&mut self) -> Result<Option<OwnedFd>, Gone> {
         self.ask(&VisitRequest::Stdin)?;
         loop {
@@ -105,10 +106,10 @@ impl JobVisit {
         }
     }
 
-    /// Lets what the job reads end. False where it read nothing, or no more.
+    /// Closes the job's stdin. False if it had none, or it was closed already.
     ///
     /// # Errors
-    /// The supervisor is gone.
+    /// The supervisor has ended.
     pub async fn close_stdin(&mut self) -> Result<bool, Gone> {
         self.ask(&VisitRequest::CloseStdin)?;
         loop {

@@ -1,5 +1,5 @@
-//! Becoming a supervisor: seen by name at the top of `main`, before threads; inherited faults shed; a session of its
-//! own; subreaper of all that follows.
+//! Becoming a supervisor: recognised by its name at the top of `main`, before any threads; undoes inherited
+//! mistakes; starts a session; becomes a subreaper.
 
 use super::launch::Starter;
 use super::serve::Server;
@@ -16,22 +16,22 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Proof that this program calls [`init`] at the top of its `main`, so that it may be started again as a supervisor.
+/// Proof that this program calls [`init`] at the top of its `main`, so that it may be re-executed as a supervisor.
 #[derive(Debug, Clone)]
 pub struct Token(());
 
-/// Signals that must not end a supervisor: those that a person or a script sends around, and those by which the host's
-/// resource limits speak (a write beyond one fails then, as on a full disk). It has handlers for them that do nothing,
-/// since handlers, unlike ignoring, are not inherited by the shells it starts.
+/// Signals that must not kill a supervisor: those that users or scripts send to whole groups, and those of resource
+/// limits inherited from the host (a write beyond a limit then fails as on a full disk). They get handlers that do
+/// nothing: unlike ignored signals, handlers are not inherited by the shells it starts.
 const WITHSTOOD: [i32; 12] = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU,
     SIGXCPU, SIGXFSZ,
 ];
 
-/// To be called first of all in `main`, before any thread is started.
+/// Must be called first in `main`, before any thread is started.
 ///
-/// In a process that was started as a supervisor it does not return: it serves, and exits. In any other it does nothing
-/// and returns the proof that it was called.
+/// In a process that was started as a supervisor it does not return: it serves, then exits. In any other it does
+/// nothing and returns the proof that it was called.
 pub fn init() -> Token {
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == NAME) {
@@ -51,7 +51,7 @@ fn supervise() -> io::Result<()> {
     let null = rustix::fs::open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     rustix::stdio::dup2_stdin(&null)?;
     rustix::io::ioctl_fionbio(&socket, true)?;
-    // Fails only where it is a leader already.
+    // Only fails if it is a session leader already.
     let _ = rustix::process::setsid();
     become_subreaper()?;
     let children = watch_children()?;
@@ -78,7 +78,7 @@ fn become_subreaper() -> io::Result<()> {
     Ok(())
 }
 
-/// The read end of a pipe that gets a byte for every SIGCHLD.
+/// The read end of a socket pair that receives a byte for every SIGCHLD.
 fn watch_children() -> io::Result<UnixStream> {
     let (read, write) = UnixStream::pair()?;
     read.set_nonblocking(true)?;
@@ -86,13 +86,14 @@ fn watch_children() -> io::Result<UnixStream> {
     Ok(read)
 }
 
-/// What the host left to its children by mistake, a shell would inherit: descriptors that it did not mark close-on-exec,
-/// signals that it ignores, a mask. Nothing else is running yet, and nothing of ours is open beyond stderr.
+/// Undoes what the host passed on by mistake and shells would inherit: descriptors without close-on-exec, ignored
+/// signals, a signal mask. No other threads exist yet, and we have opened nothing beyond stderr.
 fn shed_inherited_faults() {
     for fd in leaked_descriptors() {
         let _ = nix::unistd::close(fd);
     }
-    // A signal with a handler is at its default in whatever is started from here; an ignored one would stay ignored.
+    // A signal with a handler is reset to its default in programs started from here; an ignored one would stay
+    // ignored.
     for signal in ignored_signals() {
         if !signal_hook::consts::FORBIDDEN.contains(&signal) {
             let _ = signal_hook::flag::register(signal, Arc::new(AtomicBool::new(false)));
@@ -105,7 +106,7 @@ fn leaked_descriptors() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc/self/fd") else {
         return Vec::new();
     };
-    // Its own descriptor is in the list; when it is closed here the directory is no longer open.
+    // The list includes the directory's own descriptor, which by the time it is closed here is no longer in use.
     entries
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -113,11 +114,11 @@ fn leaked_descriptors() -> Vec<i32> {
         .collect()
 }
 
-/// Signals that ignoring says nothing about: Rust's start-up ignores SIGPIPE, and `Command` resets it; 32 and 33 are
-/// glibc's own, which its `posix_spawn` leaves ignored in every child, and which nobody can set.
+/// Ignored signals that are not the host's doing: Rust's runtime ignores SIGPIPE, and `Command` resets it. 32 and
+/// 33 are reserved by glibc, whose `posix_spawn` leaves them ignored in every child; nobody can set them.
 const NO_FAULT: [i32; 3] = [SIGPIPE, 32, 33];
 
-/// Signals that this process ignores since its host did.
+/// Signals that this process ignores because its host did.
 fn ignored_signals() -> Vec<i32> {
     let Ok(status) = fs::read_to_string("/proc/self/status") else {
         return Vec::new();
@@ -132,13 +133,13 @@ fn ignored_signals() -> Vec<i32> {
         .collect()
 }
 
-/// A path that starts this very program, even when its file was replaced meanwhile.
+/// A path that starts this very program, even if its file was replaced meanwhile.
 pub(in crate::supervisor) fn this_program() -> PathBuf {
     let own = Path::new("/proc/self/exe");
     if cfg!(target_os = "linux") && own.exists() {
         return own.to_owned();
     }
-    // Without `/proc` there is the name by which it was started.
+    // Without `/proc`, use the name by which it was started.
     let named = || std::env::args_os().next().map(std::path::absolute);
     std::env::current_exe()
         .ok()

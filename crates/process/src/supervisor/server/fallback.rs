@@ -1,9 +1,9 @@
-//! What stands in for a supervisor in a host that cannot be started as one: the same loop, in a thread of the host, with the
-//! same protocol. The processes of a call are known by marks (see `marked`).
+//! The substitute for a supervisor in a host that cannot be re-executed as one: the same event loop with the same
+//! protocol, in a thread of the host. The processes of a call are identified by marks (see `marked`).
 //!
-//! What it cannot: it dies with the host, so a killed host leaves its commands behind, and nothing outlives the host that
-//! was to be kept (background jobs are refused; survivors lose their reader). A process that takes off every mark is not
-//! found. There is no terminal. It is asserted in `crates/exec/tests/fallback.rs`.
+//! Its limits: it dies with the host, so a killed host leaves its commands running, and nothing can outlive the
+//! host on purpose (background jobs are refused; survivors lose their reader). A process that removes every mark is
+//! not found. There are no terminals. This is tested in `crates/exec/tests/fallback.rs`.
 
 use super::launch::Starter;
 use super::marked::{Marked, VARIABLE};
@@ -14,13 +14,14 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Starts the thread; `socket` is its end. It ends when the other end is closed and nobody is left.
+/// Starts the thread; `socket` is its end of the connection. It ends when the other end is closed and no processes
+/// are left.
 pub(in crate::supervisor) fn start(
     env: &BTreeMap<OsString, OsString>,
     socket: OwnedFd,
 ) -> io::Result<()> {
     rustix::io::ioctl_fionbio(&socket, true)?;
-    // Nobody else has this number, and this process's, while the socket is open.
+    // The combination of this inode and our pid is unique while the socket is open.
     let inode = rustix::fs::fstat(&socket)?.st_ino;
     let mark = format!("{}.{inode}", std::process::id());
     let mut env = env.clone();

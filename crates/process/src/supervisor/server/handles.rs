@@ -1,5 +1,5 @@
-//! Processes that are held on to: by pid, start time and a handle that tells of the end, so that a number that somebody else
-//! has by now is never taken for one of them.
+//! Processes that are tracked by pid, start time and a pidfd that reports their end, so that a reused pid is never
+//! mistaken for one of them.
 
 use crate::platform::{open_handle, signal_handle};
 use crate::proc_fs::ProcessInfo;
@@ -8,13 +8,13 @@ use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// For a look without a wait.
+/// For polling without waiting.
 const AT_ONCE: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 0,
 };
 
-/// Some processes, by pid.
+/// A set of processes, by pid.
 #[derive(Debug, Default)]
 pub(super) struct Handles {
     all: BTreeMap<i32, Handle>,
@@ -26,24 +26,24 @@ struct Handle {
     fd: OwnedFd,
 }
 
-/// A handle of whoever has this pid at the moment; `None` where nobody has.
+/// A pidfd for the process that has this pid now; `None` if there is none.
 pub(super) fn open(pid: i32) -> Option<OwnedFd> {
     open_handle(Pid::from_raw(pid)?).ok()
 }
 
 impl Handles {
-    /// Whether it is among them.
+    /// Whether the process is in the set.
     pub(super) fn has(&self, process: &ProcessInfo) -> bool {
         let known = self.all.get(&process.pid);
         known.is_some_and(|handle| handle.start_time == process.start_time)
     }
 
-    /// Whether one of them has this pid, or had it.
+    /// Whether a member has, or had, this pid.
     pub(super) fn has_pid(&self, pid: i32) -> bool {
         self.all.contains_key(&pid)
     }
 
-    /// Adds one. False if it has just gone, or was there already.
+    /// Adds a process. False if it has just ended, or was a member already.
     pub(super) fn add(&mut self, process: &ProcessInfo) -> bool {
         if self.has(process) {
             return false;
@@ -56,8 +56,8 @@ impl Handles {
         true
     }
 
-    /// Forgets whoever has ended. That is known by their handles alone: a list of who lives may lack somebody whose parent ends
-    /// while it is read.
+    /// Removes members that have ended. Only the pidfds count: a process listing may miss a process whose parent
+    /// ends while it is read.
     pub(super) fn forget_ended(&mut self) {
         let mut fds = self.polled();
         if !poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|count| count > 0) {
@@ -68,7 +68,7 @@ impl Handles {
         self.all.retain(|_, _| !ended.next().unwrap_or_default());
     }
 
-    /// Forgets all.
+    /// Removes all members.
     pub(super) fn clear(&mut self) {
         self.all.clear();
     }
@@ -81,18 +81,18 @@ impl Handles {
         self.all.keys().copied()
     }
 
-    /// What becomes readable when one of them ends.
+    /// Descriptors that become readable when a member ends.
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.all.values().map(|handle| handle.fd.as_fd())
     }
 
-    /// Whether one of them has ended and was not forgotten.
+    /// Whether a member has ended that was not removed yet.
     pub(super) fn somebody_has_ended(&self) -> bool {
         let mut fds = self.polled();
         !fds.is_empty() && poll(&mut fds, Some(&AT_ONCE)).is_ok_and(|count| count > 0)
     }
 
-    /// In the order of the pids.
+    /// Ordered by pid.
     fn polled(&self) -> Vec<PollFd<'_>> {
         let handles = self.all.values();
         handles
@@ -100,7 +100,7 @@ impl Handles {
             .collect()
     }
 
-    /// Sends each of them these signals, one after another.
+    /// Sends each member these signals, in order.
     pub(super) fn signal(&self, signals: &[Signal]) {
         for handle in self.all.values() {
             for signal in signals {

@@ -1,7 +1,8 @@
-//! A job: a call that outlives its host. Its supervisor has let go of the lifeline, keeps the job's files, listens for
-//! later hosts, ends it when it has taken too long, and writes how it ended.
+//! A job: a call that outlives its host. Its supervisor has given up the lifeline, owns the job's files, accepts
+//! connections from later hosts, enforces the time limit, and records how the job ended.
 //!
-//! What is *not* here: reading the job's output (`relay`), ending it (`ladder`), the later host's side (`visit`).
+//! What is *not* here: reading the job's output (`relay`), ending it (`ladder`), the client side of connections
+//! (`visit`).
 
 use crate::signal_name;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
@@ -19,14 +20,14 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 
-/// Later hosts that are listened to at once. More wait.
+/// Limit of concurrent connections. Further ones wait.
 const MAX_VISITORS: usize = 32;
 
-/// When nobody is left, whoever outside still holds the output has this long to let go of it; and so long has whoever is left,
-/// when the shell was killed.
+/// After all processes have ended: how long an outside process that holds the output may take to release it.
+/// Likewise for the remaining processes if the shell was killed.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// The job that a supervisor keeps.
+/// A supervisor's job.
 #[derive(Debug)]
 pub(super) struct Job {
     directory: JobDirectory,
@@ -34,9 +35,9 @@ pub(super) struct Job {
     visitors: Vec<Visitor>,
     /// [`NEW_END`].
     reserved: File,
-    /// What it prints; `None` for adopted survivors, whose file is their call's.
+    /// Its output file; `None` for adopted survivors, whose file is their call's.
     output: Option<File>,
-    /// The writing end of what the job reads.
+    /// Write end of the job's stdin.
     stdin: Option<OwnedFd>,
     limit: Option<Limit>,
     timed_out: bool,
@@ -44,7 +45,7 @@ pub(super) struct Job {
     end: Option<JobEnd>,
 }
 
-/// How long a job may take.
+/// The time limit of a job.
 #[derive(Debug, Clone, Copy)]
 struct Limit {
     after: Duration,
@@ -52,39 +53,39 @@ struct Limit {
     grace: Duration,
 }
 
-/// A later host.
+/// A connected later host.
 #[derive(Debug)]
 struct Visitor {
     socket: UnixStream,
     inbox: Inbox,
 }
 
-/// What a visitor wants of the whole supervisor.
+/// A visitor's request that concerns the whole supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// To end the tree, with this grace.
+    /// End the tree with this grace period.
     End(Duration),
 }
 
-/// What the supervisor sees of the job.
+/// The state of the job's processes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen {
-    /// How the shell ended, once it has.
+    /// How the shell ended, if it has.
     pub(super) shell: Option<ShellEnd>,
-    /// Nobody is left.
+    /// All processes have ended.
     pub(super) empty: bool,
-    /// They are being ended, and none has withstood that so far.
+    /// They are being ended, and none has withstood SIGKILL so far.
     pub(super) is_being_ended: bool,
-    /// One has.
+    /// Some withstand SIGKILL.
     pub(super) is_withstood: bool,
-    /// All output was read to its end.
+    /// All output has been read.
     pub(super) all_read: bool,
-    /// Bytes that were read and not kept.
+    /// Bytes that were read but not stored.
     pub(super) dropped: u64,
 }
 
 impl Job {
-    /// Takes a job whose shell waits for its script. [`Job::run`] follows.
+    /// Takes over a job whose shell waits for its script; to be followed by [`Job::run`].
     pub(super) fn take(detach: &Detach, stdin: Option<OwnedFd>, now: Instant) -> io::Result<Self> {
         let mut job = Self::open(&detach.directory)?;
         job.output = Some(
@@ -104,18 +105,18 @@ impl Job {
     /// Makes the entry visible and lets the shell run.
     ///
     /// # Errors
-    /// There is no job, and the shell has not been given its script.
+    /// There is no job, and the shell has not received its script.
     pub(super) fn run(&self, control: OwnedFd, commit: &str) -> io::Result<()> {
         self.commit()?;
         File::from(control)
             .write_all(commit.as_bytes())
             .inspect_err(|_| {
-                // The shell is gone already. Nothing has run, so nothing shall be seen.
+                // The shell has already ended. Nothing has run, so no job must be visible.
                 let _ = self.directory.rename(ENTRY, NEW_ENTRY);
             })
     }
 
-    /// Takes survivors of a call as a job: it has no limit.
+    /// Takes survivors of a call as a job without a time limit.
     pub(super) fn adopt(directory: &OsStr) -> io::Result<Self> {
         let job = Self::open(directory)?;
         job.commit()?;
@@ -142,37 +143,37 @@ impl Job {
         self.directory.rename(NEW_ENTRY, ENTRY)
     }
 
-    /// A second handle of the output file, for the relay.
+    /// A duplicate descriptor of the output file, for the relay.
     pub(super) fn output(&self) -> io::Result<Option<File>> {
         self.output.as_ref().map(File::try_clone).transpose()
     }
 
-    /// How it ended, once it has. Processes that have let go of its output may live on.
+    /// How it ended, if it has. Processes that have released its output may still be alive.
     pub(super) fn end(&self) -> Option<&JobEnd> {
         self.end.as_ref()
     }
 
-    /// What to poll for reading.
+    /// Descriptors to poll for reading.
     pub(super) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let listener = (self.visitors.len() < MAX_VISITORS).then(|| self.listener.as_fd());
         let visitors = self.visitors.iter().map(|visitor| visitor.socket.as_fd());
         listener.into_iter().chain(visitors)
     }
 
-    /// When [`Job::due`] or [`Job::conclude`] has something to do although nothing happens.
+    /// When [`Job::due`] or [`Job::conclude`] must be called if nothing else happens.
     pub(super) fn next(&self) -> Option<Instant> {
         let limit = self.limit.filter(|_| !self.timed_out);
         let until = limit.map(|limit| limit.until);
         until.into_iter().chain(self.drained).min()
     }
 
-    /// The grace with which the job is to be ended now, since its time is up. Once.
+    /// If the time limit has just been reached, the grace period with which to end the job. Returned once.
     pub(super) fn due(&mut self, now: Instant) -> Option<Duration> {
         let limit = self.limit.filter(|limit| now >= limit.until)?;
         (!std::mem::replace(&mut self.timed_out, true)).then_some(limit.grace)
     }
 
-    /// Whether what is left of the output is not waited for any longer.
+    /// Whether to stop waiting for the rest of the output.
     fn is_drained(&mut self, seen: Seen, now: Instant) -> bool {
         let was_killed = matches!(seen.shell, Some(ShellEnd::Signaled(_))) && !seen.is_being_ended;
         let waits = seen.empty || was_killed || seen.is_withstood;
@@ -183,14 +184,14 @@ impl Job {
         now >= *self.drained.get_or_insert(now + DRAIN)
     }
 
-    /// Whether nothing more is to be read: it has ended, and so has everybody who prints.
+    /// Whether nothing more is to be read: the job has ended, and so have all processes that print.
     pub(super) fn reads_no_more(&mut self, seen: Seen, now: Instant) -> bool {
         self.end.is_some() && seen.empty && self.is_drained(seen, now)
     }
 
-    /// Writes how the job ended, when it has: its shell is gone and nobody holds its output any longer, or nobody is left who
-    /// could; for survivors, when nobody is left at all. A job whose shell was killed has ended, whoever still holds its output.
-    /// True in the moment in which it ends.
+    /// Records the job's end once it has ended: its shell is gone and nobody holds its output, or no processes are
+    /// left at all (for survivors, only the latter). A job whose shell was killed has ended even if its output is
+    /// still held. Returns true at the moment it ends.
     pub(super) fn conclude(&mut self, seen: Seen, now: Instant) -> bool {
         if self.end.is_some() {
             return false;
@@ -230,7 +231,7 @@ impl Job {
         }
     }
 
-    /// Lets visitors in and does what they ask for. `survivors` is asked for the living.
+    /// Accepts visitors and serves their requests. `survivors` lists the living processes.
     pub(super) fn receive(&mut self, mut survivors: impl FnMut() -> Vec<Survivor>) -> Vec<Wanted> {
         while self.visitors.len() < MAX_VISITORS {
             let Ok((socket, _)) = self.listener.accept() else {
@@ -276,7 +277,7 @@ impl Job {
         wanted
     }
 
-    /// Tells the visitors that somebody withstands SIGKILL.
+    /// Tells the visitors which processes withstand SIGKILL.
     pub(super) fn tell_stuck(&mut self, survivors: &[Survivor]) {
         let answer = VisitAnswer::Stuck {
             survivors: survivors.to_vec(),
@@ -292,7 +293,7 @@ impl Drop for Job {
 }
 
 impl Visitor {
-    /// What it wants; `None` if it is gone or speaks nonsense.
+    /// Its requests; `None` if it has disconnected or violates the protocol.
     fn requests(&mut self) -> Option<Vec<VisitRequest>> {
         let mut requests = Vec::new();
         loop {
@@ -302,14 +303,14 @@ impl Visitor {
             }
             match received {
                 Received::Some => {}
-                // What it said before it left still counts: to end a job and go is a thing to do.
+                // Requests sent before disconnecting still count: a visitor may end the job and leave.
                 Received::Closed if requests.is_empty() => return None,
                 Received::Nothing | Received::Closed => return Some(requests),
             }
         }
     }
 
-    /// False if it cannot be told, which is as good as gone.
+    /// Returns false if the visitor cannot be reached, which counts as disconnected.
     fn tell(&self, answer: &VisitAnswer, fds: &[BorrowedFd<'_>]) -> bool {
         send(self.socket.as_fd(), answer, fds, Wait::No).is_ok()
     }

@@ -1,34 +1,36 @@
-//! Ending a tree: SIGTERM (on a terminal SIGHUP before it), grace, SIGKILL until nobody is left. It ends as soon as the tree is empty; a long grace
-//! never delays.
+//! Ends a tree of processes: SIGTERM (on a terminal SIGHUP first), grace period, then SIGKILL until all have ended.
+//! Ends as soon as the tree is empty, so a long grace period never causes a delay.
 
 use super::tree::Tree;
 use std::time::{Duration, Instant};
 
-/// Between two rounds of SIGKILL. A round reads `/proc` for every direct child, so not at every SIGCHLD.
+/// Interval between rounds of SIGKILL. A round reads `/proc` for every direct child, so it is not run for every
+/// SIGCHLD.
 const ROUND: Duration = Duration::from_millis(2);
 
-/// Whoever lives this long after the first SIGKILL is in an uninterruptible sleep, and is named as a survivor.
+/// A process that is alive this long after the first SIGKILL is in uninterruptible sleep, and is reported as a
+/// survivor.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Between two rounds after that.
+/// Interval between rounds after that.
 const SLOW_ROUND: Duration = Duration::from_millis(200);
 
-/// How often a stopped shell is looked at. It does not reap, so nobody tells when its children have ended.
+/// Polling interval for a stopped shell. It does not reap its children, so nothing signals when they have ended.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// SIGKILL, again and again until nobody is left.
+/// Rounds of SIGKILL until all processes have ended.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rounds {
-    /// The first one.
+    /// Time of the first round.
     since: Instant,
-    /// When the next one is due.
+    /// Time of the next round.
     next: Instant,
-    /// Whether it was said that somebody withstands.
+    /// Whether survivors of SIGKILL have been reported.
     told: bool,
 }
 
 impl Rounds {
-    /// The first one is due at `since`.
+    /// Rounds that start at `since`.
     pub(super) fn from(since: Instant) -> Self {
         Self {
             since,
@@ -37,12 +39,12 @@ impl Rounds {
         }
     }
 
-    /// When the next one is due.
+    /// Time of the next round.
     pub(super) fn next(&self) -> Instant {
         self.next
     }
 
-    /// The one of two that begins first.
+    /// Whichever of the two starts first.
     pub(super) fn earlier(self, other: Self) -> Self {
         if other.since < self.since {
             other
@@ -51,7 +53,7 @@ impl Rounds {
         }
     }
 
-    /// Whether one is due; it is counted as done.
+    /// Whether a round is due; if so, schedules the next one.
     pub(super) fn is_due(&mut self, now: Instant) -> bool {
         if now < self.next {
             return false;
@@ -60,7 +62,7 @@ impl Rounds {
         true
     }
 
-    /// True, once, when somebody withstands.
+    /// True, once, if processes withstand SIGKILL.
     pub(super) fn is_withstood(&mut self, now: Instant) -> bool {
         self.is_late(now) && !std::mem::replace(&mut self.told, true)
     }
@@ -70,7 +72,7 @@ impl Rounds {
     }
 }
 
-/// A shell that is kept stopped until it is alone.
+/// A shell that is kept stopped until all its children have ended.
 #[derive(Debug)]
 pub(super) struct Stopped {
     pid: i32,
@@ -87,21 +89,21 @@ impl Stopped {
     }
 }
 
-/// A tree that is being ended.
+/// The state of ending a tree.
 #[derive(Debug)]
 pub(super) enum Ladder {
     /// SIGHUP was sent: the tree is on a terminal.
     HungUp {
-        /// When SIGTERM follows.
+        /// When to send SIGTERM.
         next: Instant,
-        /// When SIGKILL follows.
+        /// When to send SIGKILL.
         until: Instant,
     },
     /// SIGTERM was sent.
     Grace {
-        /// When SIGKILL follows.
+        /// When to send SIGKILL.
         until: Instant,
-        /// A shell that is kept stopped: once it is alone there is nobody left to wait for.
+        /// A stopped shell: once its children have ended there is nothing left to wait for.
         stopped: Option<Stopped>,
     },
     /// SIGKILL is being sent.
@@ -109,7 +111,7 @@ pub(super) enum Ladder {
 }
 
 impl Ladder {
-    /// Starts with SIGTERM to all, or with SIGKILL where there is no grace.
+    /// Begins with SIGTERM to all, or with SIGKILL if there is no grace period.
     pub(super) fn begin(
         tree: &mut Tree,
         now: Instant,
@@ -135,15 +137,15 @@ impl Ladder {
         }
     }
 
-    /// As [`Ladder::begin`], for a tree on a terminal: what ends everything else there is that the terminal hangs up, so
-    /// that comes first. Programs that ignore it have three quarters of the grace left (or more) from SIGTERM.
+    /// As [`Ladder::begin`], for a tree on a terminal: first hangs up, as a disappearing terminal would. Programs
+    /// that ignore SIGHUP still have at least three quarters of the grace period after SIGTERM.
     pub(super) fn hang_up(
         tree: &mut Tree,
         now: Instant,
         grace: Duration,
         shell: Option<i32>,
     ) -> Self {
-        /// The longest wait between SIGHUP and SIGTERM.
+        /// Maximum time between SIGHUP and SIGTERM.
         const LONGEST: Duration = Duration::from_millis(500);
         if grace.is_zero() {
             return Self::begin(tree, now, grace, shell, false);
@@ -155,10 +157,11 @@ impl Ladder {
         }
     }
 
-    /// The same where there was another before: what that has promised holds. Of two graces the shorter wins.
+    /// Continues a ladder that was begun before: its deadlines stay in force. Of two grace periods the shorter one
+    /// wins.
     pub(super) fn after(mut self, before: Self) -> Self {
         let latest = match before {
-            // It goes on from where it is.
+            // It continues from its current state.
             Self::Killing(_) => return before,
             Self::HungUp { until, .. } | Self::Grace { until, .. } => until,
         };
@@ -169,12 +172,12 @@ impl Ladder {
         self
     }
 
-    /// Whether somebody has withstood SIGKILL.
+    /// Whether processes have withstood SIGKILL.
     pub(super) fn is_withstood(&self) -> bool {
         matches!(self, Self::Killing(rounds) if rounds.told)
     }
 
-    /// When [`Ladder::step`] has something to do.
+    /// When to call [`Ladder::step`] next.
     pub(super) fn next(&self) -> Instant {
         match self {
             Self::Grace { until, stopped } => match stopped {
@@ -186,7 +189,7 @@ impl Ladder {
         }
     }
 
-    /// Does what is due; `shell` is that of the call while it lives. True, once, when somebody withstands SIGKILL.
+    /// Does what is due; `shell` is that of the call while it is alive. True, once, if processes withstand SIGKILL.
     pub(super) fn step(&mut self, tree: &mut Tree, shell: Option<i32>, now: Instant) -> bool {
         if let Self::HungUp { next, until } = *self {
             if now < next {

@@ -1,4 +1,4 @@
-//! Starting a shell: its pipes, the file its script will be in, its own process group.
+//! Starts a shell: its pipes, the file for its script, its process group.
 
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
@@ -17,16 +17,16 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Stands in an argument for the number of the script's descriptor.
+/// Placeholder in an argument for the script's descriptor number.
 pub(super) const SCRIPT_FD: &str = "{script_fd}";
 
-/// Stands in an argument for the path of the report pipe.
+/// Placeholder in an argument for the path of the report pipe.
 const REPORT: &str = "{report}";
 
-/// What a pipe holds.
+/// Capacity of a pipe.
 const PIPE: usize = 64 * 1024;
 
-/// A shell that was started, and the host's ends of what it holds.
+/// A started shell, and the host's ends of its descriptors.
 #[derive(Debug)]
 pub(super) struct Launched {
     pub(super) pid: i32,
@@ -34,27 +34,27 @@ pub(super) struct Launched {
     pub(super) stdin_fd: Option<i32>,
     /// Script file, control pipe, streams: in the order in which they are sent.
     pub(super) host_ends: Vec<OwnedFd>,
-    /// Inodes of the streams, by which a survivor is known to hold the output.
+    /// Inodes of the streams' pipes; they show whether a survivor holds the output.
     pub(super) pipes: Vec<u64>,
-    /// The shell's last argument: by it forks of the shell are known.
+    /// The shell's last argument, by which its forks are recognised.
     pub(super) boot: Vec<u8>,
-    /// What the shell reports of itself.
+    /// The pipe in which the shell reports about itself.
     pub(super) report: Report,
 }
 
-/// How a shell is started.
+/// How to start a shell.
 #[derive(Debug)]
 pub(super) enum Starter {
-    /// As a child in a process group of its own, with the environment of this process: that of a supervisor.
+    /// As a child in its own process group, with the environment of this process, which is a supervisor.
     Child,
-    /// As the leader of a session of its own, out of a host with its own threads, descriptors and signals.
+    /// As the leader of its own session, from a host that has threads, descriptors and signals of its own.
     Leader {
-        /// The whole environment.
+        /// The complete environment.
         env: BTreeMap<OsString, OsString>,
     },
 }
 
-/// Starts a shell. `stdin` is for the script, not for the shell: that one reads its control pipe.
+/// Starts a shell. `stdin` is that of the script; the shell itself reads its control pipe.
 pub(super) fn launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
@@ -96,7 +96,7 @@ pub(super) fn launch(
     })
 }
 
-/// Read ends of these streams, and a shell's stdout and stderr.
+/// Read ends of these streams, and the shell's stdout and stderr.
 fn streams(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [OwnedFd; 2])> {
     let mut output = Vec::new();
     let [mut stdout, mut stderr] = [None, None];
@@ -122,14 +122,14 @@ fn streams(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [OwnedFd; 2])> {
     Ok((output, [or_nowhere(stdout)?, or_nowhere(stderr)?]))
 }
 
-/// Starts it under the numbers that the descriptors have here.
+/// Starts it with descriptors inherited under their current numbers.
 fn child(
     start: &ShellStart,
     args: &[OsString],
     [stdin, stdout, stderr]: [OwnedFd; 3],
     inherited: &[&OwnedFd],
 ) -> io::Result<i32> {
-    // There are no other threads that could start a process meanwhile.
+    // There are no other threads that could start a process meanwhile and inherit these.
     for fd in inherited {
         rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
     }
@@ -163,12 +163,12 @@ fn inode_of(pipe: &OwnedFd) -> Option<u64> {
     )))
 }
 
-/// A pipe that a shell opens by path, since it has no descriptor of ours left when it writes. A pipe and not a file:
-/// a limit on the size of files does not meet it.
+/// A pipe that a shell opens by path, because it has no descriptor of ours left when it writes. A pipe rather than
+/// a file, so that a limit on file sizes does not apply.
 #[derive(Debug)]
 pub(super) struct Report {
     read: OwnedFd,
-    /// Ours, so that the path exists; never written to.
+    /// Kept open so that the path remains valid; never written to.
     write: OwnedFd,
 }
 
@@ -183,7 +183,7 @@ impl Report {
         format!("/proc/{}/fd/{}", std::process::id(), self.write.as_raw_fd())
     }
 
-    /// What was written: at most one pipe full, which the reader of it judges.
+    /// What was written, at most the capacity of a pipe. Not validated.
     pub(super) fn take(&self) -> String {
         let mut text = Vec::new();
         let mut buffer = [0; 4096];

@@ -1,5 +1,5 @@
-//! Starting a shell out of a host itself: as the leader of a session of its own, without what the host would hand to it by
-//! mistake. No fork: `posix_spawn` does it, at the same cost in a big host as in a small one.
+//! Starts a shell directly from a host: as the leader of its own session, without what the host would pass on by
+//! mistake. Uses `posix_spawn` rather than `fork`, so the cost does not depend on the host's size.
 
 use crate::supervisor::protocol::ShellStart;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
@@ -11,15 +11,15 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 
-/// `POSIX_SPAWN_SETSID` of `<spawn.h>`, which POSIX has since 2024 and nix does not name yet.
+/// `POSIX_SPAWN_SETSID` of `<spawn.h>`, standardised in 2024; nix has no name for it yet.
 #[cfg(target_os = "linux")]
 const SETSID: PosixSpawnFlags = PosixSpawnFlags::from_bits_retain(0x80);
 
-/// Elsewhere: a process group of its own.
+/// Elsewhere: a new process group.
 #[cfg(not(target_os = "linux"))]
 const SETSID: PosixSpawnFlags = PosixSpawnFlags::POSIX_SPAWN_SETPGROUP;
 
-/// Starts it with `env` and the changes of `start`. `inherited` it has under the numbers that they have here.
+/// Starts it with `env` and the changes of `start`. It inherits `inherited` under their current numbers.
 pub(super) fn start(
     start: &ShellStart,
     args: &[OsString],
@@ -44,7 +44,8 @@ pub(super) fn start(
         .map(|argument| c_string(argument.as_bytes()))
         .collect::<io::Result<Vec<_>>>()?;
 
-    // A host without one of the standard three may have got its number for these: they go out of the way first.
+    // In a host that closed one of the standard three, these may have got its number: move them out of the way
+    // first.
     let standard = standard
         .iter()
         .map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))
@@ -53,7 +54,7 @@ pub(super) fn start(
     for leaked in leaked_descriptors() {
         actions.add_close(leaked)?;
     }
-    // To its own number: that takes the mark off by which it would be closed.
+    // A dup onto the same number clears close-on-exec.
     for fd in inherited {
         actions.add_dup2(fd.as_raw_fd(), fd.as_raw_fd())?;
     }
@@ -70,7 +71,7 @@ pub(super) fn start(
     Ok(pid.as_raw())
 }
 
-/// Descriptors that this process did not mark close-on-exec.
+/// Descriptors of this process without close-on-exec.
 fn leaked_descriptors() -> Vec<i32> {
     let Ok(entries) = fs::read_dir("/proc/self/fd") else {
         return Vec::new();
@@ -87,7 +88,7 @@ fn leaked_descriptors() -> Vec<i32> {
         .collect()
 }
 
-/// As `/proc/<pid>/fdinfo` shows it.
+/// As in `/proc/<pid>/fdinfo`.
 const O_CLOEXEC: u32 = rustix::fs::OFlags::CLOEXEC.bits();
 
 fn c_string(bytes: &[u8]) -> io::Result<CString> {

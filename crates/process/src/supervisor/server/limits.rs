@@ -1,15 +1,15 @@
-//! The resource limits of a call, put on its shell between its start and its script: everything that the script starts
-//! inherits them.
+//! Applies a call's resource limits to its shell after its start and before its script; everything that the script
+//! starts inherits them.
 
 use agent_bash_core::Limits;
 use std::io;
 
-/// From the signal that says so to SIGKILL, in seconds of CPU time.
+/// Seconds of CPU time between SIGXCPU and SIGKILL.
 #[cfg(target_os = "linux")]
 const CPU_GRACE: u64 = 2;
 
-/// Puts the limits on a child that was not reaped, so that its number is still its own. What is in force stays where it is
-/// tighter.
+/// Sets the limits of a child that was not reaped, so the pid is still its own. Limits already in force are never
+/// raised.
 #[cfg(target_os = "linux")]
 pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
     use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
@@ -34,7 +34,7 @@ pub(super) fn apply(pid: i32, limits: &Limits) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing but a program itself can set its limits here.
+/// On this system a program can only set its own limits.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn apply(_: i32, limits: &Limits) -> io::Result<()> {
     if *limits == Limits::default() {

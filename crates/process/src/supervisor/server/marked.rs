@@ -1,8 +1,8 @@
-//! Who is in the tree of a shell, where no supervisor is their subreaper: known by their session, by a variable in their
-//! environment, by their parents, by the output that they can write to, and by having been known once. Found by scans.
+//! Finds the processes in a shell's tree without being their subreaper: by session, by an environment variable, by
+//! parent, by the output they can write to, and by having been found before. Works by scanning `/proc`.
 //!
-//! A process that has left all of it, by a double fork into a session of its own with an empty environment and its output
-//! closed, is not found.
+//! A process that removes all of these (a double fork into a new session with an empty environment and its output
+//! closed) is not found.
 
 use super::handles::{self, Handles};
 use super::reaped::{Reaped, shell_end};
@@ -12,29 +12,29 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// The variable that a call's processes have in their environment.
+/// The environment variable that marks a call's processes.
 pub(super) const VARIABLE: &str = "AGENT_BASH_CALL";
 
-/// The processes of the shells that one thread starts, one shell after another.
+/// The processes of the shells that one thread starts one after another.
 #[derive(Debug)]
 pub(super) struct Marked {
     /// Value of [`VARIABLE`].
     value: String,
     shell: Option<Leader>,
-    /// Who was found.
+    /// Processes found so far.
     known: Handles,
-    /// The last look is not worth anything any more.
+    /// The last scan is outdated.
     stale: bool,
 }
 
-/// A shell: it leads its session.
+/// A shell, which leads its session.
 #[derive(Debug)]
 struct Leader {
     pid: i32,
     start_time: u64,
     handle: OwnedFd,
     reaped: bool,
-    /// Inodes of its output.
+    /// Inodes of its output pipes.
     pipes: Vec<u64>,
 }
 
@@ -48,12 +48,12 @@ impl Marked {
         }
     }
 
-    /// A shell was started, a child of this process.
+    /// Registers a shell that was started as a child of this process.
     pub(super) fn leads(&mut self, pid: i32, pipes: &[u64]) {
         self.known.clear();
         self.shell = handles::open(pid).map(|handle| Leader {
             pid,
-            // Not reaped, so it is it.
+            // It has not been reaped, so the pid is still its own.
             start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
             handle,
             reaped: false,
@@ -61,7 +61,7 @@ impl Marked {
         });
     }
 
-    /// What becomes readable when somebody ends.
+    /// Descriptors that become readable when a process ends.
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         let shell = self.shell.iter().filter(|shell| !shell.reaped);
         shell
@@ -95,7 +95,7 @@ impl Marked {
         reaped
     }
 
-    /// Looks for everybody who lives.
+    /// Scans for all living processes.
     pub(super) fn look(&mut self) -> Vec<ProcessInfo> {
         let Some(shell) = &self.shell else {
             return Vec::new();
@@ -120,7 +120,7 @@ impl Marked {
             .filter(|process| is_marked(process))
             .map(|process| process.pid)
             .collect();
-        // Children of theirs that bear no mark.
+        // Their children, which may have removed the mark.
         loop {
             let before = found.len();
             let children = all.iter().filter(|process| found.contains(&process.parent));
@@ -142,7 +142,7 @@ impl Marked {
     }
 }
 
-/// Whether a process has this entry in its environment. False where we may not look.
+/// Whether a process has this entry in its environment. False if we may not look.
 fn bears(pid: i32, entry: &[u8]) -> bool {
     fs::read(format!("/proc/{pid}/environ"))
         .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|one| one == entry))

@@ -1,16 +1,16 @@
-//! What reaping found.
+//! The result of reaping.
 
 use crate::supervisor::protocol::ShellEnd;
 use rustix::process::WaitStatus;
 
-/// What a look at those who have ended found.
+/// What was found when reaping.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reaped {
-    /// How the shell has ended, if it was found to have now.
+    /// How the shell ended, if it was reaped now.
     pub(super) end: Option<ShellEnd>,
-    /// Nobody is left.
+    /// No processes are left.
     pub(super) empty: bool,
-    /// The shell has ended, and nobody knows how: somebody else took its status.
+    /// The shell has ended, but its status was taken by somebody else's `wait`.
     pub(super) lost: bool,
 }
 

@@ -1,14 +1,14 @@
-//! Reading on for survivors: what they print after their call has ended goes on into the call's file, or is read
-//! and dropped. Without a reader they would die of SIGPIPE.
+//! Keeps reading the output of survivors: what they print after their call has ended is appended to the call's
+//! file, or discarded. Without a reader they would be killed by SIGPIPE.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Bytes read at once: the size of a pipe.
+/// Bytes read at once: the capacity of a pipe.
 const BUFFER: usize = 64 * 1024;
 
-/// Pipes that are read on, each into its file.
+/// The pipes being read, each with its file.
 #[derive(Debug, Default)]
 pub(super) struct Relay {
     pairs: Vec<Pair>,
@@ -19,12 +19,12 @@ pub(super) struct Relay {
 #[derive(Debug)]
 struct Pair {
     pipe: OwnedFd,
-    /// `None`: read and dropped.
+    /// `None`: read and discard.
     file: Option<File>,
 }
 
 impl Relay {
-    /// Takes over pipes; `files` is as long as `pipes`, or empty.
+    /// Takes over pipes; `files` has one file per pipe, or is empty.
     pub(super) fn take(
         &mut self,
         pipes: Vec<OwnedFd>,
@@ -45,18 +45,18 @@ impl Relay {
         Ok(())
     }
 
-    /// Takes over what another one reads, too.
+    /// Takes over all pipes of another relay.
     pub(super) fn join(&mut self, other: Self) {
         self.quota = self.quota.max(other.quota);
         self.pairs.extend(other.pairs);
     }
 
-    /// Bytes that were read and not written.
+    /// Bytes that were read but not written.
     pub(super) fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Reads no more: whoever still writes meets SIGPIPE.
+    /// Stops reading: further writes cause SIGPIPE.
     pub(super) fn close(&mut self) {
         self.pairs.clear();
     }
@@ -65,12 +65,13 @@ impl Relay {
         self.pairs.is_empty()
     }
 
-    /// What to poll for reading.
+    /// Descriptors to poll for reading.
     pub(super) fn pipes(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         self.pairs.iter().map(|pair| pair.pipe.as_fd())
     }
 
-    /// Moves what is there, one buffer of each pipe, so that a flood does not keep the supervisor from its other work.
+    /// Copies what is available, at most one buffer per pipe, so that a flood does not starve the supervisor's
+    /// other work.
     pub(super) fn pump(&mut self) {
         if self.pairs.is_empty() {
             return;
@@ -91,8 +92,8 @@ impl Relay {
 }
 
 impl Pair {
-    /// Writes up to the quota. After that, or after a failed write, nothing more is
-    /// written: the file stays a true beginning. Returns how many bytes of these were written.
+    /// Writes up to the quota. After that, or after a failed write, nothing more is written, so the file remains a
+    /// prefix of the output. Returns how many of these bytes were written.
     fn keep(&mut self, bytes: &[u8], quota: &mut u64) -> usize {
         let Some(file) = &mut self.file else { return 0 };
         let room = usize::try_from(*quota).unwrap_or(usize::MAX);
@@ -106,7 +107,7 @@ impl Pair {
     }
 }
 
-/// How much was written until all was, or no more could be.
+/// The number of bytes written before the first failure, or all of them.
 fn write_what_fits(file: &mut File, bytes: &[u8]) -> usize {
     let mut written = 0;
     while written < bytes.len() {

@@ -1,8 +1,8 @@
-//! The supervisor's loop: one wait for everything (the host's orders, its children's ends, the survivors' output, the
-//! next step of a ladder), then whatever came.
+//! The supervisor's event loop: a single poll for everything (the host's orders, the end of children, the
+//! survivors' output, the next step of a ladder), then handles what happened.
 //!
-//! Parts: `orders` (what is done at each, and its answer), `shell` (that of the current call), `survivors` (whoever a call leaves, and
-//! whose they are).
+//! Modules: `orders` (executes and answers orders), `shell` (the shell of the current call), `survivors` (processes
+//! that a call leaves, and their owners).
 
 mod orders;
 mod shell;
@@ -25,32 +25,32 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-/// A supervisor at work.
+/// The state of a running supervisor.
 #[derive(Debug)]
 pub(super) struct Server {
-    /// The lifeline. Kept open to the end: by its closing the host sees that we have ended.
+    /// The lifeline. Kept open until the end: its closing tells the host that we have ended.
     socket: OwnedFd,
     host: Host,
     inbox: Inbox,
     tree: Tree,
     starter: Starter,
     shell: Option<Shell>,
-    /// How the last one was started, if another can be started like it.
+    /// How the last shell was started, if another can be started the same way.
     last: Option<ShellStart>,
     ladder: Option<Ladder>,
     relay: Relay,
-    /// What is adopted is a job.
+    /// The adopted processes are a job.
     job: Option<Job>,
-    /// Survivors of a session's calls, beside its shell.
+    /// Survivors of a session's calls, besides its shell.
     session_processes: Vec<SessionProcesses>,
 }
 
-/// Where the host stands to what we have.
+/// The host's relation to our processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Host {
-    /// It is all its own, and ends with it.
+    /// It owns all of them, and they end with it.
     Owner,
-    /// Survivors or a job were left to us: its end is no reason to end them.
+    /// Survivors or a job were left to us: the host's end does not end them.
     Released,
     /// It has closed its end, or is dead.
     Gone,
@@ -73,7 +73,7 @@ impl Server {
         }
     }
 
-    /// Serves until the host is gone and nobody is left.
+    /// Runs until the host is gone and no processes are left.
     pub(super) fn run(mut self) -> io::Result<()> {
         self.tell(&Event::Hello { version: VERSION }, &[]);
         loop {
@@ -105,7 +105,7 @@ impl Server {
         }
     }
 
-    /// Sleeps until something happens or the ladder's next step is due.
+    /// Sleeps until something happens or the next step of the ladder is due.
     fn wait(&self) -> io::Result<()> {
         let ladder = self.ladder.as_ref().map(Ladder::next);
         let job = self.job.as_ref().and_then(Job::next);
@@ -116,7 +116,7 @@ impl Server {
         let timeout = ladder.into_iter().chain(job).chain(session_processes).min();
         let timeout = timeout.map(|next| {
             let left = next.saturating_duration_since(now());
-            // Rounded up: a step that is due in 0.3 ms is not polled for three times.
+            // Rounded up, so that a step due in 0.3 ms does not cause several wake-ups.
             let left = left + Duration::from_micros(100);
             Timespec {
                 tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
@@ -159,13 +159,13 @@ impl Server {
                             let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
                             self.tell(&event, &fds);
                         }
-                        // It could not be told: what else it wanted is for nobody.
+                        // It cannot be reached, so further orders are ignored.
                         if self.host == Host::Gone {
                             return;
                         }
                     }
                     Ok(None) => break,
-                    // It would wait for an answer to what nobody here understands.
+                    // Otherwise it would wait for an answer to a message that we do not understand.
                     Err(_) => return self.hang_up(),
                 }
             }
@@ -191,7 +191,7 @@ impl Server {
         });
     }
 
-    /// The ladder's next step. True, once, when somebody withstands SIGKILL.
+    /// Performs the ladder's next step. True, once, if processes withstand SIGKILL.
     fn step(&mut self) -> bool {
         if self.ladder.is_some() {
             self.spare();
@@ -202,7 +202,7 @@ impl Server {
         ladder.is_some_and(|ladder| ladder.step(tree, shell, now()))
     }
 
-    /// The shell's process id and group, while it was not reaped.
+    /// The shell's pid and process group, until it is reaped.
     fn living_shell(&self) -> Option<i32> {
         let shell = self.shell.as_ref();
         shell
@@ -210,9 +210,9 @@ impl Server {
             .map(|shell| shell.pid)
     }
 
-    /// The job's visitors, its time limit, its end.
+    /// Serves the job's visitors, enforces its time limit, records its end.
     fn look_after_job(&mut self, empty: bool) {
-        // Out of its place, since the visitors ask for the survivors.
+        // Taken out temporarily, as visitors may ask for the survivors.
         let Some(mut job) = self.job.take() else {
             return;
         };
@@ -243,14 +243,14 @@ impl Server {
         }
     }
 
-    /// The host is gone: so are its commands, except those that were left to us.
+    /// The host is gone: ends its commands, except those that were left to us.
     fn lose_host(&mut self) {
         if std::mem::replace(&mut self.host, Host::Gone) == Host::Owner {
             self.terminate(Duration::ZERO, false);
         }
     }
 
-    /// Ends the conversation: the host sees it as our end.
+    /// Closes the connection: the host sees it as our end.
     fn hang_up(&mut self) {
         let _ = rustix::net::shutdown(&self.socket, Shutdown::Both);
         self.lose_host();
@@ -261,32 +261,32 @@ impl Server {
         shell.is_some_and(|shell| shell.terminal.is_some())
     }
 
-    /// Reaps whoever has ended. True if nobody is left.
+    /// Reaps all that have ended. True if no processes are left.
     fn reap(&mut self) -> bool {
         let mut reaped = self.tree.reap(self.living_shell(), self.is_on_terminal());
         if let (Some(shell), Some(end)) = (&mut self.shell, reaped.end) {
             shell.phase = Phase::Ended(end);
         }
         if reaped.lost {
-            // As if we had been killed: nobody knows how the shell did.
+            // As if we had been killed: how the shell ended is unknown.
             self.shell = None;
             self.hang_up();
         }
-        // Jobs beside the shell are not of its call.
+        // Jobs besides the shell do not belong to its call.
         if !self.session_processes.is_empty() && self.living_shell().is_none() {
             reaped.empty |= self.members().is_empty();
         }
         reaped.empty
     }
 
-    /// Tells the host what it does not know yet of the shell's end.
+    /// Reports to the host what it does not know yet about the shell's end.
     fn report(&mut self, empty: bool) {
         if let Some(event) = self.shell.as_mut().and_then(|shell| shell.news(empty)) {
             self.tell(&event, &[]);
         }
     }
 
-    /// A host that cannot be told is a host that is gone.
+    /// A host that cannot be reached counts as gone.
     fn tell(&mut self, event: &Event, fds: &[BorrowedFd<'_>]) {
         if self.host == Host::Gone {
             return;

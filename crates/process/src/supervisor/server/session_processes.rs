@@ -1,9 +1,9 @@
-//! Survivors of a session's call: processes that run beside the session's shell, below the same supervisor. They are who lived
-//! when the call ended, and every child that was seen of them since. A process that was started later, whose parents have ended
-//! before anybody looked, belongs to the session again.
+//! Survivors of a session's call: processes besides the session's shell, below the same supervisor. They are the
+//! processes alive when the call ended, and all children of theirs seen since. A process that was started later and
+//! whose parents ended before the next look counts as the session's again.
 //!
-//! What is *not* here: the job's files and visitors (`job`), ending the shell and what else it has (`ladder`, `tree`), who of
-//! them belongs to which call (`serve`).
+//! What is *not* here: the job's files and visitors (`job`), ending the shell and its processes (`ladder`, `tree`),
+//! deciding which process belongs to which call (`serve`).
 
 use super::handles::Handles;
 use super::job::{Job, Seen, Wanted};
@@ -16,34 +16,34 @@ use rustix::process::Signal;
 use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
-/// Survivors of one call.
+/// The survivors of one call.
 #[derive(Debug)]
 pub(super) struct SessionProcesses {
     keeper: Keeper,
     members: Handles,
-    /// SIGTERM was sent, and SIGKILL follows.
+    /// SIGTERM was sent; rounds of SIGKILL follow.
     ending: Option<Rounds>,
 }
 
-/// Who they are left to.
+/// Who they were left to.
 #[derive(Debug)]
 enum Keeper {
     /// A job: they outlive the session.
     Job { job: Box<Job>, relay: Relay },
-    /// The host, which waits for their end. Whoever is found that belongs to nobody else is one of them.
+    /// The host, which waits for their end. Unknown processes are added to them.
     Host,
-    /// The session, and they end with it. They are known so that they are not taken for a later call's.
+    /// The session; they end with it. Tracked so that they are not attributed to a later call.
     Session,
 }
 
-/// What [`SessionProcesses::look_after`] found.
+/// The result of [`SessionProcesses::look_after`].
 #[derive(Debug)]
 pub(super) enum Found {
-    /// Nothing is to be done.
+    /// Nothing to do.
     Nothing,
-    /// They have ended, or withstand: the host waits for that. With those who withstand.
+    /// To be reported to the host: they have ended, or these withstand SIGKILL.
     Tell(Vec<Survivor>),
-    /// They are gone, and nobody waits for it.
+    /// They have ended; nobody waits for that.
     Gone,
 }
 
@@ -73,7 +73,7 @@ impl SessionProcesses {
         processes
     }
 
-    /// Whether the end of the session is not theirs.
+    /// Whether they outlive the session.
     pub(super) fn outlives_session(&self) -> bool {
         matches!(self.keeper, Keeper::Job { .. })
     }
@@ -83,7 +83,7 @@ impl SessionProcesses {
         matches!(self.keeper, Keeper::Host)
     }
 
-    /// What is to be polled for reading.
+    /// Descriptors to poll for reading.
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let (job, relay) = match &self.keeper {
             Keeper::Job { job, relay } => (Some(job), Some(relay)),
@@ -94,7 +94,7 @@ impl SessionProcesses {
         self.members.fds().chain(sockets).chain(pipes)
     }
 
-    /// When [`Self::look_after`] has something to do although nothing happens.
+    /// When to call [`Self::look_after`] if nothing else happens.
     pub(super) fn next(&self) -> Option<Instant> {
         let ending = self.ending.as_ref().map(Rounds::next);
         let job = match &self.keeper {
@@ -104,18 +104,18 @@ impl SessionProcesses {
         ending.into_iter().chain(job).min()
     }
 
-    /// Its processes.
+    /// Their pids.
     pub(super) fn pids(&self) -> impl Iterator<Item = i32> {
         self.members.pids()
     }
 
-    /// Whether [`Self::look`] is due: one of its processes has ended, or they are to be hit now.
+    /// Whether [`Self::look`] is due: a process has ended, or signals are to be sent now.
     pub(super) fn is_stale(&self, now: Instant) -> bool {
         let is_due = |rounds: &Rounds| now >= rounds.next();
         self.members.somebody_has_ended() || self.ending.as_ref().is_some_and(is_due)
     }
 
-    /// Finds the children of its processes among `living`, then forgets who has ended.
+    /// Adds children of its processes from `living`, then removes those that have ended.
     pub(super) fn look(&mut self, living: &[ProcessInfo]) {
         loop {
             let mut added = false;
@@ -129,12 +129,12 @@ impl SessionProcesses {
         self.members.forget_ended();
     }
 
-    /// One more.
+    /// Adds a process.
     pub(super) fn take_in(&mut self, process: &ProcessInfo) {
         self.members.add(process);
     }
 
-    /// SIGTERM and SIGCONT to all of them, then, after the grace, SIGKILL.
+    /// Sends SIGTERM and SIGCONT to all of them; SIGKILL follows after the grace period.
     pub(super) fn end(&mut self, grace: Duration, now: Instant) {
         self.members.signal(&[Signal::TERM, Signal::CONT]);
         let rounds = Rounds::from(now + grace);
@@ -144,8 +144,8 @@ impl SessionProcesses {
         });
     }
 
-    /// Does what its visitors wish, ends it where that is due, and reads on for it. `boot` is the argument by which a shell
-    /// of ours is known.
+    /// Serves visitors, sends signals that are due, and relays output. `boot` is the argument by which our shells
+    /// are recognised.
     pub(super) fn look_after(&mut self, boot: &[u8], now: Instant) -> Found {
         self.receive(boot, now);
         let mut withstand = None;
@@ -204,7 +204,7 @@ impl SessionProcesses {
         names(&self.members, boot)
     }
 
-    /// What is still to be read on for: the session's shell may hold it.
+    /// The output that must still be read: the session's shell may hold it open.
     pub(super) fn into_relay(self) -> Relay {
         match self.keeper {
             Keeper::Job { relay, .. } => relay,
@@ -233,11 +233,11 @@ mod tests {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let process = ProcessInfo::read(child.id().cast_signed()).unwrap();
         let mut processes = SessionProcesses::of_session(std::slice::from_ref(&process));
-        // As it is read while its parent ends.
+        // As if it was missed because its parent ended during the reading.
         processes.look(&[]);
         assert_eq!(processes.pids().collect::<Vec<_>>(), [process.pid]);
         child.kill().unwrap();
-        // Until it is reaped the number is its own.
+        // Until it is reaped the pid is its own.
         child.wait().unwrap();
         processes.look(&[]);
         assert_eq!(processes.pids().count(), 0);

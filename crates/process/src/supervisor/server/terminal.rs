@@ -1,11 +1,11 @@
-//! Starting a shell on a terminal.
+//! Starts a shell on a terminal.
 //!
-//! The supervisor leads the session already, so it is it who opens the terminal, which thereby becomes the session's, and
-//! puts the shell's process group into its foreground. The shell does not lead the session itself: when a leader ends the
-//! kernel hangs its terminal up, and whoever still works there in the background would die with the shell, unlike without
-//! a terminal.
+//! The supervisor already leads the session, so it opens the terminal, which thereby becomes the session's
+//! controlling terminal, and puts the shell's process group in the foreground. The shell does not lead the session
+//! itself: when a session leader ends, the kernel hangs up the terminal, and background processes would die with
+//! the shell, unlike without a terminal.
 //!
-//! What is *not* here: making terminals, and reading them (`agent-bash-pty`).
+//! What is *not* here: creating and reading terminals (`agent-bash-pty`).
 
 use super::launch::{SCRIPT_FD, filled_in};
 use super::limits;
@@ -23,7 +23,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Stands in an argument for the number of the control pipe.
+/// Placeholder in an argument for the control pipe's descriptor number.
 const CONTROL_FD: &str = "{control_fd}";
 
 /// The terminal that a shell is on.
@@ -32,7 +32,7 @@ pub(super) struct Terminal {
     path: PathBuf,
 }
 
-/// A shell that was started on a terminal.
+/// A shell started on a terminal.
 #[derive(Debug)]
 pub(super) struct OnTerminal {
     pub(super) pid: i32,
@@ -42,7 +42,7 @@ pub(super) struct OnTerminal {
 }
 
 impl Terminal {
-    /// Says of each survivor whether it can still write to the terminal.
+    /// Determines for each survivor whether it can still write to the terminal.
     pub(super) fn mark_holders(&self, survivors: &mut [Survivor]) {
         for survivor in survivors {
             survivor.holds_output = holds(survivor.pid, &self.path);
@@ -50,8 +50,7 @@ impl Terminal {
     }
 }
 
-/// Whether a process has the terminal open, by its name or by that which it has for whoever is on it. False where we may
-/// not look.
+/// Whether a process has the terminal open, by its path or as `/dev/tty`. False if we may not look.
 fn holds(pid: u32, terminal: &Path) -> bool {
     let entries = fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()
@@ -62,15 +61,15 @@ fn holds(pid: u32, terminal: &Path) -> bool {
         .any(|target| target == terminal || target == Path::new("/dev/tty"))
 }
 
-/// Starts the shell, puts it into the foreground, and lets it begin.
+/// Starts the shell, puts it in the foreground, and lets it begin.
 pub(super) fn launch(start: &TerminalStart, script: OwnedFd) -> io::Result<OnTerminal> {
-    // The first terminal that a leader without one opens is its session's.
+    // The first terminal opened by a session leader without one becomes the controlling terminal.
     let terminal = rustix::fs::open(
         &start.terminal,
         OFlags::RDWR | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    // Inherited on purpose, as is the control pipe; everything else is close-on-exec.
+    // Inherited on purpose, like the control pipe; everything else is close-on-exec.
     let script = rustix::io::dup(script)?;
     let (control_read, control) = pipe()?;
     let control_read = rustix::io::dup(control_read)?;
@@ -105,9 +104,10 @@ pub(super) fn launch(start: &TerminalStart, script: OwnedFd) -> io::Result<OnTer
     let child = command.spawn()?;
     let pid = i32::try_from(child.id()).map_err(io::Error::other)?;
     limits::apply(pid, &shell.limits)?;
-    // Until it is told to begin the shell reads its control pipe, not the terminal, so it cannot meet SIGTTIN before.
+    // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot get SIGTTIN
+    // before this.
     rustix::termios::tcsetpgrp(&terminal, Pid::from_child(&child))?;
-    // A shell that is gone already is reaped like any other.
+    // If the shell has already ended it is reaped like any other.
     let _ = File::from(control).write_all(start.commit.as_bytes());
     Ok(OnTerminal {
         pid,
@@ -122,14 +122,14 @@ pub(super) fn launch(start: &TerminalStart, script: OwnedFd) -> io::Result<OnTer
     })
 }
 
-/// A child was stopped. By Ctrl-Z or a program's own "suspend": there is nobody who could let it go on, so it goes on at
-/// once, as it does in a group that nobody looks after (the kernel ignores such stops there). By any other signal: that
-/// was meant.
+/// A child was stopped. If by Ctrl-Z or a program's own "suspend", it is continued at once, as nobody could do that
+/// later (in an orphaned process group the kernel ignores such stops, too). A stop by any other signal is left
+/// alone: it was intended.
 pub(super) fn go_on(pid: Pid, status: WaitStatus) {
     if status.stopping_signal() != Some(Signal::TSTP.as_raw()) {
         return;
     }
-    // Not reaped, so its number and its group's are its own.
+    // It has not been reaped, so its pid and process group are its own.
     if let Ok(group) = rustix::process::getpgid(Some(pid)) {
         let _ = rustix::process::kill_process_group(group, Signal::CONT);
     }

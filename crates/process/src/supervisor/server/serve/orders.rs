@@ -1,4 +1,4 @@
-//! What is done at each order, and what it is answered with.
+//! Executes orders and answers them.
 
 use super::shell::{Phase, Shell};
 use super::{Host, Server, now};
@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// What an order is answered with at once.
+/// The immediate answer to an order.
 pub(super) struct Answer {
     pub(super) event: Event,
     pub(super) fds: Vec<OwnedFd>,
@@ -25,11 +25,11 @@ impl From<Event> for Answer {
     }
 }
 
-/// An order came without a descriptor that belongs to it.
+/// A descriptor that belongs to the order is missing.
 const INCOMPLETE: &str = "the order came without its descriptors";
 
 impl Server {
-    /// Does it. `None` where the answer is what happens in time, as `protocol` says of each order.
+    /// Executes an order. `None` if it is answered by later events, as documented in `protocol`.
     pub(super) fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) -> Option<Answer> {
         match order {
             Order::Start(start) => {
@@ -94,7 +94,8 @@ impl Server {
         if start.inherits_stdin && fds.is_empty() {
             return not_started(INCOMPLETE);
         }
-        // An order to end the tree before may have come after that was gone by itself: it is not for this one.
+        // An earlier order to end the tree may have arrived after the tree had ended by itself; it does not concern
+        // this shell.
         self.ladder = None;
         match launch(start, fds.first(), &self.starter) {
             Ok(Launched {
@@ -131,7 +132,7 @@ impl Server {
     }
 
     fn start_on_terminal(&mut self, start: &TerminalStart, fds: Vec<OwnedFd>) -> Answer {
-        // Once: the terminal is the session's for good.
+        // Only once: the terminal belongs to the session for good.
         if !matches!(self.tree, Tree::Below { .. }) || self.shell.is_some() {
             return not_started("a terminal is for a supervisor of its own");
         }

@@ -1,4 +1,4 @@
-//! The shell of the current call, and what the host knows of its end.
+//! The shell of the current call, and what the host knows about its end.
 
 use crate::supervisor::protocol::{Event, ShellEnd};
 use crate::supervisor::server::launch::Report;
@@ -8,9 +8,9 @@ use crate::supervisor::server::terminal::Terminal;
 #[derive(Debug)]
 pub(super) struct Shell {
     pub(super) pid: i32,
-    /// Inodes of its output.
+    /// Inodes of its output pipes.
     pub(super) pipes: Vec<u64>,
-    /// The argument by which its forks are known.
+    /// The argument by which its forks are recognised.
     pub(super) boot: Vec<u8>,
     pub(super) report: Report,
     /// The terminal it is on, if any.
@@ -18,21 +18,21 @@ pub(super) struct Shell {
     pub(super) phase: Phase,
 }
 
-/// How far it is.
+/// Its phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It was not reaped.
+    /// Not reaped yet.
     Running,
-    /// It has ended, which the host does not know.
+    /// It has ended, but the host does not know.
     Ended(ShellEnd),
-    /// The host knows that it has ended, and that it has left somebody.
+    /// The host knows that it has ended, and that processes are left.
     Leaving(ShellEnd),
-    /// The host knows that nobody is left.
+    /// The host knows that no processes are left.
     Over(ShellEnd),
 }
 
 impl Shell {
-    /// How it ended, once it has.
+    /// How it ended, if it has.
     pub(super) fn end(&self) -> Option<ShellEnd> {
         match self.phase {
             Phase::Running => None,
@@ -40,12 +40,12 @@ impl Shell {
         }
     }
 
-    /// Whether nobody of its call is left, and the host knows.
+    /// Whether all processes of its call have ended, and the host knows.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.phase, Phase::Over(_))
     }
 
-    /// What the host is to be told now; `empty`: nobody is left.
+    /// The event to send to the host now. `empty`: no processes are left.
     pub(super) fn news(&mut self, empty: bool) -> Option<Event> {
         let (next, event) = match self.phase {
             Phase::Ended(end) => {

@@ -1,4 +1,4 @@
-//! Whoever a call leaves: named, adopted, ended, or watched until they have ended.
+//! The processes that a call leaves: naming, adopting, ending and watching them.
 
 use super::{Host, Server, now};
 use crate::proc_fs::ProcessInfo;
@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 impl Server {
-    /// Leaves survivors to us. `fds` are pipes, and with `files` as many files after them.
+    /// Adopts survivors. `fds` are pipes, followed by as many files if `files` is set.
     pub(super) fn adopt(
         &mut self,
         files: bool,
@@ -46,7 +46,7 @@ impl Server {
             self.session_processes
                 .push(SessionProcesses::of_session(&left));
         }
-        // Without the files of a job they live all the same; the host sees that there is no entry.
+        // If a job's files are missing the survivors live on without one; the host sees that there is no entry.
         self.job = self.job.take().or_else(|| {
             job.filter(|_| outlives && detach)
                 .and_then(|directory| Job::adopt(&directory).ok())
@@ -56,21 +56,21 @@ impl Server {
 
     fn adopt_beside(&mut self, job: Job, pipes: Vec<OwnedFd>, files: Vec<OwnedFd>, quota: u64) {
         let mut relay = Relay::default();
-        // What cannot be read has nobody who prints into it.
+        // A pipe that cannot be read has no writers.
         let _ = relay.take(pipes, files, quota);
         let left = self.nobodys();
         self.session_processes
             .push(SessionProcesses::job(job, relay, &left));
     }
 
-    /// From now on whoever lives beside the shell, and is of no call before, is ended or awaited for the host.
+    /// From now on, processes besides the shell that do not belong to an earlier call are watched for the host.
     pub(super) fn watch_survivors(&mut self) {
         let left = self.nobodys();
         self.session_processes
             .push(SessionProcesses::of_host(&left));
     }
 
-    /// Ends those that the host waits for. Without any they have ended, and it was told.
+    /// Ends the watched processes. If there are none they have ended, which was reported.
     pub(super) fn end_survivors(&mut self, grace: Duration) {
         self.spare();
         let watched = self
@@ -82,7 +82,7 @@ impl Server {
         }
     }
 
-    /// Who lives beside the shell and was not seen in a call before.
+    /// Processes besides the shell that do not belong to an earlier call.
     fn nobodys(&mut self) -> Vec<ProcessInfo> {
         let mut all = self.look();
         let known = self.known();
@@ -90,7 +90,7 @@ impl Server {
         all
     }
 
-    /// The shell, and everybody beside it whose call is known.
+    /// The shell, and all other processes whose call is known.
     fn known(&self) -> BTreeSet<i32> {
         let session_processes = self
             .session_processes
@@ -99,7 +99,7 @@ impl Server {
         session_processes.chain(self.living_shell()).collect()
     }
 
-    /// As [`Self::look`], where nobody else asks for the list.
+    /// As [`Self::look`], for callers that do not need the list.
     pub(super) fn spare(&mut self) {
         if self.session_processes.is_empty() {
             self.tree.spare(BTreeSet::new());
@@ -108,8 +108,9 @@ impl Server {
         }
     }
 
-    /// Finds out who is beside the shell, by one reading of the tree: with another one, whoever was started meanwhile would be
-    /// nobody's. Nobody else touches those of them that are jobs. Returns everybody.
+    /// Updates which processes exist besides the shell, from a single reading of the tree: with two readings, a
+    /// process started in between would be attributed to no call. Excludes processes of jobs from everything else.
+    /// Returns all processes.
     fn look(&mut self) -> Vec<ProcessInfo> {
         let living = self.tree.everybody();
         for processes in &mut self.session_processes {
@@ -121,7 +122,7 @@ impl Server {
             .iter_mut()
             .find(|processes| processes.is_watched());
         if let Some(watched) = watched {
-            // Nothing else runs meanwhile, so whoever is nobody's is theirs.
+            // No other call is running, so unknown processes belong to the watched call.
             let is_nobodys = |process: &&ProcessInfo| !known.contains(&process.pid);
             living
                 .iter()
@@ -137,7 +138,7 @@ impl Server {
         living
     }
 
-    /// Everybody but the jobs beside the shell.
+    /// All processes except those of jobs.
     pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
         let mut living = self.look();
         living.retain(|process| !self.tree.is_spared(process.pid));
@@ -173,7 +174,7 @@ impl Server {
         }
     }
 
-    /// Who lives beside the shell and was not named to a call before.
+    /// Processes besides the shell that were not reported for an earlier call.
     pub(super) fn unnamed(&mut self) -> Vec<Survivor> {
         let mut survivors = self.survivors();
         let known = self.known();
@@ -181,7 +182,7 @@ impl Server {
         survivors
     }
 
-    /// Who lives below us and is no job beside the shell; the shell, too.
+    /// Our descendants, including the shell, except those of jobs.
     pub(super) fn survivors(&mut self) -> Vec<Survivor> {
         let members = self.members();
         let Some(shell) = &self.shell else {
