@@ -1,6 +1,6 @@
-//! What the pipeline costs: a whole tool call on top of the run inside of it, and a long output on its whole way.
+//! Cost of the pipeline: a whole tool call compared with the run inside it, and a long output from end to end.
 //!
-//! A plain program and no criterion: it must call the supervisor's `init` at the top of `main`.
+//! A plain program without criterion, because it must call the supervisor's `init` at the top of `main`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Between two calls: the pool has refilled by then.
+/// Pause between two calls, long enough for the pool to refill.
 const PAUSE: Duration = Duration::from_millis(12);
 
 /// A hundred bytes.
@@ -28,7 +28,7 @@ const COMMAND: &str = "cd /usr && [[ -d bin && -d lib ]] && for name in bin lib 
 /// Prints 1 GiB of lines.
 const LONG: &str = "seq 128482000";
 
-/// Knows how long the run inside of a call took.
+/// Measures how long the run inside a call takes.
 struct Timed {
     inner: ShellCache,
     took: Mutex<Duration>,
@@ -57,7 +57,7 @@ fn main() {
         .enable_all()
         .build()
         .unwrap();
-    // In a task, as a server's calls are.
+    // In a task, like a server's calls.
     let all = runtime.spawn(async move {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let options = ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock));
@@ -114,7 +114,7 @@ async fn long_output(tool: &BashTool) {
     let mut grown = 0;
     for _ in 0..3 {
         let before = resident("VmRSS:");
-        // The peak starts anew.
+        // Resets the peak RSS.
         std::fs::write("/proc/self/clear_refs", "5").unwrap();
         let start = Instant::now();
         let result = tool

@@ -1,8 +1,8 @@
-//! A whole agent in small: a model, a loop, three tools, a user beside it. Run it with
-//! `cargo run -p agent-bash --example agent_loop`.
+//! A complete agent in miniature: a model, a loop, three tools, and a user alongside. Run it with `cargo run -p
+//! agent-bash --example agent_loop`.
 //!
-//! The model is scripted, everything else is real. It fails at a rule and reads why, pages through an output that was too
-//! long, starts a background job and waits for it, while the user runs a command of their own with `!`.
+//! The model is scripted, everything else is real. It breaks a rule and reads why, pages through an output that was
+//! too long, starts a background job and waits for it, while the user runs a command of their own with `!`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -16,13 +16,13 @@ use serde_json::{Value, json};
 use std::error::Error;
 use std::time::Duration;
 
-/// What a model says: a tool and its arguments, or that it is done.
+/// What a model says: a tool call, or that it is done.
 enum Said {
     Call(&'static str, Value),
     Done(String),
 }
 
-/// The scripted model. Like a real one it sees nothing but texts: `seen` is what its last call answered.
+/// The scripted model. Like a real one it sees only text: `seen` is the result of its last call.
 fn model(turn: usize, seen: &str) -> Said {
     match turn {
         0 => Said::Call("bash", json!({"command": "git add -A"})),
@@ -44,7 +44,7 @@ fn model(turn: usize, seen: &str) -> Said {
     }
 }
 
-/// The tools of this agent. What is wrong with a call is told to the model, as text.
+/// The agent's tools. Errors are returned to the model as text.
 async fn call(session: &Session, tool: &str, arguments: Value) -> String {
     let answer = match tool {
         "bash" => {
@@ -58,7 +58,7 @@ async fn call(session: &Session, tool: &str, arguments: Value) -> String {
     answer.unwrap_or_else(|error| error.to_string())
 }
 
-/// Three lines of a kept output, from `offset` on.
+/// Three lines of a stored output, from `offset` on.
 fn read_artifact(session: &Session, arguments: &Value) -> Result<String, Box<dyn Error>> {
     let id: ArtifactId = arguments["id"].as_str().unwrap_or_default().parse()?;
     let artifacts = session.artifacts().ok_or("nothing is kept")?;
@@ -69,7 +69,7 @@ fn read_artifact(session: &Session, arguments: &Value) -> Result<String, Box<dyn
     Ok(format!("{}{hint}", page.piece.marked()))
 }
 
-/// All that a job has printed, once it is over.
+/// The complete output of a job, once it has ended.
 async fn bash_output(session: &Session, arguments: &Value) -> Result<String, Box<dyn Error>> {
     let jobs = session.jobs().ok_or("jobs are not kept")?;
     let id = JobId(arguments["job"].as_str().unwrap_or_default().to_owned());
@@ -85,7 +85,7 @@ async fn bash_output(session: &Session, arguments: &Value) -> Result<String, Box
     Ok(String::from_utf8_lossy(&output.bytes).into_owned())
 }
 
-/// Until the model is done. What the user ran meanwhile is told to it at the end of its turn.
+/// Runs until the model is done. What the user ran meanwhile is added to the conversation at the end of the turn.
 async fn converse(session: &Session) -> Result<(), Box<dyn Error>> {
     let mut seen = String::new();
     session.begin_turn();
@@ -126,7 +126,7 @@ async fn user_types(session: &Session, line: &str) -> Result<(), Box<dyn Error>>
     Ok(())
 }
 
-/// The first line and the last, for this program's own output.
+/// First and last line, for this program's own output.
 fn shortened(text: &str) -> String {
     let mut lines = text.lines().filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or_default();
@@ -137,7 +137,7 @@ fn shortened(text: &str) -> String {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // First of all: in a supervisor's process this call does not return.
+    // Must come first: in a supervisor process this call does not return.
     let token = supervisor::init();
     let directory = std::env::temp_dir();
     let host = HostContext::capture(directory);

@@ -5,8 +5,8 @@
 //!     | cargo run -q -p agent-bash --example permission_hook
 //! ```
 //!
-//! Whatever goes wrong must end in exit code 2 with a reason on stderr: agents let a command run whose hook fails in
-//! another way. A hook that is more than a try also sees to it that it answers in time (`crates/cli/src/commands/hook.rs`).
+//! Any failure must end in exit code 2 with a reason on stderr: if a hook fails in another way, agents let the
+//! command run. A production hook must also answer in time (see `crates/cli/src/commands/hook.rs`).
 
 use agent_bash::HostContext;
 use agent_bash::hook::{Answer, BLOCKED, CLAUDE_CODE, MAX_INPUT_BYTES, answer};

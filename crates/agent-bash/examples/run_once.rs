@@ -9,7 +9,7 @@ use agent_bash::{HostContext, Session, settings};
 use serde_json::json;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // First of all, before any thread: this program is started again, by itself, to look after its commands.
+    // Must come first, before any thread exists: this program re-executes itself as the supervisor of its commands.
     let token = supervisor::init();
     let host = HostContext::capture(std::path::absolute(".")?);
     let settings = settings::load(&host)?.settings;
@@ -19,8 +19,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let session = Session::open(&settings, host, options)?;
         let request = json!({ "command": script, "timeout": "2m" });
         let result = session.tool().execute(request, &Cancel::new()).await;
-        println!("{}", result.text); // what the model reads
-        println!("{:?}", result.status); // what the program goes by
+        println!("{}", result.text); // for the model
+        println!("{:?}", result.status); // for the program
         Ok(())
     })
 }

@@ -1,8 +1,8 @@
-//! Adapters: the shell tools that models were trained on, as values over the one pipeline.
+//! Adapters: the shell tools that models were trained on, as values on top of the one pipeline.
 //!
-//! An [`Adapter`] says what its tools are called, which fields they take, what a call of them asks of the pipeline, within
-//! which limits, and who writes the answer. [`Adapted`] serves the calls. To add one is to write one value here and one layout in
-//! `layout/adapters/`; no stage and no surface asks for its name.
+//! An [`Adapter`] defines its tools' names and fields, how a call is mapped to the pipeline, its limits, and the
+//! layout of the answer. [`Adapted`] serves the calls. To add an adapter, add a value here and a layout in
+//! `layout/adapters/`; no stage and no interface checks for an adapter's name.
 
 mod adapter;
 mod anthropic_agent;
@@ -22,7 +22,7 @@ pub use knobs::Knobs;
 pub use plan::{Chunk, Done, Plan, Ran, Shown, Wanted, Written};
 pub use serve::{Adapted, Answer};
 
-/// All of them, in the order in which they are listed.
+/// All adapters, in listing order.
 pub static ALL: [&Adapter; 6] = [
     &anthropic_bash::ADAPTER,
     &anthropic_agent::ADAPTER,
@@ -32,10 +32,10 @@ pub static ALL: [&Adapter; 6] = [
     &gemini::ADAPTER,
 ];
 
-/// The adapter of that name.
+/// Finds an adapter by name.
 ///
 /// # Errors
-/// There is none; the names of those that there are.
+/// There is none; lists the existing names.
 pub fn by_name(name: &str) -> Result<&'static Adapter, UnknownAdapter> {
     let found = ALL.into_iter().find(|adapter| adapter.name == name);
     found.ok_or_else(|| UnknownAdapter {
@@ -43,15 +43,15 @@ pub fn by_name(name: &str) -> Result<&'static Adapter, UnknownAdapter> {
     })
 }
 
-/// No adapter has that name.
+/// No adapter has this name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no adapter `{name}`; there are {}", names().join(", "))]
 pub struct UnknownAdapter {
-    /// As it was asked for.
+    /// The requested name.
     pub name: String,
 }
 
-/// What they are called.
+/// All names.
 pub fn names() -> Vec<&'static str> {
     ALL.iter().map(|adapter| adapter.name).collect()
 }

@@ -1,19 +1,20 @@
-//! Work that may wait for long (a file system that does not answer, a big file) is done beside the tasks that others wait for.
+//! Runs blocking work (an unresponsive file system, a large file) on another thread, so that it does not hold up
+//! other tasks.
 
 use crate::panics::caught;
 use std::io;
 use std::thread;
 use tokio::sync::oneshot;
 
-/// Does `work` in a thread of its own, and waits for it. Dropping the future leaves it to itself.
+/// Runs `work` on a thread of its own and waits for it. If the future is dropped, the thread continues unattended.
 ///
 /// # Errors
-/// No thread can be started, or the work has panicked: somebody waits for an answer all the same.
+/// The thread could not be started, or the work panicked: the caller still gets an answer.
 pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
     let (tell, told) = oneshot::channel();
     thread::Builder::new()
         .name("agent-bash-apart".to_owned())
-        // Who waited may have gone.
+        // The receiver may have been dropped.
         .spawn(move || drop(tell.send(caught(work))))
         .map_err(|error| {
             let reason = format!("no thread can be started ({error}); the user's processes are probably as many as they may be");
@@ -33,7 +34,7 @@ mod tests {
         assert!(failed.is_err(), "{failed:?}");
     }
 
-    /// A runtime of one thread goes on while somebody waits.
+    /// A single-threaded runtime makes progress meanwhile.
     #[tokio::test]
     async fn nobody_else_waits() {
         let (open, gate) = std::sync::mpsc::channel::<()>();

@@ -1,4 +1,4 @@
-//! The host's word on a command, before anything of it is started. The default allows everything.
+//! The host's approval of a command before anything is started. By default everything is allowed.
 
 use agent_bash_core::{Request, visible};
 use agent_bash_policy::Verdict;
@@ -6,15 +6,15 @@ use async_trait::async_trait;
 use std::borrow::Cow;
 use std::path::Path;
 
-/// Asked before a command is started. A host that asks a person does it in here: the call waits, and a cancelled call
-/// stops waiting.
+/// Asked before a command is started. A host that asks its user does so here: the call waits, and cancelling it
+/// ends the wait.
 #[async_trait]
 pub trait Approver: Send + Sync {
-    /// Allows or denies.
+    /// Allows or denies a command.
     async fn approve(&self, proposal: &Proposal<'_>) -> Approval;
 
-    /// Allows or denies a command that is to run free of any sandbox, for the reason that the model gives. Asked in place of
-    /// [`Self::approve`]. A host that does not answer it denies.
+    /// Allows or denies a command that asks to run without a sandbox, for the reason that the model gives. Called
+    /// instead of [`Self::approve`]. Denies unless implemented.
     async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
         let _ = (proposal, reason);
         Approval::Deny {
@@ -23,20 +23,20 @@ pub trait Approver: Send + Sync {
     }
 }
 
-/// What a call is told that wants more than it has, where nobody decides on it.
+/// The denial if nobody can decide.
 const NOBODY_TO_ASK: &str = "running with escalated permissions needs somebody's approval, and nobody is asked here; run it \
      without asking for them";
 
-/// What is about to be run.
+/// A command to be approved.
 #[derive(Debug, Clone, Copy)]
 pub struct Proposal<'a> {
     /// The script, as bash would get it. To show it: [`Self::command_shown`].
     pub command: &'a str,
     /// Where; absolute.
     pub cwd: &'a Path,
-    /// The whole call.
+    /// The complete request.
     pub request: &'a Request,
-    /// How the policy reads it. Never [`Verdict::Block`]: a blocked command is not proposed.
+    /// The policy's verdict. Never [`Verdict::Block`]: a blocked command is not proposed.
     pub reading: &'a Verdict,
 }
 
@@ -47,23 +47,23 @@ impl Proposal<'_> {
     }
 }
 
-/// A host's word.
+/// The host's decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Approval {
     /// Run it.
     Allow,
-    /// Do not. The call ends as `blocked` with rule [`crate::APPROVAL_RULE`].
+    /// Do not run it. The call ends as `blocked` with rule [`crate::APPROVAL_RULE`].
     Deny {
         /// Shown to the model.
         reason: String,
     },
 }
 
-/// A host's no.
+/// The host denied the command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct Denied {
-    /// As the host gave it.
+    /// As given by the host.
     pub reason: String,
 }
 

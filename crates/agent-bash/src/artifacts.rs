@@ -1,4 +1,4 @@
-//! Where the artifacts of a session are. Keeping and reading them is `agent-bash-sink`.
+//! Where a session's artifacts are stored. Writing and reading them is up to `agent-bash-sink`.
 
 use crate::HostContext;
 use agent_bash_core::{Clock, TextLayout};
@@ -7,7 +7,7 @@ use agent_bash_sink::{
 };
 use std::sync::Arc;
 
-/// How the files of a layout are called: `paged` shows paths, the others numbers.
+/// The file naming for a layout: `paged` shows paths, the others numbers.
 pub fn naming(layout: TextLayout) -> Naming {
     match layout {
         TextLayout::Paged => Naming::Paged,
@@ -15,11 +15,11 @@ pub fn naming(layout: TextLayout) -> Naming {
     }
 }
 
-/// The artifacts of the session `name`, within the limits of the contract. `None` where there is no place for them.
-/// Nothing is made before the first artifact is.
+/// The artifacts of the session `name`, with the contract's limits. `None` if no directory for them is known.
+/// Nothing is created before the first artifact.
 ///
 /// # Errors
-/// The name is no single path component.
+/// The name is not a single path component.
 pub fn of_session(
     host: &HostContext,
     name: &str,

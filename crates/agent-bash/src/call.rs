@@ -17,41 +17,41 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// What a caller adds to a request: things that are no part of its JSON.
+/// What a caller can add to a request besides its JSON.
 #[derive(Default)]
 pub struct CallOptions<'a> {
-    /// Gets the output as it comes, raw, before anything is cut. It is called on the way of the output, so a slow one
-    /// slows the command; after [`agent_bash_core::Flow::Stop`] it is called no more, and the command goes on.
+    /// Receives the raw output as it comes, before truncation. It is called synchronously, so a slow consumer slows
+    /// down the command. After [`agent_bash_core::Flow::Stop`] it is not called again, and the command continues.
     pub live: Option<&'a mut dyn OutputConsumer>,
-    /// What the command reads.
+    /// The command's stdin.
     pub stdin: StdinSource,
-    /// Runs the command on a terminal of its own, whether or not the tool offers one to its calls. The terminal is its input;
-    /// nobody needs to see it.
+    /// Runs the command on a terminal of its own, whether or not the tool offers terminals to its calls. The
+    /// terminal is its input; nobody needs to see it.
     pub terminal: Option<Arc<dyn Executor>>,
-    /// The call wants to be free of a sandbox, for the reason given: [`Approver::escalate`] is asked instead of
+    /// Asks to run without a sandbox, for this reason: [`Approver::escalate`] is called instead of
     /// [`Approver::approve`].
     pub escalation: Option<String>,
-    /// Whether its whole output is to be kept, also where the result shows all of it.
+    /// Whether to keep the full output even if the result shows all of it.
     pub keep: Option<Keep>,
-    /// The tools that the model has beside this one, for this call, in place of [`HostContext::tools`].
+    /// The model's other tools, for this call; overrides [`HostContext::tools`].
     pub tools: Option<Vec<String>>,
-    /// What whoever reads the text takes of one, where that may be less than the profile shows. The text fits it, with
-    /// everything that is said beside the output.
+    /// How much text the reader passes on, if that may be less than the profile shows. The whole text fits,
+    /// including everything around the output.
     pub window: Option<Window>,
 }
 
-/// A word that may be given while a call runs: that not all of its output was shown by whoever watches, so that it is to be
-/// kept. Clones are the same word.
+/// A flag that may be set while a call runs: a watcher did not show all of the output, so all of it must be kept.
+/// Clones share the flag.
 #[derive(Debug, Clone, Default)]
 pub struct Keep(Arc<AtomicBool>);
 
 impl Keep {
-    /// Gives it.
+    /// Sets it.
     pub fn set(&self) {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether it was given.
+    /// Whether it is set.
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
@@ -71,71 +71,71 @@ impl fmt::Debug for CallOptions<'_> {
     }
 }
 
-/// What is known of a call, whatever becomes of it.
+/// What is known of a call, however it ends.
 pub(crate) struct Call {
-    /// The script as it was given; empty where the request was not understood.
+    /// The script as given; empty if the request was invalid.
     pub(crate) command: String,
-    /// Where it runs; absolute.
+    /// Its working directory; absolute.
     pub(crate) cwd: PathBuf,
-    /// The model's other tools, where the call names them.
+    /// The model's other tools, if the call names them.
     pub(crate) tools: Option<Vec<String>>,
-    /// What the stages noticed.
+    /// Notices from the stages.
     pub(crate) notices: Vec<Notice>,
     /// It passed all checks.
     pub(crate) allowed: bool,
-    /// From here on something of it may run.
+    /// From here on, parts of it may have run.
     pub(crate) started: bool,
-    /// What its reader takes of a text.
+    /// How much text its reader passes on.
     pub(crate) window: Option<Window>,
 }
 
-/// What became of a call that was started.
+/// How a started call ended.
 pub(crate) enum Ended {
     /// It has ended.
     Ran(Box<Ran>),
-    /// It goes on without its caller.
+    /// It continues in the background.
     Detached(Job),
-    /// Nobody knows how it did.
+    /// Its outcome is unknown, because of a panic.
     Lost(Panicked),
 }
 
 /// A call that was started and has ended.
 pub(crate) struct Ran {
-    /// What the executor observed.
+    /// The executor's observation.
     pub(crate) outcome: Outcome,
-    /// What was printed.
+    /// Its output.
     pub(crate) output: CallOutput,
-    /// The pipeline that ran, where filters were lifted from its end.
+    /// The pipeline that ran, if filters were lifted from its end.
     pub(crate) lifted_from: Option<String>,
-    /// The leading words of each stage of the pipeline that the script ends with, if it ends with one.
+    /// The leading words of each stage of the script's last pipeline, if it ends with one.
     pub(crate) last_pipeline: Option<Vec<Vec<String>>>,
 }
 
-/// What the stages before have decided, beside the request.
+/// The decisions of earlier stages, besides the request.
 pub(crate) struct Decisions<'a> {
-    /// A subshell of its own: the stage of a pipeline that was lifted apart, in a shell that goes on.
+    /// Run in a subshell: in a persistent shell, a stage lifted out of a pipeline must not change the shell.
     pub(crate) subshell: bool,
     /// Ask for the exit status of each stage of the last pipeline.
     pub(crate) report_stages: bool,
-    /// `None`: it may take for ever.
+    /// `None` means no limit.
     pub(crate) limit: Option<Duration>,
     pub(crate) streams: Streams,
     pub(crate) stdin: StdinSource,
-    /// What safe mode changes of the environment.
+    /// Safe mode's changes to the environment.
     pub(crate) hardened: Option<HardenedEnvironment>,
-    /// It runs on one.
+    /// The terminal to run on, if any.
     pub(crate) terminal: Option<&'a Terminal>,
 }
 
-/// A call that is over, as data: its result, and what a text of another form is made from.
+/// A finished call as data: its result, and what other texts can be made from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Account {
     /// The result.
     pub result: ToolResult,
-    /// What was printed: one stream, or stdout and stderr; nothing where nothing was started.
+    /// The output: one stream, or stdout and stderr; empty if nothing was started.
     pub printed: Vec<SinkReport>,
-    /// The limits that were in force for what is shown.
+    /// The limits in force for what is shown.
     pub limits: OutputLimits,
-    /// Why nothing was started, where nothing was.
+    /// Why nothing was started, if so.
     pub refusal: Option<Refusal>,
 }

@@ -1,12 +1,12 @@
 //! Hooks: an agent with a shell tool of its own asks, before each call, whether the command may run.
 //!
-//! What an agent writes and what it takes as an answer is a value, an [`Agent`], in a file of its own; [`answer`] is the
-//! same for all. It passes without a word what nothing speaks against: the agent then asks its user as it would
-//! have. It refuses with the reason what the user's settings refuse, and with the reason, too, whatever it
-//! cannot read or judge: a hook that fails must not let a command through.
+//! The format of an agent's calls and answers is a value, an [`Agent`], in a file of its own; [`answer`] is the
+//! same for all. Calls without objections pass silently: the agent then asks its user as it would without us. Calls
+//! that the user's settings refuse are refused with the reason. So is whatever cannot be read or checked: a hook
+//! that fails must not let a command through.
 //!
-//! Nothing is run here, and of files only the settings are read. Whoever owns the process reads stdin, sees to it
-//! that an answer comes in time, and writes it.
+//! Nothing is run here, and only settings files are read. The owner of the process reads stdin, enforces the
+//! deadline and writes the answer.
 
 mod agents;
 mod call;
@@ -21,22 +21,22 @@ use agents::agent::GoOn;
 use judge::Decision;
 use serde_json::Value;
 
-/// The exit code that blocks a call in every agent, with what was written to stderr as the reason.
+/// The exit code that blocks a call in every agent; the reason is on stderr.
 pub const BLOCKED: u8 = 2;
 
-/// What the hook's process writes, and its exit code.
+/// The output and exit code of the hook's process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// In the agent's own format, or empty.
+    /// In the agent's format, or empty.
     pub stdout: String,
-    /// The reason of a call that is blocked by the exit code.
+    /// The reason, if the exit code blocks the call.
     pub stderr: String,
-    /// 0, or 2 where the answer is on stderr.
+    /// 0, or 2 if the answer is on stderr.
     pub exit_code: u8,
 }
 
 impl Answer {
-    /// Nothing to say: the agent goes on as if there were no hook.
+    /// No opinion: the agent continues as if there were no hook.
     fn silent() -> Self {
         Self {
             stdout: String::new(),
@@ -45,7 +45,8 @@ impl Answer {
         }
     }
 
-    /// Blocks a call that could not be judged. An exit code, since that holds whatever the agent asked.
+    /// Blocks a call that could not be checked. By exit code, because that works for any event the agent may have
+    /// sent.
     pub fn blocked(agent: &Agent, why: &str) -> Self {
         let name = agent.name;
         Self {
@@ -58,10 +59,10 @@ impl Answer {
     }
 }
 
-/// Answers a call as the agent wrote it, with the settings of the user and of the directory that the call names.
+/// Answers a call in the agent's format, using the settings of the user and of the directory that the call names.
 ///
-/// `host` is the surroundings of the hook's process, which are the agent's; its directory is not used. Never fails:
-/// what cannot be judged is blocked.
+/// `host` describes the hook's process, whose environment is the agent's; its directory is not used. Never fails:
+/// what cannot be checked is blocked.
 pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> Answer {
     let decision = call::read(agent, input)
         .map_err(|error| error.to_string())

@@ -1,27 +1,29 @@
-//! What a host tells a tool once, before the first call. Nothing below reads the state of the process by itself.
+//! What a host tells a tool once, before the first call. Lower layers never read the state of the process
+//! themselves.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The surroundings of a session: plain values, captured once by whoever owns the process.
+/// The host's surroundings: plain values, captured once by the owner of the process.
 #[derive(Debug, Clone)]
 pub struct HostContext {
     /// The session's working directory; absolute.
     pub cwd: PathBuf,
     /// The user's home directory, for `~` and for the rules that protect it.
     pub home: Option<PathBuf>,
-    /// The host's own environment, as it is; what a command sees of it is decided by `agent-bash-process`.
+    /// The host's environment, unchanged; `agent-bash-process` decides what a command sees of it.
     pub env: Arc<BTreeMap<OsString, OsString>>,
-    /// The tools that the model has beside this one; `None` where the host does not say.
+    /// The model's other tools; `None` if the host does not say.
     pub tools: Option<Vec<String>>,
 }
 
 impl HostContext {
-    /// The surroundings of the current process in `cwd`: its environment, and the home directory that names.
+    /// The surroundings of the current process, with `cwd` as the working directory: its environment, and its home
+    /// directory.
     ///
-    /// Reads the environment once; a later change of it is not seen.
+    /// Reads the environment once; later changes are not seen.
     pub fn capture(cwd: PathBuf) -> Self {
         let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         let home = env
@@ -37,8 +39,8 @@ impl HostContext {
     }
 
     /// Where sessions keep their files: `$AGENT_BASH_STATE_DIR`, else `$XDG_STATE_HOME/agent-bash`, else
-    /// `~/.local/state/agent-bash`. `None` where none of them is known. Relative values do not count, as the XDG base
-    /// directory specification says.
+    /// `~/.local/state/agent-bash`. `None` if none of them is set. Relative paths are ignored, as required by the
+    /// XDG base directory specification.
     pub fn state_dir(&self) -> Option<PathBuf> {
         let absolute = |name: &str| {
             let value = self.env.get(&OsString::from(name))?;
@@ -50,7 +52,7 @@ impl HostContext {
             .or_else(|| Some(self.home.as_ref()?.join(".local/state/agent-bash")))
     }
 
-    /// Where temporary files go: `$TMPDIR` if that is an absolute path, else `/tmp`.
+    /// The directory for temporary files: `$TMPDIR` if it is an absolute path, else `/tmp`.
     pub fn temp_dir(&self) -> PathBuf {
         let named = self.env.get(&OsString::from("TMPDIR")).map(PathBuf::from);
         let named = named.filter(|path| path.is_absolute());

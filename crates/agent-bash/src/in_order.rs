@@ -1,7 +1,8 @@
-//! The order in which requests came, kept where each is served by a task of its own: tasks run in any order.
+//! Keeps requests in order although each is served by a task of its own, and tasks are scheduled in any order.
 //!
-//! A [`Ticket`] is drawn as a request comes, and lets its work begin when all that came before have begun. To begin is to run
-//! up to the first wait; a call takes its `Place` in the queue of its persistent shell before that.
+//! A [`Ticket`] is drawn when a request arrives, and lets its work begin once all earlier requests have begun. To
+//! begin means to run up to the first `await` that suspends; by then a call has taken its `Place` in the queue of
+//! its persistent shell.
 
 use agent_bash_core::{Cancel, SessionName};
 use std::collections::BTreeMap;
@@ -10,13 +11,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard, oneshot};
 
-/// Draws tickets.
+/// Issues tickets.
 #[derive(Debug, Default)]
 pub struct Tickets {
     last: Option<oneshot::Receiver<()>>,
 }
 
-/// The right to begin after whoever came before. Dropping it passes on the right.
+/// The right to begin after all earlier tickets. Dropping it passes the right on.
 #[derive(Debug)]
 pub struct Ticket {
     before: Option<oneshot::Receiver<()>>,
@@ -25,7 +26,7 @@ pub struct Ticket {
 }
 
 impl Tickets {
-    /// The next one.
+    /// The next ticket.
     pub fn draw(&mut self) -> Ticket {
         let (begun, next) = oneshot::channel();
         let before = self.last.replace(next);
@@ -34,10 +35,10 @@ impl Tickets {
 }
 
 impl Ticket {
-    /// Begins `work` when it is its turn, and does it to its end.
+    /// Begins `work` in its turn and runs it to the end.
     pub async fn serve<T>(self, work: impl Future<Output = T> + Send) -> T {
         if let Some(before) = self.before {
-            // Dropped is what is waited for.
+            // The sender is never used: dropping it is the signal.
             let _ = before.await;
         }
         let work = begin(work);
@@ -46,16 +47,16 @@ impl Ticket {
     }
 }
 
-/// Work that has run up to its first wait.
+/// Work that has been polled once.
 pub(crate) enum Begun<'a, T> {
     Done(Option<T>),
     Going(Pin<Box<dyn Future<Output = T> + Send + 'a>>),
 }
 
-/// Begins `work` now, whoever awaits it later.
+/// Polls `work` once; the caller may await the rest later.
 pub(crate) fn begin<'a, T>(work: impl Future<Output = T> + Send + 'a) -> Begun<'a, T> {
     let mut work: Pin<Box<dyn Future<Output = T> + Send + 'a>> = Box::pin(work);
-    // Nobody is to be woken yet: whoever takes it polls it first.
+    // A no-op waker is sufficient: whoever awaits the rest polls it first.
     match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(done) => Begun::Done(Some(done)),
         Poll::Pending => Begun::Going(work),
@@ -75,31 +76,31 @@ impl<T> Future for Begun<'_, T> {
     }
 }
 
-/// The queues before persistent shells: one for each name. A shell has a queue of its own for those who are about to use it;
-/// between here and there a call may have to wait for other things, and must not be overtaken.
+/// The queues in front of persistent shells, one per name. A shell has its own queue for callers that are ready; a
+/// call may have to wait for other things before it gets there, and must not be overtaken meanwhile.
 #[derive(Debug, Default)]
 pub(crate) struct Queues(Mutex<BTreeMap<SessionName, Arc<AsyncMutex<()>>>>);
 
 /// A place in a queue. Dropping it leaves the queue.
 pub(crate) struct Place(Begun<'static, OwnedMutexGuard<()>>);
 
-/// The head of a queue, as long as it is held.
+/// The head of a queue, while it is held.
 #[derive(Debug)]
 pub(crate) struct Turn {
     _guard: Option<OwnedMutexGuard<()>>,
 }
 
 impl Queues {
-    /// The last place in the queue of that name.
+    /// Takes the last place in the queue with that name.
     pub(crate) fn join(&self, name: &SessionName) -> Place {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        // Without anybody in it a queue is as good as none.
+        // An empty queue can be removed.
         queues.retain(|_, queue| Arc::strong_count(queue) > 1);
         let queue = Arc::clone(queues.entry(name.clone()).or_default());
         Place(begin(queue.lock_owned()))
     }
 
-    /// Whoever comes from now on waits for nobody who is in the queue of that name.
+    /// Later callers do not wait for those that are in the queue now.
     pub(crate) fn forget(&self, name: &SessionName) {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         queues.remove(name);
@@ -107,7 +108,7 @@ impl Queues {
 }
 
 impl Place {
-    /// Waits for its turn. A call that is called off waits no longer: nothing of it will run.
+    /// Waits for its turn. A cancelled call stops waiting, as none of it will run.
     pub(crate) async fn turn(self, cancel: &Cancel) -> Turn {
         let guard = tokio::select! {
             biased;
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Tasks on several threads, the first of which dawdles.
+    /// Tasks on several threads, the first of which is slow.
     #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
     async fn work_begins_in_the_order_of_its_tickets() {
         for _ in 0..50 {
@@ -152,7 +153,7 @@ mod tests {
         let failed = tokio::spawn(failing.serve(async { panic!("on purpose") }));
         assert_eq!(tickets.draw().serve(async { 7 }).await, 7);
         assert!(failed.await.is_err());
-        // Nor does one that has begun and goes on.
+        // Neither is one that has begun and continues.
         let long = tickets.draw().serve(std::future::pending::<()>());
         let long = tokio::spawn(long);
         assert_eq!(tickets.draw().serve(async { 8 }).await, 8);
@@ -167,11 +168,11 @@ mod tests {
         let (second, third) = (queues.join(&name), queues.join(&name));
         let off = Cancel::new();
         off.cancel();
-        // Without its turn.
+        // It gives up without having had its turn.
         drop(second.turn(&off).await);
         let waits = tokio::time::timeout(Duration::ZERO, queues.join(&name).turn(&never)).await;
         assert!(waits.is_err());
-        // Another shell has another queue, and so has a new one of that name.
+        // Another shell has another queue, and so has a new shell of the same name.
         drop(queues.join(&SessionName("b".to_owned())).turn(&never).await);
         queues.forget(&name);
         drop(queues.join(&name).turn(&never).await);

@@ -1,8 +1,9 @@
-//! The one place where the model's text is made, from data. docs/contract.md fixes the texts to the character: one file a
+//! The only place where the model's text is made, from data. docs/contract.md fixes the texts exactly; one file per
 //! layout.
 //!
-//! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace writes such texts:
-//! the truncation itself is `agent-bash-sink`'s, the sentences of notices are core's, those of rules the policy's.
+//! Nothing here looks at a running command, a file or a setting, and nothing else in the workspace writes such
+//! texts: truncation is done in `agent-bash-sink`, the sentences of notices are core's, those of rules the
+//! policy's.
 
 pub(crate) mod adapters;
 mod bang;
@@ -27,14 +28,14 @@ pub fn write(layout: TextLayout, facts: &Facts<'_>) -> String {
     }
 }
 
-/// Bytes as they were printed, cleaned as a result's output is.
+/// Raw bytes, cleaned in the same way as a result's output.
 pub fn clean(bytes: &[u8]) -> String {
     let mut buffer = TailBuffer::new(bytes.len(), CarriageReturn::Overwrite);
     buffer.push(bytes);
     buffer.snapshot()
 }
 
-/// What is shown of the streams, as the default profile shows it; nothing around it.
+/// The shown part of the streams in the default profile's format, with nothing around it.
 pub fn output_text(printed: &[SinkReport]) -> String {
     let mut text = String::new();
     standard::output(&mut text, printed);

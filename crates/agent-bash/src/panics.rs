@@ -1,7 +1,7 @@
-//! A panic is a fault of ours (or of a part that a host brought), and somebody waits for an answer all the same: it ends the
-//! work in which it happened, and becomes an error that says where.
+//! A panic is a bug of ours (or of a component that the host supplied), but the caller must still get an answer:
+//! the panic ends the work in which it happened and becomes an error that says where.
 //!
-//! What is unwound through is dropped: commands of it end, locks of it are given back.
+//! Everything unwound through is dropped, which ends its commands and releases its locks.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -9,11 +9,11 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
 
-/// Work that did not come to its end, since it has panicked.
+/// Work that panicked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("agent-bash failed in a way that it should not ({said}); please report it")]
 pub struct Panicked {
-    /// The panic's own words.
+    /// The panic message.
     said: String,
 }
 
@@ -37,19 +37,19 @@ impl From<Panicked> for io::Error {
     }
 }
 
-/// Does `work` to its end, or to its panic.
+/// Runs `work`, catching a panic.
 ///
 /// # Errors
-/// It has panicked.
+/// It panicked.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
-    // What it was about is not looked at again, or is behind locks that take a panic into account.
+    // Unwind safe: its data is not used afterwards, or is behind locks that handle poisoning.
     catch_unwind(AssertUnwindSafe(work)).map_err(Panicked::new)
 }
 
-/// Awaits `work`, or its panic. Dropping the future drops the work.
+/// Awaits `work`, catching a panic. Dropping the future drops the work.
 ///
 /// # Errors
-/// It has panicked.
+/// It panicked.
 pub fn caught_in<F: Future>(work: F) -> impl Future<Output = Result<F::Output, Panicked>> {
     let mut work = Box::pin(work);
     poll_fn(

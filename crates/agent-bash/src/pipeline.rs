@@ -1,6 +1,6 @@
-//! The way of a call, readable from top to bottom. Each stage is a function in a file of its own below `stage/`; one
-//! that refuses ends the call, and nothing has been started.
-//! What a call asks of parts that are missing is refused by `stage::offer`, not ignored.
+//! The stages of a call, readable from top to bottom. Each stage is a function in a file of its own below `stage/`.
+//! A stage that refuses ends the call; nothing has been started then. Requests for components that this tool lacks
+//! are refused by `stage::offer`, not ignored.
 
 use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
 use crate::panics::{caught, caught_in};
@@ -75,7 +75,7 @@ async fn stages(
         (Some(name), mode) if mode != Some(Mode::Background) => Some(tool.queues.join(name)),
         _ => None,
     };
-    // Calls that came later take their places before this one goes on.
+    // Yield, so that later calls also take their places before this one continues.
     tokio::task::yield_now().await;
 
     offer::check(tool, &request)?;
@@ -105,7 +105,7 @@ async fn stages(
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let last_pipeline = last_pipeline::read(&request);
     let decisions = Decisions {
-        // `cd x | head -1` moves nobody. What is still a pipeline is below the shell anyway.
+        // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
         subshell: is_lifted && request.session.is_some() && last_pipeline.is_none(),
         report_stages: last_pipeline.is_some(),
         limit: Some(limit),

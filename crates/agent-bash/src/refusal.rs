@@ -1,6 +1,6 @@
-//! Why a call ended before anything was started: one variant a stage that can refuse.
+//! Why a call ended before anything was started: one variant per stage that can refuse.
 //!
-//! The texts around a refusal differ between profiles and are written by [`crate::layout`].
+//! The text around a refusal depends on the profile and is written by [`crate::layout`].
 
 use crate::approval::Denied;
 use agent_bash_core::{NotStarted, RequestError, Status};
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// A stage's refusal. Nothing of the script has run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Refusal {
-    /// The request was not understood.
+    /// The request is invalid.
     #[error(transparent)]
     Request(#[from] RequestError),
     /// A rule of the policy refused the command.
@@ -19,35 +19,35 @@ pub enum Refusal {
     /// The host refused the command.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// The working directory is none.
+    /// The working directory is unusable.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
-    /// The request asks for something that this tool does not offer.
+    /// The request asks for something this tool does not offer.
     #[error("{0}")]
     NotOffered(&'static str),
-    /// No shell, or the shell could not be started.
+    /// There is no shell, or it could not be started.
     #[error(transparent)]
     NotStarted(#[from] NotStarted),
-    /// The caller called it off before it was started.
+    /// Cancelled before it was started.
     #[error("cancelled before it was started")]
     Cancelled,
 }
 
-/// The working directory is none; its texts are fixed by docs/contract.md.
+/// The working directory is unusable; docs/contract.md fixes the texts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DirectoryError {
-    /// Nothing is there.
+    /// It does not exist.
     #[error("Working directory does not exist: {}", .0.display())]
     Missing(PathBuf),
-    /// Something else is there.
+    /// It is not a directory.
     #[error("Working directory is not a directory: {}", .0.display())]
     NotADirectory(PathBuf),
-    /// The system would not say.
+    /// It could not be examined.
     #[error("Working directory is not accessible: {}: {reason}", path.display())]
     Unreadable {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// The system's reason.
+        /// The system's error.
         reason: String,
     },
 }
@@ -60,9 +60,9 @@ pub struct RuleRefusal {
     pub rule: String,
     /// The rule's sentence.
     pub message: String,
-    /// What of the command safe mode did not let pass, and what it does.
+    /// What safe mode objects to, and what that does.
     pub reason: Option<String>,
-    /// The tool to use instead, where the rule names one.
+    /// The tool to use instead, if the rule names one.
     pub suggested_tool: Option<String>,
 }
 
@@ -78,7 +78,7 @@ impl RuleRefusal {
 
 impl From<Finding> for RuleRefusal {
     fn from(finding: Finding) -> Self {
-        // The sentence of safe mode is one for all; a rule's says itself what is wrong.
+        // Safe mode has one sentence for everything; that of another rule says what is wrong by itself.
         let reason = (finding.check == Check::SafeMode && !finding.suggestion.is_empty())
             .then_some(finding.suggestion);
         Self {

@@ -1,8 +1,8 @@
-//! Calls that may go on after their caller was answered: each runs in a task of its own, so that an answer can be given
-//! before its end, and it is found again by a handle.
+//! Calls that may outlive their answer: each runs in a task of its own, so that it can be answered before its end,
+//! and later be found by a handle.
 //!
-//! Such a call is no background job: it belongs to the registry it was started in, keeps the time limit that it had, and ends
-//! with the registry. Its output so far and its result are kept here for whoever asks next.
+//! This is not a background job: the call belongs to the registry it was started in, keeps its time limit, and ends
+//! with the registry. Its output so far and its result are kept here for later requests.
 
 mod recent;
 
@@ -19,17 +19,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
-/// Calls that may run at once in one registry.
+/// Limit of concurrent calls in one registry.
 pub const MAX_CALLS: u32 = 256;
 
-/// Calls with a handle that have ended and are still remembered.
+/// How many ended calls with a handle are remembered.
 const REMEMBERED: usize = 64;
 
 /// The calls of one client.
 #[derive(Debug)]
 pub struct Running {
     room: Arc<Semaphore>,
-    /// Given at the end: no call survives it.
+    /// Triggered at the end: no call outlives the registry.
     stop: Cancel,
     handles: Mutex<Handles>,
 }
@@ -40,12 +40,12 @@ struct Handles {
     calls: BTreeMap<u64, Arc<RunningCall>>,
 }
 
-/// What a call is started with beside its request.
+/// Options for starting a call.
 #[derive(Debug, Default)]
 pub struct StartOptions {
-    /// Gets the output as it comes, and its end.
+    /// Receives the output as it comes, and its end.
     pub live: Option<LiveUpdates>,
-    /// It runs on a terminal of its own, which takes what is written to the call.
+    /// Run it on a terminal, which receives what is written to the call.
     pub terminal: Option<PtyOptions>,
     /// As [`CallOptions::escalation`].
     pub escalation: Option<String>,
@@ -55,18 +55,18 @@ pub struct StartOptions {
     pub window: Option<Window>,
 }
 
-/// Why nothing was written to a call.
+/// Why writing to a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WriteError {
-    /// It was not started on a terminal: it reads `/dev/null`.
+    /// It has no terminal: its stdin is `/dev/null`.
     #[error("its input is closed")]
     NoInput,
-    /// It has not come so far that it has a terminal, or it is over.
+    /// Its terminal does not exist yet, or the call has ended.
     #[error(transparent)]
     Refused(#[from] InputRefused),
 }
 
-/// As many calls run as may.
+/// The limit of concurrent calls is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{MAX_CALLS} commands are running and no more may; wait for one of them")]
 pub struct NoRoom;
@@ -74,58 +74,58 @@ pub struct NoRoom;
 /// One call.
 #[derive(Debug)]
 pub struct RunningCall {
-    /// Its script; empty where the request has none.
+    /// Its script; empty if the request has none.
     pub command: String,
-    /// Calls it off.
+    /// Cancels it.
     pub cancel: Cancel,
-    /// Set where somebody was shown a part of its output only: the whole of it is kept then.
+    /// Set if only a part of its output was shown: then all of it is kept.
     pub keep: Keep,
-    /// Where it has one, once it is there.
+    /// Its terminal, if it was started on one, once it exists.
     terminal: Option<Arc<OnceLock<PtySession>>>,
     seen: Mutex<Seen>,
     account: watch::Receiver<Option<Arc<Account>>>,
 }
 
-/// What is known of a call while it runs.
+/// What is known of a running call.
 #[derive(Debug, Default)]
 struct Seen {
     recent: Recent,
-    /// Process id and process group.
+    /// Pid and process group.
     process: Option<(u32, u32)>,
 }
 
-/// Part of a call's output.
+/// A part of a call's output.
 #[derive(Debug)]
 pub struct Part {
-    /// As printed.
+    /// The raw bytes.
     pub bytes: Vec<u8>,
-    /// Its place in the whole. Later than what was asked for where that is no longer kept.
+    /// Their offset. Later than requested if those bytes are no longer kept.
     pub from: u64,
-    /// Printed so far.
+    /// Bytes printed so far.
     pub total: u64,
-    /// Lines that ended before it.
+    /// Line ends before it.
     pub lines_before: u64,
-    /// Where what nobody had read begins.
+    /// Offset of the unread output.
     pub unread_from: u64,
-    /// The beginning of what nobody had read, as far as it is kept: of use where `from` is later.
+    /// The beginning of the unread output, as far as it is kept: useful if `from` is later.
     pub head: Vec<u8>,
-    /// Ends of lines in what nobody had read.
+    /// Line ends in the unread output.
     pub lines: u64,
 }
 
-/// How far a wait came.
+/// The result of a wait.
 #[derive(Debug)]
 pub enum Waited {
-    /// The call is over. `None`: it was given up, which only a fault of ours does.
+    /// The call has ended. `None`: its task was lost, which is a bug.
     Ended(Option<Arc<Account>>),
-    /// The time is over.
+    /// The time is over; the call continues.
     GoesOn,
-    /// The waiting was called off; the call goes on.
+    /// The wait was cancelled; the call continues.
     CalledOff,
 }
 
 impl Running {
-    /// A registry without calls; `stop` ends all that are in it.
+    /// An empty registry; `stop` ends all its calls.
     pub fn new(stop: Cancel) -> Self {
         Self {
             room: Arc::new(Semaphore::new(MAX_CALLS as usize)),
@@ -134,10 +134,11 @@ impl Running {
         }
     }
 
-    /// Starts a call in a task of its own. Of a persistent shell it is the next, whenever that task runs.
+    /// Starts a call in a task of its own. It takes its place in the queue of a persistent shell now, whenever the
+    /// task runs.
     ///
     /// # Errors
-    /// As many run as may; nothing was started.
+    /// The limit is reached; nothing was started.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -185,7 +186,7 @@ impl Running {
             };
             let account = Box::pin(tool.account(input, options, &cancel)).await;
             drop(feed);
-            // Nobody may wait for it any more.
+            // There may be no receiver left.
             let _ = sender.send(Some(Arc::new(account)));
             drop(room);
         });
@@ -193,7 +194,7 @@ impl Running {
         Ok(call)
     }
 
-    /// Gives a call a number by which it is found later.
+    /// Gives a call a number by which it can be found later.
     pub fn give_handle(&self, call: &Arc<RunningCall>) -> u64 {
         let mut handles = self.handles();
         handles.given += 1;
@@ -211,12 +212,12 @@ impl Running {
         number
     }
 
-    /// The call of that number.
+    /// The call with that number.
     pub fn find(&self, handle: u64) -> Option<Arc<RunningCall>> {
         self.handles().calls.get(&handle).cloned()
     }
 
-    /// Takes a handle back: the number is not found any more.
+    /// Releases a handle: the number no longer finds the call.
     pub fn forget(&self, handle: u64) {
         self.handles().calls.remove(&handle);
     }
@@ -230,9 +231,9 @@ impl Running {
             .collect()
     }
 
-    /// Returns when no call runs.
+    /// Returns when no call is running.
     pub async fn all_done(&self) {
-        // The semaphore is never closed.
+        // Never fails: the semaphore is never closed.
         drop(self.room.acquire_many(MAX_CALLS).await);
     }
 
@@ -242,19 +243,19 @@ impl Running {
 }
 
 impl RunningCall {
-    /// What became of it; `None` while it runs.
+    /// Its account; `None` while it is running.
     pub fn account(&self) -> Option<Arc<Account>> {
         self.account.borrow().clone()
     }
 
-    /// Waits for its end. `None`: it was given up, which only a fault of ours does.
+    /// Waits for its end. `None`: its task was lost, which is a bug.
     pub async fn ended(&self) -> Option<Arc<Account>> {
         let mut account = self.account.clone();
         let account = account.wait_for(Option::is_some).await.ok()?;
         account.clone()
     }
 
-    /// Waits for its end, for at most so long (`None`: for ever), and no longer than somebody wants to know.
+    /// Waits for its end, at most for the given time (`None`: for ever), or until cancelled.
     pub async fn wait(
         &self,
         clock: &dyn Clock,
@@ -275,7 +276,7 @@ impl RunningCall {
         }
     }
 
-    /// Writes to its terminal, as somebody who types.
+    /// Writes to its terminal, as if typed.
     ///
     /// # Errors
     /// Nothing was written.
@@ -285,7 +286,7 @@ impl RunningCall {
         Ok(terminal.send_bytes(bytes)?)
     }
 
-    /// Process id and process group, once it has them.
+    /// Pid and process group, once they exist.
     pub fn process(&self) -> Option<(u32, u32)> {
         self.seen().process
     }
@@ -295,13 +296,13 @@ impl RunningCall {
         self.seen().recent.total()
     }
 
-    /// Its output from `offset` on, or what was not read yet; read is what was given.
+    /// Its output from `offset` on, or what is unread. What is returned counts as read.
     pub fn read(&self, offset: Option<u64>) -> Part {
         let is_over = self.account().is_some();
         let mut seen = self.seen();
         let unread_from = seen.recent.unread_from();
         let (from, mut bytes, lines_before) = seen.recent.since(offset.unwrap_or(unread_from));
-        // The rest of a character comes with the next reading.
+        // An incomplete character is left for the next read.
         let held = if is_over { 0 } else { begun(&bytes) };
         bytes.truncate(bytes.len() - held);
         let unread = seen.recent.take_unread(held);
@@ -326,7 +327,7 @@ impl RunningCall {
     }
 }
 
-/// Bytes at the end that begin a character and do not end it.
+/// Length of an incomplete character at the end.
 fn begun(bytes: &[u8]) -> usize {
     let last = bytes.iter().rev().take(3);
     for (behind, byte) in last.enumerate() {
@@ -342,18 +343,18 @@ fn begun(bytes: &[u8]) -> usize {
     0
 }
 
-/// A terminal for one call: where its handle will be, and who runs the call on it.
+/// A terminal for one call: where its handle will appear, and the executor that runs the call on it.
 fn on_terminal(options: PtyOptions) -> (Arc<OnceLock<PtySession>>, Arc<dyn Executor>) {
     let place = Arc::new(OnceLock::new());
     let for_session = Arc::clone(&place);
     let executor = PtyExecutor::new(options).on_start(move |session| {
-        // A call is started once.
+        // Cannot fail: a call is started only once.
         let _ = for_session.set(session);
     });
     (place, Arc::new(executor))
 }
 
-/// Takes the output of a call to those who watch it.
+/// Passes the output of a call to its watchers.
 struct Feed {
     call: Arc<RunningCall>,
     live: Option<LiveUpdates>,
@@ -395,7 +396,7 @@ mod tests {
             (&"a€".as_bytes()[..3], 2),
             (&"😀".as_bytes()[..3], 3),
             ("😀".as_bytes(), 0),
-            // No character at all.
+            // Not the beginning of a character.
             (b"\x80\x80\x80\x80", 0),
             (b"\xff", 0),
         ] {

@@ -1,7 +1,7 @@
-//! What a model is told about the tool before it uses it: name, description, and the schema of its fields.
+//! The tool definition for a model: name, description, and schema of the fields.
 //!
-//! Like [`crate::layout`] this is text made from data in one place; what a call accepts is core's `parse_request`, which
-//! takes fields that are not shown here too.
+//! As in [`crate::layout`], text is made from data in one place. What a call accepts is defined by core's
+//! `parse_request`, which also takes fields that are not shown here.
 
 mod fields;
 mod modes;
@@ -16,19 +16,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// The tool as a model meets it.
+/// The tool definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSchema {
     /// Always `bash`.
     pub name: String,
-    /// For the model; names the working directory.
+    /// The description for the model; names the working directory.
     pub description: String,
     /// JSON Schema of the call's fields.
     pub input_schema: Value,
 }
 
 impl ToolSchema {
-    /// The same tool where safe mode is on: what may run is said in its description.
+    /// The same tool in safe mode: its description says what may run.
     #[must_use]
     pub fn under(mut self, mode: Option<&SafeMode>) -> Self {
         let Some(mode) = mode else { return self };
@@ -46,7 +46,7 @@ impl ToolSchema {
     }
 }
 
-/// The tool under `profile`, in the working directory `cwd`.
+/// The definition under `profile`, with the working directory `cwd`.
 pub fn tool(profile: &Profile, cwd: &Path) -> ToolSchema {
     let cwd = cwd.display().to_string();
     let (description, field): (String, fn(&Profile, &str) -> Value) = match profile.layout {
@@ -129,9 +129,9 @@ mod tests {
         }
     }
 
-    /// Whether a description speaks of a field: `field`, or field=.
+    /// Whether a description mentions a field: `field`, or field=.
     fn speaks_of(description: &str, field: &str) -> bool {
-        // The commands of these names are spoken of, too.
+        // Commands with these names are mentioned, too.
         let text = description.replace("pipe into `head` or `tail`", "");
         text.contains(&format!("`{field}`")) || text.contains(&format!("{field}="))
     }
@@ -141,7 +141,7 @@ mod tests {
         let all = profiles::STANDARD.schema_fields;
         for profile in profiles::ALL {
             for missing in all {
-                // The profile's own fields, and without one of them as a host may have it.
+                // The profile's own fields, and each subset that a host may choose by leaving one out.
                 let fields: Vec<&'static str> = profile.schema_fields.to_vec();
                 let fewer: Vec<&'static str> = fields
                     .iter()
@@ -149,7 +149,7 @@ mod tests {
                     .filter(|field| field != missing)
                     .collect();
                 let fewer: &'static [&'static str] = fewer.leak();
-                // The words of `modes` are fixed, and so are its fields.
+                // The texts of `modes` are fixed, and so are its fields.
                 let is_fixed = profile.layout == TextLayout::Modes && fewer.len() < fields.len();
                 if is_fixed || *missing == "command" {
                     continue;
@@ -169,7 +169,7 @@ mod tests {
                 }
             }
         }
-        // The control: what is shown is spoken of.
+        // Control: fields that are shown are mentioned.
         let text = bash(&profiles::STANDARD).description;
         assert!(
             ["mode", "timeout", "cwd", "session", "head"]

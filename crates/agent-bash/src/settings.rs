@@ -1,5 +1,5 @@
-//! Settings: what a user, a project, the environment and the command line have to say, in that order, and where each
-//! value came from.
+//! Settings: those of the user, the project, the environment and the command line, in ascending precedence, and
+//! where each value came from.
 //!
 //! | layer | where |
 //! |---|---|
@@ -34,58 +34,58 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// All settings. The default is what holds where nobody says anything.
+/// All settings. The default is what holds if nobody sets anything.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// Which profile.
+    /// The profile.
     pub profile: ProfileName,
-    /// Time limit of a call that names none; `None` is the profile's.
+    /// Default time limit of a call; `None` is the profile's.
     pub timeout: Option<Duration>,
-    /// Longest time limit that a call may ask for; `None` is the profile's.
+    /// Maximum time limit of a call; `None` is the profile's.
     pub timeout_max: Option<Duration>,
-    /// The shell; `None` is the profile's choice.
+    /// The shell; `None` is the profile's.
     pub shell: Option<PathBuf>,
-    /// Put before every command, with a blank.
+    /// Put in front of every command, with a space.
     pub prefix: Option<String>,
-    /// What becomes of processes that outlive their call.
+    /// What happens to processes that outlive their call.
     pub survivors: SurvivorPolicy,
     /// Longer lines are clamped.
     pub max_line_chars: Option<usize>,
-    /// Commands run on a terminal of their own where somebody is there to see it.
+    /// Whether commands run on a terminal of their own if a user can see it.
     pub virtual_terminal: bool,
-    /// Groups of safety rules that apply.
+    /// The safety groups in force.
     pub safety_groups: BTreeSet<Group>,
-    /// Rules that apply though their group does not.
+    /// Rules in force although their group is not.
     pub safety_on: BTreeSet<String>,
-    /// Rules that do not apply though their group does.
+    /// Rules not in force although their group is.
     pub safety_off: BTreeSet<String>,
     /// Safe mode; `None` is off.
     pub safe_mode: Option<SafeLevel>,
-    /// The beginnings of commands that safe mode lets run.
+    /// The command prefixes that safe mode allows.
     pub safe_mode_allowed: Vec<String>,
-    /// What follows where the model has a better tool.
+    /// What happens if the model has a better tool.
     pub interceptor: InterceptMode,
-    /// The tools that the model has beside this one; `None`: nobody says.
+    /// The model's other tools; `None` if nobody names them.
     pub interceptor_tools: Option<Vec<String>>,
     /// The interceptor's rules, in order.
     pub interceptor_rules: Vec<InterceptRule>,
-    /// What a command inherits.
+    /// Which variables a command inherits.
     pub inherit: Inherit,
-    /// Variables that stay although they look like secrets.
+    /// Variables that are kept although they look like secrets.
     pub keep: Vec<String>,
-    /// Variables that go although they do not.
+    /// Variables that are removed although they do not.
     pub drop: Vec<String>,
-    /// Variables that every command gets.
+    /// Variables that are set for every command.
     pub set: BTreeMap<String, String>,
     /// Resource limits of each call.
     pub limits: Limits,
-    /// How long a call of the MCP server may take before its client gets a handle on it instead; zero is for ever.
+    /// Time after which the MCP server answers a call with a handle; zero means never.
     pub mcp_handle_after: Duration,
-    /// Answers of the MCP server have the result as data beside the text, for programs.
+    /// Whether answers of the MCP server carry the result as structured data, for programs.
     pub mcp_structured: bool,
-    /// Where calls are recorded; `None`: nowhere.
+    /// The audit log; `None` means that calls are not recorded.
     pub audit_file: Option<PathBuf>,
-    /// The record has the commands themselves, not their digests alone.
+    /// Whether the audit log has the commands themselves rather than digests.
     pub audit_commands: bool,
 }
 
@@ -125,7 +125,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The profile with what the settings change of it.
+    /// The profile, modified by the settings.
     pub fn profile(&self) -> Profile {
         let mut profile = profiles::by_name(self.profile).clone();
         let times = &mut profile.timeouts;
@@ -143,16 +143,16 @@ impl Settings {
         profile
     }
 
-    /// Whether the interceptor is on and has nothing to propose: it does nothing until a call names tools.
+    /// Whether the interceptor is on without tools to propose: it then does nothing until a call names some.
     pub fn interceptor_names_no_tools(&self) -> bool {
         let none = self.interceptor_tools.as_ref().is_none_or(Vec::is_empty);
         self.interceptor != InterceptMode::Off && none
     }
 
-    /// The safety rules that apply.
+    /// The safety rules in force.
     ///
     /// # Errors
-    /// A name is no rule's. Settings that were loaded have none such.
+    /// Unknown rule id. Loaded settings are already validated.
     pub fn rules(&self) -> Result<RuleSelection, UnknownRule> {
         let mut rules = RuleSelection::of(self.safety_groups.iter().copied());
         for name in &self.safety_on {
@@ -164,7 +164,7 @@ impl Settings {
         Ok(rules)
     }
 
-    /// The questions about a script that these settings ask: safety always, the others where they are switched on.
+    /// The checks that these settings enable: safety always, the others if switched on.
     ///
     /// # Errors
     /// As [`Self::rules`].
@@ -181,7 +181,7 @@ impl Settings {
         })
     }
 
-    /// How the environment of a command is made.
+    /// How a command's environment is derived.
     pub fn environment(&self) -> EnvironmentPolicy {
         let mut secrets = SecretFilter::default();
         secrets.keep.extend(self.keep.iter().cloned());
@@ -197,7 +197,7 @@ impl Settings {
         }
     }
 
-    /// The tool with these settings. Its profile is given to its builder: [`Self::profile`].
+    /// The tool with these settings. Its profile ([`Self::profile`]) must be given to its builder.
     ///
     /// # Errors
     /// As [`Self::rules`].

@@ -1,4 +1,4 @@
-//! Which shell runs what a model asks for: the user's choice, where the profile leaves one.
+//! Selects the shell for a model's commands: the user's choice, if the profile allows one.
 
 use agent_bash_core::{NotStarted, Profile, Shell, ShellChoice};
 use agent_bash_process::resolve_shell;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Finds the shell of a profile. `named` is the user's own (`shell.path`); it counts where the profile is not one that
-/// always runs bash, and not in safe mode, which reads bash.
+/// Finds the shell for a profile. `named` is the user's setting (`shell.path`). It is ignored if the profile always
+/// runs bash, and in safe mode, which analyses scripts as bash.
 ///
 /// # Errors
 /// There is no such shell.

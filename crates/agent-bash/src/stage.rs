@@ -1,4 +1,4 @@
-//! The stages of a call, one file each. [`crate::pipeline`] says in which order they run; none of them knows another.
+//! The stages of a call, one file each. [`crate::pipeline`] defines their order; they do not depend on each other.
 
 pub(crate) mod approve;
 pub(crate) mod artifact;

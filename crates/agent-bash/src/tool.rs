@@ -1,5 +1,5 @@
-//! The `bash` tool: a profile, a host's surroundings, and the parts that do the work. Made once, called often and from
-//! many tasks at once.
+//! The `bash` tool: a profile, a host's surroundings, and the components that do the work. Built once, called many
+//! times and concurrently.
 
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
@@ -23,14 +23,15 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The tool. Cheap to clone; all clones are the same tool.
+/// The tool. Cheap to clone; clones are handles to the same tool.
 #[derive(Clone)]
 pub struct BashTool {
     pub(crate) wiring: Arc<Wiring>,
 }
 
 impl BashTool {
-    /// A tool of `profile`, whose commands are run by `executor` and timed by `clock`. The builder has the rest.
+    /// A tool with `profile`, whose commands are run by `executor` and timed by `clock`. Everything else is set on
+    /// the builder.
     pub fn builder(
         profile: Profile,
         host: HostContext,
@@ -59,15 +60,15 @@ impl BashTool {
         }
     }
 
-    /// Runs one call to its end. Never fails: a refusal, a missing directory, a timeout are results.
+    /// Runs one call to its end. Never fails: a refusal, a missing directory and a timeout are results.
     ///
-    /// Dropping the future ends the command without grace; to end it properly, give `cancel`.
+    /// Dropping the future kills the command without a grace period; to end it properly, trigger `cancel`.
     pub async fn execute(&self, input: impl Into<Input>, cancel: &Cancel) -> ToolResult {
         self.execute_with(input, CallOptions::default(), cancel)
             .await
     }
 
-    /// As [`Self::execute`], with live output or another stdin.
+    /// As [`Self::execute`], with options such as live output or another stdin.
     pub async fn execute_with(
         &self,
         input: impl Into<Input>,
@@ -77,7 +78,7 @@ impl BashTool {
         self.account(input, options, cancel).await.result
     }
 
-    /// As [`Self::execute_with`], with what a text of another form is made from.
+    /// As [`Self::execute_with`], but returns the data from which other texts can be made.
     pub async fn account(
         &self,
         input: impl Into<Input>,
@@ -87,7 +88,7 @@ impl BashTool {
         pipeline::call(&self.wiring, input.into(), options, cancel).await
     }
 
-    /// As [`Self::execute`], with its output in `live`, which has its end when this returns. Whoever watches awaits
+    /// As [`Self::execute`], with its output in `live`, which has ended when this returns. A watcher awaits
     /// [`LiveUpdates::next`] on a clone.
     pub async fn execute_watched(
         &self,
@@ -95,7 +96,7 @@ impl BashTool {
         live: &LiveUpdates,
         cancel: &Cancel,
     ) -> ToolResult {
-        // Ends the updates on every way out, a dropped future included: a watcher must not wait for ever.
+        // Ends the updates on every way out, including a dropped future: a watcher must not wait for ever.
         let mut feed = LiveFeed(live);
         let options = CallOptions {
             live: Some(&mut feed),
@@ -104,7 +105,7 @@ impl BashTool {
         self.execute_with(input, options, cancel).await
     }
 
-    /// This tool, with another profile; the shell stays the one that was found.
+    /// The same tool with another profile, but the same shell.
     #[must_use]
     pub fn with_profile(&self, profile: Profile) -> Self {
         let wiring = Wiring {
@@ -116,16 +117,16 @@ impl BashTool {
         }
     }
 
-    /// What its checks say of a script, without running it.
+    /// Checks a script without running it.
     pub fn check(&self, script: &str) -> Verdict {
         self.check_with(script, None)
     }
 
-    /// As [`Self::check`], where the model has these `tools`, in place of [`HostContext::tools`].
+    /// As [`Self::check`], if the model has these `tools` instead of [`HostContext::tools`].
     pub fn check_with(&self, script: &str, tools: Option<Vec<String>>) -> Verdict {
         let wiring = &self.wiring;
         let interception = wiring.interception.as_deref();
-        // What is only remarked on runs.
+        // A command that would only be commented on does run.
         let blocking = interception.filter(|one| one.mode == InterceptMode::Block);
         let policy = Policy {
             interceptor: blocking.map(|interception| interception.rules.clone()),
@@ -142,18 +143,18 @@ impl BashTool {
         policy.decide(script, &context)
     }
 
-    /// What a model is told about it.
+    /// The tool definition for a model.
     pub fn schema(&self) -> ToolSchema {
         schema::tool(&self.wiring.profile, &self.wiring.host.cwd)
             .under(self.wiring.safe_mode.as_ref())
     }
 
-    /// The profile it was made of.
+    /// Its profile.
     pub fn profile(&self) -> &Profile {
         &self.wiring.profile
     }
 
-    /// The environment that a command without changes of its own finds, and which of the host's variables it does not.
+    /// The base environment of commands, and the host's variables that were removed from it.
     pub fn environment(&self) -> &BaseEnvironment {
         &self.wiring.environment
     }
@@ -166,13 +167,13 @@ impl BashTool {
     /// The shell that runs the scripts.
     ///
     /// # Errors
-    /// There is none; every call says so too.
+    /// There is none; every call reports that, too.
     pub fn shell(&self) -> Result<&Shell, &NotStarted> {
         self.wiring.shell.as_ref()
     }
 }
 
-/// Takes all output into [`LiveUpdates`], both streams in the order in which they come, and ends them when it is dropped.
+/// Passes all output, both streams interleaved, to [`LiveUpdates`], and ends them when dropped.
 #[derive(Debug)]
 pub struct LiveFeed<'a>(pub &'a LiveUpdates);
 
@@ -198,7 +199,7 @@ impl fmt::Debug for BashTool {
     }
 }
 
-/// Makes a [`BashTool`].
+/// Builds a [`BashTool`].
 pub struct BashToolBuilder {
     profile: Profile,
     host: HostContext,
@@ -221,14 +222,14 @@ pub struct BashToolBuilder {
 }
 
 impl BashToolBuilder {
-    /// Keeps full outputs here. Without it an output that is cut is not kept, and no text has a link.
+    /// Stores full outputs here. Without a store, truncated output is lost, and no text has a link.
     #[must_use]
     pub fn artifacts(mut self, store: Arc<dyn ArtifactStore>) -> Self {
         self.artifacts = Some(store);
         self
     }
 
-    /// Asked before each command. The default allows everything that the rules do not block.
+    /// Asked before each command. The default allows everything that no rule blocks.
     #[must_use]
     pub fn approver(mut self, approver: Arc<dyn Approver>) -> Self {
         self.approver = approver;
@@ -242,7 +243,7 @@ impl BashToolBuilder {
         self
     }
 
-    /// Blocks, or remarks on, commands for which the model has a better tool. Counts only together with
+    /// Blocks, or comments on, commands for which the model has a better tool. Only has an effect together with
     /// [`HostContext::tools`]: a tool that the model does not have is not proposed.
     #[must_use]
     pub fn interceptor(mut self, mode: InterceptMode, rules: Interceptor) -> Self {
@@ -250,80 +251,81 @@ impl BashToolBuilder {
         self
     }
 
-    /// The tools that the model has beside this one, in place of [`HostContext::tools`].
+    /// Sets the model's other tools, overriding [`HostContext::tools`].
     #[must_use]
     pub fn tools(mut self, names: Option<Vec<String>>) -> Self {
         self.host.tools = names;
         self
     }
 
-    /// As [`Self::tools`], where the host names none: it knows better than a file.
+    /// As [`Self::tools`], unless the host has named some: the host knows better than a settings file.
     pub(crate) fn tools_where_the_host_names_none(mut self, names: &[String]) -> Self {
         self.host.tools.get_or_insert_with(|| names.to_vec());
         self
     }
 
-    /// Lets only what is on a list run, always in bash.
+    /// Runs only what is on a list, always with bash.
     #[must_use]
     pub fn safe_mode(mut self, mode: SafeMode) -> Self {
         self.safe_mode = Some(mode);
         self
     }
 
-    /// How the environment of a command is made of the host's.
+    /// How a command's environment is derived from the host's.
     #[must_use]
     pub fn environment(mut self, policy: EnvironmentPolicy) -> Self {
         self.environment = policy;
         self
     }
 
-    /// Runs scripts with this shell instead of the profile's choice; an absolute path.
+    /// Runs scripts with this shell instead of the profile's; an absolute path.
     #[must_use]
     pub fn shell(mut self, path: PathBuf) -> Self {
         self.shell = Some(path);
         self
     }
 
-    /// Runs `<prefix> <command>`. The rules judge the command alone: the prefix is the host's own.
+    /// Runs `<prefix> <command>`. The rules check the command only: the prefix is the host's own.
     #[must_use]
     pub fn prefix(mut self, prefix: String) -> Self {
         self.prefix = Some(prefix);
         self
     }
 
-    /// Lets calls name persistent shells. Only where the executor has such: `agent_bash_exec::ShellCache` does.
+    /// Allows calls to name persistent shells. Only if the executor supports them, as `agent_bash_exec::ShellCache`
+    /// does.
     #[must_use]
     pub fn sessions(mut self, offered: bool) -> Self {
         self.sessions = offered;
         self
     }
 
-    /// Starts background jobs. Without it a call in that mode is refused.
+    /// Starts background jobs. Without it, calls in that mode are refused.
     #[must_use]
     pub fn jobs(mut self, starter: Arc<dyn JobStarter>) -> Self {
         self.jobs = Some(starter);
         self
     }
 
-    /// There is somebody who sees and types: `executor` runs commands on terminals of their own, and shows them
-    /// (`agent_bash_pty::PtyExecutor`). It is used where [`Self::virtual_terminal`] is on, the profile may use a terminal, and
-    /// the host's environment has neither `AGENT_BASH_NO_PTY=1` nor `PI_NO_PTY=1`; not by calls that say `pty: false`, name a
-    /// session, want a part of stdout only, or read an input.
+    /// A user can see and type: `executor` runs commands on terminals of their own and shows them
+    /// (`agent_bash_pty::PtyExecutor`). Used if [`Self::virtual_terminal`] is on, the profile allows terminals, and
+    /// the host's environment has neither `AGENT_BASH_NO_PTY=1` nor `PI_NO_PTY=1`; but not for calls that say `pty:
+    /// false`, name a session, want a part of stdout only, or have another stdin.
     #[must_use]
     pub fn terminal(mut self, executor: Arc<dyn Executor>) -> Self {
         self.terminal = Some(executor);
         self
     }
 
-    /// Whether commands run on a terminal where there is one to show: [`Self::terminal`].
+    /// Whether commands run on a terminal if one can be shown: see [`Self::terminal`].
     #[must_use]
     pub fn virtual_terminal(mut self, on: bool) -> Self {
         self.virtual_terminal = on;
         self
     }
 
-    /// Records every call that is over; with `commands` the commands themselves, else their digests and lengths. A call
-    /// whose future was dropped is not over, and not recorded.
+    /// Records every finished call: with `commands` the commands themselves, otherwise their digests and lengths. A
+    /// call whose future was dropped is not recorded.
     #[must_use]
     pub fn audit(mut self, log: Arc<dyn AuditLog>, commands: bool) -> Self {
         self.audit = Some(Audit { log, commands });
@@ -337,7 +339,7 @@ impl BashToolBuilder {
         self
     }
 
-    /// The tool. Looks for the shell.
+    /// Builds the tool. Looks for the shell.
     pub fn build(self) -> BashTool {
         let host_env: BTreeMap<_, _> = (*self.host.env).clone();
         let environment = BaseEnvironment::build(host_env, &self.environment);

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// What the stages read: every decision of the host, and nothing that a call changes.
+/// What the stages read: all decisions of the host, none of which a call changes.
 #[derive(Clone)]
 pub(crate) struct Wiring {
     pub(crate) profile: Profile,
@@ -27,9 +27,9 @@ pub(crate) struct Wiring {
     pub(crate) interception: Option<Arc<Interception>>,
     pub(crate) safe_mode: Option<SafeMode>,
     pub(crate) environment: BaseEnvironment,
-    /// How it was made.
+    /// How it is constructed.
     pub(crate) environment_policy: EnvironmentPolicy,
-    /// A missing shell is reported by each call, as the contract wants it, not when the tool is made.
+    /// If there is no shell, each call reports that, as the contract requires, rather than building the tool.
     pub(crate) shell: Result<Shell, NotStarted>,
     pub(crate) limits: Limits,
     /// Put before every command.
@@ -39,19 +39,19 @@ pub(crate) struct Wiring {
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
     pub(crate) audit: Option<Audit>,
     pub(crate) terminal: Option<Terminal>,
-    /// Who is about to use which persistent shell.
+    /// The calls that are waiting to use a persistent shell.
     pub(crate) queues: Arc<Queues>,
 }
 
 impl Wiring {
-    /// What the shell reads that commands are run by.
+    /// The shell dialect in which commands are parsed.
     pub(crate) fn dialect(&self) -> Dialect {
         let shell = self.shell.as_ref();
         shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(&shell.path))
     }
 }
 
-/// Rules about commands for which the model has a better tool, and what follows from a match.
+/// Rules for commands for which the model has a better tool, and what to do about a match.
 pub(crate) struct Interception {
     pub(crate) mode: InterceptMode,
     pub(crate) rules: Interceptor,
@@ -61,14 +61,14 @@ pub(crate) struct Interception {
 #[derive(Clone)]
 pub(crate) struct Audit {
     pub(crate) log: Arc<dyn AuditLog>,
-    /// It is to have the commands themselves.
+    /// Whether to record the commands themselves.
     pub(crate) commands: bool,
 }
 
-/// Starts background jobs. Implemented by [`ShellCache`], and by hosts that keep jobs elsewhere.
+/// Starts background jobs. Implemented by [`ShellCache`], and by hosts with a job system of their own.
 #[async_trait]
 pub trait JobStarter: Send + Sync {
-    /// Starts a job, and says what became of it in its first 250 ms.
+    /// Starts a job, and reports its state after the first 250 ms.
     ///
     /// # Errors
     /// [`JobError`]: nothing of the script has run.
@@ -92,19 +92,19 @@ impl JobStarter for ShellCache {
     }
 }
 
-/// Each of these forbids terminals where it is `1`: ours, and one that other agents set.
+/// Each forbids terminals if it is `1`: our variable, and one that other agents set.
 const FORBIDS: [&str; 2] = ["AGENT_BASH_NO_PTY", "PI_NO_PTY"];
 
 /// How commands run on terminals.
 #[derive(Clone)]
 pub(crate) struct Terminal {
     pub(crate) executor: Arc<dyn Executor>,
-    /// With the defaults for programs that somebody sees.
+    /// With the defaults for programs that a user can see.
     pub(crate) environment: BaseEnvironment,
 }
 
 impl Terminal {
-    /// A terminal by `executor`, unless the host's environment forbids it.
+    /// Terminals provided by `executor`, unless the host's environment forbids them.
     pub(crate) fn offered(
         executor: Arc<dyn Executor>,
         host: &HostContext,

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::sync::Arc;
 
-/// What a command will find in its environment: a base that many calls share, and the changes of this one.
+/// The environment of a command: a base that many calls share, and the changes of one call.
 ///
 /// Built by `agent_bash_process::environment`; nothing below `agent-bash` reads the environment of its own process.
 /// Values need not be UTF-8.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
-    /// The cleaned base. Shells that were started ahead of a call hold this one, so it is part of their key.
+    /// The cleaned base. Warm shells are started with it, so it is part of their key.
     pub base: Arc<BTreeMap<OsString, OsString>>,
     /// Changes on top of `base`: a value sets, `None` unsets.
     pub changes: BTreeMap<OsString, Option<OsString>>,
@@ -26,7 +26,7 @@ impl Environment {
         }
     }
 
-    /// Base and changes as one list, in the order of names.
+    /// Base and changes combined, ordered by name.
     pub fn merged(&self) -> BTreeMap<OsString, OsString> {
         let mut all = (*self.base).clone();
         for (name, change) in &self.changes {

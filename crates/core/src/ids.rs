@@ -1,20 +1,20 @@
-//! Names of things that outlive a call: artifacts, jobs, sessions.
+//! Identifiers of things that outlive a call: artifacts, jobs, sessions.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// Number of an artifact within its session's store. Never reused, never derived from a length.
+/// Number of an artifact in its session's store. Never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct ArtifactId(pub u64);
 
-/// The scheme that names an artifact in a text for the model.
+/// The URI scheme of artifacts.
 const SCHEME: &str = "artifact://";
 
 impl ArtifactId {
-    /// `artifact://<id>`, the form in which the model meets it.
+    /// `artifact://<id>`, as shown to the model.
     pub fn uri(self) -> String {
         format!("{SCHEME}{}", self.0)
     }
@@ -26,7 +26,7 @@ impl fmt::Display for ArtifactId {
     }
 }
 
-/// What stands behind `artifact://` is not a number.
+/// The part after `artifact://` is not a number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("artifact:// ID must be numeric, got: {0}")]
 pub struct ArtifactUriError(pub String);
@@ -34,7 +34,7 @@ pub struct ArtifactUriError(pub String);
 impl FromStr for ArtifactId {
     type Err = ArtifactUriError;
 
-    /// Reads `3` or `artifact://3`.
+    /// Parses `3` or `artifact://3`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.strip_prefix(SCHEME).unwrap_or(text);
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {

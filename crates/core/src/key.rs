@@ -1,20 +1,20 @@
-//! What a person types, as plain data: what a host gives to `agent-bash-pty`.
+//! Keyboard and mouse input as plain data, from a host to `agent-bash-pty`.
 
-/// One event from a keyboard, a mouse or the clipboard.
+/// An input event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KeyInput {
     /// A key.
     Key {
-        /// Which.
+        /// Which key.
         key: Key,
-        /// With what held down.
+        /// The modifiers held down.
         modifiers: KeyModifiers,
     },
     /// Text from the clipboard.
     Paste(String),
     /// The mouse.
     Mouse(MouseInput),
-    /// The terminal got (`true`) or lost the focus.
+    /// The terminal gained (`true`) or lost the focus.
     Focus(bool),
 }
 
@@ -27,7 +27,7 @@ pub enum Key {
     Text(String),
     /// Return.
     Enter,
-    /// Tab; with shift it is back-tab.
+    /// Tab; with shift, back-tab.
     Tab,
     /// Backspace.
     Backspace,
@@ -55,7 +55,7 @@ pub enum Key {
     Delete,
     /// F1 to F12.
     Function(u8),
-    /// A key of the numeric keypad, by what it prints.
+    /// A key of the numeric keypad, by its character.
     Keypad(char),
 }
 
@@ -70,7 +70,7 @@ pub struct KeyModifiers {
     pub ctrl: bool,
 }
 
-/// One event of the mouse. Cells are counted from 0.
+/// A mouse event. Cells are counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MouseInput {
     /// What happened.
@@ -79,24 +79,24 @@ pub struct MouseInput {
     pub col: u16,
     /// Row.
     pub row: u16,
-    /// With what held down.
+    /// The modifiers held down.
     pub modifiers: KeyModifiers,
 }
 
 /// What the mouse did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MouseKind {
-    /// A button went down.
+    /// A button was pressed.
     Press(MouseButton),
-    /// A button came up.
+    /// A button was released.
     Release(MouseButton),
-    /// Moved with a button down.
+    /// Moved with a button held down.
     Drag(MouseButton),
     /// Moved.
     Move,
-    /// The wheel, away from the person.
+    /// The wheel, away from the user.
     WheelUp,
-    /// The wheel, towards the person.
+    /// The wheel, towards the user.
     WheelDown,
 }
 

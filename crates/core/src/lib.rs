@@ -1,11 +1,11 @@
-//! Vocabulary and seams of agent-bash.
+//! The vocabulary and interfaces of agent-bash.
 //!
-//! What goes into a call ([`Request`]), what comes out ([`ToolResult`]), the values that shape the way between
-//! ([`Profile`], [`RunSpec`]) and the traits by which the crates meet ([`Executor`], [`OutputConsumer`],
+//! What goes into a call ([`Request`]), what comes out ([`ToolResult`]), the values that configure what happens in
+//! between ([`Profile`], [`RunSpec`]), and the traits between the crates ([`Executor`], [`OutputConsumer`],
 //! [`ArtifactStore`], [`Clock`]).
 //!
-//! This crate has no effects: it opens no file, starts no process, reads neither the clock nor the environment. Those
-//! who do are `agent-bash-process`, `-exec`, `-pty` (processes), `-sink` (files) and `agent-bash` (wiring).
+//! This crate has no side effects: it opens no files, starts no processes, and reads neither clock nor environment.
+//! That is done in `agent-bash-process`, `-exec`, `-pty` (processes), `-sink` (files) and `agent-bash` (wiring).
 
 mod artifact;
 mod audit;

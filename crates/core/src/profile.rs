@@ -1,36 +1,36 @@
-//! A profile: a plain value that sets every knob of the pipeline, so that it behaves as one kind of tool does.
+//! Profiles: plain values that configure every stage of the pipeline, so that it behaves like one kind of tool.
 //!
-//! The four values are in `agent_bash::profiles`. Nothing ever asks which profile is in force; each stage reads the
-//! knob it needs.
+//! The four built-in ones are in `agent_bash::profiles`. No code asks which profile is in force; each stage reads
+//! the field it needs.
 
 use crate::StreamId;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Every knob of the pipeline.
+/// The configuration of the pipeline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// For showing; nothing branches on it.
+    /// For display only; nothing branches on it.
     pub name: ProfileName,
-    /// Trim the command's ends and lift trailing `head`/`tail` into limits.
+    /// Trim the command and turn trailing `head`/`tail` filters into limits.
     pub normalise: bool,
     /// Time limits.
     pub timeouts: Timeouts,
-    /// From SIGTERM to SIGKILL.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// One pipe or two.
+    /// Merged or separate streams.
     pub streams: Streams,
-    /// What of the output is shown.
+    /// How much of the output is shown.
     pub output: OutputLimits,
-    /// How the result's text is written.
+    /// The format of the result's text.
     pub layout: TextLayout,
     /// Which shell runs the script.
     pub shell: ShellChoice,
     /// Whether a terminal may be used at all.
     pub pty: bool,
-    /// What becomes of processes that outlive their call.
+    /// What happens to processes that outlive their call.
     pub survivors: SurvivorPolicy,
-    /// Fields of the request that the tool's schema shows; the others are accepted all the same.
+    /// The request fields that the tool's schema shows; the others are accepted, too.
     pub schema_fields: &'static [&'static str],
 }
 
@@ -39,19 +39,19 @@ pub struct Profile {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProfileName {
-    /// The last 50 KB of one stream, and a link to all of it.
+    /// The last 50 KB of one stream, and a link to the full output.
     #[default]
     Standard,
-    /// The call says by `mode` how long it may take; beyond 128 KB both ends.
+    /// Time limits depend on the call's `mode`; both ends beyond 128 KB.
     Modes,
-    /// Stdout and stderr apart; both ends, and a file to page through.
+    /// Stdout and stderr separately; both ends, and a file to page through.
     Paged,
-    /// In the root of a workspace; the first 100 KB, and the exit code last.
+    /// In the root of a workspace; the first 100 KB, exit code at the end.
     Workspace,
 }
 
 impl ProfileName {
-    /// As it is written in settings and on the command line.
+    /// The name used in settings and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Standard => "standard",
@@ -65,29 +65,29 @@ impl ProfileName {
 /// Time limits of a profile.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeouts {
-    /// Where the call gives none.
+    /// If the call gives none.
     pub default: Duration,
     /// For `mode: slow`.
     pub slow: Duration,
     /// For `mode: background`.
     pub background: Duration,
-    /// A given timeout is clamped to at least this.
+    /// Lower bound of a requested timeout.
     pub min: Duration,
-    /// A given timeout is clamped to at most this, in the foreground.
+    /// Upper bound of a requested timeout, in the foreground.
     pub max: Duration,
 }
 
-/// How stdout and stderr are collected.
+/// How stdout and stderr are captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Streams {
-    /// Both into one pipe; the order is exact.
+    /// Both through one pipe; their order is exact.
     Merged,
-    /// A pipe each; the order between them is unknown.
+    /// One pipe each; the order between them is unknown.
     Split,
 }
 
 impl Streams {
-    /// The streams that there are then.
+    /// The resulting streams.
     pub fn ids(self) -> &'static [StreamId] {
         match self {
             Self::Merged => &[StreamId::Merged],
@@ -96,39 +96,39 @@ impl Streams {
     }
 }
 
-/// What of the output is shown.
+/// How much of the output is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutputLimits {
     /// The policy over the whole stream.
     pub truncation: Truncation,
-    /// Clamp lines over this many characters with `… [N characters omitted]`.
+    /// Clamp lines longer than this many characters with `… [N characters omitted]`.
     pub max_line_chars: Option<usize>,
 }
 
-/// The truncation policies. Sizes in bytes of text, 1 KB = 1024.
+/// The truncation policies. Sizes are bytes of text, 1 KB = 1024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Truncation {
-    /// The last `bytes`, from a line's start.
+    /// The last `bytes`, starting at a line boundary.
     Tail {
         /// Window.
         bytes: usize,
     },
-    /// All up to `max`, else the first and the last `ends`.
+    /// Everything up to `max`, otherwise the first and the last `ends` bytes.
     Middle {
-        /// Shown whole up to this.
+        /// Largest output that is shown whole.
         max: usize,
-        /// Shown of each end beyond it.
+        /// Bytes shown of each end otherwise.
         ends: usize,
     },
-    /// All within `max_bytes` and `max_lines`, else whole lines of both ends.
+    /// Everything within `max_bytes` and `max_lines`, otherwise whole lines from both ends.
     HeadTail {
-        /// Shown whole up to this many bytes; the cut text fits it too.
+        /// Largest output that is shown whole, in bytes; also limits truncated text.
         max_bytes: usize,
-        /// Shown whole up to this many lines.
+        /// Largest output that is shown whole, in lines.
         max_lines: usize,
-        /// Lines of the beginning.
+        /// Lines shown of the beginning.
         head_lines: usize,
-        /// Lines of the end.
+        /// Lines shown of the end.
         tail_lines: usize,
     },
     /// The first `bytes`.
@@ -138,7 +138,7 @@ pub enum Truncation {
     },
 }
 
-/// The most that somebody takes of a text: an agent that cuts longer ones its own way.
+/// The largest text that a reader passes on uncut, for example an agent that truncates longer ones in its own way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// Bytes of text.
@@ -148,7 +148,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// What is left of it beside so many bytes and lines.
+    /// What is left of it after subtracting `bytes` and `lines`.
     #[must_use]
     pub fn less(self, bytes: usize, lines: usize) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl Window {
         }
     }
 
-    /// What this and another have in common.
+    /// The smaller of both, in each dimension.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -177,8 +177,8 @@ impl Window {
 }
 
 impl Truncation {
-    /// The same policy, with no more than a window holds. Of a policy's lines only `HeadTail` knows; the others' are counted where
-    /// the text is cut.
+    /// The same policy, reduced to a window. Only `HeadTail` has a limit on lines; for the others, lines are
+    /// counted when the text is cut.
     #[must_use]
     pub fn within(self, window: Window) -> Self {
         match self {
@@ -206,7 +206,7 @@ impl Truncation {
         }
     }
 
-    /// The most that two streams show, in bytes: those of `Tail` and `Head` share one window.
+    /// The most that two streams show together, in bytes: under `Tail` and `Head` they share one window.
     pub fn longest(self) -> usize {
         match self {
             Self::Tail { bytes } | Self::Head { bytes } => bytes,
@@ -226,7 +226,7 @@ impl Truncation {
     }
 }
 
-/// Which part of an output is kept.
+/// Which part of an output is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -242,14 +242,14 @@ pub enum Direction {
     HeadTail,
 }
 
-/// Who writes the result's text: one file each in `agent_bash::layout`.
+/// The format of the result's text: one file each in `agent_bash::layout`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TextLayout {
-    /// Output, then what else there is to say.
+    /// Output, then everything else.
     Standard,
     /// What went wrong, then the output.
     Modes,
-    /// Stdout, stderr, and how it ended.
+    /// Stdout, stderr, and the outcome.
     Paged,
     /// Stdout, stderr, `[Exit code: N]`.
     Workspace,
@@ -266,15 +266,15 @@ pub enum ShellChoice {
     ZshOrBashLogin,
 }
 
-/// What becomes of processes that outlive their call.
+/// What happens to processes that outlive their call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SurvivorPolicy {
-    /// They live on; their output goes on into the call's artifact.
+    /// They continue; their output is appended to the call's artifact.
     #[default]
     Adopt,
-    /// They are ended with the call.
+    /// They are ended along with the call.
     Kill,
     /// The call waits for them, within its timeout.
     Wait,

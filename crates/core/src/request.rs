@@ -1,4 +1,4 @@
-//! What a call asks for.
+//! The request: what a call asks for.
 
 use crate::SessionName;
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// The longest script that is taken, in bytes. The script travels by descriptor, so this is a guard against mistakes
-/// (a file's content as a command), not a limit of the system.
+/// Longest script that is accepted, in bytes. Scripts are passed by descriptor, so this only guards against
+/// mistakes (a file's contents as a command); it is not a system limit.
 pub const MAX_COMMAND_BYTES: usize = 16 * 1024 * 1024;
 
-/// One call, as data. Read from JSON by [`crate::parse_request`], which knows the accepted spellings.
+/// A call as data. Parsed from JSON by [`crate::parse_request`], which knows the accepted spellings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// The script, byte for byte.
+    /// The script, passed on byte for byte.
     pub command: String,
-    /// How long the command may take, and whether it detaches.
+    /// How long the command may take, and whether it runs in the background.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
     /// Time limit in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "seconds")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub timeout: Option<Duration>,
-    /// Directory to run in; relative to the session's.
+    /// Working directory; relative to the session's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Keep only the first lines of stdout.
@@ -33,16 +33,16 @@ pub struct Request {
     /// Keep only the last lines of stdout; applied after `head`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tail: Option<NonZeroU64>,
-    /// Persistent shell to run in; none is an isolated shell.
+    /// Persistent shell to run in; without it, the call gets a shell of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionName>,
-    /// Ask for, or refuse, a terminal where the host offers one.
+    /// Ask for a terminal, or refuse one that the host offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pty: Option<bool>,
-    /// Extra variables for this call; `null` unsets.
+    /// Environment variables for this call; `null` unsets.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, Option<String>>,
-    /// What the command reads.
+    /// The command's stdin.
     #[serde(default, skip_serializing_if = "StdinMode::is_null")]
     pub stdin: StdinMode,
     /// Shown to people, never interpreted.
@@ -51,7 +51,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// A call of `command` with nothing else said.
+    /// A call of `command` with defaults for everything else.
     pub fn new(command: impl Into<String>) -> Self {
         Self {
             command: command.into(),
@@ -74,16 +74,16 @@ impl Request {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// In the foreground, with the profile's ordinary timeout.
+    /// In the foreground, with the profile's default timeout.
     #[default]
     Default,
     /// In the foreground, with the timeout for builds, tests and installs.
     Slow,
-    /// Detached: returns at once, output goes to a file.
+    /// In the background: returns at once, output goes to a file.
     Background,
 }
 
-/// What the command reads as its standard input.
+/// Where the command's stdin comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -91,7 +91,7 @@ pub enum StdinMode {
     /// `/dev/null`.
     #[default]
     Null,
-    /// A pipe that the caller writes to later: of background jobs alone.
+    /// A pipe that the caller writes to later; only for background jobs.
     Pipe,
 }
 

@@ -1,6 +1,6 @@
-//! A terminal's screen as plain data: what `agent-bash-pty` gives out and `agent-bash-render` draws.
+//! A terminal's screen as plain data: produced by `agent-bash-pty`, drawn by `agent-bash-render`.
 
-/// What a terminal shows at one moment.
+/// The contents of a terminal at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Screen {
     /// Columns.
@@ -11,16 +11,16 @@ pub struct Screen {
     pub cells: Vec<Cell>,
     /// Where the cursor is.
     pub cursor: Cursor,
-    /// The title the program set; empty if none.
+    /// The title set by the program; empty if none.
     pub title: String,
-    /// Modes that change how keys are sent or the screen is drawn.
+    /// Modes that affect how keys are sent or the screen is drawn.
     pub modes: ScreenModes,
-    /// Lines above the screen that can be scrolled back to.
+    /// Number of lines above the screen that can be scrolled back to.
     pub scrollback: usize,
 }
 
 impl Screen {
-    /// The cell at `row`, `col`, both from 0.
+    /// The cell at `row` and `col`, both from 0.
     pub fn cell(&self, row: u16, col: u16) -> Option<&Cell> {
         if col >= self.cols {
             return None;
@@ -33,32 +33,32 @@ impl Screen {
 /// One cell of a screen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
-    /// A grapheme: a base character and its combining marks. Empty for a blank cell and for the second half of a wide
-    /// character.
+    /// A grapheme: a base character and its combining marks. Empty for a blank cell and for the second half of a
+    /// wide character.
     pub text: String,
     /// Whether it covers this cell and the next.
     pub wide: bool,
     /// Colour of the text.
     pub foreground: CellColor,
-    /// Colour behind it.
+    /// Background colour.
     pub background: CellColor,
-    /// How it is written.
+    /// Its attributes.
     pub attributes: Attributes,
 }
 
-/// A colour as SGR names it (ECMA-48, xterm).
+/// A colour as in SGR sequences (ECMA-48, xterm).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CellColor {
-    /// The terminal's own.
+    /// The terminal's default.
     #[default]
     Default,
-    /// One of the 256.
+    /// One of the 256-colour palette.
     Indexed(u8),
-    /// 24 bits.
+    /// 24-bit colour.
     Rgb(u8, u8, u8),
 }
 
-/// How a cell is written (SGR 1, 2, 3, 4, 7).
+/// Attributes of a cell (SGR 1, 2, 3, 4, 7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attributes {
     /// SGR 1.
@@ -84,12 +84,12 @@ pub struct Cursor {
     pub visible: bool,
 }
 
-/// Modes of a terminal that matter to its host.
+/// Terminal modes that matter to the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ScreenModes {
-    /// DECSET 1049: a full-screen program has the screen.
+    /// DECSET 1049: a full-screen program uses the alternate screen.
     pub alternate_screen: bool,
-    /// DECCKM: arrows as `ESC O x`.
+    /// DECCKM: arrow keys are sent as `ESC O x`.
     pub application_cursor: bool,
     /// DECKPAM.
     pub application_keypad: bool,

@@ -1,4 +1,4 @@
-//! A point in wall-clock time, as it crosses a process boundary.
+//! A point in wall-clock time that can be passed between processes.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 use std::fmt;

@@ -1,17 +1,18 @@
-//! Characters that are there and cannot be seen: the one table of them, and how they are shown.
+//! Invisible characters: the table of them, and how they are shown.
 //!
-//! Two readers want different things of it. A model copies text into edits, so what it reads must match the file:
-//! characters that spell a word or an emoji stay ([`is_spelling`]). A person decides by what is on the screen, so
-//! whatever can hide there is marked ([`shown`], [`one_line`]); only emoji stay whole.
+//! Two readers have different needs. A model copies text into edits, so what it reads must match the file:
+//! characters that are part of a word's or an emoji's spelling are kept ([`is_spelling`]). A user decides by what
+//! is on the screen, so everything that can hide there is marked ([`shown`], [`one_line`]); only emoji are kept
+//! whole.
 
 use std::borrow::Cow;
 
 const ZWNJ: char = '\u{200c}';
 const ZWJ: char = '\u{200d}';
 
-/// Whether a character cannot be seen: what Unicode has as `Default_Ignorable_Code_Point` (zero-width and direction marks,
-/// fillers, variation selectors, the tag characters that spell out hidden ASCII), the separators that look like a line's
-/// end without being one, and annotations. Controls proper (category Cc) are not among them.
+/// Whether a character is invisible: Unicode's `Default_Ignorable_Code_Point` (zero-width and direction marks,
+/// fillers, variation selectors, the tag characters that can spell out hidden ASCII), line and paragraph
+/// separators, and annotation characters. Control characters (category Cc) are not included.
 #[rustfmt::skip]
 pub fn is_hidden(c: char) -> bool {
     matches!(
@@ -24,12 +25,13 @@ pub fn is_hidden(c: char) -> bool {
     )
 }
 
-/// Whether it says which of two forms of the character before is meant: `❤` as text or as an emoji.
+/// Whether it is a variation selector, which selects the form of the character before it: `❤` as text or as an
+/// emoji.
 fn is_variation(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Whether a byte may begin a character that is hidden or a C1 control: lets a scan skip all others.
+/// Whether a byte may be the lead byte of a hidden character or a C1 control, so that a scan can skip all others.
 #[inline]
 pub fn is_suspicious_lead(byte: u8) -> bool {
     matches!(
@@ -38,8 +40,8 @@ pub fn is_suspicious_lead(byte: u8) -> bool {
     )
 }
 
-/// Whether a hidden character belongs to the spelling of the one before it, as joiners and variations do in the middle of a
-/// word or an emoji. `before` is the last character that was left as it is.
+/// Whether a hidden character is part of the spelling of the one before it, like joiners and variation selectors
+/// inside a word or an emoji. `before` is the last character that was kept.
 pub fn is_spelling(before: Option<char>, c: char) -> bool {
     let Some(before) = before else { return false };
     let is_base = !before.is_ascii() && !before.is_whitespace() && !is_hidden(before);
@@ -51,7 +53,7 @@ pub fn is_spelling(before: Option<char>, c: char) -> bool {
     }
 }
 
-/// Whether a person must be told that a character is there: one that acts on a terminal, or hides. `before` as in
+/// Whether a user must see that a character is there, because it affects the terminal or is hidden. `before` as in
 /// [`is_spelling`].
 pub fn must_be_marked(before: Option<char>, c: char) -> bool {
     let in_emoji = || {
@@ -66,12 +68,12 @@ pub fn must_be_marked(before: Option<char>, c: char) -> bool {
     c.is_control() || (is_hidden(c) && !in_emoji())
 }
 
-/// What stands for a character that is marked, as `less` writes it: `<U+202E>`.
+/// The mark that replaces a character, in the format of `less`: `<U+202E>`.
 pub fn mark(c: char) -> String {
     format!("<U+{:04X}>", u32::from(c))
 }
 
-/// A text as a person may be shown it: what would act on a terminal, or hide, is marked. Newlines and tabs stay.
+/// A text that is safe to show to a user: control and hidden characters are marked. Newlines and tabs are kept.
 pub fn shown(text: &str) -> Cow<'_, str> {
     seen(text, |c| match c {
         '\n' | '\t' => c.into(),
@@ -79,7 +81,7 @@ pub fn shown(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The same in one line: a newline as `⏎`, a tab as a blank.
+/// The same on one line: newlines as `⏎`, tabs as spaces.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     seen(text, |c| match c {
         '\n' => '⏎'.into(),
@@ -88,12 +90,12 @@ pub fn one_line(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// For where there is no room for marks: what can be seen, and nothing else.
+/// For places without room for marks: only what is visible.
 pub fn without_hidden(text: &str) -> Cow<'_, str> {
     seen(text, |_| String::new())
 }
 
-/// The text with something else in place of what must be marked.
+/// Replaces everything that must be marked.
 fn seen(text: &str, instead: impl Fn(char) -> String) -> Cow<'_, str> {
     if !text.contains(|c: char| c.is_control() || is_hidden(c)) {
         return Cow::Borrowed(text);
@@ -144,7 +146,7 @@ mod tests {
             ("pay\u{200d}pal", "pay<U+200D>pal"),
             ("می\u{200c}خواهم", "می<U+200C>خواهم"),
             ("x\u{3164}\u{ad}", "x<U+3164><U+00AD>"),
-            // An emoji stays whole; what is added to it does not.
+            // An emoji is kept whole; what is added to it is not.
             (
                 "👨\u{200d}👩 ❤\u{fe0f} 🏳\u{fe0f}\u{200d}🌈",
                 "👨\u{200d}👩 ❤\u{fe0f} 🏳\u{fe0f}\u{200d}🌈",

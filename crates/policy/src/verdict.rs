@@ -13,7 +13,7 @@ pub enum Check {
     Safety,
     /// Is it on the list of what may run at all.
     SafeMode,
-    /// Is there a better tool.
+    /// Whether another tool is better suited.
     Interceptor,
 }
 
@@ -34,7 +34,7 @@ pub struct Finding {
     pub span: Span,
     /// The words that decided, as they were resolved.
     pub words: Vec<String>,
-    /// The tool to use instead, for the interceptor.
+    /// For the interceptor: the tool to use instead.
     pub suggested_tool: Option<String>,
 }
 

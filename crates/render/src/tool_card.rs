@@ -77,7 +77,7 @@ pub struct OutputPage {
     pub text: OutputText,
     /// The number of its first line, from 1.
     pub first_line: u64,
-    /// Lines of the whole.
+    /// Number of lines of the whole text.
     pub total_lines: u64,
 }
 

@@ -13,9 +13,9 @@ pub struct ArtifactInfo {
     pub artifact: ArtifactRef,
     /// The command, or the first 16 KB of it.
     pub command: String,
-    /// The directory it ran in.
+    /// Its working directory.
     pub cwd: String,
-    /// When it was started.
+    /// When it started.
     pub started_at: Timestamp,
     /// How long it took.
     pub duration: Duration,

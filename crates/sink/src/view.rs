@@ -33,7 +33,7 @@ pub struct FileView {
     line_end: u8,
     /// The file was capped: the output went on after its end.
     capped: bool,
-    /// Longest page.
+    /// Size limit of a page.
     longest: usize,
     /// Most lines of a page.
     most_lines: u64,

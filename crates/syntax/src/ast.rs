@@ -1,7 +1,7 @@
-//! What our reader makes of a script: commands, words and their parts, as they stand in the text.
+//! The syntax tree that our reader produces: commands, words and their parts, as written.
 //!
-//! Nothing is resolved here (that is `expand`) and nothing is judged. The nesting of these types is
-//! bounded by the reader's depth limit, so that dropping them cannot exhaust the stack.
+//! Nothing is resolved (that is `expand`) or judged here. The nesting is bounded by the reader's depth limit, so
+//! dropping a tree cannot overflow the stack.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -18,11 +18,11 @@ pub struct List {
 /// One pipeline and its connection to its neighbours.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// How it hangs on the pipeline before it.
+    /// How it is connected to the pipeline before it.
     pub link: Link,
-    /// Whether the and-or list it belongs to is sent to the background with `&`.
+    /// Whether its and-or list runs in the background (`&`).
     pub background: bool,
-    /// `!` or `time` stands before it.
+    /// Preceded by `!` or `time`.
     pub prefixed: bool,
     /// One of its pipes is `|&`.
     pub stderr_too: bool,
@@ -51,7 +51,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// A number that no other command of the same script has.
+    /// A number unique to this command within the script.
     pub fn identity(&self) -> usize {
         match self {
             Command::Simple(simple) => Rc::as_ptr(simple).addr(),
@@ -100,42 +100,42 @@ pub enum Kind {
     },
     /// `while` and `until`.
     While {
-        /// What is run before each round.
+        /// Run before each iteration.
         condition: List,
-        /// What is run in each round.
+        /// Run in each iteration.
         body: List,
     },
-    /// `for` and `select`; without `in` the positional parameters are walked.
+    /// `for` and `select`; without `in` they iterate over the positional parameters.
     For {
-        /// The variable.
+        /// The loop variable.
         name: String,
-        /// The words behind `in`.
+        /// The words after `in`.
         words: Option<Vec<Word>>,
-        /// What is run for each.
+        /// Run for each value.
         body: List,
     },
     /// `for (( … ))`.
     CountedFor {
         /// The three expressions.
         header: Vec<Part>,
-        /// What is run in each round.
+        /// Run in each iteration.
         body: List,
     },
     /// `case`.
     Case {
-        /// The word that is compared.
+        /// The word to match.
         subject: Word,
-        /// What it is compared with.
+        /// The arms.
         arms: Vec<Arm>,
     },
     /// A function definition.
     Function {
         /// Its name.
         name: String,
-        /// What a call runs.
+        /// Its body.
         body: Command,
     },
-    /// `[[ … ]]`, with only its words kept.
+    /// `[[ … ]]`; only its words are kept.
     Condition(Vec<Word>),
     /// `(( … ))`.
     Arithmetic(Vec<Part>),
@@ -146,9 +146,9 @@ pub enum Kind {
 /// An arm of a `case`.
 #[derive(Debug, Clone)]
 pub struct Arm {
-    /// The patterns, any of which may fit.
+    /// The patterns, any of which may match.
     pub patterns: Vec<Word>,
-    /// What is run then.
+    /// Run on a match.
     pub body: List,
     /// It ends with `;&` or `;;&`: an arm below may run after it.
     pub goes_on: bool,
@@ -163,11 +163,11 @@ pub struct Assign {
     pub index: Option<Vec<Part>>,
     /// `+=`.
     pub append: bool,
-    /// The value; an array is a word of the one part [`Part::Array`].
+    /// The value; an array is a word with the single part [`Part::Array`].
     pub value: Word,
 }
 
-/// A word as it stands in the text.
+/// A word as written.
 #[derive(Debug, Clone)]
 pub struct Word {
     /// Its parts in order.
@@ -179,7 +179,7 @@ pub struct Word {
 /// A piece of a word.
 #[derive(Debug, Clone)]
 pub enum Part {
-    /// Unquoted text: tilde, braces and glob characters are alive in it.
+    /// Unquoted text, in which tilde, braces and glob characters are active.
     Bare(String),
     /// Quoted or escaped text.
     Quoted(String),
@@ -187,19 +187,19 @@ pub enum Part {
     Param {
         /// The expansion.
         param: Rc<Param>,
-        /// It stands in double quotes.
+        /// Inside double quotes.
         quoted: bool,
     },
     /// `$( … )` and backticks.
     Command {
-        /// What is run.
+        /// The commands in it.
         list: Rc<List>,
-        /// It stands in double quotes.
+        /// Inside double quotes.
         quoted: bool,
     },
     /// `<( … )` and `>( … )`.
     Process {
-        /// What is run.
+        /// The commands in it.
         list: Rc<List>,
         /// `<( … )`: its output is read.
         reads: bool,
@@ -208,11 +208,11 @@ pub enum Part {
     Arithmetic(Vec<Part>),
     /// `( … )` of an array assignment.
     Array(Vec<Word>),
-    /// What zsh alone has: as it is written, and the parts in it that run something.
+    /// Syntax that only zsh has: as written, and the parts of it that run something.
     Zsh {
-        /// As it is written.
+        /// As written.
         text: String,
-        /// What in it runs something.
+        /// The parts of it that run something.
         inside: Vec<Part>,
     },
 }
@@ -228,9 +228,9 @@ pub struct Param {
     pub length: bool,
     /// The subscript, if any.
     pub index: Option<Vec<Part>>,
-    /// The operator behind the name, such as `:-`, `%%`, `/`, `@`; empty if none.
+    /// The operator after the name, such as `:-`, `%%`, `/`, `@`; empty if none.
     pub operator: String,
-    /// What stands behind the operator.
+    /// The operand after the operator.
     pub operand: Vec<Part>,
 }
 
@@ -241,7 +241,7 @@ pub struct Redir {
     pub fd: Option<u32>,
     /// The operator.
     pub op: RedirOp,
-    /// The word behind the operator (for a heredoc its delimiter).
+    /// The word after the operator (for a heredoc its delimiter).
     pub target: Word,
     /// The body of a heredoc.
     pub body: Option<Rc<OnceCell<Vec<Part>>>>,

@@ -1,14 +1,15 @@
-//! What a verdict depends on besides the script.
+//! The context of a script: everything besides its text that a verdict depends on.
 
 use std::path::{Path, PathBuf};
 
-/// The shell language that a script is read in.
+/// The shell language in which a script is read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Dialect {
-    /// bash's, and that of every shell which reads what bash does.
+    /// bash, and shells that read the same language.
     #[default]
     Bash,
-    /// zsh's. What both shells read alike is judged as ever; what zsh alone has is refused where a rule could care.
+    /// zsh. What both shells read alike is judged as usual; syntax that only zsh has is refused if a rule could be
+    /// affected.
     Zsh,
 }
 
@@ -22,18 +23,18 @@ impl Dialect {
     }
 }
 
-/// Where the script would run, for whom, and which tools the caller could use instead.
+/// Where the script would run, for which user, and which other tools the caller has.
 ///
-/// The policy reads nothing by itself: no environment, no working directory, no files.
+/// Reading never looks at its surroundings itself: no environment, no working directory, no files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
     /// The working directory, absolute.
     pub cwd: PathBuf,
-    /// The home directory; without it `~` and `$HOME` are unknown paths.
+    /// The home directory; if `None`, `~` and `$HOME` are unknown paths.
     pub home: Option<PathBuf>,
-    /// The tools the caller has, for the interceptor; without a list nothing is intercepted.
+    /// The caller's other tools, for the interceptor; without a list nothing is intercepted.
     pub tools: Option<Vec<String>>,
-    /// What the shell that would run it reads.
+    /// The language of the shell that would run it.
     pub dialect: Dialect,
 }
 
@@ -62,7 +63,7 @@ impl Context {
         self
     }
 
-    /// The same for a shell that reads this.
+    /// The same for a shell with this language.
     #[must_use]
     pub fn with_dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;

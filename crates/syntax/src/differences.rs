@@ -1,19 +1,19 @@
-//! Where two maps differ, found in one pass over both: maps of the walk are long, shared, and alike in most places.
+//! Finds where two maps differ in a single pass: the walk's maps are long, shared, and mostly equal.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
 
-/// A key, and what stands at it on either side.
+/// A key, and the values on either side.
 pub(super) type Difference<'m, K, V> = (&'m K, Option<&'m V>, Option<&'m V>);
 
-/// The places at which two maps are not the same.
+/// Iterates over the keys at which two maps differ.
 pub(super) struct Differences<'m, K, V, S> {
     one: Peekable<std::collections::btree_map::Iter<'m, K, V>>,
     other: Peekable<std::collections::btree_map::Iter<'m, K, V>>,
     is_same: S,
 }
 
-/// Compares two maps; `is_same` is asked of values that stand at the same key.
+/// Compares two maps; `is_same` compares the values at equal keys.
 pub(super) fn differences<'m, K: Ord, V, S: Fn(&V, &V) -> bool>(
     one: &'m BTreeMap<K, V>,
     other: &'m BTreeMap<K, V>,

@@ -40,7 +40,7 @@ fn lossy(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Resolves one escape, its backslash taken; returns how many bytes it used.
+/// Resolves one escape sequence after its backslash; returns how many bytes it used.
 fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     let simple = |byte: u8| match byte {
         b'a' => Some(7),

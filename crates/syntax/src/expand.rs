@@ -1,8 +1,8 @@
-//! From words to fields, in the order bash does it: braces, tilde, parameters and substitutions,
-//! splitting, live glob characters.
+//! Turns words into fields in bash's order: braces, tilde, parameters and substitutions, splitting, active glob
+//! characters.
 //!
-//! Substitutions are *followed* here (what they run is judged) and their output is used where it is
-//! known, as with `$(echo rm)`. Files are never looked at: a glob stays a glob.
+//! Substitutions are *followed* here (the commands in them are judged), and their output is used if it is known, as
+//! for `$(echo rm)`. The file system is never consulted: a glob remains a glob.
 
 mod brace;
 mod parameter;
@@ -14,11 +14,11 @@ use super::state::{Slot, State};
 use super::value::{Piece, Value, Why};
 use crate::Dialect;
 
-/// What a parameter comes to.
+/// The result of expanding a parameter.
 pub(super) enum Expansion {
     /// One value.
     One(Value),
-    /// The elements of `"$@"` or `"${a[@]}"`, which stay apart even in quotes.
+    /// The elements of `"$@"` or `"${a[@]}"`, which stay separate even in quotes.
     Many(Vec<Value>),
 }
 
@@ -38,7 +38,7 @@ impl Fields<'_> {
         self.started = false;
     }
 
-    /// The value of an unquoted expansion: split at the characters of `IFS`, globs alive.
+    /// Adds the value of an unquoted expansion: split at `IFS` characters, with glob characters active.
     fn push_splitting(&mut self, value: &Value) {
         for piece in value.pieces() {
             match piece {
@@ -58,7 +58,7 @@ impl Fields<'_> {
 }
 
 impl Machine<'_> {
-    /// The fields a word comes to; none, one or many.
+    /// Expands a word into its fields: none, one or many.
     pub(super) fn fields(&mut self, word: &Word, st: &mut State) -> Vec<Value> {
         if let Some(value) = plain(word) {
             return vec![value];
@@ -142,9 +142,9 @@ impl Machine<'_> {
         }
     }
 
-    /// Expands a tilde at the beginning of `text` into `into`; returns what is left of the text.
+    /// Expands a tilde at the beginning of `text` into `into`; returns the rest of the text.
     fn tilde<'t>(text: &'t str, st: &State, into: &mut Value) -> &'t str {
-        // `of=~/file`: what looks like an assignment is treated like one, wherever it stands.
+        // `of=~/file`: whatever looks like an assignment is treated as one, anywhere.
         if let Some(at) = text.find("=~")
             && is_assignment(text)
             && !text[..at].contains('=')
@@ -163,7 +163,7 @@ impl Machine<'_> {
             "-" => st.previous.as_deref(),
             "root" => Some("/root"),
             _ if st.dialect == Dialect::Zsh && st.var(user).is_some() => {
-                // `~name` is what the variable says.
+                // `~name` is a named directory if the variable is set (zsh).
                 if let Some(Slot::Scalar(value)) = st.var(user).and_then(|slots| slots.last()) {
                     into.extend(value);
                 }
@@ -185,7 +185,7 @@ impl Machine<'_> {
         rest
     }
 
-    /// A word where bash neither splits nor globs: assignments, redirection targets, `case`.
+    /// Expands a word where bash neither splits nor globs: assignments, redirection targets, `case`.
     pub(super) fn single(&mut self, parts: &[Part], st: &mut State) -> Value {
         let mut value = Value::default();
         for (index, part) in parts.iter().enumerate() {
@@ -218,7 +218,7 @@ impl Machine<'_> {
                 join(&values, " ")
             }
             Part::Zsh { text, inside } => {
-                // What runs in it is followed.
+                // Follow the commands in it.
                 self.single(inside, st);
                 let mut value = Value::default();
                 value.push_unknown(Why::Zsh(text.clone()), true);
@@ -227,8 +227,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs what stands in an arithmetic expression: substitutions in it, and those in the values of
-    /// the variables it names, because bash evaluates these too.
+    /// Follows the commands in an arithmetic expression: its substitutions, and those in the values of variables
+    /// that it names, because bash evaluates these recursively.
     pub(super) fn arithmetic(&mut self, parts: &[Part], st: &mut State) -> Value {
         let text = self.single(parts, st);
         if let Some(number) = text.literal() {
@@ -245,7 +245,7 @@ impl Machine<'_> {
     }
 }
 
-/// What a word comes to in which nothing is to be expanded: by far the commonest.
+/// The value of a word without expansions: by far the most common kind.
 pub(super) fn plain(word: &Word) -> Option<Value> {
     match word.parts.as_slice() {
         [Part::Quoted(text)] => Some(Value::text(text.as_str())),
@@ -256,7 +256,7 @@ pub(super) fn plain(word: &Word) -> Option<Value> {
     }
 }
 
-/// The values with `between` between them.
+/// Joins the values with `between`.
 pub(super) fn join(values: &[Value], between: &str) -> Value {
     let mut out = Value::default();
     for (index, value) in values.iter().enumerate() {

@@ -1,33 +1,34 @@
-//! The command line of `find`: what it finds, whether it deletes that, what it runs on it.
+//! The command line of `find`: what it finds, whether it deletes that, which commands it runs on it.
 
 use super::pattern::push_globbed;
 use super::run::Field;
 use super::value::Value;
 
-/// A command line of `find`, read.
+/// A parsed `find` command line.
 #[derive(Debug, Default)]
 pub struct Search {
-    /// What it finds, as operands: start and name pattern, or the start itself.
+    /// What it finds, as operands: each starting point combined with the name patterns, or alone.
     pub found: Vec<Value>,
     /// It has `-delete`.
     pub deletes: bool,
-    /// Whatever it finds has passed a test: of its name, age, size, owner, …; a kind of file (`-type`) is none.
+    /// Whether a test narrows down what it finds: by name, age, size, owner, …; the file type (`-type`) does not
+    /// count.
     pub is_narrowed: bool,
-    /// The commands behind `-exec` and its like, with `{}` as it stands.
+    /// The commands of `-exec` and similar actions, with `{}` as written.
     pub commands: Vec<Vec<Field>>,
 }
 
-/// Tests without an argument that only a part passes.
+/// Tests without an argument that narrow the result.
 const NARROWING_ALONE: [&str; 3] = ["-empty", "-nouser", "-nogroup"];
 
-/// Tests that hardly any file passes: what is found is told as a name that no file has.
+/// Tests that hardly any file passes: the result is represented by a name that no file has.
 const FEW: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 
-/// Most starting points and filters that are combined.
+/// Limit of combinations of starting points and filters.
 const MAX_FOUND: usize = 64;
 
-/// Tests, actions and options that take one argument, and whether only a part passes them; those that take
-/// another number are handled one by one.
+/// Tests, actions and options with one argument, and whether they narrow the result; those with another number of
+/// arguments are handled individually.
 const ONE_ARGUMENT: [(&str, bool); 42] = [
     ("-name", true),
     ("-iname", true),
@@ -74,11 +75,11 @@ const ONE_ARGUMENT: [(&str, bool); 42] = [
 ];
 
 impl Search {
-    /// Reads the words of a `find` command, its name included.
+    /// Parses the words of a `find` command, including its name.
     pub fn read(words: &[Field]) -> Search {
         let mut search = Search::default();
         let mut at = 1;
-        // With `-L`, a link is one that leads nowhere.
+        // With `-L`, the only links found are dangling ones.
         let mut follows = false;
         // -H, -L, -P, -D options, -O level
         while let Some(text) = words.get(at).map(|field| field.value.prefix()) {
@@ -107,7 +108,7 @@ impl Search {
         }
         let mut filters: Vec<Option<Filter>> = Vec::new();
         let mut filter: Option<Filter> = None;
-        // Of the tests between two `-o`, and of all.
+        // Tests since the last `-o`, and overall.
         let (mut narrowed, mut all_narrowed) = (false, true);
         let mut negated = false;
         let mut below = false;
@@ -166,7 +167,7 @@ impl Search {
                 if search.found.len() >= MAX_FOUND {
                     break;
                 }
-                // What is old below `/tmp` is nobody's.
+                // Old files below `/tmp` belong to nobody.
                 let leftovers = search.is_narrowed && is_temporary(start);
                 let filter = match filter {
                     None if leftovers => Some(&few()),
@@ -179,7 +180,7 @@ impl Search {
     }
 }
 
-/// What narrows a search down.
+/// A filter on names.
 #[derive(Debug)]
 enum Filter {
     /// `-name` and `-regex`: the last component.
@@ -188,7 +189,7 @@ enum Filter {
     Path(Value),
 }
 
-/// Stands for what hardly any file is.
+/// Represents a set that hardly any file is in.
 fn few() -> Filter {
     Filter::Name(Value::text("(few)"))
 }
@@ -198,7 +199,7 @@ fn is_nothing(size: &Value) -> bool {
     matches!(size.literal(), Some("0" | "0b" | "0c" | "0w" | "0k" | "0M"))
 }
 
-/// `/tmp`, and all that is in it.
+/// `/tmp`, or anything in it.
 fn is_temporary(start: &Value) -> bool {
     matches!(start.prefix().trim_end_matches('/'), "/tmp" | "/var/tmp")
 }
@@ -221,7 +222,7 @@ fn found(start: &Value, filter: Option<&Filter>, below: bool) -> Value {
             pattern(name);
         }
         Some(Filter::Path(path)) => {
-            // The pattern covers the start too, unless it begins with a star.
+            // The pattern also covers the starting point, unless it begins with a star.
             let rest = path
                 .prefix()
                 .strip_prefix(start.prefix())

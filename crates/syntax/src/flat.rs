@@ -1,8 +1,8 @@
-//! The last resort: anything in a raw text that could be a command.
+//! The last resort: finds anything in a raw text that could be a command.
 //!
-//! Used where a text cannot be read (a syntax error, or over a limit), so that what stands in it is
-//! judged all the same. It cuts at every character that could separate commands, quotes included, and
-//! knows no nesting. That finds too much, never too little of what is written out plainly.
+//! Used if a text cannot be parsed (a syntax error, or over a limit), so that its contents are still judged. It
+//! splits at every character that could separate commands, even in quotes, and ignores nesting. It
+//! over-approximates: it finds too much, but never misses a command that is written literally.
 
 use crate::{Context, Span};
 
@@ -11,10 +11,10 @@ use super::run::{Field, Machine, Ran};
 use super::state::State;
 use super::value::{Value, Why};
 
-/// Most commands taken from one text; they are plain, and each costs a microsecond.
+/// Limit of commands from one text. They are unresolved, and each costs about a microsecond.
 const MAX_COMMANDS: usize = 20_000;
 
-/// Programs for which it is worth looking.
+/// Programs that are worth looking for.
 const TRIGGERS: [&str; 35] = [
     "rm",
     "git",
@@ -53,7 +53,7 @@ const TRIGGERS: [&str; 35] = [
     "helm",
 ];
 
-/// Cuts a text into commands.
+/// Splits a text into commands.
 pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
     let mut out = Vec::new();
     if !TRIGGERS.iter().any(|trigger| text.contains(trigger)) {
@@ -82,7 +82,7 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
     out
 }
 
-/// A word of the raw text; what a `$` begins is unknown.
+/// A word of the raw text; anything from a `$` on is unknown.
 fn field(text: &str, at: usize, st: &State) -> Field {
     let mut value = Value::default();
     let plain = text.replace('\\', "");
@@ -108,7 +108,7 @@ fn field(text: &str, at: usize, st: &State) -> Field {
     }
 }
 
-/// Takes the words as a command, from every word on that names a program in question.
+/// Records the words as commands, one from every word on that names such a program.
 fn flush(words: &mut Vec<Field>, st: &State, out: &mut Vec<Ran>) {
     let taken = std::mem::take(words);
     for (at, word) in taken.iter().enumerate() {

@@ -1,23 +1,23 @@
-//! The command line of git: global options, subcommand, and options the way git reads them
-//! (clusters, unambiguous beginnings, `--no-`).
+//! The command line of git: global options, subcommand, and options as git parses them (clusters, unambiguous
+//! prefixes, `--no-`).
 
 use super::run::Field;
 use super::value::Value;
 
-/// A git command line, taken apart.
+/// A parsed git command line.
 #[derive(Debug)]
 pub struct Git<'w> {
     subcommand: Option<String>,
-    /// What follows the subcommand.
+    /// The words after the subcommand.
     pub arguments: &'w [Field],
     /// `-c name=value`, name in lower case.
     pub config: Vec<(String, Value)>,
-    /// Global options in front of the subcommand, without those of `config`.
+    /// Global options before the subcommand, except those in `config`.
     pub globals: Vec<&'w Field>,
 }
 
 impl<'w> Git<'w> {
-    /// Takes the words of a command apart that is `git` or `git-something`.
+    /// Parses the words of a command that is `git` or `git-something`.
     pub fn read(words: &'w [Field]) -> Git<'w> {
         let mut git = Git {
             subcommand: None,
@@ -74,7 +74,7 @@ impl<'w> Git<'w> {
             .push((name.to_ascii_lowercase(), Value::text(value)));
     }
 
-    /// What a `git config` sets: the name in lower case, and its value.
+    /// What `git config` sets: the name in lower case, and its value.
     pub fn configures(&self) -> Option<(String, Value)> {
         if self.subcommand() != Some("config") {
             return None;
@@ -101,37 +101,37 @@ impl<'w> Git<'w> {
     }
 }
 
-/// The options of one git command, as its own parser knows them.
+/// The options of a git command, as git's own parser defines them.
 pub struct Options {
     /// Letters of short options that take a value.
     pub valued: &'static str,
-    /// All long options without dashes, `=` at the end of those that take a value; needed in full,
-    /// because a beginning counts only if it is unambiguous.
+    /// All long options without dashes, with a trailing `=` if they take a value. The list must be complete, as
+    /// prefixes are only accepted if they are unambiguous.
     pub long: &'static [&'static str],
 }
 
-/// One option as it was given, or an operand.
+/// A parsed option or operand.
 #[derive(Debug, PartialEq)]
 pub enum GitArgument<'w> {
     /// A short option.
     Short(char, &'w Field),
-    /// A long option by its full name, without `no-`.
+    /// A long option.
     Long {
-        /// Its full name.
+        /// Its full name, without `no-`.
         name: String,
-        /// It was written with `no-`.
+        /// Whether it was written with `no-`.
         negated: bool,
         /// Its value, if one was attached or follows.
         value: Option<Value>,
-        /// The word it stands in.
+        /// The word it is in.
         field: &'w Field,
     },
-    /// A word that is no option.
+    /// A word that is not an option.
     Operand(&'w Field),
 }
 
 impl Options {
-    /// Reads arguments. An option that git would not take is left out.
+    /// Parses arguments. Options that git would reject are skipped.
     pub fn read<'w>(&self, arguments: &'w [Field]) -> Vec<GitArgument<'w>> {
         let mut out = Vec::new();
         let mut rest = arguments.iter();
@@ -177,7 +177,7 @@ impl Options {
         out
     }
 
-    /// The option that a written name stands for: full name, whether negated, whether it takes a value.
+    /// Resolves a written option: full name, whether negated, whether it takes a value.
     fn long(&self, written: &str) -> Option<(String, bool, bool)> {
         let lookup = |written: &str| {
             let mut found = None;
@@ -187,7 +187,7 @@ impl Options {
                     return Some((name, option.ends_with('=')));
                 }
                 if name.starts_with(written) {
-                    // Ambiguous beginnings are refused by git.
+                    // Git rejects ambiguous prefixes.
                     found = match found {
                         None => Some(Some((name, option.ends_with('=')))),
                         Some(_) => Some(None),

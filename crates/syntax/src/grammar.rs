@@ -1,8 +1,8 @@
-//! The second reading: tree-sitter-bash's. Nothing else in the crate touches it.
+//! The second reader: tree-sitter-bash. Nothing else in the crate uses it.
 //!
-//! It reads the text that `mend` has made from ours, within limits (its error recovery is quadratic in
-//! time and memory), and yields the command words it sees, the kinds of node it used, and whether it
-//! had to guess. It resolves nothing; it is walked with a cursor, never recursively.
+//! It parses the text that `mend` derives from the script, within limits (its error recovery is quadratic in time
+//! and memory), and yields the command words it finds, the kinds of nodes, and whether it had to guess. It resolves
+//! nothing; its tree is walked with a cursor, never recursively.
 
 use tree_sitter::{Node, Parser};
 
@@ -14,61 +14,61 @@ use super::state::State;
 use super::value::{Value, Why};
 use crate::{Context, Span};
 
-/// Longest text (bytes) the grammar is given, heredoc bodies not counted.
+/// Longest text in bytes that is given to the grammar, excluding heredoc bodies.
 pub const MAX_BYTES: usize = 16 * 1024;
 
-/// Most nodes that are walked.
+/// Limit of nodes that are visited.
 const MAX_NODES: usize = 50_000;
 
-/// Most characters that open something (pipes, parentheses, braces, heredocs) in a text for the
-/// grammar. Its recovery from one unfinished pipe costs about 40 KiB and 0.2 ms per pipe before it.
+/// Limit of characters that open something (pipes, parentheses, braces, heredocs) in a text for the grammar.
+/// Recovering from one unfinished pipe costs about 40 KiB and 0.2 ms for each pipe before it.
 const MAX_OPENERS: usize = 600;
 
-/// What the grammar makes of a text.
+/// The grammar's reading of a text.
 #[derive(Debug, Default)]
 pub struct Tree {
-    /// It was not asked, or stopped early.
+    /// It was not consulted, or stopped early.
     pub unread: bool,
     /// It has ERROR or MISSING nodes.
     pub error: bool,
-    /// The kinds of named nodes it used, each with the first place, in the order of the text.
+    /// The kinds of named nodes, each with its first occurrence, in text order.
     pub kinds: Vec<(String, Span)>,
-    /// Simple commands: the spans of their words.
+    /// Simple commands, as the spans of their words.
     commands: Vec<Vec<Span>>,
-    /// The same as our reader sees them, sorted.
+    /// The same from our reader, sorted.
     ours: Vec<Vec<Span>>,
 }
 
-/// What a node is to the walk.
+/// The role of a node in the walk.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Of a kind not met before.
+    /// A kind not seen before.
     Unseen,
     Command,
     /// A statement with redirections behind it.
     Redirected,
     FileRedirect,
-    /// Part of a command, and none of its words.
+    /// Part of a command, but not one of its words.
     NoWord,
     Other,
 }
 
-/// A node around the one that the walk is at.
+/// An enclosing node of the current one.
 struct Around {
     role: Role,
-    /// Words: of a command those found so far, of a redirection those behind its target.
+    /// Words: for a command those found so far, for a redirection those after its target.
     words: Vec<Span>,
-    /// Targets of a redirection met so far.
+    /// Number of redirection targets so far.
     targets: usize,
     /// Which command is the body of a redirected statement.
     body: Option<usize>,
 }
 
-/// Reads the text, edited, and compares it with our own reading.
+/// Parses the edited text and compares the result with our own reading.
 pub(crate) fn read(text: &str, edits: Vec<Edit>, list: &List) -> Tree {
     let mut mended = Mended::new(text, edits);
-    // Without a newline at its end the grammar tries to recover first: half of the time of a short
-    // pipeline. Behind a backslash it would be a continuation.
+    // Without a trailing newline the grammar tries error recovery first, which takes half of the time for a short
+    // pipeline. After a backslash a newline would be a continuation.
     if !mended.text.ends_with(['\n', '\\']) {
         mended.text.push('\n');
     }
@@ -104,7 +104,7 @@ pub(crate) fn read(text: &str, edits: Vec<Edit>, list: &List) -> Tree {
 }
 
 impl Tree {
-    /// For a text the grammar was not given.
+    /// For a text that was not given to the grammar.
     pub fn unread() -> Self {
         Tree {
             unread: true,
@@ -112,7 +112,7 @@ impl Tree {
         }
     }
 
-    /// Whether both readers see the same simple commands.
+    /// Whether both readers find the same simple commands.
     pub fn agrees(&self) -> bool {
         !self.unread
             && self.commands.len() == self.ours.len()
@@ -123,10 +123,10 @@ impl Tree {
         self.ours.binary_search(command).is_ok()
     }
 
-    /// Commands that only the grammar sees, read word by word as they stand.
+    /// Commands that only the grammar finds, with their words unresolved.
     pub(super) fn grammar_only_commands(&self, text: &str, context: &Context) -> Vec<Ran> {
         if self.error {
-            // Its recovery invents commands; ours was read without an error.
+            // Its error recovery invents commands; our reader found no errors.
             return Vec::new();
         }
         let strange = self
@@ -136,17 +136,18 @@ impl Tree {
         as_they_stand(strange, text, context)
     }
 
-    /// All commands that it sees, read in the same way.
+    /// All commands that it finds, likewise.
     pub fn everything(&self, text: &str, context: &Context) -> Vec<Ran> {
         as_they_stand(self.commands.iter(), text, context)
     }
 
-    /// Where the words of all commands that it sees stand.
+    /// The spans of all commands' words.
     pub fn words(&self) -> impl Iterator<Item = Span> {
         self.commands.iter().flatten().copied()
     }
 
-    /// A node of a kind not seen before. (An ERROR node has an id beyond the table and comes here each time.)
+    /// Classifies a node of a kind not seen before. (ERROR nodes have an id beyond the table, so they get here
+    /// every time.)
     fn meet(&mut self, node: Node<'_>, mended: &Mended) -> Role {
         let kind = node.kind();
         if node.is_named() && !self.kinds.iter().any(|(seen, _)| *seen == kind) {
@@ -167,7 +168,7 @@ impl Tree {
         let mut nodes = 0;
         let language = root.language();
         let target = language.field_id_for_name("destination");
-        // By kind id: asking a node for the name of its kind costs more than the step to it.
+        // Indexed by kind id: looking up the name of a node's kind costs more than moving to the node.
         let mut roles = vec![Role::Unseen; language.node_kind_count()];
         let mut around: Vec<Around> = Vec::new();
         loop {
@@ -193,7 +194,7 @@ impl Tree {
                     Role::Command => {
                         !matches!(role, Role::FileRedirect | Role::NoWord) && node.is_named()
                     }
-                    // The grammar takes words behind a target for further targets.
+                    // The grammar takes words after a target for further targets.
                     Role::FileRedirect if cursor.field_id() == target => {
                         parent.targets += 1;
                         parent.targets > 1
@@ -228,7 +229,7 @@ impl Tree {
         }
     }
 
-    /// Writes down what was found in a node.
+    /// Records what was found in a node.
     fn leave(&mut self, node: Around, parent: Option<&mut Around>) {
         match (node.role, parent) {
             (Role::Command, parent) if !node.words.is_empty() => {
@@ -239,7 +240,7 @@ impl Tree {
             }
             (Role::FileRedirect, Some(parent)) if !node.words.is_empty() => match parent.role {
                 Role::Command => parent.words.extend(node.words),
-                // Behind a command it hangs on the node around that.
+                // After a command, it belongs to the enclosing node.
                 Role::Redirected => {
                     if let Some(command) = parent.body.and_then(|at| self.commands.get_mut(at)) {
                         command.extend(node.words);
@@ -253,15 +254,15 @@ impl Tree {
     }
 }
 
-/// A command cut at the ends of lines. Behind some pipelines the grammar takes a newline for a blank, without an error:
-/// `a | b | c | d && e` and the line below become one command.
+/// Splits a command at line ends. After some pipelines the grammar takes a newline for a blank, without reporting
+/// an error: `a | b | c | d && e` and the next line become one command.
 fn lines(command: Vec<Span>, text: &str) -> Vec<Vec<Span>> {
     let ends = |words: &[Span]| {
         let between = match words {
             [one, next] => text.get(one.end..next.start).unwrap_or(""),
             _ => "",
         };
-        // A newline in a quoted target of a redirection ends nothing.
+        // A newline inside the quoted target of a redirection does not end a command.
         between.contains('\n') && !between.contains(['\'', '"', '`', '\\', '(', '$'])
     };
     if !command.windows(2).any(ends) {
@@ -307,8 +308,8 @@ fn plain_field(text: &str, span: Span) -> Field {
     Field { value, span }
 }
 
-/// The simple commands of our reading: the spans of their words. Substitutions are followed with a
-/// list of what is left to look at, not by recursion.
+/// The simple commands of our reading, as the spans of their words. Substitutions are followed with a work list
+/// rather than by recursion.
 fn our_commands(list: &List) -> Vec<Vec<Span>> {
     let mut out = Vec::new();
     let mut lists = vec![list];

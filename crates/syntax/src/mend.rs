@@ -1,13 +1,13 @@
-//! The text as the grammar can read it: what it misreads is edited out, and positions are mapped back.
+//! Prepares the text for the grammar: edits out what it misreads, and maps positions back.
 //!
-//! tree-sitter-bash 0.25.1 takes words behind a keyword such as `time` for arguments, cannot follow
-//! several heredocs on a line, reads heredoc bodies of the `<<-` kind as text, and needs quadratic time
-//! and memory for many unfinished heredocs. Our reader knows where these stand; here they are blanked,
-//! cut or spelled differently before the grammar sees the text.
+//! tree-sitter-bash 0.25.1 takes words after a keyword such as `time` for arguments, cannot parse several heredocs
+//! on one line, treats bodies of `<<-` heredocs as text, and needs quadratic time and memory for many unfinished
+//! heredocs. Our reader knows where these are; here they are blanked out, cut or rewritten before the grammar sees
+//! the text.
 
 use crate::Span;
 
-/// A change to the text: the bytes from `start` to `end` become `with`.
+/// An edit: the bytes from `start` to `end` are replaced by `with`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Edit {
     start: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    /// Leaves the bytes out.
+    /// Removes the bytes.
     pub(crate) fn cut(start: usize, end: usize) -> Self {
         Edit {
             start,
@@ -27,7 +27,7 @@ impl Edit {
         }
     }
 
-    /// Puts blanks in their place.
+    /// Replaces them with blanks.
     pub(crate) fn blank(start: usize, end: usize) -> Self {
         Edit {
             start,
@@ -37,7 +37,7 @@ impl Edit {
         }
     }
 
-    /// Puts `with` in their place.
+    /// Replaces them with `with`.
     pub(crate) fn replace(start: usize, end: usize, with: &'static str) -> Self {
         Edit {
             start,
@@ -48,12 +48,12 @@ impl Edit {
     }
 }
 
-/// An edited text and the way back to the original.
+/// An edited text and the mapping to the original.
 #[derive(Debug)]
 pub(crate) struct Mended {
-    /// What the grammar reads.
+    /// The text for the grammar.
     pub(crate) text: String,
-    /// Where in `text` each unchanged stretch begins, and where it stood.
+    /// For each unchanged stretch, where it begins in `text` and in the original.
     stretches: Vec<(usize, usize)>,
 }
 
@@ -83,7 +83,7 @@ impl Mended {
         }
     }
 
-    /// Where a span of the edited text stood in the original.
+    /// The span in the original for a span of the edited text.
     pub(crate) fn original(&self, start: usize, end: usize) -> Span {
         Span {
             start: self.map(start),

@@ -1,15 +1,15 @@
-//! Shell patterns: matching known text, and splitting text into text and live glob characters.
+//! Shell patterns: matching known text, and separating text from active glob characters.
 
 use super::value::{Piece, Value};
 
-/// Adds unquoted text to a field, telling glob characters apart.
+/// Adds unquoted text to a field, with glob characters as separate pieces.
 pub fn push_globbed(value: &mut Value, text: &str) {
     let mut plain = 0;
     let mut at = 0;
     while let Some(found) = text[at..].find(['*', '?', '[', '!']) {
         let start = at + found;
         let end = if text[start..].starts_with('!') {
-            // `!(…)` of extglob: everything but what stands in it.
+            // `!(…)` of extglob: everything but its contents.
             let close = text[start..]
                 .find(')')
                 .filter(|_| text[start + 1..].starts_with('('));
@@ -37,8 +37,8 @@ pub fn push_globbed(value: &mut Value, text: &str) {
     value.push_text(&text[plain..]);
 }
 
-/// Longest bracket expression (bytes) that is looked for; searching further for a closing bracket at each
-/// opening one would be quadratic.
+/// Longest bracket expression searched for, in bytes; searching further from each opening bracket would be
+/// quadratic.
 const MAX_BRACKET: usize = 256;
 
 /// Length of a bracket expression at the beginning of `text`.
@@ -89,7 +89,7 @@ pub fn matches(pattern: &str, text: &str) -> bool {
     }
 }
 
-/// How many characters of the pattern one character of text uses up, if it matches.
+/// How many characters of the pattern match this one character, if it matches.
 fn one(pattern: &[char], c: char) -> Option<usize> {
     match *pattern.first()? {
         '?' => Some(1),
@@ -109,7 +109,7 @@ fn one(pattern: &[char], c: char) -> Option<usize> {
                     found |= set[at] <= c && c <= set[at + 2];
                     at += 3;
                 } else {
-                    // A class such as [:alpha:] is taken to match.
+                    // A class such as [:alpha:] is assumed to match.
                     found |= set[at] == c || (set[at] == '[' && set.get(at + 1) == Some(&':'));
                     at += 1;
                 }

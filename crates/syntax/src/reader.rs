@@ -1,12 +1,12 @@
-//! Our own reader: bash text in, commands out, by bash's rules and not by a grammar's tables.
+//! Our own reader: parses bash text into commands, by bash's rules rather than from grammar tables.
 //!
-//! It follows the tokenizer of bash closely where that decides what runs: redirections may stand
-//! anywhere, heredoc bodies begin at the next newline, a backslash-newline vanishes, `time`, `!` and
-//! `coproc` are keywords. It reads on as far as it can: after a syntax error what was read before it
-//! is kept, because bash runs a script line by line and meets the error last.
+//! It follows bash's tokenizer closely wherever that decides what runs: redirections may be anywhere, heredoc
+//! bodies begin at the next newline, a backslash-newline vanishes, `time`, `!` and `coproc` are keywords. It reads
+//! as far as it can. What precedes a syntax error is kept, because bash runs a script line by line and would get
+//! that far.
 //!
-//! It resolves nothing and judges nothing. It is linear in the length of the text, and recursive only
-//! down to [`MAX_DEPTH`] nestings; beyond that it stops and says so.
+//! It resolves and judges nothing. It runs in time linear in the length of the text, and recurses only to
+//! [`MAX_DEPTH`]; beyond that it stops and reports it.
 
 mod compound;
 mod expansion;
@@ -24,36 +24,36 @@ use super::mend::Edit;
 use crate::{Dialect, Span};
 use heredoc::Pending;
 
-/// Deepest nesting (groups, substitutions, quotes inside expansions) that is read. Scripts written by
-/// people stay below 10; each level costs about 2 KiB of stack.
+/// Maximum nesting (groups, substitutions, quotes inside expansions). Scripts written by people stay below 10; each
+/// level costs about 2 KiB of stack.
 pub(crate) const MAX_DEPTH: u16 = 48;
 
-/// Most words and commands that are read from one script, nested texts included.
+/// Limit of words and commands per script, including nested texts.
 pub(crate) const MAX_NODES: u32 = 50_000;
 
-/// Most stages of one pipeline. A longer one is not written by anybody, and unfinished it is what costs a
-/// grammar most.
+/// Limit of stages per pipeline. Nobody writes longer ones, and an unfinished one is the most expensive input for
+/// the grammar.
 const MAX_STAGES: usize = 500;
 
-/// Why a text could not be read to its end.
+/// Why a text could not be read completely.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// bash would report a syntax error here.
+    /// Bash would report a syntax error here.
     Syntax,
-    /// Too deep or too long for us; bash might run it.
+    /// Over one of our limits; bash might run it.
     Limit,
 }
 
-/// What could be read of a text.
+/// The result of reading a text.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// The commands, as far as they could be read.
     pub(crate) list: List,
-    /// Why the reading stopped, and where (a byte of the text that was read).
+    /// Why and where (byte offset in the text) reading stopped.
     pub(crate) problem: Option<(Problem, usize)>,
-    /// Where the pipeline begins at which it stopped.
+    /// Start of the pipeline in which it stopped.
     pub(crate) stopped_in: usize,
-    /// What must be changed in the text before the grammar sees it.
+    /// Edits required before the grammar sees the text.
     #[cfg_attr(
         not(feature = "grammar"),
         expect(dead_code, reason = "only the grammar reads the edited text")
@@ -61,16 +61,16 @@ pub(crate) struct Reading {
     pub(crate) edits: Vec<Edit>,
 }
 
-/// Where a text comes from, so that spans point into the script the caller gave.
+/// Where a text comes from, so that spans refer to the caller's script.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Origin {
-    /// It stands in the script, this many bytes from the beginning.
+    /// Part of the script, at this byte offset.
     At(usize),
-    /// It was made at run time (`eval`, `bash -c`): everything in it points to the word it came from.
+    /// Created at run time (`eval`, `bash -c`): all spans refer to the word it came from.
     Made(Span),
 }
 
-/// Reads `text`, spending words and commands from `budget`.
+/// Parses `text`, counting words and commands against `budget`.
 pub(crate) fn read(
     text: &str,
     origin: Origin,
@@ -93,7 +93,7 @@ pub(crate) fn read(
     }
 }
 
-/// Reads a text that bash expands like the inside of double quotes.
+/// Parses a text that bash expands like the inside of double quotes.
 pub(crate) fn read_text(
     text: &str,
     origin: Origin,
@@ -104,7 +104,7 @@ pub(crate) fn read_text(
     reader.heredoc_parts()
 }
 
-/// The state of one reading.
+/// The state of the reader.
 pub(super) struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -112,7 +112,7 @@ pub(super) struct Reader<'a> {
     origin: Origin,
     dialect: Dialect,
     depth: u16,
-    /// The depth it began at, and where the outermost pipeline that is being read begins.
+    /// The initial depth, and the start of the outermost pipeline being read.
     outermost: u16,
     stopped_in: usize,
     budget: &'a Cell<u32>,
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes the first problem and moves to the end, so that every loop comes to rest.
+    /// Records the first problem and moves to the end, so that all loops terminate.
     fn fail(&mut self, problem: Problem) {
         if self.problem.is_none() {
             self.problem = Some((problem, self.pos));
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         self.pos = self.bytes.len();
     }
 
-    /// Takes one word or command from the budget.
+    /// Counts one word or command against the budget.
     fn spend(&mut self) {
         match self.budget.get().checked_sub(1) {
             Some(left) => self.budget.set(left),
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Runs `inner` one nesting deeper, or stops the reading.
+    /// Runs `inner` one nesting level deeper, or stops reading.
     fn deeper<T: Default>(&mut self, inner: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= MAX_DEPTH {
             self.fail(Problem::Limit);
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is left; nothing after a failure.
+    /// The remaining text; empty after a failure.
     fn rest(&self) -> &'a [u8] {
         self.bytes.get(self.pos..).unwrap_or(&[])
     }
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         self.rest().starts_with(what.as_bytes())
     }
 
-    /// Takes `what` if it is next; a backslash-newline inside it vanishes as it does in bash.
+    /// Consumes `what` if it is next; a backslash-newline inside it is removed, as in bash.
     fn take(&mut self, what: &str) -> bool {
         let start = self.pos;
         for byte in what.bytes() {
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips blanks, comments and newlines, taking the heredoc bodies behind each newline.
+    /// Skips blanks, comments and newlines, reading heredoc bodies after each newline.
     fn skip_newlines(&mut self) {
         loop {
             self.skip_blanks();
@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The bare word at this place (only letters, digits and the keyword signs), without taking it.
+    /// The unquoted word at this place (letters, digits and keyword characters only), without consuming it.
     fn keyword(&self) -> &'a str {
         let rest = self.rest();
         let len = rest
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the list being read ends here.
+    /// Whether the current list ends here.
     fn at_list_end(&self) -> bool {
         match self.byte(0) {
             None | Some(b')') => true,
@@ -286,7 +286,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads and-or lists up to a closing word, a `)`, a `;;` or the end.
+    /// Parses and-or lists up to a closing word, a `)`, a `;;` or the end.
     pub(super) fn list(&mut self, list: &mut List) {
         let mut link = Link::Next;
         loop {
@@ -363,7 +363,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `!` and `time`, any number of them.
+    /// Any number of `!` and `time`.
     fn pipeline_prefix(&mut self) -> bool {
         let mut any = false;
         loop {
@@ -384,7 +384,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// One stage; `None` if no command begins here.
+    /// A pipeline stage; `None` if no command begins here.
     fn command(&mut self) -> Option<Command> {
         self.spend();
         self.skip_blanks();

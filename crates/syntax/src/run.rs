@@ -1,11 +1,11 @@
-//! Walks through a script as bash would and writes down every command it may run.
+//! Walks through a script like bash and records every command it may run.
 //!
-//! Nothing is executed: branches are all taken, loops are walked once per known value, what a command
-//! prints is followed only where it is plain (`echo`, `printf`, `pwd`, …). The result is a list of
-//! [`Ran`]: command words resolved, wrappers looked through, nested scripts included.
+//! Nothing is executed: all branches are taken, loops are walked once per known value, and command output is only
+//! known for simple commands (`echo`, `printf`, `pwd`, …). The result is a list of [`Ran`]: words resolved,
+//! wrappers looked through, nested scripts included.
 //!
-//! The walk is bounded in steps and in depth. Where a bound is met the list is [`incomplete`]
-//! (`Machine::incomplete`) and the callers fall back on a scan of the raw text.
+//! The walk is bounded in steps and depth. If a bound is reached, the list is [`incomplete`]
+//! (`Machine::incomplete`), and callers fall back to scanning the raw text.
 
 mod assign;
 mod builtin;
@@ -40,38 +40,38 @@ pub use ran::{Field, Ran, Redirection};
 use redirect::{Input, Redirected};
 pub(super) use wrapper::is_assignment;
 
-/// Most commands the walk takes: loops, functions and nested scripts all count.
+/// Limit of commands walked: loops, functions and nested scripts all count.
 const MAX_STEPS: u32 = 25_000;
 
-/// Bytes that may be copied or read again for one step.
+/// Bytes that may be copied or parsed again per step.
 const BYTES_PER_STEP: usize = 64;
 
-/// Deepest nesting of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB
-/// of stack in a build without optimisation.
+/// Maximum depth of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB of stack in an
+/// unoptimised build.
 const MAX_DEPTH: u16 = 80;
 
-/// The walk and what it has found so far.
+/// The state of the walk and its results so far.
 pub(crate) struct Machine<'c> {
     pub(super) context: &'c Context,
     pub(super) budget: Cell<u32>,
     steps: u32,
     depth: u16,
-    /// Which of several possible values is looked at in this round, and how many rounds there are.
+    /// Which of several possible values is used in this round, and the number of rounds.
     choice: usize,
     rounds: usize,
-    /// Functions being walked, so that one that calls itself is not followed for ever.
+    /// Functions being walked, to limit recursion.
     calling: Vec<usize>,
-    /// The functions called in the one being walked.
+    /// The functions called in the current one.
     entered: BTreeSet<usize>,
-    /// How often one was not followed because of that.
+    /// How often a call was skipped because of that.
     recursions: u32,
     memory: memory::Memory,
-    /// Aliases being expanded: bash does not expand one again within itself.
+    /// Aliases being expanded: bash does not expand one within itself.
     expanding: Vec<String>,
     called: BTreeSet<String>,
-    /// Texts that run at the end of the script; none once they do.
+    /// Commands to run at the end of the script; `None` once they are being run.
     traps: Option<Vec<traps::Waiting>>,
-    /// Programs the current command is started through.
+    /// The programs through which the current command is started.
     pub(super) through: Vec<String>,
     pub(super) dormant: bool,
     piped: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Machine<'c> {
     origin: Option<Span>,
     home: Option<Rc<str>>,
     pub(crate) ran: Vec<Ran>,
-    /// Which of them stand at a place.
+    /// The recorded commands at each place.
     recorded: HashMap<Span, Vec<usize>>,
     pub(crate) incomplete: bool,
     pub(crate) broken_text: bool,
@@ -116,7 +116,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// A command that stands on its own, with nothing known around it.
+    /// A command on its own, without any context.
     pub(super) fn bare(words: Vec<Field>, st: &State) -> Ran {
         let from = words
             .iter()
@@ -149,7 +149,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// Walks a whole script, then the functions in it that nobody called.
+    /// Walks a whole script, then the functions in it that are never called.
     pub(crate) fn walk(&mut self, list: &List) {
         let mut st = State::new(
             &self.context.cwd,
@@ -170,7 +170,7 @@ impl<'c> Machine<'c> {
         self.dormant = false;
     }
 
-    /// Runs `inner` one level deeper, or gives up on it.
+    /// Runs `inner` one level deeper, or returns `otherwise`.
     pub(super) fn nested<T>(&mut self, otherwise: T, inner: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= MAX_DEPTH || self.steps == 0 {
             self.incomplete = true;
@@ -183,19 +183,19 @@ impl<'c> Machine<'c> {
         out
     }
 
-    /// Takes the cost of handling so many bytes from the steps that are left.
+    /// Charges the cost of handling that many bytes to the remaining steps.
     pub(super) fn charge(&mut self, bytes: usize) {
         let steps = u32::try_from(bytes / BYTES_PER_STEP).unwrap_or(u32::MAX);
         self.steps = self.steps.saturating_sub(steps);
     }
 
-    /// The slot of a variable that this round looks at.
+    /// The value of a variable used in this round.
     pub(super) fn choose<'v>(&mut self, slots: &'v Var) -> Option<&'v Slot> {
         self.rounds = self.rounds.max(slots.len());
         slots.get(self.choice.min(slots.len().saturating_sub(1)))
     }
 
-    /// The element that this round looks at, where the key does not tell which it is; none if there are too many.
+    /// The array element used in this round if the key does not determine it; `None` if there are too many.
     pub(super) fn choose_element<'v>(&mut self, values: &'v [Value]) -> Option<&'v Value> {
         if values.len() > MAX_SLOTS {
             return None;
@@ -205,7 +205,7 @@ impl<'c> Machine<'c> {
     }
 }
 
-/// The path from the working directory, tidied of `./`.
+/// The path relative to the working directory, without `./`.
 pub(super) fn absolute(name: &str, st: &State) -> String {
     if name.starts_with('/') {
         return name.to_owned();

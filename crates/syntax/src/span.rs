@@ -1,8 +1,8 @@
-//! Where something stands in a script.
+//! A place in a script.
 
 use serde::{Serialize, Serializer};
 
-/// A stretch of the script, in bytes; `end` is not part of it.
+/// A range of bytes in the script; `end` is exclusive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// First byte.

@@ -1,6 +1,6 @@
-//! What a shell carries along from command to command: variables, directories, functions, files.
+//! The state of the shell between commands: variables, directories, functions, files.
 //!
-//! A variable may have several possible values where paths through the script meet again.
+//! A variable may have several possible values after paths through the script join.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,54 +21,53 @@ pub(crate) enum Slot {
     Array(Vec<Value>),
 }
 
-/// The values a variable may have.
+/// The possible values of a variable.
 pub(crate) type Var = Vec<Slot>;
 
 /// The variables of a shell.
 pub(super) type Vars = Rc<BTreeMap<Rc<str>, Rc<Var>>>;
 
-/// More possible values than this are not told apart.
+/// Limit of possible values that are tracked.
 pub(super) const MAX_SLOTS: usize = 8;
 
-/// Variables that are in every environment, so that a new value of theirs is exported too; of `IFS` and
-/// `BASH` a new shell has values of its own.
+/// Variables that are in every environment, so a new value is exported, too; for `IFS` and `BASH` a new shell sets
+/// its own.
 const ENVIRONMENT: [&str; 9] = [
     "HOME", "TMPDIR", "PATH", "PWD", "OLDPWD", "USER", "SHELL", "IFS", "BASH",
 ];
 
-/// The state of the shell at one point of the script.
+/// The state of the shell at one point in the script.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
-    /// What the shell reads.
+    /// The shell's language.
     pub(crate) dialect: Dialect,
-    /// Shared piece by piece: a state is copied at every turn of the script, and changed at few of them.
-    /// Looked at through [`State::var`] only.
+    /// Shared structurally: a state is copied often and changed rarely. Read only through [`State::var`].
     pub(super) vars: Vars,
-    /// Variables that programs started from here are given; all of them if `*` is among them.
+    /// Variables exported to programs; all of them if it contains `*`.
     pub(crate) exported: Rc<BTreeSet<String>>,
-    /// The working directory, absolute; `None` where it is not known.
+    /// The working directory, absolute; `None` if unknown.
     pub(crate) cwd: Option<Rc<str>>,
-    /// Where it is instead if a `cd` has failed and nobody asked whether it had.
+    /// The working directory if an unchecked `cd` has failed.
     pub(crate) otherwise: Option<Rc<str>>,
-    /// `set -e`: behind a `cd` that has failed nothing is run.
+    /// `set -e`: nothing runs after a failed `cd`.
     pub(crate) exits_on_error: bool,
     pub(crate) previous: Option<Rc<str>>,
     pub(crate) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
     pub(crate) aliases: Rc<BTreeMap<String, String>>,
-    /// Names bound to another path by `hash -p`.
+    /// Names bound to another path with `hash -p`.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
-    /// `$1`, `$2`, …; `None` where they are not known. Looked at through [`State::arguments`] only.
+    /// `$1`, `$2`, …; `None` if unknown. Read only through [`State::arguments`].
     pub(crate) positional: Option<Rc<Vec<Value>>>,
-    /// What stands on standard input, if the script itself says so.
+    /// Stdin, if the script itself provides it.
     pub(crate) stdin: Option<Rc<Value>>,
-    /// What the script has written into files, and what stands behind `<( … )`.
+    /// Contents of files written by the script, and of `<( … )`.
     pub(crate) files: Rc<BTreeMap<String, Value>>,
     /// The number of the trap that runs when this shell ends.
     pub(crate) on_exit: Option<usize>,
-    /// `exit`, `return`, `break`: this path goes no further.
+    /// After `exit`, `return`, `break`: this path ends.
     pub(crate) ended: bool,
-    /// Who wants to know which variables are looked at.
+    /// Records which variables are read.
     pub(crate) trace: Option<Rc<Trace>>,
 }
 
@@ -83,9 +82,9 @@ impl State {
             );
         };
         known("IFS", " \t\n");
-        // Where it is set at all, it names a directory made for temporary files.
+        // If it is set at all, it names a directory for temporary files.
         known("TMPDIR", "/tmp");
-        // Some shell it is; which one makes no difference here.
+        // It is some shell; which one makes no difference here.
         known("SHELL", "/bin/bash");
         known("BASH", "/bin/bash");
         if let Some(home) = home {
@@ -112,7 +111,7 @@ impl State {
         }
     }
 
-    /// What the variable may be; `None` if nothing is known of it.
+    /// The possible values of a variable; `None` if nothing is known about it.
     pub(crate) fn var(&self, name: &str) -> Option<&Rc<Var>> {
         let found = self.vars.get(name);
         if let Some(trace) = &self.trace {
@@ -121,7 +120,7 @@ impl State {
         found
     }
 
-    /// The positional parameters, where they are known.
+    /// The positional parameters, if known.
     pub(crate) fn arguments(&self) -> Option<&Rc<Vec<Value>>> {
         if let Some(trace) = &self.trace {
             trace.look_at_arguments();
@@ -129,7 +128,7 @@ impl State {
         self.positional.as_ref()
     }
 
-    /// The state that a shell started from here begins with: of the variables only those that are exported.
+    /// The initial state of a shell started from here: only exported variables are kept.
     pub(crate) fn for_a_program(&self) -> Self {
         let mut child = self.clone();
         child.on_exit = None;
@@ -154,7 +153,7 @@ impl State {
         self.put(name, vec![slot]);
     }
 
-    /// Sets a variable that may have any of these values.
+    /// Sets a variable to any one of these values.
     pub(crate) fn set_any(&mut self, name: &str, values: impl IntoIterator<Item = Value>) {
         let mut slots: Var = Vec::new();
         for value in values {
@@ -192,7 +191,7 @@ impl State {
         }
     }
 
-    /// Where two paths through the script meet. A path that ended does not arrive.
+    /// Joins two paths through the script. A path that has ended does not contribute.
     pub(crate) fn join(self, other: State) -> State {
         if self.ended {
             return other;
@@ -212,7 +211,7 @@ impl State {
         }
         joined.otherwise = joined.otherwise.or(other.otherwise);
         joined.exits_on_error &= other.exits_on_error;
-        // `exec < file` on one of the paths: whoever reads, may read either.
+        // `exec < file` on one of the paths: a reader may read from either.
         joined.stdin = match (joined.stdin, other.stdin) {
             (Some(mine), Some(others)) if !Rc::ptr_eq(&mine, &others) && mine != others => {
                 let mut both = (*mine).clone();
@@ -239,11 +238,11 @@ impl State {
     }
 }
 
-/// What of the variables is not as it is on one of two paths that meet: either value, unless there are too many.
+/// The variables that differ between two joining paths: either value is possible, unless there are too many.
 fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
     let mut out = Vec::new();
     for (name, mine, others) in differences(one, other, Rc::ptr_eq) {
-        // A variable only one path has set: the environment's is left out of account.
+        // A variable set on one path only; a value from the environment is ignored.
         let (Some(mine), Some(others)) = (mine, others) else {
             out.extend(others.map(|others| (Rc::clone(name), Rc::clone(others))));
             continue;

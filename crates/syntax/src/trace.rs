@@ -1,5 +1,5 @@
-//! What a stretch of the walk has looked at and changed, so that its result can be used again where nothing of
-//! that is different.
+//! Records what a part of the walk has read and changed, so that its result can be reused if nothing relevant
+//! differs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -8,20 +8,20 @@ use std::rc::Rc;
 use super::differences::differences;
 use super::state::{State, Var, Vars};
 
-/// Variables and what they were; `None` where there was none.
+/// Variables and their values; `None` if unset.
 pub(super) type Known = BTreeMap<Rc<str>, Option<Rc<Var>>>;
 
-/// Which variables a stretch looks at before it sets them itself.
+/// The variables that a part of the walk reads before setting them itself.
 #[derive(Debug)]
 pub(crate) struct Trace {
     before: Vars,
     looked_at: RefCell<Known>,
-    /// Whether it looks at the positional parameters.
+    /// Whether it reads the positional parameters.
     arguments: Cell<bool>,
 }
 
 impl Trace {
-    /// A trace that begins here.
+    /// Starts a trace.
     pub(super) fn new(st: &State) -> Self {
         Trace {
             before: Rc::clone(&st.vars),
@@ -30,7 +30,7 @@ impl Trace {
         }
     }
 
-    /// Somebody looks at a variable, and finds this.
+    /// A variable was read, with this result.
     pub(super) fn look(&self, name: &str, found: Option<&Rc<Var>>) {
         if self.looked_at.borrow().contains_key(name) {
             return;
@@ -40,17 +40,17 @@ impl Trace {
                 self.note(name, Some(before));
             }
             (None, None) => self.note(&Rc::from(name), None),
-            // It was set or unset in this stretch.
+            // It was set or unset within this part.
             _ => {}
         }
     }
 
-    /// Somebody looks at the positional parameters.
+    /// The positional parameters were read.
     pub(super) fn look_at_arguments(&self) {
         self.arguments.set(true);
     }
 
-    /// Whether anybody has.
+    /// Whether they were.
     pub(super) fn has_looked_at_arguments(&self) -> bool {
         self.arguments.get()
     }
@@ -60,8 +60,8 @@ impl Trace {
         looked_at.insert(Rc::clone(name), value.cloned());
     }
 
-    /// Ends the stretch: what it depends on, and what it has set. What was there before a variable that it has
-    /// set counts as looked at, because both may have been put together where paths meet.
+    /// Ends the trace: returns what it depends on, and what it has set. The previous value of a variable that it
+    /// has set counts as read, because both may have been combined where paths join.
     pub(super) fn end(self: Rc<Self>, st: &State) -> (Known, Known) {
         let mut set = Known::new();
         if !Rc::ptr_eq(&self.before, &st.vars) {
@@ -74,7 +74,7 @@ impl Trace {
     }
 }
 
-/// Whether all of it is still so. Looks at the variables in question, for whoever traces `st`.
+/// Whether all of these still hold. Counts as reading the variables for the trace of `st`.
 pub(super) fn holds(known: &Known, st: &State) -> bool {
     known
         .iter()

@@ -1,35 +1,34 @@
-//! What a word comes to: text, glob characters, and what cannot be known before the script runs.
+//! The value of a word: text, glob characters, and parts that are unknown until the script runs.
 //!
-//! A value is one field. How words become fields is in `expand`.
+//! A value is one field. `expand` turns words into fields.
 
 use std::fmt;
 
-/// Why a part of a word cannot be known.
+/// Why a part of a word is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Why {
-    /// A variable nobody set in this script.
+    /// A variable that this script never sets.
     Variable(String),
     /// The output of a command.
     Output,
-    /// Names of files that git knows already.
+    /// Names of tracked files.
     Tracked,
-    /// What was downloaded or decoded.
+    /// Downloaded or decoded text.
     Fetched,
-    /// Text that comes from a file, a pipe or the terminal.
+    /// Text from a file, a pipe or the terminal.
     Input,
     /// The result of an arithmetic expression.
     Number,
-    /// An expansion of a kind that is not followed.
+    /// An expansion that is not supported.
     Expansion,
-    /// Too long or too many possibilities.
+    /// Too long, or too many possibilities.
     Limit,
-    /// What only zsh can say, as it is written.
+    /// Syntax that only zsh has, as written.
     Zsh(String),
 }
 
 impl Why {
-    /// The reason for two neighbours. What comes from elsewhere stays that, whatever stands beside it, and so does what
-    /// only zsh reads.
+    /// The reason for two adjacent parts combined. `Fetched` and `Zsh` take precedence.
     fn beside(&mut self, other: Why) {
         match (&mut *self, other) {
             (Why::Fetched, _) => {}
@@ -61,18 +60,18 @@ impl fmt::Display for Why {
 pub enum Piece {
     /// Exactly this text.
     Text(String),
-    /// A glob character or bracket expression that is alive, such as `*` or `[a-z]`.
+    /// An active glob character or bracket expression, such as `*` or `[a-z]`.
     Glob(String),
-    /// Not known; `splits` says whether it may become several fields or none.
+    /// Unknown text.
     Unknown {
-        /// Why it is not known.
+        /// Why it is unknown.
         why: Why,
-        /// Whether it stands unquoted, so that it may become several words, options among them.
+        /// Whether it is unquoted, so that it may become several words, including options.
         splits: bool,
     },
 }
 
-/// The pieces of a value. Most values have one, which then needs no list.
+/// The pieces of a value. Most values have just one, which needs no allocation.
 #[derive(Debug, Clone)]
 enum Pieces {
     One(Piece),
@@ -127,7 +126,7 @@ impl std::ops::DerefMut for Pieces {
     }
 }
 
-/// One field: a sequence of pieces, neighbours of a kind joined.
+/// One field: a sequence of pieces, with adjacent pieces of the same kind joined.
 #[derive(Debug, Clone, Default)]
 pub struct Value {
     pieces: Pieces,
@@ -135,23 +134,23 @@ pub struct Value {
     len: usize,
 }
 
-/// Values longer than this (bytes) become unknown: enough for any command line people write, too
-/// little for a script that doubles a variable in a loop to hurt.
+/// Values longer than this (in bytes) become unknown: enough for any command line people write, too little to be
+/// harmful in a script that doubles a variable in a loop.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// Stands for an unknown piece where a value is read again as a script. A private-use character: a
-/// script that holds it itself is taken for unknown at that place.
+/// Represents an unknown piece when a value is parsed as a script. A private-use character: a script that contains
+/// it itself is treated as unknown there.
 pub(crate) const HOLE: char = '\u{f8fe}';
 
-/// The same for a piece that is [`Why::Fetched`], so that it is known again in the script.
+/// The same for a [`Why::Fetched`] piece, so that it is recognised in the script.
 const FETCHED_HOLE: char = '\u{f8ff}';
 
-/// The same for a piece that is [`Why::Zsh`].
+/// The same for a [`Why::Zsh`] piece.
 const ZSH_HOLE: char = '\u{f8fd}';
 
 const HOLES: [char; 3] = [HOLE, FETCHED_HOLE, ZSH_HOLE];
 
-/// Values are equal if they stand for the same.
+/// Values are equal if they represent the same.
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         *self.pieces == *other.pieces
@@ -175,7 +174,7 @@ impl Value {
         }
     }
 
-    /// Nothing known about it.
+    /// Completely unknown.
     pub fn unknown(why: Why) -> Self {
         Value {
             pieces: Pieces::One(Piece::Unknown { why, splits: false }),
@@ -188,7 +187,7 @@ impl Value {
         &self.pieces
     }
 
-    /// The text, if all of it is known and no glob is alive in it.
+    /// The text, if all of it is known and contains no active glob.
     pub fn literal(&self) -> Option<&str> {
         match &*self.pieces {
             [] => Some(""),
@@ -202,21 +201,21 @@ impl Value {
         self.pieces.is_empty()
     }
 
-    /// Whether a part of it is not known.
+    /// Whether a part of it is unknown.
     pub fn has_unknown(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Unknown { .. }))
     }
 
-    /// Whether the unknown part may become several fields, options among them.
+    /// Whether an unknown part may become several fields, including options.
     pub fn may_split(&self) -> bool {
         self.pieces
             .iter()
             .any(|piece| matches!(piece, Piece::Unknown { splits: true, .. }))
     }
 
-    /// The known text at the beginning.
+    /// The known text at its beginning.
     pub fn prefix(&self) -> &str {
         match self.pieces.first() {
             Some(Piece::Text(text)) => text,
@@ -250,9 +249,9 @@ impl Value {
         }
     }
 
-    /// Makes room for so many bytes more; a value that grows too long becomes unknown as a whole.
+    /// Makes room for more bytes; a value that grows too long becomes unknown as a whole.
     fn takes(&mut self, bytes: usize) -> bool {
-        // Every piece counts for a little, so that many small ones do not add up either.
+        // Every piece has a cost of its own, so that many small ones are limited, too.
         self.len = self.len.saturating_add(bytes).saturating_add(1);
         if self.len > MAX_BYTES {
             let splits = self.may_split();
@@ -265,7 +264,7 @@ impl Value {
         true
     }
 
-    /// How much there is to copy, roughly in bytes.
+    /// The approximate cost of copying it, in bytes.
     pub fn cost(&self) -> usize {
         self.len
     }
@@ -277,7 +276,7 @@ impl Value {
         self.pieces.push(Piece::Glob(glob.to_owned()));
     }
 
-    /// Adds something that is not known.
+    /// Adds an unknown part.
     pub fn push_unknown(&mut self, why: Why, splits: bool) {
         if self.len > MAX_BYTES || !self.takes(0) {
             return;
@@ -305,7 +304,7 @@ impl Value {
         }
     }
 
-    /// The same, standing in double quotes: unknown parts stay one field.
+    /// The same in double quotes: unknown parts remain one field.
     #[must_use]
     pub fn quoted(&self) -> Value {
         let mut out = self.clone();
@@ -317,7 +316,7 @@ impl Value {
         out
     }
 
-    /// The text, with a hole for whatever is unknown; to be read again as a script.
+    /// The text to be parsed as a script, with placeholders for unknown parts.
     pub fn script(&self) -> String {
         let mut out = String::new();
         for piece in self.pieces() {
@@ -335,7 +334,7 @@ impl Value {
         out
     }
 
-    /// What of it only zsh can say, as it is written.
+    /// The part of it that only zsh accepts, as written.
     pub fn zsh_only(&self) -> Option<&str> {
         self.pieces().iter().find_map(|piece| match piece {
             Piece::Unknown {
@@ -370,7 +369,7 @@ impl Value {
         out
     }
 
-    /// The value without the newlines at its end, as a command substitution has it.
+    /// The value without trailing newlines, as from a command substitution.
     pub(crate) fn without_final_newlines(mut self) -> Value {
         while let Some(Piece::Text(text)) = self.pieces.last_mut() {
             text.truncate(text.trim_end_matches('\n').len());
@@ -382,7 +381,7 @@ impl Value {
         self
     }
 
-    /// The lines of the value (or the fields between the given separators).
+    /// The lines of the value, or its fields between other separators.
     pub fn split(&self, separators: &[char]) -> Vec<Value> {
         let mut out = vec![Value::default()];
         for piece in self.pieces() {
@@ -406,7 +405,7 @@ impl Value {
     }
 }
 
-/// As a person would write it: unknown parts as `<why>`.
+/// As a person would write it, with unknown parts as `<why>`.
 impl fmt::Display for Value {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for piece in self.pieces() {

@@ -1,33 +1,33 @@
-//! Which words stand in a text, whatever they are to a shell: a cheap way to know that a word is nowhere.
+//! The words that occur anywhere in a text: a cheap way to know that a word does not occur.
 
 use std::borrow::Cow;
 
-/// The runs of letters and underscores in a text. Quotes and backslashes inside of a run may join or end it,
-/// so both ways are kept.
+/// The runs of letters and underscores in a text. Quotes and backslashes inside a run may join or end it, so both
+/// readings are kept.
 #[derive(Debug)]
 pub struct Written<'t> {
     text: &'t str,
-    /// In order, each once: texts are long, and say the same words again and again.
+    /// In order and without duplicates: long texts repeat the same words.
     words: Vec<Word<'t>>,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Word<'t> {
     text: Cow<'t, str>,
-    /// A `-` stands in front of it.
+    /// Preceded by `-`.
     is_dashed: bool,
 }
 
-/// Bytes that are joined to the first piece of a run, at least. No word that is asked for is longer.
+/// Minimum number of bytes joined to the first piece of a run. No word that is looked up is longer.
 const LONGEST: usize = 32;
 
 impl<'t> Written<'t> {
-    /// Takes a text apart.
+    /// Splits a text into words.
     pub fn of(text: &'t str) -> Self {
         let mut words = Vec::new();
         let mut pieces: Vec<&str> = Vec::new();
         let mut start = None;
-        // In front of the first piece, quotes left out.
+        // The characters before the first piece and before this one, ignoring quotes.
         let (mut before, mut last) = (b' ', b' ');
         for (at, byte) in text.bytes().chain([b' ']).enumerate() {
             if byte.is_ascii_alphabetic() || byte == b'_' {
@@ -51,30 +51,30 @@ impl<'t> Written<'t> {
         Written { text, words }
     }
 
-    /// Whether it has such a word.
+    /// Whether it contains a word for which `is` is true.
     pub fn any(&self, is: impl Fn(&str) -> bool) -> bool {
         self.words.iter().any(|word| is(&word.text))
     }
 
-    /// Whether it has this word.
+    /// Whether it contains this word.
     pub fn has_word(&self, word: &str) -> bool {
         let at = self.words.partition_point(|here| *here.text < *word);
         self.words.get(at).is_some_and(|here| here.text == word)
     }
 
-    /// Whether it has an option of this one letter.
+    /// Whether it contains this one-letter option.
     pub fn has_option(&self, letter: &str) -> bool {
         let is = |word: &Word<'_>| word.is_dashed && word.text == letter;
         self.words.iter().any(is)
     }
 
-    /// Whether it has one of these characters.
+    /// Whether it contains one of these characters.
     pub fn has(&self, characters: &[char]) -> bool {
         self.text.contains(characters)
     }
 }
 
-/// Each piece of a run, by itself and with those behind it.
+/// Adds each piece of a run, alone and joined to those after it.
 fn join<'t>(pieces: &[&'t str], is_dashed: bool, words: &mut Vec<Word<'t>>) {
     for (at, first) in pieces.iter().enumerate() {
         let is_dashed = is_dashed && at == 0;

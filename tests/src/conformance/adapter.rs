@@ -10,7 +10,7 @@ use serde_json::Value;
 /// The head of an adapter's file.
 #[derive(Debug)]
 pub struct Adapter {
-    /// As calls name it.
+    /// The name that calls use.
     pub name: String,
     /// Who published its interface.
     pub source: Source,

@@ -4,41 +4,41 @@ use super::{CallFields, Done, Field, Knobs, Plan, Shown};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// One family's shell tool.
+/// The shell tool of one family of models.
 #[derive(Debug)]
 pub struct Adapter {
-    /// As it is chosen by.
+    /// The name by which it is selected.
     pub name: &'static str,
-    /// For which models, in a few words.
+    /// Which models it is for, in a few words.
     pub about: &'static str,
-    /// The package, with its version, whose published shape this is.
+    /// The package and version that published its interface.
     pub source: &'static str,
     /// Its limits.
     pub knobs: Knobs,
-    /// Its tools, in the order in which a model is told of them.
+    /// Its tools, in the order in which a model sees them.
     pub tools: &'static [Tool],
 }
 
 /// One tool of an adapter.
 #[derive(Debug)]
 pub struct Tool {
-    /// As the model calls it.
+    /// Its name.
     pub name: &'static str,
-    /// What the model is told.
+    /// Its description for the model.
     pub about: &'static str,
-    /// How the provider's own interface declares it, where the provider knows it by a type of its own.
+    /// The provider's declaration, if the provider knows the tool by a type of its own.
     pub provider: Option<fn() -> Value>,
-    /// What it takes.
+    /// Its input fields.
     pub fields: &'static [Field],
-    /// Whether its schema says that there are no other fields. Others are refused all the same.
+    /// Whether its schema forbids additional fields. They are refused in any case.
     pub closed: bool,
-    /// What a call asks of the pipeline, or what is wrong with it.
+    /// Maps a call to the pipeline, or says what is wrong with it.
     pub plan: fn(&CallFields) -> Result<Plan, String>,
     /// Writes the answer.
     pub layout: fn(&CallFields, &Done<'_>) -> Shown,
 }
 
-/// A tool as a model, or its provider, is told of it.
+/// The definition of a tool for a model or its provider.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Declared {
@@ -46,9 +46,9 @@ pub enum Declared {
     Provider(Value),
     /// By name, description and schema.
     Function {
-        /// As the model calls it.
+        /// Its name.
         name: &'static str,
-        /// For the model.
+        /// Its description for the model.
         description: &'static str,
         /// JSON Schema of its fields.
         input_schema: Value,
@@ -56,15 +56,15 @@ pub enum Declared {
 }
 
 impl Adapter {
-    /// Its tools as a model, or its provider, is told of them.
+    /// The definitions of its tools, for a model or its provider.
     pub fn declared(&self) -> Vec<Declared> {
         self.tools.iter().map(Tool::declared).collect()
     }
 
-    /// The tool of that name.
+    /// Finds a tool by name.
     ///
     /// # Errors
-    /// There is none; the names of those that there are.
+    /// There is none; lists the existing names.
     pub fn tool(&self, name: &str) -> Result<&'static Tool, String> {
         let found = self.tools.iter().find(|tool| tool.name == name);
         found.ok_or_else(|| {
@@ -87,7 +87,7 @@ impl Tool {
         }
     }
 
-    /// JSON Schema of its fields, also where its provider needs none.
+    /// JSON Schema of its fields, even if its provider does not need one.
     pub fn input_schema(&self) -> Value {
         let fields = self.fields.iter();
         let properties: serde_json::Map<_, _> = fields

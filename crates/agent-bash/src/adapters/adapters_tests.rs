@@ -1,4 +1,4 @@
-//! What holds for every adapter.
+//! Properties of all adapters.
 
 use super::*;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! The `bash` of Anthropic's agent toolset, as the Python SDK answers it.
+//! The `bash` tool of Anthropic's agent toolset, with the answers of the Python SDK.
 
 use super::anthropic_bash::main_shell;
 use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool};
@@ -20,7 +20,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     tools: &[Tool {
         name: "bash",
         about: "Run a command in a persistent bash shell.",
-        // The other tools of the set are not served here.
+        // The other tools of the toolset are not offered here.
         provider: Some(|| {
             json!({
                 "type": "agent_toolset_20260401",

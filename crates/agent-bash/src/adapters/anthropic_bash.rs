@@ -1,4 +1,4 @@
-//! The `bash` tool that Anthropic's models know by type: a persistent shell, and a way to restart it.
+//! The `bash` tool that Anthropic's models know by type: a persistent shell that can be restarted.
 
 use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool};
 use crate::layout::adapters::anthropic_bash::write;
@@ -37,7 +37,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     }],
 };
 
-/// The persistent shell that the tool means.
+/// The persistent shell that the tool uses.
 pub(super) fn main_shell() -> SessionName {
     SessionName("main".to_owned())
 }

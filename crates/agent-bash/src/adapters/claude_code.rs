@@ -5,7 +5,7 @@ use crate::layout::adapters::claude_code::{write, write_stop};
 use agent_bash_core::{JobId, Mode, Request, Streams};
 use std::time::Duration;
 
-/// What a command in the background may take where nothing is said.
+/// Default time limit of a background command.
 const BACKGROUND: Duration = Duration::from_secs(1800);
 
 pub(super) static ADAPTER: Adapter = Adapter {

@@ -1,4 +1,5 @@
-//! The `exec_command` and `write_stdin` of Codex: an answer comes after a time, and the command goes on.
+//! The `exec_command` and `write_stdin` tools of Codex: a call is answered after a time, while the command
+//! continues.
 
 use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted, Written};
 use crate::layout::adapters::codex::{budget, write_exec, write_stdin};
@@ -7,13 +8,13 @@ use agent_bash_pty::PtySize;
 use std::path::Path;
 use std::time::Duration;
 
-/// When an answer to a new command, or to what was written, comes at the latest.
+/// Bounds for the time until an answer to a new command, or to input.
 const YIELDS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(30)];
 
-/// The same for an answer to nothing that was written.
+/// Bounds for the time until an answer to a `write_stdin` without input.
 const POLLS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(300)];
 
-/// For a new command that does not say.
+/// Default for a new command.
 const YIELD: Duration = Duration::from_secs(10);
 
 const MAX_OUTPUT_TOKENS: Field = Field::optional(
@@ -117,7 +118,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
 
 const ESCALATED: &str = "require_escalated";
 
-/// The terminal that Codex gives a command.
+/// The terminal size that Codex uses.
 fn size() -> PtySize {
     PtySize::clamped(80, 24)
 }

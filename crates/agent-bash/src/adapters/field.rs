@@ -1,4 +1,4 @@
-//! The fields of an adapter's tool: one table for what the model is told and for what is read.
+//! The fields of an adapter's tool: one table both for the schema and for parsing.
 
 use agent_bash_core::Window;
 use serde_json::{Map, Value, json};
@@ -7,17 +7,18 @@ use std::time::Duration;
 /// One field.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// As it is written.
+    /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// Its type.
     pub kind: Kind,
-    /// Whether a call without it is refused here. Where the published tool has words of its own for that, its plan says them.
+    /// Whether a call without it is refused here. If the published tool has a message of its own for that, its plan
+    /// checks it.
     pub required: bool,
-    /// For the model.
+    /// Its description for the model.
     pub about: &'static str,
 }
 
-/// What a field takes.
+/// The type of a field.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
     /// A string.
@@ -26,7 +27,7 @@ pub enum Kind {
     Flag,
     /// A whole number, zero or more; its schema says `integer`.
     Integer,
-    /// The same, where the published schema says `number`.
+    /// The same, with type `number` in the published schema.
     Number,
     /// An array of strings.
     Texts,
@@ -35,7 +36,7 @@ pub enum Kind {
 }
 
 impl Field {
-    /// A field that may be left out.
+    /// An optional field.
     pub const fn optional(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self {
             name,
@@ -45,7 +46,7 @@ impl Field {
         }
     }
 
-    /// A field that may not.
+    /// A required field.
     pub const fn required(name: &'static str, kind: Kind, about: &'static str) -> Self {
         Self {
             required: true,
@@ -103,42 +104,42 @@ impl Field {
 /// What is wrong with a call, with field and value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FieldError {
-    /// No object.
+    /// The input is not an object.
     #[error("the input must be an object of fields, got {0}")]
     NotAnObject(String),
-    /// A field that the tool has not.
+    /// A field that the tool does not have.
     #[error("unknown field `{field}` (given {got}); the fields are {known}")]
     Unknown {
-        /// As it was given.
+        /// The field as given.
         field: String,
         /// Its value, shortened.
         got: String,
-        /// Those that there are.
+        /// The existing fields.
         known: String,
     },
-    /// A value of another type.
+    /// A value of the wrong type.
     #[error("`{field}` must be {expected}, got {got}")]
     Misfit {
-        /// Which.
+        /// The field.
         field: &'static str,
-        /// What it takes, in words.
+        /// The expected type, in words.
         expected: String,
-        /// The type of JSON that it takes.
+        /// The expected JSON type.
         json: &'static str,
         /// Its value, shortened.
         got: String,
     },
-    /// A field that is needed.
+    /// A required field is missing.
     #[error("`{field}` is missing; give {expected}")]
     Missing {
-        /// Which.
+        /// The field.
         field: &'static str,
-        /// What it takes, in words.
+        /// The expected type, in words.
         expected: String,
     },
 }
 
-/// The fields of one call, read: every one is known and of its type.
+/// The parsed fields of a call; all are known and have the right type.
 #[derive(Debug, Clone, Default)]
 pub struct CallFields {
     fields: Map<String, Value>,
@@ -146,7 +147,7 @@ pub struct CallFields {
 }
 
 impl CallFields {
-    /// Reads a call. `null` counts as left out.
+    /// Parses a call. `null` counts as absent.
     ///
     /// # Errors
     /// [`FieldError`].
@@ -186,13 +187,13 @@ impl CallFields {
         }
     }
 
-    /// The same call of a client that leaves no more whole of an answer than this.
+    /// Adds the limit of a client that passes on no more than this of an answer.
     #[must_use]
     pub fn within(self, room: Option<Window>) -> Self {
         Self { room, ..self }
     }
 
-    /// What an answer may have of an output, where its tool would show `wanted`.
+    /// The room for output in an answer in which the tool would show `wanted` bytes.
     pub fn room_of(&self, wanted: usize) -> Window {
         let wanted = Window {
             bytes: wanted,
@@ -201,12 +202,12 @@ impl CallFields {
         self.room.map_or(wanted, |room| room.and(wanted))
     }
 
-    /// A field of text.
+    /// A text field.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.fields.get(name)?.as_str()
     }
 
-    /// A switch; off where it is left out.
+    /// A boolean field; false if absent.
     pub fn flag(&self, name: &str) -> bool {
         self.fields
             .get(name)
@@ -214,17 +215,17 @@ impl CallFields {
             .unwrap_or(false)
     }
 
-    /// A number.
+    /// A numeric field.
     pub fn count(&self, name: &str) -> Option<u64> {
         self.fields.get(name).and_then(whole)
     }
 
-    /// A number of milliseconds.
+    /// A number of milliseconds, as a duration.
     pub fn millis(&self, name: &str) -> Option<Duration> {
         self.count(name).map(Duration::from_millis)
     }
 
-    /// An array of texts; empty where it is left out.
+    /// An array of texts; empty if absent.
     pub fn texts(&self, name: &str) -> Vec<&str> {
         let items = self.fields.get(name).and_then(Value::as_array);
         items
@@ -240,7 +241,7 @@ fn listed(fields: &[Field]) -> String {
     names.join(", ")
 }
 
-/// Models write `5.0` for 5; it is the same JSON number.
+/// Models write `5.0` for 5; as a JSON number it is the same.
 fn whole(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
@@ -248,7 +249,7 @@ fn whole(value: &Value) -> Option<u64> {
     })
 }
 
-/// A value as an error repeats it.
+/// A value as quoted in errors.
 fn shortened(value: &Value) -> String {
     const SHOWN: usize = 60;
     let text = value.to_string();

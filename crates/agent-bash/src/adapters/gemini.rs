@@ -76,7 +76,7 @@ volume while still capturing necessary information.
       Background PIDs: Only included if background processes were started.
       Process Group PGID: Only included if available.";
 
-/// The longest that an answer waits for what a background command prints first.
+/// Maximum delay of an answer for the first output of a background command.
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
 fn plan(given: &CallFields) -> Result<Plan, String> {

@@ -1,27 +1,28 @@
-//! What an adapter changes of the profile that is in force.
+//! How an adapter modifies the profile in force.
 
 use agent_bash_core::{Profile, Streams, Truncation};
 use std::time::Duration;
 
-/// The limits of an adapter. Those that are `None` stay the session's.
+/// The limits of an adapter. `None` keeps the session's.
 #[derive(Debug, Clone, Copy)]
 pub struct Knobs {
-    /// Where a call names none.
+    /// Default time limit.
     pub timeout: Option<Duration>,
-    /// The longest in the foreground. The session's holds too, where it is shorter: a user who has tightened it means every tool.
+    /// Maximum time limit in the foreground. The session's applies too if it is lower: a user who lowered it meant
+    /// all tools.
     pub timeout_max: Option<Duration>,
-    /// What is in the foreground may take as long as what goes on without its call: its caller is answered before.
+    /// Foreground commands get the time limit of background ones, because the caller is answered earlier anyway.
     pub patient: bool,
-    /// The longest of what goes on without its call.
+    /// Maximum time limit of commands that outlive their call.
     pub background_max: Option<Duration>,
-    /// One pipe or two.
+    /// Merged or separate streams.
     pub streams: Streams,
-    /// What is shown.
+    /// How output is truncated.
     pub truncation: Option<Truncation>,
 }
 
 impl Knobs {
-    /// Two pipes, and nothing else changed.
+    /// Separate streams, otherwise unchanged.
     pub const NONE: Self = Self {
         timeout: None,
         timeout_max: None,
@@ -31,10 +32,10 @@ impl Knobs {
         truncation: None,
     };
 
-    /// The profile with these limits.
+    /// `session` with these limits.
     pub fn profile(&self, session: &Profile) -> Profile {
         let mut profile = session.clone();
-        // The model's own words are run: what it reads piece by piece must not be another command's output.
+        // Normalisation is off: with output read in parts, the script must run exactly as the model wrote it.
         profile.normalise = false;
         profile.streams = self.streams;
         if let Some(truncation) = self.truncation {

@@ -1,4 +1,4 @@
-//! The `shell` of `OpenAI`'s Responses API: several commands in one call, an outcome for each.
+//! The `shell` tool of `OpenAI`'s Responses API: several commands per call, with an outcome each.
 
 use super::{Adapter, CallFields, Field, Kind, Knobs, Plan, Tool, Wanted};
 use crate::layout::adapters::openai_shell::{share, write};
@@ -36,7 +36,7 @@ pub(super) static ADAPTER: Adapter = Adapter {
     }],
 };
 
-/// Of what may be shown, so much is left for what is said of a cut output: its length, and the link to all of it.
+/// The room reserved for notes on truncated output: its length, and the link to the full output.
 const FOR_NOTES: u64 = 200;
 
 fn plan(given: &CallFields) -> Result<Plan, String> {
@@ -57,7 +57,7 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
     Ok(Plan::Run(commands.into_iter().map(wanted).collect()))
 }
 
-/// Bytes of output of which its end is shown: what the notes leave, and where that is little, all of it in their place.
+/// Bytes of the output's end to show: the share minus the room for notes, or all of it if that would be too little.
 fn window(share: u64) -> usize {
     share
         .saturating_sub(FOR_NOTES)

@@ -1,4 +1,5 @@
-//! Between an adapter's tool and the pipeline: what a call asks for, and what its layout is told of what became of it.
+//! The interface between an adapter's tool and the pipeline: what a call asks for, and what its layout learns of
+//! the outcome.
 
 use super::FieldError;
 use crate::running::Part;
@@ -13,43 +14,43 @@ use std::time::Duration;
 /// What a call of an adapter's tool asks for.
 #[derive(Debug, Clone)]
 pub enum Plan {
-    /// These commands, one after the other. After one that timed out or was called off none is started.
+    /// Run these commands in order. After a timeout or cancellation the remaining ones are not started.
     Run(Vec<Wanted>),
-    /// Another shell in place of the persistent one.
+    /// Replace the persistent shell by a new one.
     Restart(SessionName),
-    /// This command; what it has printed is answered after so long at the latest, and it goes on.
+    /// Run this command; answer with its output after this time at the latest, while it continues.
     Yield(Wanted, Duration),
-    /// Something for a command that goes on.
+    /// Write to a command that is still running.
     Write(Written),
-    /// The end of a background job.
+    /// End a background job.
     Stop(JobId),
 }
 
-/// Something for a command that goes on.
+/// Input for a command that is still running.
 #[derive(Debug, Clone)]
 pub struct Written {
     /// The number that its answer gave.
     pub session: u64,
-    /// What it reads; nothing only waits.
+    /// The input; if empty, the call only waits.
     pub chars: String,
-    /// When what it has printed is answered, at the latest.
+    /// When to answer with its output, at the latest.
     pub wait: Duration,
 }
 
-/// One command, and how it is to be run.
+/// A command and how to run it.
 #[derive(Debug, Clone)]
 pub struct Wanted {
-    /// The call.
+    /// The request for the pipeline.
     pub request: Request,
-    /// It wants to be free of a sandbox, for this reason.
+    /// Set if it asks to run without a sandbox: the reason.
     pub escalation: Option<String>,
-    /// So many bytes of its output are shown, instead of what the adapter's limits say.
+    /// Show this many bytes of its output, overriding the adapter's limits.
     pub window: Option<usize>,
-    /// It may take as long as is allowed.
+    /// Use the maximum time limit.
     pub longest: bool,
-    /// It runs on a terminal of this size, which takes what is written to it.
+    /// Run it on a terminal of this size, which receives the input.
     pub terminal: Option<PtySize>,
-    /// Where it goes on in the background: what it has printed after so long is in the answer.
+    /// For a background command: include its output during this time in the answer.
     pub linger: Option<Duration>,
 }
 
@@ -66,25 +67,25 @@ impl From<Request> for Wanted {
     }
 }
 
-/// What became of a call, as its layout is told.
+/// The outcome of a call, for its layout.
 #[derive(Debug)]
 pub enum Done<'a> {
-    /// Its fields are not those of the tool; nothing was started.
+    /// Its fields could not be parsed; nothing was started.
     Misread(&'a FieldError),
-    /// It cannot be done; nothing was started.
+    /// It is invalid; nothing was started.
     Invalid(&'a str),
-    /// Commands were run, or refused, in this order.
+    /// The commands that were run, or refused, in this order.
     Ran(&'a [Ran]),
     /// The persistent shell was replaced.
     Restarted,
-    /// A command has printed this since the last answer; it goes on, or has ended.
+    /// A command's output since the last answer; it continues or has ended.
     Chunk(&'a Chunk),
     /// A background job was ended.
     Stopped(&'a Killed),
 }
 
 impl Done<'_> {
-    /// What was wrong with the call, where something was.
+    /// What was wrong with the call, if anything.
     pub(crate) fn error(&self) -> Option<String> {
         match self {
             Self::Misread(error) => Some(error.to_string()),
@@ -93,57 +94,57 @@ impl Done<'_> {
         }
     }
 
-    /// For a layout whose tool has no plan that ends like this.
+    /// For a layout whose tool has no plan with this outcome.
     pub(crate) fn unexpected(&self) -> Shown {
         Shown::error(format!("not an answer of this tool: {self:?}"))
     }
 }
 
-/// What a command has printed since the last answer.
+/// A command's output since the last answer.
 #[derive(Debug)]
 pub struct Chunk {
-    /// Of this answer.
+    /// Id of this answer.
     pub id: String,
-    /// How long it was waited for.
+    /// How long was waited for it.
     pub waited: Duration,
-    /// The number by which it is found again; `None` where it has ended.
+    /// The number for later calls; `None` if the command has ended.
     pub session: Option<u64>,
-    /// What became of it, where it has ended.
+    /// Its account, if it has ended.
     pub account: Option<Arc<Account>>,
-    /// What it has printed.
+    /// The output.
     pub part: Part,
-    /// It runs on a terminal.
+    /// Whether it runs on a terminal.
     pub on_terminal: bool,
-    /// Given where not all of the output is shown.
+    /// To be set if not all of the output is shown.
     pub keep: Keep,
 }
 
-/// One command that was run, or refused.
+/// A command that was run, or refused.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// What became of it.
+    /// Its account.
     pub account: Arc<Account>,
-    /// Its process group, where it was started.
+    /// Its process group, if it was started.
     pub group: Option<u32>,
-    /// What it has printed, as it came.
+    /// Its raw output.
     pub part: Arc<Part>,
-    /// What it has printed so far, where it goes on in the background and that was asked for.
+    /// Its output so far, if it continues in the background and that was asked for.
     pub initial: Option<String>,
 }
 
-/// An answer as its layout wrote it.
+/// An answer written by its layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown {
-    /// What the model reads.
+    /// The text for the model.
     pub content: String,
-    /// Whether the tool calls it an error.
+    /// Whether the tool reports an error.
     pub is_error: bool,
-    /// The answer as the tool's programs take it, where it has such a form.
+    /// The structured form of the answer, if the tool has one.
     pub structured: Option<Value>,
 }
 
 impl Shown {
-    /// A text.
+    /// A successful answer.
     pub fn text(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),
@@ -152,7 +153,7 @@ impl Shown {
         }
     }
 
-    /// A text that says what went wrong.
+    /// An error.
     pub fn error(content: impl Into<String>) -> Self {
         Self {
             is_error: true,

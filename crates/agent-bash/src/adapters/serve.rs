@@ -1,4 +1,5 @@
-//! Serves the calls of adapters: reads their fields, takes what they ask for through the pipeline, has the answer written.
+//! Serves the calls of adapters: parses their fields, runs what they ask for through the pipeline, has the answer
+//! written.
 
 use super::{Adapter, CallFields, Chunk, Done, Plan, Ran, Shown, Tool, Wanted, Written};
 use crate::running::{Running, RunningCall, StartOptions, Waited, WriteError};
@@ -25,20 +26,21 @@ pub struct Adapted {
     window: Option<Window>,
 }
 
-/// What a call of an adapter's tool is answered with.
+/// The answer to a call of an adapter's tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
-    /// What the model reads, in the tool's own words.
+    /// The text for the model, in the format of the adapted tool.
     pub content: String,
-    /// Whether the tool calls it an error.
+    /// Whether the tool reports an error.
     pub is_error: bool,
-    /// The answer as the tool's programs take it; `null` where it has no such form.
+    /// The structured form of the answer; `null` if the tool has none.
     pub structured: Option<Value>,
-    /// The ordinary result, of the last command where there were several; `null` while it goes on and where none was asked for.
+    /// The regular result, of the last command if there were several; `null` while it continues, and if no command
+    /// was run.
     pub result: Option<ToolResult>,
 }
 
-/// What became of a call, kept until its answer is written.
+/// The outcome of a call, kept until its answer is written.
 enum Outcome {
     Ran(Vec<Ran>),
     Restarted,
@@ -47,7 +49,7 @@ enum Outcome {
 }
 
 impl Adapted {
-    /// Serves calls of `session`. What goes on after its answer is in `running`, and ends with it.
+    /// Serves calls of `session`. Commands that outlive their answer are kept in `running`, and end with it.
     pub fn new(session: Arc<Session>, running: Arc<Running>, clock: Arc<dyn Clock>) -> Self {
         Self {
             session,
@@ -58,19 +60,19 @@ impl Adapted {
         }
     }
 
-    /// The tools that the model has beside the adapter's, in place of those that the host has named.
+    /// Sets the model's other tools, overriding those that the host has named.
     #[must_use]
     pub fn beside(self, tools: Option<Vec<String>>) -> Self {
         Self { tools, ..self }
     }
 
-    /// For a client that leaves no more whole of an answer than this, what stands around an output aside.
+    /// For a client that passes on no more than this of an answer, not counting the text around the output.
     #[must_use]
     pub fn within(self, window: Option<Window>) -> Self {
         Self { window, ..self }
     }
 
-    /// Serves one call. Never fails: what is wrong with it is an answer.
+    /// Serves one call. Never fails: errors are answers, too.
     pub async fn call(
         &self,
         adapter: &'static Adapter,
@@ -126,7 +128,7 @@ impl Adapted {
         }
     }
 
-    /// Runs one after the other, up to one that did not come to its own end.
+    /// Runs the commands in order, up to the first that did not end by itself.
     async fn in_order(
         &self,
         adapter: &Adapter,
@@ -134,7 +136,7 @@ impl Adapted {
         cancel: &Cancel,
     ) -> Result<Vec<Ran>, String> {
         let mut all = Vec::new();
-        // They have one answer.
+        // They share one answer.
         let share = commands.len().max(1);
         let window = self.window.map(|window| Window {
             bytes: window.bytes / share,
@@ -157,8 +159,8 @@ impl Adapted {
         Ok(all)
     }
 
-    /// Starts a command and answers with what it has printed when it has ended, or the time is over. A caller that calls it
-    /// off ends it.
+    /// Starts a command and answers with its output when it has ended or the time is over. Cancelling ends the
+    /// command.
     async fn begin(
         &self,
         adapter: &Adapter,
@@ -180,8 +182,7 @@ impl Adapted {
         Ok(self.chunk(&call, session, account, begun))
     }
 
-    /// Writes to a command that goes on, and answers as [`Self::begin`] does. A caller that calls it off ends the waiting, not
-    /// the command.
+    /// Writes to a running command and answers like [`Self::begin`]. Cancelling ends the wait, not the command.
     async fn go_on(&self, written: Written, cancel: &Cancel) -> Result<Chunk, String> {
         let Written {
             session,
@@ -218,7 +219,7 @@ impl Adapted {
         begun: Duration,
     ) -> Chunk {
         let waited = self.clock.now().saturating_sub(begun);
-        // Names an answer, no secret and no key.
+        // Only identifies an answer; neither secret nor used as a key.
         let id = RandomState::new().hash_one(begun) & 0xff_ffff;
         Chunk {
             id: format!("{id:06x}"),
@@ -245,12 +246,12 @@ impl Adapted {
         jobs.kill(job, grace).await.map_err(said)
     }
 
-    /// What a job has printed after so long.
+    /// The output of a job during `delay`.
     async fn first_of(&self, job: &JobId, delay: Duration, cancel: &Cancel) -> String {
         let Some(jobs) = self.session.jobs() else {
             return String::new();
         };
-        // Its end is as good as the time.
+        // The job's end also ends the wait.
         let waited = jobs.wait(job, Some(delay), cancel).await;
         if let Err(error) = waited {
             tracing::debug!(%error, %job, "a job that was started is not found");
@@ -304,7 +305,7 @@ impl Adapted {
         call.map_err(|error| error.to_string())
     }
 
-    /// Waits for its end; a caller that calls it off ends it.
+    /// Waits for its end. Cancelling ends the command.
     async fn to_its_end(&self, call: &RunningCall, cancel: &Cancel) -> Result<Ran, String> {
         let account = match call.wait(&*self.clock, None, cancel).await {
             Waited::Ended(account) => account,
@@ -328,14 +329,14 @@ const NO_JOBS: &str = "background jobs are not kept here: set HOME or AGENT_BASH
 
 const NO_TERMINALS: &str = "there are no terminals here; run it without one";
 
-/// In Codex's words.
+/// Codex's own message.
 const STDIN_CLOSED: &str =
     "stdin is closed for this session; rerun exec_command with tty=true to keep stdin open";
 
-/// What a terminal makes SIGINT of. A command without one is ended by it.
+/// Ctrl-C, which a terminal turns into SIGINT. A command without a terminal is ended instead.
 const INTERRUPT: &str = "\u{3}";
 
-/// Of what a background command has printed first, so much is in its answer.
+/// How much of a background command's first output is in its answer.
 const FIRST: usize = 16 * 1024;
 
 fn written(tool: &Tool, given: &CallFields, outcome: &Outcome) -> Answer {

@@ -1,4 +1,4 @@
-//! The agents whose hooks are known, as values. One that is not here is one more file and one more line.
+//! The agents whose hooks are supported, as values. To add one, add a file and a line here.
 
 pub(super) mod agent;
 mod claude_code;
@@ -15,7 +15,7 @@ pub use opencode::OPENCODE;
 /// All of them.
 pub const AGENTS: [&Agent; 4] = [&CLAUDE_CODE, &CODEX, &GEMINI_CLI, &OPENCODE];
 
-/// The agent of this name.
+/// Finds an agent by name.
 pub fn by_name(name: &str) -> Option<&'static Agent> {
     AGENTS.into_iter().find(|agent| agent.name == name)
 }

@@ -1,5 +1,4 @@
-//! From what an agent writes to the call that is judged. All agents write the same four fields; what else they write is
-//! theirs.
+//! Parses an agent's hook call. The four fields used here are common to all agents.
 
 use super::agents::Agent;
 use crate::stage::parse_input::{self, Input};
@@ -8,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// The longest call that is read. A script that is taken fits in, though each of its lines ends in an escape.
+/// Longest call that is read. Any script of acceptable length fits, even if every line end is escaped.
 pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 
 /// A command that an agent is about to run.
@@ -16,51 +15,51 @@ pub const MAX_INPUT_BYTES: usize = 2 * MAX_COMMAND_BYTES;
 pub(super) struct Call {
     /// The script.
     pub(super) script: String,
-    /// The directory of the session; absolute.
+    /// The session's directory; absolute.
     pub(super) session: PathBuf,
-    /// The directory that the script runs in; absolute.
+    /// The script's working directory; absolute.
     pub(super) cwd: PathBuf,
-    /// The tool's input, with everything that is not the script.
+    /// The tool's complete input.
     pub(super) input: Map<String, Value>,
-    /// The field of the input with the script.
+    /// The input field that holds the script.
     pub(super) field: &'static str,
 }
 
-/// Why a call was not understood.
+/// Why a call could not be parsed.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum BadCall {
-    /// Over [`MAX_INPUT_BYTES`].
+    /// Longer than [`MAX_INPUT_BYTES`].
     #[error("it has more than the {MAX_INPUT_BYTES} bytes that are read")]
     TooLong,
-    /// Not a call in JSON.
+    /// Not JSON, or not a call.
     #[error("stdin is no call of a tool in JSON: {0}")]
     NotACall(String),
-    /// The hook was set up for another moment.
+    /// The hook was configured for another event.
     #[error(
         "this is the hook for `{expected}`, and `{got}` was sent; set it up for `{expected}` alone"
     )]
     OtherEvent {
         /// The agent's event before a tool runs.
         expected: &'static str,
-        /// What was sent.
+        /// The event received.
         got: String,
     },
-    /// A field of the tool's input is missing or of another type.
+    /// A field of the tool's input is missing or has the wrong type.
     #[error("`{field}` of {tool} must be {expected}, got {got}")]
     BadInput {
         /// The tool.
         tool: &'static str,
         /// Its field.
         field: &'static str,
-        /// What it takes.
+        /// Its expected type.
         expected: &'static str,
-        /// What was sent.
+        /// The type received.
         got: &'static str,
     },
-    /// No script that a shell can be given.
+    /// Not a script that a shell can run.
     #[error(transparent)]
     BadScript(#[from] RequestError),
-    /// Nothing can be judged from there.
+    /// A relative directory, against which nothing can be resolved.
     #[error("`cwd` must be an absolute path, got `{0}`")]
     RelativeDirectory(String),
 }
@@ -74,7 +73,7 @@ struct Written {
     tool_input: Value,
 }
 
-/// Reads the call. `None` for one that runs no command.
+/// Parses the call. `None` if it does not run a command.
 pub(super) fn read(agent: &Agent, input: &[u8]) -> Result<Option<Call>, BadCall> {
     if input.len() > MAX_INPUT_BYTES {
         return Err(BadCall::TooLong);

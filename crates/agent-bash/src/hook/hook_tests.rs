@@ -1,5 +1,5 @@
-//! What each agent is answered. `captured/` has what the programs wrote, each with its version in its name, when a model
-//! asked for `echo hi`; the paths alone were changed.
+//! The answers for each agent. `captured/` holds what the programs really sent (each with its version in the file
+//! name) when a model asked for `echo hi`; only paths were changed.
 
 use super::*;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// What each agent wrote.
+/// What each agent sent.
 const CAPTURED: [(&Agent, &str, &str); 4] = [
     (
         &CLAUDE_CODE,
@@ -24,7 +24,7 @@ const CAPTURED: [(&Agent, &str, &str); 4] = [
         "0.61.0",
         include_str!("captured/gemini-cli-0.61.0.json"),
     ),
-    // Written by our plugin, of what it was given.
+    // Written by our plugin from what it received.
     (
         &OPENCODE,
         "1.18.33",
@@ -32,25 +32,25 @@ const CAPTURED: [(&Agent, &str, &str); 4] = [
     ),
 ];
 
-/// What an agent makes of an answer, as its documentation has it.
+/// The effect of an answer on an agent, according to its documentation.
 #[derive(Debug, PartialEq)]
 enum Effect {
-    /// It goes on as it would have.
+    /// It continues as without a hook.
     Nothing,
     /// The command does not run; the model reads this.
     Blocked(String),
-    /// Another input goes on as the first one would have.
+    /// Another input takes the place of the original.
     Replaced(Value),
     /// The user is not asked.
     Granted,
 }
 
-/// Stands for an agent that reads an answer: exit code 2 blocks with stderr, another than 0 does not block, and of the
-/// JSON only what it knows counts.
+/// Simulates an agent reading an answer: exit code 2 blocks with stderr as the reason, any other failure does not
+/// block, and unknown JSON fields are ignored.
 fn effect(agent: &Agent, answer: &Answer) -> Effect {
     match answer.exit_code {
         0 => {}
-        // Codex blocks with a reason alone.
+        // Codex blocks only if there is a reason.
         2 if !answer.stderr.trim().is_empty() => return Effect::Blocked(answer.stderr.clone()),
         _ => return Effect::Nothing,
     }
@@ -141,7 +141,7 @@ fn a_harmless_command_is_never_allowed_in_the_users_place() {
         "rm -rf node_modules",
         "cargo test 2>&1 | tail -n 20",
         "git push --force-with-lease origin topic",
-        // Bash says itself what is wrong with it.
+        // Bash reports the syntax error itself.
         "echo 'unfinished",
     ];
     for (agent, _, captured) in CAPTURED {
@@ -172,7 +172,7 @@ fn a_refusal_says_why_and_what_to_do_instead() {
     }
 }
 
-/// The control of the tests above: answers that look like refusals and are none for these agents.
+/// Control for the tests above: answers that look like refusals but are not for these agents.
 #[test]
 fn what_another_agent_would_read_blocks_nothing() {
     let says = |stdout: &str, stderr: &str, exit_code| Answer {
@@ -227,7 +227,7 @@ fn whatever_cannot_be_judged_is_blocked_with_the_reason() {
         for (input, why) in [
             (Vec::new(), "an object"),
             (b"git push --force".to_vec(), "an object"),
-            // Not the fields in their order, either.
+            // Fields as an array are not accepted either.
             (br#"["PreToolUse", "/w", "Read", {}]"#.to_vec(), "an object"),
             (b"null".to_vec(), "an object"),
             (captured.as_bytes()[..captured.len() - 3].to_vec(), "EOF"),
@@ -329,7 +329,7 @@ fn the_users_settings_decide() {
         assert!(!blocked("cat notes.txt", &[block]));
         assert!(!blocked("cat notes.txt", &[tools]));
         assert!(blocked("cat notes.txt", &[tools, block]));
-        // Settings that cannot be used block everything, and say which.
+        // Invalid settings block everything, and are named.
         let wrong = [("AGENT_BASH_SAFETY_GROUPS", "cores")];
         let said = said(agent, &call(captured, "ls"), &host(&wrong));
         let Effect::Blocked(reason) = effect(agent, &said) else {
@@ -351,7 +351,7 @@ fn safe_mode_hands_on_what_it_would_have_started() {
     }
 }
 
-/// To the letter, since agents drop what they do not know without a word.
+/// Compared exactly, as agents silently drop what they do not know.
 #[test]
 fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
     const ADVICE: &str =
@@ -374,9 +374,9 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
         let told = said(agent, &call, &host(&[tools, advise]));
         let read = (!told.stdout.is_empty()).then(|| serde_json::from_str(&told.stdout).unwrap());
         assert_eq!(read, wanted, "{}", agent.name);
-        // It goes on as it would have: neither granted nor blocked.
+        // The agent continues as without a hook: neither granted nor blocked.
         assert_eq!(effect(agent, &told), Effect::Nothing, "{}", agent.name);
-        // The control: without the mode, without the tool, of another command.
+        // Control: without the mode, without the tool, for another command.
         for silent in [&[tools][..], &[advise]] {
             assert_eq!(said(agent, &call, &host(silent)), Answer::silent());
         }

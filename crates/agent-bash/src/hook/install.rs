@@ -1,6 +1,6 @@
-//! Setting an agent up so that it asks: where its file is, and the file's text with the hook and without.
+//! Configuring an agent's hook: where its file is, and the file's text with the hook and without it.
 //!
-//! Pure: whoever owns the process reads the file, shows what would change, and writes it.
+//! Pure functions: the owner of the process reads the file, shows the change, and writes it.
 
 mod bad_file;
 mod entry;
@@ -13,16 +13,16 @@ use crate::HostContext;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Whose settings.
+/// Which settings to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// The user's: every project.
+    /// The user's, for all projects.
     User,
     /// Those of the project in the working directory.
     Project,
 }
 
-/// The file in which the agent looks for hooks. `None` where no home directory is known.
+/// The file in which the agent looks for hooks. `None` if no home directory is known.
 pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> {
     let place = &agent.place;
     let dir = match scope {
@@ -40,8 +40,8 @@ pub fn file(agent: &Agent, scope: Scope, host: &HostContext) -> Option<PathBuf> 
     Some(dir.join(place.file))
 }
 
-/// The file with the hook. `before` is what stands in it, if it is there; `program` is how this program is started: a
-/// path, or its name where it is on `PATH`. What has the hook already comes back as it is.
+/// The file with the hook added. `before` is its current text, if it exists; `program` is the command to start this
+/// program: a path, or its name if it is on `PATH`. A file that already has the hook is returned unchanged.
 ///
 /// # Errors
 /// [`BadFile`]
@@ -59,7 +59,8 @@ pub fn with_hook(agent: &Agent, before: Option<&str>, program: &str) -> Result<S
     }
 }
 
-/// The file without the hook: as it was before, where nothing else has changed. `None` for a file that is to go.
+/// The file without the hook; identical to the original if nothing else has changed. `None` if the file is to be
+/// removed.
 ///
 /// # Errors
 /// [`BadFile`]

@@ -1,4 +1,4 @@
-//! Whether a command may run, as the user's settings have it: the same questions that a call through the tool meets.
+//! Checks a command against the user's settings, in the same way as a call through the tool.
 
 use super::agents::agent::GoOn;
 use super::call::Call;
@@ -10,19 +10,19 @@ use agent_bash_policy::{
 };
 use std::ffi::OsStr;
 
-/// What the agent is told.
+/// The decision for the agent.
 #[derive(Debug, PartialEq)]
 pub(super) enum Decision {
-    /// That the command must not run, and why.
+    /// Refuse the command, for this reason.
     Refuse(String),
-    /// Nothing, or only what goes with it.
+    /// No objection, possibly with additional data.
     GoOn(GoOn),
 }
 
-/// Judges the command.
+/// Checks the command.
 ///
 /// # Errors
-/// The settings cannot be used.
+/// The settings are invalid.
 pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String> {
     let host = HostContext {
         cwd: call.session.clone(),
@@ -32,7 +32,7 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
         .map_err(|error| error.to_string())?
         .settings;
     let policy = settings.policy().map_err(|error| error.to_string())?;
-    // Which shell an agent starts nobody says; most start the user's.
+    // Agents do not say which shell they start; most use the user's.
     let users_shell = host.env.get(OsStr::new("SHELL"));
     let users_shell = users_shell.map_or(Dialect::Bash, Dialect::of_shell);
     let context = Context {
@@ -56,7 +56,7 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
     }))
 }
 
-/// The better tool, where the interceptor is to advise, in the words that a result has for it.
+/// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a result.
 fn advice(settings: &Settings, script: &str, context: &Context) -> Option<String> {
     if settings.interceptor != InterceptMode::Advise {
         return None;
@@ -72,7 +72,7 @@ fn advice(settings: &Settings, script: &str, context: &Context) -> Option<String
     Some(visible::one_line(&advice.text).into_owned())
 }
 
-/// What the model reads: what is wrong, and what to do instead.
+/// The refusal for the model: what is wrong, and what to do instead.
 fn refusal(finding: &Finding) -> String {
     let mut text = format!(
         "Blocked by agent-bash ({}): {}",
@@ -86,8 +86,8 @@ fn refusal(finding: &Finding) -> String {
     visible::shown(&text).into_owned()
 }
 
-/// The script as safe mode would start it, where that is another. What safe mode changes of the environment no hook can:
-/// the shell is the agent's.
+/// The script as safe mode would run it, if that differs. A hook cannot apply safe mode's changes to the
+/// environment: the shell is the agent's.
 fn hardened(settings: &Settings, script: &str, context: &Context) -> Option<String> {
     let mode = SafeMode {
         level: settings.safe_mode?,

@@ -1,4 +1,4 @@
-//! The texts of adapters, in the words of the tools that models know; one file an adapter. What they have in common is here.
+//! The texts of adapters, in the format of the tools that models know; one file per adapter. Shared parts are here.
 
 pub(crate) mod anthropic_agent;
 pub(crate) mod anthropic_bash;
@@ -14,19 +14,19 @@ use crate::adapters::{Done, Ran, Shown};
 use agent_bash_core::{NoticeKind, Status, StreamId};
 use agent_bash_sink::SinkReport;
 
-/// What is shown of the output, stdout before stderr.
+/// The shown output, stdout before stderr.
 fn output(account: &Account) -> String {
     let mut text = String::new();
     standard::output(&mut text, &account.printed);
     text
 }
 
-/// What a model should know beside the output, a line each: where the whole of it is, who lives on, what became of a shell.
+/// What a model should know besides the output, one line each: where all of it is, survivors, the state of a shell.
 fn notes(account: &Account) -> Vec<String> {
     standard::notes(&account.printed, &account.result.notices, account.limits)
 }
 
-/// The same for a tool that names those who live on in its own way.
+/// The same, for a tool that reports survivors in its own way.
 fn notes_but_survivors(account: &Account, printed: &[SinkReport]) -> Vec<String> {
     let notices = account.result.notices.iter();
     let others = notices.filter(|notice| !matches!(notice.kind, NoticeKind::Survivors { .. }));
@@ -34,7 +34,7 @@ fn notes_but_survivors(account: &Account, printed: &[SinkReport]) -> Vec<String>
     standard::notes(printed, &others, account.limits)
 }
 
-/// The output, and below it, after a blank line, what else there is to say.
+/// The output, a blank line, and further lines.
 fn with_lines(output: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return output.to_owned();
@@ -45,7 +45,7 @@ fn with_lines(output: &str, lines: &[String]) -> String {
     text
 }
 
-/// Why a command did not come to its own end, in a sentence; `None` where it did.
+/// Why a command did not end by itself, in a sentence; `None` if it did.
 fn sentence(account: &Account) -> Option<String> {
     if account.refusal.is_some() {
         return Some(account.result.text.clone());
@@ -62,14 +62,14 @@ fn sentence(account: &Account) -> Option<String> {
     }
 }
 
-/// What is shown of one of the streams.
+/// The shown part of one stream.
 fn stream_text(account: &Account, stream: StreamId) -> String {
     let mut printed = account.printed.iter();
     let printed = printed.find(|printed| printed.stream == stream);
     printed.map(wording::shown_text).unwrap_or_default()
 }
 
-/// Of a call that has one command: what `write` makes of it, unless it was refused.
+/// For calls with a single command: applies `write`, unless the command was refused.
 fn of_one(ran: &[Ran], write: impl FnOnce(&Account) -> Shown) -> Shown {
     match only(ran) {
         None => Shown::text(""),
@@ -78,12 +78,12 @@ fn of_one(ran: &[Ran], write: impl FnOnce(&Account) -> Shown) -> Shown {
     }
 }
 
-/// Of a call in which nothing was run: why, in our own words.
+/// For calls that ran nothing: the reason, in our own words.
 fn not_run(done: &Done<'_>) -> Shown {
     done.error().map_or_else(|| done.unexpected(), Shown::error)
 }
 
-/// The command of a call that has one.
+/// The only command of a call.
 fn only(ran: &[Ran]) -> Option<&Account> {
     ran.last().map(|ran| &*ran.account)
 }

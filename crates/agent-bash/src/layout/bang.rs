@@ -1,4 +1,4 @@
-//! What the model reads of a command that the user has run.
+//! What the model reads of a command that the user ran.
 
 use super::standard::{NOTHING, annotation, exit_line, truncation_notice};
 use super::wording::{blank_line, end_line};
@@ -6,18 +6,18 @@ use crate::profiles;
 use crate::session::BangMessage;
 use agent_bash_core::{NoticeKind, Status, StreamId};
 
-/// Shortest fence that Markdown knows.
+/// Shortest fence in Markdown.
 const FENCE: usize = 3;
 
 impl BangMessage {
-    /// What the model reads of it: ``Ran `cmd` ``, the output in a fence longer than any inside it, and how it ended where
-    /// that is not as usual. `None` where it is excluded.
+    /// The text for the model: ``Ran `cmd` ``, the output in a fence longer than any inside it, and the outcome if
+    /// it is unusual. `None` if it is excluded.
     pub fn for_model(&self) -> Option<String> {
         (!self.excluded_from_context).then(|| text(self))
     }
 
-    /// The output with the line `[Command cancelled]` or `[Command timed out after N seconds]` before it where it was ended
-    /// from outside, as the RPC command `bash` gives it.
+    /// The output, preceded by `[Command cancelled]` or `[Command timed out after N seconds]` if that applies; used
+    /// by the RPC command `bash`.
     pub fn annotated_output(&self) -> String {
         match annotation(&self.status) {
             Some(line) => format!("{line}\n{}", self.output),
@@ -46,7 +46,7 @@ fn text(message: &BangMessage) -> String {
         message.artifact.as_ref(),
         profiles::STANDARD.output,
     );
-    // What became of the user's own shell is of no use to a model that never runs in it.
+    // The state of the user's own shell does not concern a model that never runs commands in it.
     let concerns_model =
         |kind: &NoticeKind| kind.is_for_model() && !matches!(kind, NoticeKind::SessionReset { .. });
     let for_model = message.notices.iter().filter(|n| concerns_model(&n.kind));
@@ -67,7 +67,7 @@ fn text(message: &BangMessage) -> String {
     text
 }
 
-/// One more than the longest run of backticks, so that nothing inside ends the fence.
+/// One more than the longest run of backticks in the output, so that nothing inside closes the fence.
 fn fence_length(output: &str) -> usize {
     let runs = output.split(|c| c != '`').map(str::len);
     runs.max().map_or(FENCE, |longest| FENCE.max(longest + 1))

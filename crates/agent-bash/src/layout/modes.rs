@@ -1,5 +1,5 @@
 //! The text of `modes`: a line that says what went wrong, then the output; beyond 128 KB its first and last 4 KB.
-//! After it the file with all of it, and what lives on or could not be kept; the other notices stay in the data.
+//! Then the file with the full output, and what survives or could not be kept. Other notices are only in the data.
 
 use super::wording::{
     binary_line, end_line, files_line, is_binary, plain, shell_code, size_over, vital_lines,
@@ -47,7 +47,7 @@ pub(super) fn write(facts: &Facts<'_>) -> String {
     text
 }
 
-/// What stands before the output of a call that did not succeed.
+/// The header of a call that did not succeed.
 fn header(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code: 0 } => None,
@@ -57,7 +57,7 @@ fn header(status: &Status) -> Option<String> {
         )),
         Status::Cancelled => Some("[command cancelled]".to_owned()),
         Status::Lost { reason } => {
-            // A -1 here would read like a code that the command gave.
+            // A -1 would look like an exit code of the command.
             Some(format!("[command failed: exit code unknown: {reason}]"))
         }
         other => shell_code(other).map(|code| format!("[command failed: exit code {code}]")),

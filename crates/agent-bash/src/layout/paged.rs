@@ -1,5 +1,6 @@
-//! The text of `paged`: stdout, stderr, and a last line that says how it ended; a stream over its limits as both ends and
-//! a file to page through. What lives on or could not be kept is said; the other notices stay in the data.
+//! The text of `paged`: stdout, stderr, and a last line with the outcome. A stream over its limits is shown as both
+//! ends and a file to page through. What survives or could not be kept is mentioned; other notices are only in the
+//! data.
 
 use super::wording::{
     background_line, binary_line, blank_line, end_line, is_binary, line_count, marked,
@@ -66,7 +67,7 @@ fn stream(text: &mut String, printed: &SinkReport) {
         }
         return;
     }
-    // What `head` and `tail` left out was not asked for: it has no headings.
+    // Output cut by `head` and `tail` was not wanted, so it gets no headings.
     let over_limit = matches!(
         printed.summary.truncated_by,
         Some(TruncatedBy::Bytes | TruncatedBy::Lines)
@@ -100,7 +101,7 @@ fn stream(text: &mut String, printed: &SinkReport) {
     }
 }
 
-/// Where all of it is.
+/// Where the full output is.
 fn saved_line(printed: &SinkReport) -> Option<String> {
     let artifact = printed.artifact.as_ref()?;
     let cap = truncated_note(artifact);

@@ -1,5 +1,5 @@
-//! The text of `standard`: annotation line, output or `(no output)`, blank line, truncation notice, other notice lines, blank
-//! line, exit line.
+//! The text of `standard`: annotation line, output or `(no output)`, blank line, truncation notice, other notices,
+//! blank line, exit line.
 
 use super::wording::{background_line, blank_line, end_line, seconds_text, shown_text};
 use super::{End, Facts};
@@ -44,7 +44,7 @@ fn ran(facts: &Facts<'_>, status: &Status) -> String {
     text
 }
 
-/// What stands below the output, a line each: what of it is shown and where all of it is, and the notices.
+/// The lines below the output: which part of it is shown and where all of it is, and the notices.
 pub(super) fn notes(
     printed: &[SinkReport],
     notices: &[Notice],
@@ -53,13 +53,13 @@ pub(super) fn notes(
     let is_lifted = |notice: &Notice| matches!(notice.kind, NoticeKind::Lifted { .. });
     let is_ended = |notice: &Notice| matches!(notice.kind, NoticeKind::HeadSatisfied { .. });
     let ended_early = notices.iter().any(is_ended);
-    // Whoever writes `| head` expects what it does.
+    // A model that wrote `| head` itself expects its effect.
     let expected = |notice: &Notice| is_ended(notice) && notices.iter().any(is_lifted);
     let mut notes: Vec<String> = printed
         .iter()
         .filter_map(|printed| {
             let artifact = printed.artifact.as_ref();
-            // A producer that was ended has printed as much as it happened to.
+            // How much a stopped producer had printed is arbitrary.
             let count = match printed.head_satisfied {
                 Some(_) if ended_early => None,
                 _ => Some(printed.summary.total_lines),
@@ -77,7 +77,7 @@ fn annotated(line: &str, rest: &str) -> String {
     format!("{line}\n{rest}")
 }
 
-/// The first line of a call that was ended from outside.
+/// The first line of a call that was timed out, cancelled or killed.
 pub(super) fn annotation(status: &Status) -> Option<String> {
     match status {
         Status::TimedOut { after_ms } => Some(format!(
@@ -109,7 +109,7 @@ fn body(text: &mut String, printed: &[SinkReport]) {
     }
 }
 
-/// Stdout, then stderr; a binary stream as one line that says so.
+/// Stdout, then stderr; a binary stream as a line that says so.
 pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
     let before = text.len();
     for printed in printed.iter().filter(|printed| !printed.shown.is_empty()) {
@@ -120,9 +120,9 @@ pub(super) fn output(text: &mut String, printed: &[SinkReport]) {
     }
 }
 
-/// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named where it is the limit that cut:
-/// lines that `head` or `tail` left out were not asked for, and where no file has them either, nothing is said. `count` is Z,
-/// where it says something.
+/// `[Showing lines X-Y of Z (50.0KB limit). Full: artifact://ID]`. The limit is named only if it caused the
+/// truncation: lines left out by `head` or `tail` were not asked for, and if no file has them either, nothing is
+/// said. `count` is Z, if it is meaningful.
 pub(super) fn truncation_notice(
     stream: StreamId,
     summary: &OutputSummary,

@@ -1,4 +1,4 @@
-//! Numbers as the texts write them, and joints between parts of a text.
+//! Number formats, and separators between the parts of a text.
 
 use agent_bash_core::{Notice, NoticeKind, Status};
 use agent_bash_sink::{
@@ -19,7 +19,7 @@ pub(super) fn thousands(number: u64) -> String {
     text
 }
 
-/// `30`, `1.5`: seconds without needless decimals.
+/// `30`, `1.5`: seconds without trailing zeros.
 pub(super) fn seconds(after_ms: u64) -> String {
     Duration::from_millis(after_ms).as_secs_f64().to_string()
 }
@@ -34,7 +34,7 @@ pub(super) fn seconds_text(after_ms: u64) -> String {
     format!("{} {unit}", seconds(after_ms))
 }
 
-/// A size that is over `max`: in bytes where it would be written as `max` is.
+/// A size above `max`; in bytes if it would otherwise be printed like `max`.
 pub(super) fn size_over(bytes: u64, max: u64, style: SizeStyle) -> String {
     let written = size_text(bytes, style);
     if written == size_text(max, style) {
@@ -50,8 +50,8 @@ pub(super) fn line_count(count: u64) -> String {
     format!("{} {unit}", thousands(count))
 }
 
-/// The files with all that the streams printed, where something of it is not shown: `[Full output: PATH]`, for a model that
-/// reads files by commands.
+/// The files with the full output, if some of it is not shown: `[Full output: PATH]`, for a model that reads files
+/// with commands.
 pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
     let cut = |one: &&SinkReport| one.summary.truncated || one.summary.binary;
     let cut = printed.iter().filter(cut);
@@ -62,7 +62,7 @@ pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
     (!paths.is_empty()).then(|| format!("[Full output: {}]", paths.join(", ")))
 }
 
-/// What no layout leaves in the data alone: that something lives on, or that something is lost. A `[…]` line each.
+/// Notices that every layout shows: that something survives, or that something is lost. One `[…]` line each.
 pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
     let is_vital = |notice: &&Notice| {
         let kind = &notice.kind;
@@ -77,23 +77,23 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
     vital.map(|notice| format!("[{}]", notice.text))
 }
 
-/// What stands for a stream that is not text.
+/// The stand-in for a binary stream.
 pub(super) fn binary_line(printed: &SinkReport, style: SizeStyle) -> String {
     binary_text(printed.summary.total_bytes, style)
 }
 
-/// What is shown of a stream that is text, with a mark where a line was cut inside.
+/// The shown part of a text stream, with marks where a line was cut.
 pub(super) fn marked(printed: &SinkReport) -> String {
     printed.shown.pieces().map(Piece::marked).collect()
 }
 
-/// What is shown of a stream that is text, as it was printed.
+/// The shown part of a text stream, without marks.
 pub(super) fn plain(printed: &SinkReport) -> String {
     let pieces = printed.shown.pieces();
     pieces.map(|piece| piece.text.as_str()).collect()
 }
 
-/// What stands for a stream by itself: its text, or the line that says that it is none.
+/// The text of a stream, or the line that says that it is binary.
 pub(super) fn shown_text(printed: &SinkReport) -> String {
     if is_binary(printed) {
         binary_line(printed, SizeStyle::Tight)
@@ -102,12 +102,12 @@ pub(super) fn shown_text(printed: &SinkReport) -> String {
     }
 }
 
-/// Whether a stream is reported instead of being shown.
+/// Whether a stream is replaced by a line about it.
 pub(super) fn is_binary(printed: &SinkReport) -> bool {
     matches!(printed.shown, Shown::Binary)
 }
 
-/// The text of a call that goes on without its caller, in every profile but `modes`.
+/// The text of a call that continues in the background, in every profile but `modes`.
 pub(super) fn background_line(status: &Status) -> Option<String> {
     match status {
         Status::MovedToBackground {
@@ -119,7 +119,7 @@ pub(super) fn background_line(status: &Status) -> Option<String> {
     }
 }
 
-/// The exit code as a shell would show it in `$?`: 128 + n for a signal. `None` where there is none to show.
+/// The exit code as in `$?`: 128 + n for a signal. `None` if there is none.
 pub(super) fn shell_code(status: &Status) -> Option<i32> {
     match status {
         Status::Exited { code } => Some(*code),
@@ -128,14 +128,14 @@ pub(super) fn shell_code(status: &Status) -> Option<i32> {
     }
 }
 
-/// Ends the last line, if there is one that has no end.
+/// Completes the last line with a newline if it lacks one.
 pub(super) fn end_line(text: &mut String) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
 }
 
-/// Ends the last line and leaves one line blank, if there is anything before.
+/// Completes the last line and adds a blank line, unless the text is empty.
 pub(super) fn blank_line(text: &mut String) {
     if !text.is_empty() {
         end_line(text);

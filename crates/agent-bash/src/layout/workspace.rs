@@ -1,5 +1,6 @@
-//! The text of `workspace`: stdout, newline, stderr, all of it within 100 KB, and `[Exit code: N]` last of all. Before it the
-//! file with all of it, and what lives on or could not be kept; the other notices stay in the data.
+//! The text of `workspace`: stdout, newline, stderr, all within 100 KB, and `[Exit code: N]` at the very end.
+//! Before it the file with the full output, and what survives or could not be kept. Other notices are only in the
+//! data.
 
 use super::wording::{
     background_line, binary_line, files_line, is_binary, line_count, plain, shell_code, vital_lines,
@@ -55,7 +56,7 @@ fn refused(refusal: &Refusal) -> String {
             | DirectoryError::Unreadable { path, .. },
         ) => format!("Error: Workspace not accessible: '{}'", path.display()),
         Refusal::NotStarted(error) => format!("Error: Failed to launch process: {error}"),
-        // Fixed texts: without the reason.
+        // The contract fixes the texts, without the reason.
         Refusal::Rule(rule) => rule.message.clone(),
         Refusal::Denied(_) => refusal.to_string(),
         Refusal::Request(_) | Refusal::NotOffered(_) | Refusal::Cancelled => {
@@ -64,12 +65,12 @@ fn refused(refusal: &Refusal) -> String {
     }
 }
 
-/// What a shell adds to the number of a signal that ended a command.
+/// What a shell adds to the number of the signal that killed a command.
 const FATAL: i32 = 128;
 
 const SIGTERM: i32 = 15;
 
-/// As `$?` would show it. A process that we ended was sent SIGTERM, and SIGKILL where that was not enough.
+/// As in `$?`. A process that we ended was sent SIGTERM, then SIGKILL if it did not react.
 fn exit_code(status: &Status, signal: Option<i32>) -> String {
     match status {
         Status::TimedOut { .. } | Status::Cancelled => {
@@ -87,8 +88,8 @@ fn byte_limit(limits: OutputLimits) -> usize {
     }
 }
 
-/// Both streams, and the limit that cut them, if one did. It applies to the two joined, so what follows a stream that was cut is
-/// cut whole.
+/// Both streams, and the limit that cut them, if any. It applies to both together, so anything after a truncated
+/// stream is dropped.
 fn joined(facts: &Facts<'_>) -> (String, Option<String>) {
     let limit = byte_limit(facts.limits);
     let by_size = || Some(size_text(limit as u64, SizeStyle::Short));

@@ -1,4 +1,4 @@
-//! `modes`: `mode` decides the time limit; 128 KB are shown, beyond them the first and last 4 KB.
+//! `modes`: `mode` determines the time limit; 128 KB are shown, beyond that the first and last 4 KB.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
@@ -16,7 +16,7 @@ pub const MODES: Profile = Profile {
         default: Duration::from_secs(30),
         slow: Duration::from_secs(15 * 60),
         background: DAY,
-        // A timeout is not in the schema, but taken where it is given.
+        // `timeout` is not in the schema, but accepted.
         min: Duration::from_millis(1),
         max: DAY,
     },

@@ -1,4 +1,4 @@
-//! `workspace`: runs in the workspace root, 30 s, the first 100 KB, `[Exit code: N]` last of all.
+//! `workspace`: runs in the workspace root, 30 s, the first 100 KB, `[Exit code: N]` at the very end.
 
 use agent_bash_core::{
     OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy, TextLayout, Timeouts,
@@ -12,7 +12,7 @@ pub const WORKSPACE: Profile = Profile {
     normalise: false,
     timeouts: Timeouts {
         default: Duration::from_secs(30),
-        // A call that asks for more time gets what `standard` would give it.
+        // A call that asks for more time gets the limit of `standard`.
         slow: Duration::from_secs(15 * 60),
         background: Duration::from_secs(24 * 60 * 60),
         min: Duration::from_millis(1),

@@ -1,31 +1,31 @@
-//! The last part of what a call has printed, for whoever asks while it runs.
+//! The most recent output of a call, for requests while it runs.
 
 use std::collections::VecDeque;
 
 /// Bytes kept.
 pub(super) const KEPT: usize = 256 * 1024;
 
-/// Of what nobody has read yet, so many bytes of the beginning are kept too.
+/// Bytes kept of the beginning of unread output.
 pub(super) const HEAD: usize = 64 * 1024;
 
-/// The last [`KEPT`] bytes, by their place in the whole; and what is known of those that nobody has read.
+/// The last [`KEPT`] bytes, by offset, and the state of the unread part.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     bytes: VecDeque<u8>,
     total: u64,
-    /// Lines that ended in what is no longer kept.
+    /// Line ends in output that is no longer kept.
     lines_before: u64,
     unread: Unread,
 }
 
-/// What came since the last reading.
+/// The output since the last read.
 #[derive(Debug, Default)]
 pub(super) struct Unread {
-    /// Where it begins.
+    /// Its offset.
     pub(super) from: u64,
     /// Its first [`HEAD`] bytes.
     pub(super) head: Vec<u8>,
-    /// How many lines it has ended.
+    /// Number of line ends in it.
     pub(super) lines: u64,
 }
 
@@ -43,12 +43,13 @@ impl Recent {
         self.bytes.extend(kept);
     }
 
-    /// Where what came since the last reading begins.
+    /// Offset of the output since the last read.
     pub(super) fn unread_from(&self) -> u64 {
         self.unread.from
     }
 
-    /// What came since the last reading; all of it but the last `held` bytes, which end no line, is read now.
+    /// Takes the output since the last read, and marks it as read except for the last `held` bytes, which contain
+    /// no line end.
     pub(super) fn take_unread(&mut self, held: usize) -> Unread {
         let from = self.total - held as u64;
         let next = Unread {
@@ -59,12 +60,12 @@ impl Recent {
         std::mem::replace(&mut self.unread, next)
     }
 
-    /// Bytes printed in all.
+    /// Bytes printed so far.
     pub(super) fn total(&self) -> u64 {
         self.total
     }
 
-    /// What is there from byte `offset` on, where that begins, and how many lines have ended before.
+    /// The kept bytes from `offset` on, with their offset and the number of line ends before them.
     pub(super) fn since(&self, offset: u64) -> (u64, Vec<u8>, u64) {
         let first = self.total - self.bytes.len() as u64;
         let from = offset.clamp(first, self.total);

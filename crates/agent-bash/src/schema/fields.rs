@@ -61,7 +61,7 @@ pub(super) fn field(profile: &Profile, name: &str) -> Value {
             "type": "string",
             "description": "What the command does, in a few words, for people"
         }),
-        // A host's own profile may list a field that a later version knows.
+        // A host's own profile may list a field that only a later version knows.
         _ => json!({}),
     }
 }

@@ -1,4 +1,4 @@
-//! The description template and schema of `modes`, to the letter.
+//! The exact description template and schema of `modes`.
 
 use agent_bash_core::Profile;
 use serde_json::{Value, json};

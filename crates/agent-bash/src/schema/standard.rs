@@ -5,7 +5,7 @@ use agent_bash_core::Profile;
 
 pub(super) fn description(profile: &Profile, cwd: &str) -> String {
     let times = &profile.timeouts;
-    // A field that the schema does not show is not spoken of.
+    // A field that the schema does not show is not mentioned.
     let if_shown = |field: &str, text: String| {
         if profile.schema_fields.contains(&field) {
             text

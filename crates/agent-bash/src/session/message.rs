@@ -1,54 +1,54 @@
-//! What a user's command leaves on the record of its session, and how a line is known to be one.
+//! The record of a user's command in its session, and how a line is recognised as one.
 
 use agent_bash_core::{ArtifactRef, Notice, OutputSummary, Status, Survivor, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// A command that the user has run, as it is recorded on the session.
+/// A command that the user ran, as recorded in the session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BangMessage {
-    /// As it was typed, without the mark.
+    /// As typed, without the mark.
     pub command: String,
-    /// What is shown of what it printed, clean: the last 50 KB. Nothing is put around it.
+    /// The shown output, cleaned: the last 50 KB, with nothing around it.
     pub output: String,
-    /// The command's own; 128 + n if signal n ended it. `None` where it was ended from outside, or nothing is known.
+    /// The command's exit code; 128 + n if signal n killed it. `None` if we ended it, or the code is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// It was called off, or its time was up.
+    /// It was cancelled or timed out.
     pub cancelled: bool,
-    /// `output` is not all that it printed.
+    /// `output` is incomplete.
     pub truncated: bool,
-    /// All that it printed, where that is not shown.
+    /// The full output, if it is not all shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactRef>,
-    /// When it was started.
+    /// When it started.
     pub time: Timestamp,
-    /// The model does not get to see it.
+    /// Hidden from the model.
     pub excluded_from_context: bool,
     /// How it ended, exactly.
     pub status: Status,
-    /// What was printed and what of it is shown, counted.
+    /// Counts of what was printed and what is shown.
     pub summary: OutputSummary,
     /// How long it took, in milliseconds.
     pub duration_ms: f64,
-    /// The directory in which the shell is after it; where that is not known, the one it was started in.
+    /// The shell's directory afterwards; if unknown, the one it started in.
     pub cwd: String,
-    /// Processes that it started and that still live.
+    /// Processes that it started and that are still alive.
     pub survivors: Vec<Survivor>,
-    /// What else is worth knowing.
+    /// The notices.
     pub notices: Vec<Notice>,
 }
 
-/// A line that asks for a command instead of the model.
+/// A line that is a command rather than text for the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bang {
     /// The command.
     pub command: String,
-    /// `!!`: the model does not get to see it.
+    /// `!!`: hidden from the model.
     pub excluded_from_context: bool,
 }
 
-/// Reads `!command` and `!!command`. `None` for anything else: the line is meant for the model. A mark without a command
-/// is such a line, too.
+/// Parses `!command` and `!!command`. `None` for anything else, including a mark without a command: such lines are
+/// for the model.
 pub fn parse_bang(line: &str) -> Option<Bang> {
     let rest = line.trim().strip_prefix('!')?;
     let (command, excluded_from_context) = match rest.strip_prefix('!') {

@@ -1,5 +1,5 @@
-//! The keys: one table. Each key says what it means, how its value is read, how it is shown, and when a project's file
-//! may set it.
+//! The table of settings keys: for each its documentation, how its value is parsed and printed, and when a
+//! project's file may set it.
 
 use super::Settings;
 use agent_bash_core::{ProfileName, SurvivorPolicy, parse_duration, short_duration};
@@ -14,15 +14,15 @@ use toml::Value;
 
 /// One setting.
 pub(super) struct Key {
-    /// Section and name, with a dot; or a name alone.
+    /// Section and name with a dot, or a name alone.
     pub(super) name: &'static str,
-    /// What it means, for a person; one or more lines.
+    /// Documentation for users; one or more lines.
     pub(super) doc: &'static str,
-    /// How a text from the environment is read.
+    /// How a value from the environment is converted.
     pub(super) form: Form,
-    /// Reads a value. The error says what is expected.
+    /// Parses a value. The error says what is expected.
     pub(super) set: fn(&mut Settings, &Value) -> Result<(), String>,
-    /// The value as it would be written; `None` where nothing is set.
+    /// The value as it would be written; `None` if unset.
     pub(super) get: fn(&Settings) -> Option<Value>,
     /// What a project's file may do with it.
     pub(super) project: Project,
@@ -31,25 +31,25 @@ pub(super) struct Key {
 /// What a project's file may do with a key.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Project {
-    /// Nothing: it is the user's own.
+    /// Nothing: only the user may set it.
     Never,
-    /// Set it where the second settings are at least as tight as the first.
+    /// Set it if the second settings are at least as strict as the first.
     Tightens(fn(&Settings, &Settings) -> bool),
-    /// Add to a list of which more is tighter: into the second settings, what the first have. So a file that lists what its
-    /// writer knew of takes nothing away that has come since.
+    /// Extend a list for which more entries are stricter: adds those of the first settings to the second. So a file
+    /// that lists what its author knew at the time does not remove entries added since.
     Adds(fn(&Settings, &mut Settings)),
 }
 
-/// How a text from the environment becomes a value.
+/// How a value from the environment is converted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As it is.
+    /// Unchanged.
     Text,
     /// A whole number.
     Number,
     /// Split at commas.
     List,
-    /// Not at all.
+    /// Not allowed in the environment.
     FileOnly,
 }
 
@@ -158,7 +158,7 @@ pub(super) const KEYS: &[Key] = &[
         set: |s, v| {
             let level = match text(v)? {
                 "off" => None,
-                // As the command line takes it, too.
+                // The command line also accepts this spelling.
                 "read-only" => Some(SafeLevel::ReadOnly),
                 name => Some(name.parse::<SafeLevel>().map_err(|e| format!("{e}, off"))?),
             };
@@ -197,7 +197,7 @@ pub(super) const KEYS: &[Key] = &[
         form: Form::List,
         set: |s, v| list(v).map(|tools| s.interceptor_tools = Some(tools)),
         get: |s| to_value(s.interceptor_tools.as_ref()?),
-        // More tools refuse more.
+        // More tools means more refusals.
         project: Project::Adds(|before, now| {
             let more = now.interceptor_tools.get_or_insert_default();
             let others = before.interceptor_tools.iter().flatten();
@@ -359,7 +359,7 @@ fn on_value(on: bool) -> Option<Value> {
 fn yes_or_no(value: &Value) -> Result<bool, String> {
     match value {
         Value::Boolean(yes) => Ok(*yes),
-        // As a variable says it.
+        // As in an environment variable.
         Value::String(text) => text.parse().map_err(|_| "`true` or `false`".to_owned()),
         _ => Err("`true` or `false`".to_owned()),
     }
@@ -400,13 +400,13 @@ fn absolute_path(value: &Value) -> Result<PathBuf, String> {
     }
 }
 
-/// A value that is written as one word; the error lists the words.
+/// Parses a value that is a single word; the error lists the words.
 fn from_word<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
     let word: Result<T, _> = value.clone().try_into();
     word.map_err(|error| error.message().to_owned())
 }
 
-/// Names of rules, each known.
+/// Parses rule names, each of which must exist.
 fn rules(value: &Value) -> Result<BTreeSet<String>, String> {
     let names = list(value)?;
     let mut known = RuleSelection::none();

@@ -1,4 +1,4 @@
-//! Reading the layers, one over the other, and remembering where each value came from.
+//! Reads the layers in order of precedence and records where each value came from.
 
 use super::Settings;
 use super::keys::{Form, KEYS, Key, Project};
@@ -12,21 +12,21 @@ use std::io;
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Name of a project's file.
+/// Name of a project's settings file.
 const PROJECT_FILE: &str = ".agent-bash.toml";
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody said anything.
+    /// The built-in default.
     Default,
     /// The user's file.
     User(PathBuf),
     /// A project's file.
     Project(PathBuf),
-    /// A variable of this name.
+    /// An environment variable.
     Environment(String),
-    /// An option of the command line.
+    /// A command-line option.
     CommandLine(String),
 }
 
@@ -41,55 +41,55 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Why settings are not taken.
+/// Why settings were rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// The file is there and cannot be read.
+    /// A file exists but cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Unreadable {
-        /// Which.
+        /// Its path.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
-    /// The file is no TOML.
+    /// A file is not valid TOML.
     #[error("{}: {message}", path.display())]
     NotToml {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// What is wrong, with line and column.
+        /// The error, with line and column.
         message: String,
     },
-    /// There is no such setting.
+    /// Unknown key.
     #[error("{origin}: unknown setting `{key}`; the nearest is `{nearest}`")]
     UnknownKey {
         /// Where it was found.
         origin: Origin,
-        /// As it was written.
+        /// The key as written.
         key: String,
-        /// The closest there is.
+        /// The most similar key.
         nearest: &'static str,
     },
-    /// The value is not one of this setting.
+    /// Invalid value.
     #[error("{origin}: `{key}` = {value}: {expected}")]
     BadValue {
         /// Where it was found.
         origin: Origin,
-        /// The setting.
+        /// The key.
         key: &'static str,
         /// The value.
         value: String,
         /// What is expected, or what is wrong.
         expected: String,
     },
-    /// A project may not say this.
+    /// A project's file may not set this.
     #[error(
         "{origin}: a project's file may only tighten; `{key}` = {value} is for the user's own settings"
     )]
     NotForProjects {
         /// Where it was found.
         origin: Origin,
-        /// The setting.
+        /// The key.
         key: &'static str,
         /// The value.
         value: String,
@@ -105,10 +105,10 @@ pub struct Loaded {
     ignored: Vec<(PathBuf, &'static str)>,
 }
 
-/// Reads all layers but the command line.
+/// Reads all layers except the command line.
 ///
 /// # Errors
-/// [`SettingsError`]; a file that is missing is none.
+/// [`SettingsError`]. A missing file is not an error.
 pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
     let mut loaded = Loaded {
         settings: Settings::default(),
@@ -148,10 +148,10 @@ pub fn load(host: &HostContext) -> Result<Loaded, SettingsError> {
 }
 
 impl Loaded {
-    /// Sets a key from a text, as an option of the command line does.
+    /// Sets a key from a text, as a command-line option does.
     ///
     /// # Errors
-    /// There is no such key, or it does not take this value.
+    /// Unknown key, or invalid value.
     pub fn set(&mut self, key: &str, text: &str, option: &str) -> Result<(), SettingsError> {
         let origin = Origin::CommandLine(option.to_owned());
         let key = known(key, &origin)?;
@@ -159,14 +159,14 @@ impl Loaded {
         self.put(key, &value, &origin)
     }
 
-    /// Files that were found and do not count, each with the reason.
+    /// Files that were found but ignored, each with the reason.
     pub fn ignored(&self) -> impl Iterator<Item = (&Path, &'static str)> {
         self.ignored
             .iter()
             .map(|(path, reason)| (path.as_path(), *reason))
     }
 
-    /// Every key with its value, as TOML (`None`: not set), and where it came from.
+    /// Every key with its value as TOML (`None`: unset), and its origin.
     pub fn provenance(&self) -> impl Iterator<Item = (&'static str, Option<String>, &Origin)> {
         KEYS.iter().map(|key| {
             let value = (key.get)(&self.settings).map(|value| value.to_string());
@@ -220,7 +220,7 @@ impl Loaded {
                 });
             }
             if (key.get)(&changed) == (key.get)(&self.settings) {
-                // Nothing came of it: what is in force is of whoever said it before.
+                // The project's file changed nothing, so the origin of the value in force stays the same.
                 return Ok(());
             }
         }
@@ -230,7 +230,7 @@ impl Loaded {
     }
 }
 
-/// A file with every key, explained, at its default, and commented out.
+/// A settings file with every key explained, at its default, and commented out.
 pub fn default_file() -> String {
     let defaults = Settings::default();
     let mut text =
@@ -252,7 +252,7 @@ pub fn default_file() -> String {
             let _ = write!(text, "\n# {line}");
         }
         let shown = match ((key.get)(&defaults), key.form) {
-            // The built-in rules fill a page; the policy's documentation has them.
+            // The built-in rules would fill a page; the policy's documentation lists them.
             (_, Form::FileOnly) | (None, _) => "…".to_owned(),
             (Some(value), _) => value.to_string(),
         };
@@ -303,9 +303,9 @@ fn known(name: &str, origin: &Origin) -> Result<&'static Key, SettingsError> {
     })
 }
 
-/// Variables of the host that look like a setting's and are none, each with the one that is probably meant.
+/// Environment variables that look like settings but are not, each with the variable that was probably meant.
 pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
-    /// More letters than this and it is another word.
+    /// With more edits than this it is a different word.
     const LETTERS: usize = 3;
     let known: Vec<String> = KEYS.iter().map(variable).collect();
     let names = host.env.keys().filter_map(|name| name.to_str());
@@ -320,7 +320,7 @@ pub fn misspelt_variables(host: &HostContext) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Variables of ours that are no setting.
+/// Variables of ours that are not settings.
 const OTHER_VARIABLES: [&str; 3] = [
     "AGENT_BASH_STATE_DIR",
     "AGENT_BASH_LOG",

@@ -1,4 +1,4 @@
-//! The layers against files in a temporary directory.
+//! The layers, with files in a temporary directory.
 
 use super::*;
 use crate::HostContext;
@@ -140,7 +140,7 @@ fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
             matches!(error, SettingsError::NotForProjects { .. }),
             "{project}: {error}"
         );
-        // The control: the same is the user's to say.
+        // Control: the user may set the same.
         let allowed = load_layers(&Layers {
             user: project,
             ..NONE
@@ -152,7 +152,7 @@ fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
 #[test]
 fn what_a_project_lists_is_added_and_takes_nothing_away() {
     let user = "[interceptor]\ntools = [\"read\"]\n[safety]\non = [\"no_container_data_removal\"]";
-    // As somebody wrote it who knew of two groups.
+    // Written when there were only two groups.
     let project = "[interceptor]\ntools = [\"grep\", \"read\"]\n[safety]\ngroups = [\"core\", \"data_loss\"]\non = []";
     let with = |user, project| {
         load_layers(&Layers {
@@ -176,7 +176,7 @@ fn what_a_project_lists_is_added_and_takes_nothing_away() {
         shown("safety.on"),
         ("[\"no_container_data_removal\"]".to_owned(), false)
     );
-    // The control: the user's own list is all that counts.
+    // Control: the user's own list applies unchanged.
     let own = with(project, "").settings.safety_groups;
     assert_eq!(own.len(), 2, "{own:?}");
 }
@@ -293,7 +293,7 @@ fn the_default_file_reads_as_the_defaults_commented_or_not() {
             .values()
             .all(|section| section.as_table().is_some_and(toml::Table::is_empty))
     );
-    // With the comment signs taken off each line that sets something.
+    // With the comment marks removed from each line that sets something.
     let active: String = text
         .lines()
         .map(|line| match line.strip_prefix('#') {

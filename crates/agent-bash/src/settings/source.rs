@@ -1,8 +1,8 @@
-//! Which files count as settings, and reading them: regular files of a bounded size, whatever stands in their place.
+//! Which settings files are trusted, and reading them: regular files of bounded size only.
 //!
-//! A project's file that was found in a directory above governs whoever works below it. So it counts only if it is the user's
-//! (or root's) and nobody else may write it; in a directory where anybody may put files, `/tmp` for one, that holds for the
-//! directory itself, too.
+//! A project's file found in a parent directory applies to everybody who works below it. It is therefore accepted
+//! only if it belongs to the user (or root) and nobody else may write to it. In a world-writable directory such as
+//! `/tmp`, that also holds for a file in the directory itself.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::{self, File, Metadata};
@@ -10,21 +10,21 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// The longest file of settings.
+/// Maximum size of a settings file.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Who else may write.
+/// Write permission for group or others.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// Anybody may write.
+/// Write permission for others.
 const ANYBODY_WRITES: u32 = 0o002;
 
-/// What was found in a file's place.
+/// The result of looking for a file.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// Nothing, as far as this user can see.
+    /// None, as far as this user can see.
     Nothing,
-    /// A file that does not count, and why.
+    /// A file that is ignored, and why.
     Ignored(&'static str),
     /// Its text.
     Text(String),
@@ -39,7 +39,7 @@ pub(super) fn own(path: &Path) -> io::Result<Found> {
     }
 }
 
-/// Reads the file of a project in `directory`, or of one that this is a part of: then it is found `above`.
+/// Reads the project's file in `directory`. `above`: the directory is a parent of the working directory.
 pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<Found> {
     let path = directory.join(name);
     let link = match fs::symlink_metadata(&path) {
@@ -51,7 +51,7 @@ pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<F
         fs::metadata(directory).is_ok_and(open)
     };
     if above || anybody_s() {
-        // Of a link that leads nowhere nobody is the owner.
+        // A dangling symbolic link has no target whose owner could be checked.
         let reason = distrust(&link).or_else(|| distrust(&fs::metadata(&path).ok()?));
         if let Some(reason) = reason {
             return Ok(Found::Ignored(reason));
@@ -64,18 +64,18 @@ pub(super) fn project(directory: &Path, name: &str, above: bool) -> io::Result<F
     }
 }
 
-/// Why somebody else may have a say in it.
+/// Why somebody else may have written it.
 fn distrust(found: &Metadata) -> Option<&'static str> {
     let own = rustix::process::geteuid().as_raw();
     if found.uid() != own && found.uid() != 0 {
         return Some("it belongs to another user");
     }
-    // The mode of a link says nothing.
+    // The mode of a symbolic link means nothing.
     (!found.is_symlink() && found.mode() & OTHERS_WRITE != 0)
         .then_some("others may write it (chmod go-w)")
 }
 
-/// Opening a FIFO would wait for its other end, so nothing is waited for.
+/// Opens with O_NONBLOCK: opening a FIFO would block until its other end is open.
 fn read(path: &Path) -> io::Result<String> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();
@@ -105,7 +105,7 @@ fn kind(found: &Metadata) -> &'static str {
     }
 }
 
-/// It is not there, or in a directory that this user may not search: a home that is another user's, say.
+/// It does not exist, or is in a directory that this user may not search, such as another user's home.
 fn is_out_of_reach(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// Only root can give a file away.
+    /// Only root can change a file's owner.
     #[test]
     fn what_another_user_has_made_does_not_govern_those_below() {
         if !rustix::process::geteuid().is_root() {
@@ -195,7 +195,7 @@ mod tests {
             let found = project(dir.path(), NAME, above).unwrap();
             assert!(matches!(found, Found::Ignored(_)), "{found:?}");
         }
-        // Nor a link of his to a file of the user's.
+        // Nor does another user's link to one of the user's own files.
         let (other, link) = directory(0o1777);
         chown(&path, Some(0), None).unwrap();
         symlink(&path, &link).unwrap();

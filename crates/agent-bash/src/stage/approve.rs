@@ -7,7 +7,7 @@ use crate::wiring::Wiring;
 use agent_bash_core::{Cancel, Request};
 use agent_bash_policy::Verdict;
 
-/// Asks, for as long as the call is wanted.
+/// Asks for approval until the call is cancelled.
 pub(crate) async fn ask(
     tool: &Wiring,
     call: &Call,

@@ -1,5 +1,5 @@
-//! Where the output goes: bounded for the text, and whole into an artifact if the text does not show all of it.
-//! Best effort: a store that fails leaves the run going, and the text without a link.
+//! Sets up where the output goes: bounded for the text, and in full into an artifact if the text does not show all
+//! of it. Best effort: if the store fails, the run continues and the text has no link.
 
 use crate::call::Call;
 use crate::wiring::Terminal;
@@ -7,7 +7,7 @@ use crate::wiring::Wiring;
 use agent_bash_core::{ArtifactMeta, Request, Streams};
 use agent_bash_sink::{CallOptions, CallOutput, CarriageReturn};
 
-/// A pipe or two: `head` and `tail` are about stdout alone, so they need it apart.
+/// Merged or separate streams: `head` and `tail` apply to stdout only, so they need it separately.
 pub(crate) fn streams(tool: &Wiring, request: &Request) -> Streams {
     if request.head.is_some() || request.tail.is_some() {
         Streams::Split
@@ -16,7 +16,7 @@ pub(crate) fn streams(tool: &Wiring, request: &Request) -> Streams {
     }
 }
 
-/// Takes the output of this call. No file is made before there is too much of it.
+/// The consumer for this call's output. No file is created unless there is too much output.
 pub(crate) fn allocate(
     tool: &Wiring,
     call: &Call,
@@ -33,7 +33,7 @@ pub(crate) fn allocate(
             Some(_) => CarriageReturn::Newline,
             None => CarriageReturn::Overwrite,
         },
-        // The limit is about the text that a model reads, which holds both.
+        // The limit applies to the model's text, which contains both.
         share_window: true,
     };
     let meta = ArtifactMeta {

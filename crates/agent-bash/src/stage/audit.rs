@@ -1,4 +1,4 @@
-//! Writes a call that is over into the host's audit log, if it has one.
+//! Writes a finished call to the host's audit log, if there is one.
 
 use crate::panics::caught;
 use crate::wiring::Wiring;
@@ -17,7 +17,7 @@ pub(crate) struct Recorded<'a> {
     pub(crate) duration_ms: f64,
 }
 
-/// Records it. A notice says that it was not kept; the call itself is over.
+/// Records a call. If that fails, a notice says so; the call itself is over.
 pub(crate) fn record(tool: &Wiring, call: &Recorded<'_>) -> Option<Notice> {
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {

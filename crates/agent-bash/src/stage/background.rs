@@ -1,5 +1,5 @@
-//! Starts a command that goes on without its caller. What keeps it, and how it is seen and ended later, is
-//! `agent-bash-exec`'s.
+//! Starts a command that continues in the background. Keeping track of it, and ending it later, is up to
+//! `agent-bash-exec`.
 
 use crate::call::{Ended, Ran};
 use crate::refusal::Refusal;
@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
 
-/// Starts the job. One that has ended before this could answer is reported as a call that has ended.
+/// Starts the job. If it ends within that time, it is reported as a finished call.
 pub(crate) async fn start(
     jobs: &dyn JobStarter,
     spec: &RunSpec,
@@ -69,7 +69,7 @@ fn ending(ending: &JobEnding) -> Ending {
     }
 }
 
-/// As a call in the foreground that has printed the first `length` bytes of the job's file.
+/// Reports it like a foreground call that printed the first `length` bytes of the job's file.
 fn ended_at_once(
     job: &Job,
     ending: Ending,

@@ -1,13 +1,14 @@
-//! Whether a call was ended by one of its resource limits. Two of them speak by a signal of their own; the others are
-//! refusals of the system (no memory, no process), of which the program that met them speaks itself.
+//! Detects whether a call hit one of its resource limits. Two limits cause a signal of their own. The others make
+//! system calls fail (no memory, no processes), which the affected program reports itself.
 
 use agent_bash_core::{Ending, Limits, Notice, NoticeKind, Outcome};
 
-/// The signals of Linux by which a limit speaks.
+/// The Linux signals of these limits.
 const SIGXCPU: i32 = 24;
 const SIGXFSZ: i32 = 25;
 
-/// The limit that ended the shell, or the last command of a stage of its last pipeline. Only a limit of the call's own.
+/// The limit that ended the shell, or the last command in a stage of its last pipeline. Only limits set for this
+/// call count.
 pub(crate) fn hit(limits: &Limits, outcome: &Outcome) -> Option<Notice> {
     let ended_by = |signal: i32| {
         let shell = match outcome.ending {

@@ -1,4 +1,4 @@
-//! Refuses what a call asks for and this tool does not offer. To ignore it would be to answer another question.
+//! Refuses requests for something this tool does not offer. Ignoring them would answer a different question.
 
 use crate::refusal::Refusal;
 use crate::wiring::Wiring;

@@ -1,14 +1,16 @@
-//! Chooses a terminal or none.
+//! Decides whether a call gets a terminal.
 //!
-//! A command gets one where all agree: the setting is on, the profile may use one, a host is there to show it, and the
-//! host's environment does not forbid it. That is known when the tool is made; what a call can say against it is here.
+//! All of these must agree: the setting is on, the profile allows it, a host can show it, and the host's
+//! environment does not forbid it. That is known when the tool is built; objections of the call itself are checked
+//! here.
 
 use crate::refusal::Refusal;
 use crate::wiring::{Terminal, Wiring};
 use agent_bash_core::{Executor, Mode, Request, StdinSource};
 use std::sync::Arc;
 
-/// The terminal that a call brings itself. Nobody needs to be there to see it; what the host's environment forbids is refused.
+/// The terminal that the call itself provides. Nobody needs to see it; it is refused if the host's environment
+/// forbids it.
 pub(crate) fn of_call(
     tool: &Wiring,
     executor: Option<Arc<dyn Executor>>,
@@ -24,8 +26,8 @@ pub(crate) fn of_call(
     }
 }
 
-/// The terminal for this call. A terminal is one stream, so that a part of stdout alone cannot be had of it, and it is the
-/// command's input itself.
+/// The terminal for this call. Not if it wants part of stdout only, as a terminal is a single stream, nor if it has
+/// another stdin, as the terminal is the command's stdin.
 pub(crate) fn choose<'a>(
     tool: &'a Wiring,
     request: &Request,

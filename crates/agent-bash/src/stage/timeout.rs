@@ -1,9 +1,9 @@
-//! How long a call may take: what it asks for, within what the profile allows.
+//! The time limit of a call: what it asks for, within the profile's bounds.
 
 use agent_bash_core::{Mode, Notice, NoticeKind, Request, Timeouts};
 use std::time::Duration;
 
-/// The time limit of a call, and a notice where it is not the one that was asked for.
+/// The time limit of a call, and a notice if it is not the requested one.
 pub(crate) fn clamp(timeouts: &Timeouts, request: &Request) -> (Duration, Option<Notice>) {
     let mode = request.mode.unwrap_or_default();
     let Some(asked) = request.timeout else {
@@ -29,7 +29,7 @@ pub(crate) fn clamp(timeouts: &Timeouts, request: &Request) -> (Duration, Option
     (used, notice)
 }
 
-/// Milliseconds; more than fits is `u64::MAX`.
+/// Milliseconds, saturating at `u64::MAX`.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! Adapters over a scripted executor: what they ask the pipeline for, and calls that are answered before their end.
+//! Adapters with a scripted executor: what they ask of the pipeline, and calls that are answered before their end.
 
 use crate::scripted::{Memory, Scripted, Stopped, outcome};
 use agent_bash::adapters::{self, Adapted, Answer};
@@ -18,10 +18,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-/// What a slow machine may take.
+/// Time limit on a slow machine.
 const SOON: Duration = Duration::from_secs(20);
 
-/// Whoever waits by it has waited long enough.
+/// A clock whose waits are over at once.
 #[derive(Debug)]
 struct Impatient;
 
@@ -38,7 +38,7 @@ impl Clock for Impatient {
     async fn sleep(&self, _: Duration) {}
 }
 
-/// Prints one part at once and the other when it may; then ends.
+/// Prints one part at once and the other when told to; then ends.
 #[derive(Debug)]
 struct InTwoParts {
     parts: [&'static [u8]; 2],
@@ -77,7 +77,7 @@ impl Executor for InTwoParts {
     }
 }
 
-/// One client of a session whose commands `executor` runs.
+/// A client of a session whose commands `executor` runs.
 struct Client {
     adapted: Adapted,
     stop: Cancel,
@@ -161,7 +161,7 @@ async fn a_call_is_answered_before_its_end_and_goes_on() {
 
 #[tokio::test]
 async fn a_tool_that_does_not_yield_waits_for_the_end() {
-    // The same command and the same clock: it is the adapter that makes the difference.
+    // Same command and same clock: only the adapter differs.
     let executor = InTwoParts::new(b"start\n", b"end\n");
     let client = Client::new(executor.clone(), Arc::new(Impatient), |builder| builder);
     let call = client.call("gemini", "run_shell_command", json!({ "command": "x" }));
@@ -223,7 +223,7 @@ async fn who_calls_off_a_call_ends_it_and_who_calls_off_a_wait_does_not() {
 
 #[tokio::test]
 async fn what_a_wait_did_not_show_is_kept_and_linked_at_the_end() {
-    // Far less than the window of the call: it is the small budget of one wait that hides something.
+    // Far less than the call's window: it is the small budget of a single wait that hides output.
     for (budget, is_linked) in [(1, true), (1000, false)] {
         let executor = InTwoParts::new(b"0123456789", b"!");
         let client = Client::new(executor.clone(), Arc::new(Impatient), |builder| {
@@ -234,7 +234,7 @@ async fn what_a_wait_did_not_show_is_kept_and_linked_at_the_end() {
             .await;
         let session = session_of(&begun).unwrap();
         drop(executor.printed.acquire().await.unwrap());
-        // Unless the first answer had it already.
+        // Unless it was already in the first answer.
         let shown = begun.content.contains("0123456789");
         assert!(!shown, "the command had no turn before the first answer");
         let wait = json!({ "session_id": session, "max_output_tokens": budget });
@@ -264,7 +264,7 @@ async fn what_a_wait_did_not_show_is_kept_and_linked_at_the_end() {
     }
 }
 
-/// Allows what is to run outside of a sandbox, and writes down why; anything else is none of its business.
+/// Allows commands to run without a sandbox and records the reasons; never called for others.
 #[derive(Debug, Default)]
 struct Generous(Mutex<Vec<String>>);
 
@@ -419,7 +419,7 @@ async fn each_adapter_asks_for_what_its_tool_means() {
         if input["workdir"].is_string() || input["dir_path"].is_string() {
             assert_eq!(spec.cwd, Path::new("/tmp"), "{adapter}");
         }
-        // As the model wrote it: nothing is lifted out of it.
+        // As the model wrote it: no filter is lifted.
         let text = ["command", "cmd"]
             .into_iter()
             .find_map(|name| input[name].as_str());

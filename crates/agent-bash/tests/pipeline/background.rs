@@ -1,4 +1,4 @@
-//! Calls that detach.
+//! Calls in background mode.
 
 use crate::scripted::{Scripted, builder};
 use agent_bash::JobStarter;
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Starts nothing and says that it did.
+/// Pretends to start jobs.
 struct Starter {
     state: JobState,
     output: PathBuf,
@@ -62,7 +62,7 @@ fn starter(state: JobState, output: &Path) -> Arc<Starter> {
     })
 }
 
-/// The result, and whether the foreground ran anything.
+/// The result, and whether anything ran in the foreground.
 async fn call(profile: &Profile, starter: &Arc<Starter>, input: Value) -> (ToolResult, bool) {
     let executor = Scripted::exits(0, b"");
     let jobs: Arc<dyn JobStarter> = starter.clone();

@@ -1,4 +1,4 @@
-//! How long a text may be, whatever is printed.
+//! Upper bounds of text length for any output.
 
 use crate::scripted::{Scripted, outcome, tool};
 use agent_bash::core::{Cancel, Ending, StreamId, ToolResult};
@@ -8,10 +8,10 @@ use serde_json::json;
 use std::time::Duration;
 use tokio::runtime::Builder;
 
-/// As a program with a small buffer writes it.
+/// Chunk size of a program with a small buffer.
 const CHUNK: usize = 1000;
 
-/// What a `modes` call says whose command printed `output`.
+/// The result of a `modes` call whose command printed `output`.
 fn modes(output: &[u8], ending: Ending) -> ToolResult {
     let chunks = output.chunks(CHUNK);
     let chunks = chunks.map(|chunk| (StreamId::Merged, chunk.to_vec()));
@@ -22,7 +22,7 @@ fn modes(output: &[u8], ending: Ending) -> ToolResult {
     runtime.block_on(tool.execute(json!("x"), &cancel))
 }
 
-/// Output of any length around the limit: a pattern, repeated.
+/// Outputs with lengths around the limit: a repeated pattern.
 fn outputs() -> impl Strategy<Value = Vec<u8>> {
     let pattern = prop_oneof![
         proptest::collection::vec(any::<u8>(), 1..60),
@@ -36,7 +36,7 @@ fn outputs() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// What `modes` promises of its limit.
+    /// The promise of `modes` about its limit.
     #[test]
     fn a_text_of_modes_is_never_longer_than_the_limit_and_200(output in outputs(), code in 0_i32..3) {
         const LIMIT: usize = 128 * 1024;

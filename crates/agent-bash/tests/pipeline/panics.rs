@@ -1,4 +1,4 @@
-//! Parts of a host that panic: the call is answered, says what it can, and the next one is as if nothing had been.
+//! Panicking components: the call is answered with what is known, and the next one is unaffected.
 
 #![expect(clippy::panic, reason = "it is about panics")]
 
@@ -17,7 +17,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Panics wherever it is asked for anything; as an executor, when it has printed something.
+/// Panics whenever it is called; as an executor, after printing something.
 #[derive(Debug)]
 struct Faulty;
 
@@ -58,7 +58,7 @@ impl ArtifactStore for Faulty {
     }
 }
 
-/// Panics when a file is finished: the command has ended by then.
+/// Panics when an artifact is finished, after the command has ended.
 #[derive(Debug)]
 struct FaultyInTheEnd;
 
@@ -167,13 +167,13 @@ async fn the_users_command_is_recorded_and_the_next_one_runs() {
     assert_eq!(session.messages().len(), 2);
 }
 
-/// A host whose runtime has no timers, as one that brings a clock of its own may.
+/// A host's runtime may lack timers if it supplies a clock of its own.
 #[test]
 fn a_directory_that_is_known_needs_neither_thread_nor_timer() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()
         .unwrap();
-    // Of a kernel that cannot say what it knows, every directory is looked at on a thread.
+    // If the kernel cannot tell without blocking, every directory is checked on a thread.
     if !agent_bash::process::is_known_directory(Path::new("/")) {
         assert!(!agent_bash::process::is_known_directory(Path::new("/tmp")));
         return;

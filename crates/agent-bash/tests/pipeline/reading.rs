@@ -1,4 +1,4 @@
-//! What the reading of a command changes: lifted filters, better tools, safe mode.
+//! What the analysis of a command changes: lifted filters, better tools, safe mode.
 
 use crate::scripted::{Scripted, builder, outcome, tool};
 use agent_bash::core::{Cancel, Ending, NoticeKind, Status, StreamId, Streams};
@@ -62,7 +62,7 @@ async fn a_failing_producer_shows_where_a_filter_was_lifted_and_an_answer_does_n
         ("make | tail -5", 1, 1),
         ("grep -rn x src | head -5", 1, 0),
         ("grep -rn x src | head -5", 2, 2),
-        // Nothing was lifted, so the code is the command's own.
+        // Nothing was lifted, so the exit code is the command's own.
         ("grep -rn x src", 1, 1),
     ] {
         let executor = Scripted::exits(code, b"");
@@ -179,7 +179,7 @@ async fn safe_mode_runs_in_bash_and_in_an_environment_that_runs_nothing_else() {
     assert_eq!(spec.env.get("GIT_OPTIONAL_LOCKS"), Some(OsStr::new("0")));
 }
 
-/// A shell of this name, that nobody will start.
+/// A shell with this name that is never started.
 fn shell_called(name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
@@ -195,7 +195,7 @@ async fn modes_and_paged_run_bash_whatever_shell_the_user_has_named() {
     for (profile, is_named) in [
         (&profiles::MODES, false),
         (&profiles::PAGED, false),
-        // The control: these leave it to the user.
+        // Control: with these the user may choose.
         (&profiles::STANDARD, true),
         (&profiles::WORKSPACE, true),
     ] {
@@ -218,7 +218,7 @@ async fn a_command_is_read_as_the_shell_reads_it_that_will_run_it() {
             tool = tool.shell(shell);
         }
         let tool = tool.build();
-        // In bash the first character of `x`, and a bracket: nothing that anybody loses.
+        // In bash this is the value of `$x` followed by a bracket expression, and harmless.
         let command = "rm -f $x[1]";
         let result = tool.execute(json!(command), &Cancel::new()).await;
         assert_eq!(executor.runs(), runs, "{}", result.text);

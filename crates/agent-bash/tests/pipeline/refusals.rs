@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Runs the call under `change`, and says whether anything was started.
+/// Makes the call with a tool modified by `change`; returns whether anything was started.
 async fn call(
     input: Value,
     cancel: &Cancel,
@@ -54,7 +54,7 @@ async fn a_refused_call_starts_nothing_and_says_what_to_do() {
         assert_eq!(result.status, Status::NotStarted { reason: want });
         assert!(result.is_error);
     }
-    // The control: the same call without a fault runs.
+    // Control: the same call without the fault runs.
     let (result, started) = call(json!("x"), &Cancel::new(), BashToolBuilder::build).await;
     assert_eq!((started, result.text.as_str()), (true, "ran"));
 }
@@ -103,7 +103,7 @@ async fn a_missing_shell_is_said_by_the_call() {
     );
 }
 
-/// Denies what has the word `secret` in it, and remembers what it was asked.
+/// Denies commands that contain `secret`, and records what it was asked.
 #[derive(Default)]
 struct Host {
     asked: Mutex<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Which calls run on a terminal, and what is different then.
+//! Which calls run on a terminal, and what differs there.
 
 use crate::scripted::{Scripted, Stopped, outcome};
 use agent_bash::core::{
@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A tool with a terminal, in an environment; and the two who run its commands: without and on a terminal.
+/// A tool with a terminal, in an environment; and the executors without and with a terminal.
 fn tool(
     profile: &Profile,
     env: &[(&str, &str)],
@@ -40,7 +40,7 @@ async fn a_terminal_that_a_call_brings_is_used_unless_terminals_are_forbidden() 
     let none: &[(&str, &str)] = &[];
     for (env, is_allowed) in [(none, true), (&[("AGENT_BASH_NO_PTY", "1")], false)] {
         let brought = Scripted::exits(0, b"typed\r\n");
-        // The tool itself offers none: its profile may not use one.
+        // The tool offers none, because its profile does not allow it.
         let (tool, plain) = tool(&profiles::MODES, env, &Scripted::exits(0, b""), |builder| {
             builder
         });
@@ -181,7 +181,7 @@ async fn programs_find_a_terminal_in_their_environment() {
             .map(|value| value.to_string_lossy().into_owned())
     };
     assert_eq!(value("TERM").as_deref(), Some("xterm-256color"));
-    // Nobody answers questions there either.
+    // Nobody answers a pager's prompts there, either.
     assert_eq!(value("PAGER").as_deref(), Some("cat"));
     assert_eq!(value("GIT_TERMINAL_PROMPT").as_deref(), Some("0"));
 }

@@ -58,7 +58,7 @@ pub(crate) enum ArtifactAction {
         pattern: String,
         /// Its number, its link (`artifact://3`), or its path.
         id: String,
-        /// Lines shown around each match.
+        /// Lines of context around each match.
         #[arg(long, short = 'C', value_name = "N", default_value_t = 0)]
         context: usize,
         /// Search from this line on.

@@ -42,17 +42,17 @@ pub struct JobOutput {
     pub bytes: Vec<u8>,
     /// Where it begins, in bytes from the beginning of the output.
     pub from: u64,
-    /// Where the next part begins.
+    /// Offset where the next part begins.
     pub next: u64,
-    /// Nothing follows now …
+    /// Whether this is the end of the output so far.
     pub at_end: bool,
-    /// … and nothing will: the job has ended, and nobody holds its output any longer.
+    /// Whether this is the end for good: the job has ended and nothing holds its output open any more.
     pub complete: bool,
     /// The job, as it was before this was read.
     pub job: Job,
 }
 
-/// Bytes read at once.
+/// Read buffer size.
 const BUFFER: usize = 64 * 1024;
 
 /// Reads a part.

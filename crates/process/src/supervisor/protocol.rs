@@ -92,7 +92,7 @@ pub enum Event {
     },
     /// No shell was started.
     StartFailed {
-        /// The system's reason.
+        /// The system's error.
         reason: String,
     },
     /// The shell has ended.
@@ -132,7 +132,7 @@ pub enum Event {
     Detached,
     /// There is no job, and its script will not run.
     DetachFailed {
-        /// The system's reason.
+        /// The system's error.
         reason: String,
     },
     /// The job has ended.

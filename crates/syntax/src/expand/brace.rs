@@ -3,24 +3,23 @@
 use super::super::ast::Part;
 use super::super::value::HOLE;
 
-/// Most words one brace expression may make here; a longer range is cut, because its members are of
-/// one kind.
+/// Limit of words from one brace expression; a longer range is cut, as its members are all alike.
 const MAX_WORDS: usize = 128;
 
-/// Deepest nesting of braces that is expanded.
+/// Maximum nesting of braces that is expanded.
 const MAX_DEPTH: usize = 6;
 
-/// Most opening braces in a word; a word with more is unknown.
+/// Maximum number of opening braces in a word; a word with more is unknown.
 const MAX_BRACES: usize = 24;
 
-/// A part cut into single bare characters, so that braces can be found among quoted parts.
+/// A part split into single unquoted characters, so that braces are found between quoted parts.
 #[derive(Clone)]
 enum Atom {
     Char(char),
     Part(Part),
 }
 
-/// The words that a word with braces stands for; the word itself if it has none.
+/// The words that a word with braces expands to; the word itself if it has none.
 pub(super) fn expand(parts: &[Part]) -> Vec<Vec<Part>> {
     let braced = parts
         .iter()
@@ -88,7 +87,7 @@ fn expand_atoms(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
     out
 }
 
-/// The first brace expression: where it begins and ends, and what it stands for.
+/// The first brace expression: where it begins and ends, and what it expands to.
 fn first_brace(atoms: &[Atom]) -> Option<(usize, usize, Vec<Vec<Atom>>)> {
     for start in 0..atoms.len() {
         if !is(&atoms[start], '{') {

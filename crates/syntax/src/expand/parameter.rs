@@ -10,7 +10,7 @@ use super::Expansion;
 use crate::Dialect;
 
 impl Machine<'_> {
-    /// What a parameter comes to.
+    /// Expands a parameter.
     pub(in super::super) fn parameter(
         &mut self,
         param: &Param,
@@ -68,7 +68,7 @@ impl Machine<'_> {
         Expansion::One(self.operate(param, &name, value, st))
     }
 
-    /// The name that `${!name}` leads to.
+    /// The name that `${!name}` refers to.
     fn indirect(&mut self, name: &str, st: &mut State) -> Option<String> {
         self.variable(name, None, st)?
             .literal()
@@ -86,7 +86,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The value of a parameter that is known; `None` if this script never set it.
+    /// The value of a known parameter; `None` if this script never set it.
     fn variable(&mut self, name: &str, index: Option<&Value>, st: &State) -> Option<Value> {
         if let Ok(number) = name.parse::<usize>() {
             let values = st.arguments()?;
@@ -122,7 +122,7 @@ impl Machine<'_> {
             Slot::Array(values) => match index {
                 None => Some(values.first().cloned().unwrap_or_default()),
                 Some(index) => match index.literal().and_then(|text| text.parse::<i64>().ok()) {
-                    // zsh counts from 1, unless it is told otherwise.
+                    // zsh counts from 1 by default.
                     Some(_) if st.dialect == Dialect::Zsh => self.choose_element(values).cloned(),
                     Some(at) if at >= 0 => {
                         Some(values.get(at as usize).cloned().unwrap_or_default())
@@ -131,7 +131,7 @@ impl Machine<'_> {
                         .len()
                         .checked_sub(at.unsigned_abs() as usize)
                         .map(|at| values[at].clone()),
-                    // A key: each of the elements, one after the other.
+                    // An unknown key: each of the elements in turn.
                     None if several => None,
                     None => self.choose_element(values).cloned(),
                 },
@@ -146,7 +146,7 @@ impl Machine<'_> {
         let mut value = Value::default();
         for part in &param.operand {
             match part {
-                // Glob characters are alive in the operand of a pattern operator.
+                // Glob characters are active in the operand of a pattern operator.
                 Part::Bare(text) => pattern::push_globbed(&mut value, text),
                 other => {
                     let next = self.single_part(other, st);
@@ -220,7 +220,7 @@ impl Machine<'_> {
         let Some((from, len)) = bounds.literal().and_then(read_bounds) else {
             return values.to_vec();
         };
-        // Positional parameters count from 1 here; taking one more on the left errs on the safe side.
+        // Positional parameters count from 1 here; including one more on the left is on the safe side.
         let from = usize::try_from(from)
             .unwrap_or(0)
             .saturating_sub(1)
@@ -232,7 +232,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a name alone stands for all elements of an array.
+/// Whether the bare name means all elements of an array.
 fn is_list_in_zsh(param: &Param, st: &State) -> bool {
     st.dialect == Dialect::Zsh
         && param.index.is_none()
@@ -281,7 +281,7 @@ fn substring(text: &str, bounds: &str) -> Value {
 /// Removal, replacement and case operators on known text.
 fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
     let Some(text) = value.literal() else {
-        // What is cut off an unknown text leaves an unknown text.
+        // Trimming an unknown text leaves an unknown text.
         return if operator.is_empty() || value.zsh_only().is_some() {
             value.clone()
         } else {
@@ -333,7 +333,7 @@ fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
 
 /// The text without the shortest or longest matching prefix or suffix.
 fn trimmed(text: &str, pattern: &str, operator: &str) -> Value {
-    // Long texts are not cut at every place: that would be quadratic.
+    // Trying every position of a long text would be quadratic.
     if text.len() > 4096 {
         return Value::unknown(Why::Limit);
     }
@@ -353,7 +353,7 @@ fn trimmed(text: &str, pattern: &str, operator: &str) -> Value {
             (tail, head)
         };
         if pattern::matches(pattern, tried) {
-            // `${HOME%/*}`: what is left of `/root` is what stands in front of the slash.
+            // `${HOME%/*}`: for `/root` this leaves what is before the slash, which is empty.
             let root = kept.is_empty() && text.starts_with('/') && operator.starts_with('%');
             return Value::text(if root { "/" } else { kept });
         }

@@ -7,7 +7,7 @@ use super::super::mend::Edit;
 use super::{Problem, Reader};
 
 impl Reader<'_> {
-    /// The compound command that begins here, without the redirections behind it.
+    /// The compound command that begins here, without the redirections after it.
     pub(super) fn compound_kind(&mut self) -> Option<Kind> {
         if self.byte(0) == Some(b'(') {
             return Some(self.parenthesis());
@@ -99,7 +99,7 @@ impl Reader<'_> {
         Kind::While { condition, body }
     }
 
-    /// `do … done`, or the `{ … }` that bash also takes behind `for`.
+    /// `do … done`, or the `{ … }` that bash also accepts after `for`.
     fn loop_body(&mut self) -> List {
         self.skip_newlines();
         let start = self.pos;
@@ -237,7 +237,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `name ( )` and the body behind it, when the word just read is followed by parentheses.
+    /// `name ( )` and the function body, if the word just read is followed by parentheses.
     pub(super) fn function_after(&mut self, name: &str, start: usize) -> Option<Command> {
         let back = self.pos;
         self.skip_blanks();
@@ -256,7 +256,7 @@ impl Reader<'_> {
         })))
     }
 
-    /// `[[ … ]]`: its words, with the operators left out.
+    /// `[[ … ]]`: its words, without the operators.
     fn condition(&mut self) -> Kind {
         let mut words = Vec::new();
         loop {
@@ -288,7 +288,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The word behind `=~`, in which parentheses and bars are ordinary.
+    /// The word after `=~`, in which parentheses and bars are ordinary characters.
     fn regex(&mut self) -> Word {
         let start = self.pos;
         let mut parts: Vec<Part> = Vec::new();
@@ -315,7 +315,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `coproc [NAME] command`; a name only stands before a compound command.
+    /// `coproc [NAME] command`; a name is only allowed before a compound command.
     fn coprocess(&mut self) -> Kind {
         self.edits
             .push(Edit::blank(self.pos - "coproc".len(), self.pos));

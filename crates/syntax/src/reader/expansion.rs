@@ -1,4 +1,4 @@
-//! What a `$` or a backtick begins inside a word: parameters, substitutions, arithmetic.
+//! Expansions inside a word, introduced by `$` or a backtick: parameters, substitutions, arithmetic.
 
 use std::rc::Rc;
 
@@ -7,14 +7,14 @@ use super::super::escape;
 use super::parts::{Parts, plain_param};
 use super::{Origin, Problem, Reader};
 
-/// Operators behind a parameter's name, longest first.
+/// Operators after a parameter's name, longest first.
 const OPERATORS: [&str; 23] = [
     ":-", ":=", ":?", ":+", "##", "%%", "//", "/#", "/%", "^^", ",,", "~~", "-", "=", "?", "+",
     "#", "%", "/", "^", ",", "@", ":",
 ];
 
 impl Reader<'_> {
-    /// `` `…` ``: the inside loses one level of backslashes and is then a script of its own.
+    /// `` `…` ``: its contents lose one level of backslashes and are then a script of their own.
     pub(super) fn backtick(&mut self, parts: &mut Parts, quoted: bool) {
         self.pos += 1;
         let start = self.pos;
@@ -54,9 +54,9 @@ impl Reader<'_> {
         });
     }
 
-    /// The list of a `$( … )` or `<( … )` whose opening has been taken, up to and with the `)`.
+    /// The commands of a `$( … )` or `<( … )` after its opening, through the closing `)`.
     pub(super) fn substitution(&mut self) -> Rc<List> {
-        // Heredocs waiting outside wait for a newline outside; those left over inside join them.
+        // Outer heredocs wait for an outer newline; heredocs left over inside are added to them.
         let waiting = std::mem::take(&mut self.pending);
         let list = self.deeper(|reader| {
             reader.substitutions += 1;
@@ -149,7 +149,7 @@ impl Reader<'_> {
         name
     }
 
-    /// `${ … }`, the opening taken.
+    /// `${ … }`, after its opening.
     pub(super) fn braced(&mut self, quoted: bool) -> Part {
         // `${ command; }` of bash 5.3.
         if matches!(self.byte(0), Some(b' ' | b'\t' | b'\n' | b'|')) {
@@ -208,7 +208,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Everything up to and with the closing brace.
+    /// Everything through the closing brace.
     pub(super) fn braced_operand(&mut self, quoted: bool, keeps_single_quotes: bool) -> Vec<Part> {
         let mut parts = Parts::default();
         loop {
@@ -239,7 +239,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The inside of `[ … ]`, up to and with the closing bracket.
+    /// The contents of `[ … ]`, through the closing bracket.
     pub(super) fn bracketed(&mut self, quoted: bool) -> Vec<Part> {
         let mut parts = Parts::default();
         let mut open = 0_usize;
@@ -271,8 +271,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the `))` stands that closes the arithmetic beginning at `from`; `None` if what stands
-    /// there is a subshell in a subshell after all.
+    /// Position of the `))` that closes the arithmetic beginning at `from`; `None` if it is nested subshells
+    /// instead.
     pub(super) fn arithmetic_extent(&self, from: usize) -> Option<usize> {
         let mut open = 0_usize;
         let mut at = from;

@@ -1,6 +1,6 @@
-//! Heredoc bodies: where they begin, where they end, what is alive in them.
+//! Heredoc bodies: where they begin, where they end, what is expanded in them.
 //!
-//! The redirection itself is read with the others; the body waits for the next newline.
+//! The redirection itself is parsed like any other; the body starts after the next newline.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -18,7 +18,7 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// From the delimiter as it is written.
+    /// From the delimiter as written.
     pub(super) fn new(written: &str, strip: bool) -> Self {
         let (delimiter, literal) = dequote(written);
         Pending {
@@ -38,7 +38,7 @@ impl Pending {
     }
 }
 
-/// The delimiter without its quoting, and whether there was any.
+/// The delimiter unquoted, and whether it was quoted.
 fn dequote(written: &str) -> (String, bool) {
     let mut out = String::new();
     let mut quoted = false;
@@ -68,16 +68,16 @@ fn dequote(written: &str) -> (String, bool) {
     (out, quoted)
 }
 
-/// A body as it was found.
+/// A body as found.
 struct Body {
     text: String,
-    /// It stands in the script byte for byte: no tab and no continuation was taken out.
+    /// It is identical to the script byte for byte: no tabs or continuations were removed.
     plain: bool,
     end: usize,
 }
 
 impl Reader<'_> {
-    /// Takes the bodies of all waiting heredocs, beginning at this place.
+    /// Reads the bodies of all pending heredocs, starting here.
     pub(super) fn take_heredocs(&mut self) {
         for pending in std::mem::take(&mut self.pending) {
             let start = self.pos;
@@ -100,7 +100,7 @@ impl Reader<'_> {
                 }
                 parts
             };
-            // Each body is filled once: it belongs to one redirection.
+            // Cannot fail: each body belongs to one redirection and is set once.
             let _ = pending.body.set(parts);
         }
     }
@@ -141,8 +141,8 @@ impl Reader<'_> {
         }
     }
 
-    /// If the line ends the heredoc: how many bytes of it are left to read. In a command
-    /// substitution bash lets the closing parenthesis follow on the same line.
+    /// If the line ends the heredoc, how many bytes of it to consume. In a command substitution, bash allows the
+    /// closing parenthesis on the same line.
     fn delimiter_line(&self, line: &str, delimiter: &str) -> Option<usize> {
         let rest = line.strip_prefix(delimiter)?;
         match rest {

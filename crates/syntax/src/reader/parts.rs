@@ -49,7 +49,7 @@ impl Parts {
         matches!(self.0.last(), Some(Part::Bare(text)) if text.ends_with(['?', '*', '+', '@', '!']))
     }
 
-    /// `name=` or `name+=` and nothing else so far, as an argument of `declare`.
+    /// Exactly `name=` or `name+=` so far, as an argument of `declare`.
     pub(super) fn is_array_assignment(&self) -> bool {
         match self.0.as_slice() {
             [Part::Bare(text)] => text.strip_suffix('=').is_some_and(|name| {

@@ -1,4 +1,4 @@
-//! Redirections: the descriptor, the operator, and the word or heredoc behind it.
+//! Redirections: descriptor, operator, and the word or heredoc after it.
 
 use super::super::ast::{Redir, RedirOp};
 use super::super::mend::Edit;
@@ -78,12 +78,12 @@ impl Reader<'_> {
         }
         let written = self.text.get(self.pos..self.pos + digits).unwrap_or("");
         self.pos += len;
-        // A descriptor in a variable (`{fd}>`) is none of the standard ones.
+        // A descriptor held in a variable (`{fd}>`) is never a standard one.
         Some(written.parse().unwrap_or(10))
     }
 
     fn redirection_operator(&self) -> Option<(RedirOp, usize, bool)> {
-        // Longest first; the flag says whether leading tabs are taken off a heredoc's body.
+        // Longest first; the flag says whether leading tabs are removed from a heredoc's body.
         const OPERATORS: [(&str, RedirOp, bool); 13] = [
             ("<<<", RedirOp::HereString, false),
             ("<<-", RedirOp::Heredoc, true),

@@ -5,7 +5,7 @@ use super::parts::Parts;
 use super::{Origin, Problem, Reader};
 
 impl Reader<'_> {
-    /// The word that begins here, if one does.
+    /// The word that begins here, if any.
     pub(super) fn word(&mut self) -> Option<Word> {
         let start = self.pos;
         let mut parts = Parts::default();
@@ -45,7 +45,7 @@ impl Reader<'_> {
         })
     }
 
-    /// One quoted stretch, expansion, or run of plain bytes outside double quotes.
+    /// A quoted stretch, an expansion, or a run of ordinary bytes outside double quotes.
     pub(super) fn piece(&mut self, parts: &mut Parts, braces: bool) {
         match self.byte(0) {
             Some(b'\\') => {
@@ -87,7 +87,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The character here, taken; empty at the end.
+    /// Consumes one character; empty at the end.
     pub(super) fn character(&mut self) -> String {
         let Some(c) = self
             .text
@@ -100,7 +100,7 @@ impl Reader<'_> {
         c.to_string()
     }
 
-    /// The inside of double quotes, up to and with the closing one.
+    /// The contents of double quotes, through the closing one.
     pub(super) fn double_quoted(&mut self, parts: &mut Parts) {
         parts.quoted("");
         let closed = self.deeper(|reader| reader.quoted_until(parts, Some(b'"')));
@@ -109,7 +109,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Text as in double quotes, up to `close` (taken) or the end; whether `close` was met.
+    /// Text as in double quotes, through `close` or to the end; returns whether `close` was found.
     fn quoted_until(&mut self, parts: &mut Parts, close: Option<u8>) -> bool {
         loop {
             let Some(byte) = self.byte(0) else {
@@ -148,14 +148,14 @@ impl Reader<'_> {
         }
     }
 
-    /// The whole text as the body of a heredoc.
+    /// The whole text as a heredoc body.
     pub(super) fn heredoc_parts(&mut self) -> Vec<Part> {
         let mut parts = Parts::default();
         self.quoted_until(&mut parts, None);
         parts.finish()
     }
 
-    /// What stands between two places, read as in double quotes (arithmetic, subscripts).
+    /// The text between two positions, parsed as in double quotes (arithmetic, subscripts).
     pub(super) fn parts_of(&mut self, start: usize, end: usize) -> Vec<Part> {
         let text = self.text.get(start..end).unwrap_or("");
         let origin = match self.origin {
@@ -171,7 +171,7 @@ impl Reader<'_> {
         parts
     }
 
-    /// The `( … )` of `?( … )` and its like, with everything in it kept as one bare pattern.
+    /// The `( … )` of `?( … )` and similar, kept as one unquoted pattern.
     pub(super) fn balanced(&mut self, parts: &mut Parts) {
         let mut open = 0_usize;
         loop {
@@ -216,7 +216,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `NAME=…` at this place, if assignments may stand here.
+    /// `NAME=…` at this place, if an assignment is allowed.
     pub(super) fn assignment(&mut self, allowed: bool) -> Option<Assign> {
         if !allowed
             || !self
@@ -269,7 +269,7 @@ impl Reader<'_> {
         })
     }
 
-    /// How long the `[ … ]` here is; 0 if it has no end on this line.
+    /// Length of the `[ … ]` here; 0 if it is not closed on this line.
     fn subscript_len(&self) -> usize {
         let mut open = 0_usize;
         for (at, byte) in self.rest().iter().enumerate() {

@@ -1,15 +1,15 @@
-//! What zsh alone has, where the text is zsh's: told from what both shells read alike, and kept as it is written. Without
-//! zsh every function here answers that there is nothing of the kind.
+//! Syntax that only zsh has, recognised if the text is zsh and kept as written. For bash, every function here finds
+//! nothing.
 //!
-//! Compound commands that only zsh has (short loops, `always`, anonymous functions) are not told: to us they are syntax
-//! errors, and the walk notes the pipeline in which one stands.
+//! Compound commands that only zsh has (short loops, `always`, anonymous functions) are not recognised: they are
+//! syntax errors to us, and the walk records the pipeline that contains them.
 
 use super::super::ast::{Part, RedirOp, Word};
 use super::Reader;
 use super::parts::Parts;
 use crate::Dialect;
 
-/// Letters behind `$name:` that change the value (`:h`, `:t`, …), and those that repeat the letter behind them.
+/// Letters after `$name:` that change the value (`:h`, `:t`, …), and those that repeat the letter after them.
 const MODIFIERS: &[u8] = b"aAcehlPqQrstu&";
 const REPEATS: &[u8] = b"gfFwW";
 
@@ -18,13 +18,13 @@ impl Reader<'_> {
         self.dialect == Dialect::Zsh
     }
 
-    /// What was read since `start`, with the parts in it.
+    /// Everything read since `start`, with the given parts in it.
     fn zsh_part(&self, start: usize, inside: Vec<Part>) -> Part {
         let text = self.text.get(start..self.pos).unwrap_or("").to_owned();
         Part::Zsh { text, inside }
     }
 
-    /// A word of a simple command. `=rm` in front of all others is rm, by its path.
+    /// A word of a simple command. `=rm` as the first word means the path of rm.
     pub(super) fn command_word(&mut self, is_first: bool) -> Option<Word> {
         let named = |byte: u8| byte.is_ascii_alphanumeric() || b"_./".contains(&byte);
         if is_first
@@ -37,7 +37,7 @@ impl Reader<'_> {
         self.word()
     }
 
-    /// `repeat N {`: without the brace it is a command like any other that runs its arguments.
+    /// `repeat N {`; without the brace it is an ordinary command that runs its arguments.
     pub(super) fn at_repeated_group(&self) -> bool {
         if !self.is_zsh() || self.keyword() != "repeat" {
             return false;
@@ -50,7 +50,7 @@ impl Reader<'_> {
         words.nth(2).is_some_and(|word| word.starts_with(b"{"))
     }
 
-    /// `=name` and `=( … )` where a word begins, `( … )` and `<1-5>` in it.
+    /// `=name` and `=( … )` at the start of a word, `( … )` and `<1-5>` inside it.
     pub(super) fn zsh_in_word(&mut self, parts: &mut Parts) -> bool {
         if !self.is_zsh() {
             return false;
@@ -71,7 +71,7 @@ impl Reader<'_> {
                 self.pos += 1;
                 parts.push(self.zsh_part(start, Vec::new()));
             }
-            // `name()` is a function, `name=( … )` an array.
+            // `name()` is a function definition, `name=( … )` an array.
             Some(b'(')
                 if !parts.is_empty()
                     && !parts.is_array_assignment()
@@ -95,7 +95,7 @@ impl Reader<'_> {
         true
     }
 
-    /// `<1-5>`, `<->`: any number between these.
+    /// `<1-5>`, `<->`: a numeric range.
     pub(super) fn at_numeric_glob(&self) -> bool {
         let Some(rest) = self.rest().strip_prefix(b"<") else {
             return false;
@@ -107,7 +107,7 @@ impl Reader<'_> {
             && rest.get(from + 1 + digits(&rest[from + 1..])) == Some(&b'>')
     }
 
-    /// Redirections in spite of `noclobber`, which bash spells `>|` only.
+    /// Redirections that override `noclobber`; bash only has `>|`.
     pub(super) fn zsh_redirection(&self) -> Option<(RedirOp, usize)> {
         const OPERATORS: [(&str, RedirOp); 5] = [
             ("&>>", RedirOp::AppendBoth),
@@ -121,14 +121,14 @@ impl Reader<'_> {
         (self.is_zsh() && insists).then_some((*op, text.len() + 1))
     }
 
-    /// `&!` and `&|`, of which the `&` has been taken.
+    /// `&!` and `&|`, after the `&`.
     pub(super) fn skip_disown(&mut self) {
         if self.is_zsh() && matches!(self.byte(0), Some(b'!' | b'|')) {
             self.pos += 1;
         }
     }
 
-    /// `$=name`, `${(flags)name}`, `${${…}…}`: an expansion whose first characters only zsh knows.
+    /// `$=name`, `${(flags)name}`, `${${…}…}`: expansions whose first characters only zsh accepts.
     pub(super) fn zsh_expansion(&mut self, quoted: bool) -> Option<Part> {
         if !self.is_zsh() {
             return None;
@@ -169,13 +169,13 @@ impl Reader<'_> {
         Some(self.zsh_rest(start, quoted))
     }
 
-    /// What is left of a `${ … }` that began at `start`.
+    /// The rest of a `${ … }` that began at `start`.
     pub(super) fn zsh_rest(&mut self, start: usize, quoted: bool) -> Part {
         let inside = self.deeper(|reader| reader.braced_operand(quoted, false));
         self.zsh_part(start, inside)
     }
 
-    /// `$name[…]` and `$name:h`, behind the name of an expansion that began at `start`.
+    /// `$name[…]` and `$name:h`, after the name of an expansion that began at `start`.
     pub(super) fn zsh_behind_name(&mut self, start: usize, quoted: bool) -> Option<Part> {
         if !self.is_zsh() {
             return None;
@@ -202,7 +202,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether what stands behind the name in `${name…}` means something to zsh alone: `:h`, `:#`, `:|`, `::=`, a second
+    /// Whether what follows the name in `${name…}` is only valid in zsh: `:h`, `:#`, `:|`, `::=`, a second
     /// subscript.
     pub(super) fn is_zsh_operator(&self, operator: &str) -> bool {
         let Some(next) = self.byte(0) else {

@@ -1,4 +1,4 @@
-//! Assignments: what a variable or an array holds afterwards, and what the shell runs of it by itself.
+//! Assignments: the resulting value of a variable or array, and values that the shell itself executes.
 
 use super::super::ast::{Assign, Part, Word};
 use super::super::state::{Slot, State};
@@ -6,13 +6,13 @@ use super::super::value::Value;
 use super::Machine;
 use crate::Dialect;
 
-/// What it costs to copy an element of an array.
+/// The cost of copying an array element.
 const COST_OF_AN_ELEMENT: usize = 16;
 
-/// How often the same value stands at the end of an array that a loop adds it to.
+/// How many equal values at the end of an array are kept when a loop keeps adding the same.
 const MAX_REPEATED: usize = 4;
 
-/// Adds an element, unless it is all that was added lately: what a loop goes on adding changes nothing more.
+/// Adds an element, unless the last few are all the same: further repetitions add no information.
 fn push_element(values: &mut Vec<Value>, value: Value) {
     let end = values.len().saturating_sub(MAX_REPEATED);
     if values.len() < MAX_REPEATED || values[end..].iter().any(|other| *other != value) {
@@ -21,7 +21,7 @@ fn push_element(values: &mut Vec<Value>, value: Value) {
 }
 
 impl Machine<'_> {
-    /// Sets what `NAME=value` says.
+    /// Performs `NAME=value`.
     pub(super) fn assign(&mut self, assign: &Assign, st: &mut State) {
         if let Some(index) = &assign.index {
             self.arithmetic(index, st);
@@ -55,7 +55,7 @@ impl Machine<'_> {
         );
     }
 
-    /// The values of a word of `( … )`. Of `[key]=value` the value is kept.
+    /// The values of a word in `( … )`. For `[key]=value`, the value.
     fn element(&mut self, word: &Word, st: &mut State) -> Vec<Value> {
         let keyed = matches!(word.parts.first(), Some(Part::Bare(text)) if text.starts_with('['));
         let end = word
@@ -69,14 +69,14 @@ impl Machine<'_> {
         let (true, Some((index, rest))) = (keyed, end) else {
             return self.fields(word, st);
         };
-        // What the key runs is followed.
+        // Follow the commands in the key.
         self.single(&word.parts[..index], st);
         let mut parts = vec![Part::Bare(rest)];
         parts.extend_from_slice(&word.parts[index + 1..]);
         vec![self.single(&parts, st)]
     }
 
-    /// Sets a variable, adds to it, or adds an element to an array.
+    /// Sets a variable, appends to it, or adds an element to an array.
     pub(super) fn set_variable(
         &mut self,
         name: &str,
@@ -103,13 +103,13 @@ impl Machine<'_> {
         st.set(name, slot);
     }
 
-    /// Variables whose value an interactive or tracing shell runs or expands.
+    /// Variables whose value an interactive or tracing shell executes or expands.
     pub(super) fn run_by_the_shell(&mut self, name: &str, value: &Value, st: &State) {
         match name {
             "PROMPT_COMMAND" => {
                 self.script(value, &mut st.clone());
             }
-            // Functions and aliases as elements of an array.
+            // Functions and aliases as array elements.
             "functions" | "aliases" | "galiases" | "saliases" if st.dialect == Dialect::Zsh => {
                 self.script(value, &mut st.clone());
             }

@@ -18,7 +18,7 @@ pub(super) fn declares(name: &str) -> bool {
 }
 
 impl Machine<'_> {
-    /// Runs a builtin; `None` if `name` is none that matters here.
+    /// Performs a builtin; `None` if `name` is not one that matters here.
     pub(super) fn builtin(&mut self, name: &str, call: &Call, st: &mut State) -> Option<Value> {
         match name {
             "cd" | "chdir" => Self::cd(call, st),
@@ -114,7 +114,7 @@ impl Machine<'_> {
         });
         let to = match operands.first() {
             None => st.home().map(Rc::from),
-            // `cd old new` of zsh: the present path with a part of it changed.
+            // zsh's `cd old new`: the current path with one part replaced.
             Some(_) if st.dialect == Dialect::Zsh && operands.len() > 1 => None,
             Some(value) if value.literal() == Some("-") => st.previous.clone(),
             Some(value) => value
@@ -124,7 +124,7 @@ impl Machine<'_> {
                 })
                 .map(|path| Rc::from(lexical(&absolute(path, st)))),
         };
-        // From wherever it may be: a whole path leads away from both.
+        // An absolute path leads away from both possible directories.
         st.otherwise = match (
             st.otherwise.take(),
             operands.first().and_then(Value::literal),
@@ -140,7 +140,7 @@ impl Machine<'_> {
     fn declare(&mut self, call: &Call, st: &mut State) {
         let values = call.values(1);
         self.subscripts(&values, st);
-        // `declare -n name=other`: the name stands for a variable that may yet change.
+        // `declare -n name=other`: a reference to a variable that may still change.
         let refers = values.iter().any(|value| {
             let text = value.prefix();
             text.starts_with('-') && text.contains('n')
@@ -156,7 +156,7 @@ impl Machine<'_> {
                 let name = text.split('=').next().unwrap_or(text);
                 st.export(name.trim_end_matches('+'));
             }
-            // The name is known even where the value is not.
+            // The name may be known even if the value is not.
             let prefix = value.prefix();
             let Some(at) = prefix.find('=') else { continue };
             let name = prefix[..at].trim_end_matches('+').to_owned();
@@ -202,7 +202,7 @@ impl Machine<'_> {
                 names.push(text.to_owned());
                 continue;
             };
-            // The first letter that takes a value ends the cluster: `-ra name`, `-rp prompt`, `-n1`.
+            // The first letter with a value ends the cluster: `-ra name`, `-rp prompt`, `-n1`.
             if let Some(at) = letters.find(['a', 'd', 'i', 'n', 'N', 'p', 't', 'u']) {
                 let attached = &letters[at + 1..];
                 let value = if attached.is_empty() {
@@ -221,7 +221,7 @@ impl Machine<'_> {
             Some(text) => text.split(&['\n', '\0']),
             None => vec![Value::unknown(Why::Input)],
         };
-        // `IFS=, read …` is for this command only.
+        // `IFS=, read …` applies to this command only.
         let given = call.env.iter().rfind(|(name, _)| name == "IFS");
         let separators: Vec<char> = match given {
             Some((_, value)) => value.script().chars().collect(),
@@ -299,7 +299,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether `CDPATH` may lead to another directory of that name.
+/// Whether `CDPATH` may lead to another directory with that name.
 fn elsewhere(path: &str, call: &Call, st: &State) -> bool {
     let from_here = path
         .split('/')

@@ -1,4 +1,4 @@
-//! Compound commands: every branch is taken, a loop is walked once for each value that is known.
+//! Compound commands: every branch is taken, and a loop is walked once per known value.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ impl Machine<'_> {
             self.piped = false;
         }
         let out = self.kind(&compound.kind, st);
-        // Without a redirection of its own, an `exec < file` in it holds for what follows.
+        // Without a redirection of its own, an `exec < file` inside applies to what follows.
         if redirected.stdin.is_some() {
             (st.stdin, self.piped) = outer;
         }
@@ -41,7 +41,7 @@ impl Machine<'_> {
                 let mut out = Value::default();
                 let mut met: Option<State> = None;
                 for (condition, body) in branches {
-                    // Whether a `cd` has failed is asked here.
+                    // This checks whether a `cd` has failed.
                     let otherwise = st.otherwise.clone();
                     out.extend(&self.list(condition, st));
                     let mut inner = st.clone();
@@ -62,7 +62,7 @@ impl Machine<'_> {
             }
             Kind::While { condition, body } => {
                 let mut out = Value::default();
-                // The second round sees what the first has assigned.
+                // The second round sees assignments of the first.
                 for _ in 0..2 {
                     let before = st.clone();
                     out.extend(&self.list(condition, st));
@@ -106,7 +106,7 @@ impl Machine<'_> {
                 self.single(&subject.parts, st);
                 let mut out = Value::default();
                 let mut met: Option<State> = None;
-                // Where an arm above goes on.
+                // The state in which an arm above falls through.
                 let mut above: Option<State> = None;
                 for arm in arms {
                     for pattern in &arm.patterns {
@@ -148,7 +148,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The fields of words, for each value that the variables in them may have.
+    /// The fields of words, for each possible value of the variables in them.
     fn every_choice(&mut self, words: &[Word], st: &mut State) -> Vec<Value> {
         let outer = (self.choice, self.rounds);
         (self.choice, self.rounds) = (0, 1);
@@ -156,7 +156,7 @@ impl Machine<'_> {
         while self.choice < self.rounds {
             for word in words {
                 for value in self.fields(word, st) {
-                    // Twice does no harm; it is only to keep a short list short.
+                    // Walking twice is harmless; this only keeps short lists short.
                     if self.choice == 0
                         || out.len() > MAX_SLOTS * MAX_SLOTS
                         || !out.contains(&value)
@@ -172,7 +172,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a condition ends with one command that must have succeeded for what follows, or, with `!`, failed.
+/// Whether a condition ends with a single command that must have succeeded (with `!`, failed) for what follows.
 fn asks(condition: &List, negated: bool) -> bool {
     condition
         .entries
@@ -180,7 +180,7 @@ fn asks(condition: &List, negated: bool) -> bool {
         .is_some_and(|entry| entry.link == Link::Next && entry.prefixed == negated)
 }
 
-/// `*)`: one of the arms up to it runs.
+/// `*)`: one of the arms up to this one always runs.
 fn takes_all(arm: &Arm) -> bool {
     let star = |word: &Word| matches!(word.parts.as_slice(), [Part::Bare(text)] if text == "*");
     arm.patterns.iter().any(star)
@@ -193,7 +193,7 @@ fn join(met: Option<State>, other: State) -> State {
     }
 }
 
-/// Output of which only a part is printed, or more than once.
+/// Output that may be printed partially or repeatedly.
 fn uncertain(out: Value) -> Value {
     if out.is_empty() {
         out

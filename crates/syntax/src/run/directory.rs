@@ -1,4 +1,4 @@
-//! Where the script is if a `cd` before has failed and nobody asked: still where it was.
+//! The possibility that an unchecked `cd` has failed: the script is then still in the previous directory.
 
 use std::rc::Rc;
 
@@ -6,10 +6,10 @@ use super::super::ast::{Command, Entry, Part};
 use super::super::state::State;
 use super::builtin::lexical;
 
-/// Where directories made for temporary files are, and what is always there.
+/// The usual places for temporary directories, which always exist.
 const ALWAYS: [&str; 3] = ["/", "/tmp", "/var/tmp"];
 
-/// Whether the entry is nothing but a change of directory.
+/// Whether the entry only changes the directory.
 pub(super) fn changes(entry: &Entry, st: &State) -> bool {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return false;
@@ -23,7 +23,8 @@ pub(super) fn changes(entry: &Entry, st: &State) -> bool {
         && !st.functions.contains_key(name)
 }
 
-/// Notes that the change to where `st` is now may have failed, so that it would still be where it was before.
+/// Records that the change to the directory of `st` may have failed, which would leave the script where it was
+/// before.
 pub(super) fn may_have_failed(before: &State, st: &mut State) {
     let there = st.cwd.as_deref().unwrap_or("");
     let up = before
@@ -39,7 +40,7 @@ pub(super) fn may_have_failed(before: &State, st: &mut State) {
     if st.exits_on_error || st.cwd.is_none() || is_there {
         return;
     }
-    // The first is the furthest from where the script wants to be.
+    // The first one is furthest from where the script wants to be.
     if st.otherwise.is_none() {
         st.otherwise.clone_from(&before.cwd);
     }
@@ -49,18 +50,18 @@ fn is_below(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
 
-/// The name by which it is kept among the files that the script has made a directory.
+/// The key under which a created directory is kept among the script's files.
 pub(super) fn made(directory: &str) -> String {
     format!("{}/", directory.trim_end_matches('/'))
 }
 
-/// Notes that there is a directory from here on.
+/// Records that a directory exists from here on.
 pub(super) fn make(path: &str, st: &mut State) {
     let path = made(&lexical(&super::absolute(path, st)));
     Rc::make_mut(&mut st.files).entry(path).or_default();
 }
 
-/// Where a command that has succeeded and one that has failed go on together: in the one directory or the other.
+/// Joins the states after success and failure of a command: one directory or the other.
 pub(super) fn meet(succeeded: State, failed: State) -> State {
     let places = match (&succeeded.cwd, &failed.cwd) {
         (Some(here), Some(there)) if here != there && !succeeded.ended && !failed.ended => {

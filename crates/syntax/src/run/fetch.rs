@@ -1,4 +1,4 @@
-//! Programs that fetch or decode: what they print is [`Why::Fetched`], and so are the files they write.
+//! Programs that download or decode: their output, and the files they write, are [`Why::Fetched`].
 
 use std::rc::Rc;
 
@@ -6,14 +6,14 @@ use super::super::state::State;
 use super::super::value::{Value, Why};
 use super::absolute;
 
-/// Programs whose output comes from elsewhere or was unreadable before.
+/// Programs whose output comes from elsewhere, or was encoded before.
 const SOURCES: [&str; 26] = [
     "curl", "wget", "aria2c", "http", "https", "xh", "fetch", "lynx", "nc", "ncat", "socat", "ftp",
     "ssh", "base64", "base32", "basenc", "openssl", "xxd", "gpg", "age", "uudecode", "gunzip",
     "zcat", "xzcat", "bzcat", "zstdcat",
 ];
 
-/// What a program prints that is not followed.
+/// The output of a program that is not interpreted.
 pub(super) fn unknown_output(name: &str, st: &State) -> Value {
     let passed_on = st.stdin.as_deref().is_some_and(Value::is_fetched);
     Value::unknown(if SOURCES.contains(&name) || passed_on {
@@ -23,18 +23,18 @@ pub(super) fn unknown_output(name: &str, st: &State) -> Value {
     })
 }
 
-/// A program that writes what it fetches into files.
+/// A program that downloads into files.
 struct Downloader {
     name: &'static str,
-    /// Options with the file's name: the letter, and the long name.
+    /// Options that name the file: letter and long name.
     into: (char, &'static str),
-    /// Options with the directory it is put into.
+    /// Options that name its directory: letter and long name.
     directory: (char, &'static str),
-    /// The letter, and the long name, for the name at the end of the address; without them that is so anyway.
+    /// Options (letter and long name) that take the file name from the URL; if `None`, that is the default.
     by_name: Option<(char, &'static str)>,
 }
 
-/// Stands for a letter no option has.
+/// Stands for a letter that no option has.
 const NONE: char = '\0';
 
 static DOWNLOADERS: [Downloader; 3] = [
@@ -58,7 +58,7 @@ static DOWNLOADERS: [Downloader; 3] = [
     },
 ];
 
-/// Notes the files that a program fetches: what they hold is not known.
+/// Records the files that a program downloads: their contents are unknown.
 pub(super) fn note(name: &str, values: &[Value], st: &mut State) {
     let files = match name {
         "scp" | "rsync" | "sftp" => copied(values),
@@ -128,7 +128,7 @@ impl Downloader {
     }
 }
 
-/// What `scp host:file there` makes: the target itself, and the file's name below it.
+/// What `scp host:file there` creates: the target itself, or the file's name below it.
 fn copied(values: &[Value]) -> Vec<String> {
     let operands: Vec<&str> = values
         .iter()
@@ -151,7 +151,7 @@ fn copied(values: &[Value]) -> Vec<String> {
     out
 }
 
-/// The name at the end of an address.
+/// The file name at the end of a URL.
 fn last_name(address: &str) -> String {
     let path = address.split(['?', '#']).next().unwrap_or(address);
     path.rsplit(['/', ':']).next().unwrap_or(path).to_owned()

@@ -1,27 +1,28 @@
 //! What `grep` leaves of a list of paths.
 //!
-//! A list as `find` prints it stands for all that is below a path. Of a list that is filtered by a name, only what has
-//! the name is left: no longer the path itself. `grep -l` prints names of the files it is given. Any other text is taken to pass as it is.
+//! A list printed by `find` represents everything below a path. After filtering by name, only matching files
+//! remain, and no longer the path itself. `grep -l` prints names of files among its arguments. Any other text is
+//! assumed to pass unchanged.
 
 use regex::RegexBuilder;
 
 use super::super::value::{Piece, Value};
 
-/// Longest pattern (bytes) that is tried.
+/// Longest pattern that is tried, in bytes.
 const MAX_PATTERN: usize = 200;
 
-/// Size (bytes) a compiled pattern may have.
+/// Size limit of a compiled pattern, in bytes.
 const MAX_COMPILED: usize = 64 * 1024;
 
-/// Names that may stand below a path, and that a filter must not let pass.
+/// Sample names that may exist below a path; a selective filter must not match them.
 const SAMPLES: [&str; 9] = [
     "", "/a", "/.git", "/.git/a", "/src", "/etc", "/usr", "/home", "/x.c",
 ];
 
-/// Stands for what is left.
+/// Represents what remains.
 const REST: &str = "(matching)";
 
-/// The lines of `text` that `grep` with these arguments lets through.
+/// The lines of `text` that pass `grep` with these arguments.
 pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
     let lines = text.split(&['\n', '\0']);
     if !lines.iter().all(is_path) {
@@ -33,7 +34,7 @@ pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
     let mut out = Value::default();
     for line in lines {
         let path = line.prefix().trim_end_matches('/');
-        // `ls` prints names without a directory in front.
+        // `ls` prints names without directories.
         let is_name = line.prefix().is_empty();
         let narrows = SAMPLES.iter().all(|sample| {
             let name = if is_name {
@@ -54,11 +55,11 @@ pub(super) fn grep(text: &Value, arguments: &[Value]) -> Value {
     out
 }
 
-/// Short options of `grep` without a value, and with one.
+/// Short options of `grep`, without and with a value.
 const FLAGS: &str = "lLrRiIEFGPwxnHhsZzaqcvobUyT";
 const VALUED: &str = "efmABCdD";
 
-/// Long options of `grep` without a value, and with one that may stand behind it.
+/// Long options of `grep`, without and with a separate value.
 const LONG_FLAGS: [&str; 10] = [
     "files-with-matches",
     "files-without-match",
@@ -80,8 +81,8 @@ const LONG_VALUED: [&str; 6] = [
     "max-count",
 ];
 
-/// What `grep -l` prints: names of the files it is given, or of files below them. `None` where it prints lines, or it
-/// cannot be told which words are files.
+/// The output of `grep -l`: names of its file arguments, or of files below them. `None` if it prints lines, or if
+/// the file arguments cannot be determined.
 pub(super) fn names(arguments: &[Value]) -> Option<Value> {
     let (mut lists, mut patterned, mut options) = (false, false, true);
     let mut operands = Vec::new();
@@ -134,7 +135,7 @@ pub(super) fn names(arguments: &[Value]) -> Option<Value> {
     Some(out)
 }
 
-/// Whether a line is a path, perhaps with `*` for all that is in it.
+/// Whether a line is a path, possibly with `*` for everything in it.
 fn is_path(line: &Value) -> bool {
     let path = |text: &str| {
         text.starts_with(['.', '/'])
@@ -148,7 +149,7 @@ fn is_path(line: &Value) -> bool {
     }
 }
 
-/// The one pattern, if nothing but lines with it are let through.
+/// The only pattern, if exactly the lines that match it pass.
 fn pattern(arguments: &[Value]) -> Option<regex::Regex> {
     let mut pattern = None;
     let (mut extended, mut fixed, mut ignores_case) = (false, false, false);
@@ -192,7 +193,7 @@ fn pattern(arguments: &[Value]) -> Option<regex::Regex> {
         .ok()
 }
 
-/// A basic regular expression as an extended one: what has a backslash there has none here, and the other way round.
+/// Converts a basic regular expression to an extended one, by swapping which operators need a backslash.
 fn basic(pattern: &str) -> String {
     let mut out = String::with_capacity(pattern.len() + 8);
     let mut chars = pattern.chars();

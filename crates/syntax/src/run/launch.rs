@@ -1,4 +1,4 @@
-//! What a command starts: wrappers, shells, `xargs`, `find -exec`, `parallel`, git's own hooks for it.
+//! Commands that start other commands: wrappers, shells, `xargs`, `find -exec`, `parallel`, git.
 
 mod each;
 mod git;
@@ -19,19 +19,19 @@ use crate::Dialect;
 
 pub use shell::Invocation;
 
-/// Shells, which run a script given to them by `-c`, as a file or on standard input.
+/// Shells: they run a script given with `-c`, as a file, or on stdin.
 const SHELLS: [&str; 12] = [
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "ksh93", "yash", "posh",
 ];
 
-/// Programs that a wrapper with options we do not know is searched for.
+/// Programs to look for in the arguments of a wrapper with unknown options.
 const SOUGHT: [&str; 26] = [
     "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python", "python3",
     "perl", "ruby", "node", "php", "bun", "deno", "lua", "awk", "sed", "tar", "make", "timeout",
     "nice", "unlink", "cat",
 ];
 
-/// Programs that such a wrapper is searched for where none of the others stands in its words.
+/// Programs to look for there if none of the others occurs.
 const SOUGHT_LAST: [&str; 34] = [
     "dd",
     "mkfs",
@@ -75,7 +75,7 @@ pub fn shell_name(name: &str) -> bool {
 }
 
 impl Machine<'_> {
-    /// Follows one program by name; returns what it prints.
+    /// Follows a program by name; returns its output.
     pub(super) fn program(&mut self, name: &str, call: &Call, st: &mut State) -> Value {
         if let Some(out) = self.builtin(name, call, st) {
             return out;
@@ -83,7 +83,7 @@ impl Machine<'_> {
         if shell_name(name) {
             return self.shell(name, call, st);
         }
-        // The builtins of zsh's module `zsh/files`.
+        // Builtins of the zsh module `zsh/files`.
         if let Some(name) = name.strip_prefix("zf_") {
             let mut words = call.words.to_vec();
             words[0].value = Value::text(name);
@@ -132,7 +132,7 @@ impl Machine<'_> {
                 continue;
             };
             let mut text = field.value.without_prefix(*skip);
-            // `env -S` takes further words as arguments of the command in its text.
+            // `env -S` appends further words to the command in its text.
             if name == "env" {
                 for value in call.values(at + 1) {
                     text.push_text(" ");
@@ -179,7 +179,7 @@ impl Machine<'_> {
                 let text = join(&call.values(at), " ");
                 let mut inner = st.clone();
                 if name == "ssh" {
-                    // Another machine: its directory and home are not ours.
+                    // On another machine; our directory and home mean nothing there.
                     inner.cwd = None;
                 }
                 Some(self.script_with(&text, Vec::new(), name, &inner))
@@ -189,7 +189,7 @@ impl Machine<'_> {
                 let found = (1..call.words.len())
                     .find(|at| SOUGHT.contains(&word(*at)) || shell_name(word(*at)))
                     .or_else(|| (1..call.words.len()).find(|at| SOUGHT_LAST.contains(&word(*at))));
-                // A whole command in one word, as `hyperfine 'rm -rf x'` takes it.
+                // A whole command in one word, as in `hyperfine 'rm -rf x'`.
                 for at in 1..call.words.len() {
                     let text = call.literal(at).unwrap_or("");
                     let first = text.split_whitespace().next().unwrap_or("");
@@ -202,7 +202,7 @@ impl Machine<'_> {
                 let mut words = call.words.get(found?..)?.to_vec();
                 let base = package(words[0].value.literal()?).to_owned();
                 words[0].value = Value::text(base);
-                // It has dashes in front of what is for the program.
+                // It puts dashes before the program's own options.
                 if name == "start-stop-daemon" && words.len() > 1 {
                     words.remove(1);
                 }
@@ -211,7 +211,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Programs that run later, or elsewhere, what stands on their standard input.
+    /// Programs that run the contents of their stdin later, or elsewhere.
     fn later(&mut self, name: &str, st: &State) {
         let Some(text) = st.stdin.as_deref().cloned() else {
             return;
@@ -221,12 +221,12 @@ impl Machine<'_> {
             return;
         }
         for line in text.split(&['\n']) {
-            // What `crontab -l` printed stands in front, on lines of its own.
+            // Output of `crontab -l` before it, on lines of its own.
             let ([Piece::Text(line)] | [Piece::Unknown { .. }, Piece::Text(line)]) = line.pieces()
             else {
                 continue;
             };
-            // Five fields of time, or one such as `@daily`.
+            // Five time fields, or one such as `@daily`.
             let fields = if line.starts_with('@') { 1 } else { 5 };
             let mut rest = line.as_str();
             for _ in 0..fields {
@@ -239,7 +239,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A shell: startup file, `-c`, script file or standard input.
+    /// A shell: startup file, `-c`, script file or stdin.
     fn shell(&mut self, name: &str, call: &Call, st: &State) -> Value {
         let st = &mut st.for_a_program();
         st.dialect = Dialect::of_shell(name);
@@ -287,7 +287,7 @@ impl Machine<'_> {
             Some(text) => {
                 let mut inner = st.clone();
                 inner.stdin = None;
-                // Behind `-s` all operands are the script's, otherwise the first is its name.
+                // With `-s` all operands are the script's arguments, otherwise the first one is its name.
                 let from = at + usize::from(!invocation.stdin);
                 self.script_with(&text, call.values(from), name, &inner)
             }
@@ -296,7 +296,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether a git command prints the names of files that git knows already, and no others.
+/// Whether a git command only prints names of tracked files.
 fn lists_tracked(call: &Call) -> bool {
     let git = Git::read(&call.words);
     let given = |options: &[&str]| {

@@ -1,4 +1,4 @@
-//! And-or lists and pipelines: what comes after what, and what one stage hands to the next.
+//! And-or lists and pipelines: their order, and what one stage passes to the next.
 
 use std::rc::Rc;
 
@@ -9,10 +9,10 @@ use super::{Machine, directory};
 use crate::Dialect;
 
 impl Machine<'_> {
-    /// Walks a list; returns what it prints.
+    /// Walks a list; returns its output.
     pub(super) fn list(&mut self, list: &List, st: &mut State) -> Value {
         let mut out = Value::default();
-        // Within an and-or list: the state if the last command that ran succeeded, and if it failed.
+        // Within an and-or list: the states if the last command succeeded, and if it failed.
         let mut failed: Option<State> = None;
         for (index, entry) in list.entries.iter().enumerate() {
             match entry.link {
@@ -82,9 +82,9 @@ impl Machine<'_> {
                         self.piped = true;
                     }
                     flowing = Some(self.command(stage, &mut inner));
-                    // Files written in a stage are there for whatever comes later.
+                    // Files written in a stage exist for everything that follows.
                     st.files = Rc::clone(&inner.files);
-                    // zsh runs the last one in the shell itself.
+                    // zsh runs the last stage in the shell itself.
                     if st.dialect == Dialect::Zsh && index + 1 == several.len() && !background {
                         inner.stdin.clone_from(&st.stdin);
                         *st = st.clone().join(inner);
@@ -97,7 +97,7 @@ impl Machine<'_> {
         out
     }
 
-    /// Walks one command; returns what it prints.
+    /// Walks a command; returns its output.
     pub(super) fn command(&mut self, command: &Command, st: &mut State) -> Value {
         self.nested(Value::unknown(Why::Limit), |machine| match command {
             Command::Simple(simple) => machine.simple(simple, st),
@@ -106,8 +106,8 @@ impl Machine<'_> {
     }
 }
 
-/// Behind `true` and `:` nothing goes on as if they had failed, behind `false` nothing as if it had succeeded. What stands
-/// there is looked at all the same.
+/// After `true` or `:` the failure path is dead, after `false` the success path. The commands there are looked at
+/// all the same.
 fn end_the_other(entry: &Entry, succeeded: &mut State, failed: &mut State) {
     let [Command::Simple(simple)] = entry.stages.as_slice() else {
         return;
@@ -133,7 +133,7 @@ fn end_the_other(entry: &Entry, succeeded: &mut State, failed: &mut State) {
     }
 }
 
-/// `head`, `tail` and pagers: what they are fed is only cut.
+/// `head`, `tail` and pagers: they only shorten their input.
 fn only_cuts(stage: &Command) -> bool {
     let Command::Simple(simple) = stage else {
         return false;

@@ -1,5 +1,5 @@
-//! What calling a function did the last few times, so that a body is walked once for each situation that makes
-//! a difference to it. Without that, functions that call functions cost as much as there are ways through them.
+//! Remembers recent calls of functions, so that a body is walked once per situation that makes a difference to it.
+//! Otherwise the cost of functions calling functions would grow with the number of paths through them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -10,36 +10,36 @@ use super::super::trace::{Known, Trace, holds, repeat};
 use super::super::value::Value;
 use super::Machine;
 
-/// Most situations that are remembered of a function.
+/// Limit of remembered situations per function.
 const MAX_SITUATIONS: usize = 16;
 
-/// The calls of each body, by its number.
+/// The calls of each function body, by its number.
 pub(super) type Memory = HashMap<usize, Vec<Remembered>>;
 
-/// A call that was walked.
+/// A remembered call.
 pub(super) struct Remembered {
-    /// Kept, so that its number is not given to another.
+    /// Kept alive so that its number is not reused.
     _body: Command,
-    /// The state it began with, without the variables.
+    /// The state before the call, without variables.
     before: State,
     surroundings: Surroundings,
     /// The bodies that were called in it.
     entered: BTreeSet<usize>,
-    /// Those of them that it stood in, sorted, if one of them was not entered again because of that.
+    /// Those of them that were already being walked, sorted, if recursion was cut off because of that.
     within: Option<Vec<usize>>,
     /// Whether it depends on the positional parameters.
     is_of_arguments: bool,
-    /// The variables it depends on, and those it has set.
+    /// The variables that it depends on, and those that it has set.
     looked_at: Known,
     set: Known,
     after: State,
     out: Value,
 }
 
-/// What of the machine itself makes a difference.
+/// The parts of the machine itself that make a difference.
 #[derive(PartialEq)]
 struct Surroundings {
-    /// Programs, not functions, that the call is started through.
+    /// Programs (not functions) through which the call is started.
     through: Vec<String>,
     expanding: Vec<String>,
     piped: bool,
@@ -47,12 +47,12 @@ struct Surroundings {
     dormant: bool,
 }
 
-/// A walk that is going on and may be remembered.
+/// A walk in progress that may be remembered.
 pub(super) struct Walk {
     before: State,
     surroundings: Surroundings,
     trace: Rc<Trace>,
-    /// Of the walk around it.
+    /// The trace of the enclosing walk.
     outer: Option<Rc<Trace>>,
     outer_entered: BTreeSet<usize>,
     recursions: u32,
@@ -74,7 +74,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Does what an earlier call in the same situation did; returns what it printed.
+    /// Repeats the effects of an earlier call in the same situation; returns its output.
     pub(super) fn recall(&mut self, body: &Command, st: &mut State) -> Option<Value> {
         let calls = self.memory.get(&body.identity())?;
         let surroundings = self.surroundings(st);
@@ -100,7 +100,7 @@ impl Machine<'_> {
         Some(call.out.clone())
     }
 
-    /// Which of these bodies are being walked, as often as they are.
+    /// Which of these bodies are being walked, with multiplicity.
     fn within(&self, entered: &BTreeSet<usize>) -> Vec<usize> {
         let all = self.calling.iter().copied();
         let mut bodies: Vec<usize> = all.filter(|body| entered.contains(body)).collect();
@@ -122,7 +122,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Ends the walk and remembers it, if its result depends on nothing else.
+    /// Ends the walk, and remembers it if its result depends on nothing else.
     pub(super) fn remember(&mut self, body: &Command, walk: Walk, out: &Value, st: &mut State) {
         let is_of_arguments = walk.trace.has_looked_at_arguments();
         let (looked_at, set) = walk.trace.end(st);
@@ -134,7 +134,7 @@ impl Machine<'_> {
             }
         }
         st.trace = walk.outer;
-        // What was cut short may get further from elsewhere.
+        // A walk that was cut short may get further in another context.
         if self.incomplete {
             return;
         }
@@ -166,7 +166,7 @@ fn without_variables(st: &State) -> State {
     }
 }
 
-/// Whether two states are the same in everything but variables and arguments.
+/// Whether two states are equal except for variables and arguments.
 fn same_but_for_variables(one: &State, other: &State) -> bool {
     fn same<T: PartialEq>(one: &Rc<T>, other: &Rc<T>) -> bool {
         Rc::ptr_eq(one, other) || one == other
@@ -174,7 +174,7 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
     fn bodies(functions: &BTreeMap<String, Command>) -> impl Iterator<Item = (&String, usize)> {
         functions.iter().map(|(name, body)| (name, body.identity()))
     }
-    // Every field by name: a new one makes a difference, too, until it is said that it does not.
+    // Destructured completely: a new field counts as a difference until stated otherwise.
     let State {
         dialect,
         vars: _,
@@ -188,7 +188,7 @@ fn same_but_for_variables(one: &State, other: &State) -> bool {
         functions,
         aliases,
         hashed,
-        // Asked about before.
+        // Compared separately before.
         positional: _,
         stdin,
         files,

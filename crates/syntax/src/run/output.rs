@@ -1,7 +1,7 @@
-//! What plain commands print: `echo`, `printf`, `pwd`, `cat` of known text, `mktemp`, …
+//! The output of simple commands: `echo`, `printf`, `pwd`, `cat` of known text, `mktemp`, …
 //!
-//! Whatever is not listed here prints something unknown. Filters that only leave lines out or
-//! reorder them are taken to pass everything on.
+//! The output of anything not listed here is unknown. Filters that only drop or reorder lines are assumed to pass
+//! everything.
 
 use super::super::escape::escapes;
 use super::super::expand::join;
@@ -15,10 +15,10 @@ use super::simple::Call;
 use super::{Machine, absolute};
 use crate::Dialect;
 
-/// A directory nobody else has, as `mktemp -d` makes it.
+/// A unique directory, as created by `mktemp -d`.
 pub(super) const FRESH: &str = "/tmp/fresh/mktemp";
 
-/// The programs of which something is known.
+/// The programs whose output is interpreted.
 const FOLLOWED: [&str; 30] = [
     "echo", "printf", "pwd", "mktemp", "cat", "tac", "sort", "uniq", "head", "tail", "grep", "tee",
     "realpath", "readlink", "dirname", "basename", "ls", "command", "which", "type", "yes",
@@ -26,7 +26,7 @@ const FOLLOWED: [&str; 30] = [
 ];
 
 impl Machine<'_> {
-    /// What `name` prints.
+    /// The output of `name`.
     pub(super) fn output(&mut self, name: &str, call: &Call, st: &mut State) -> Value {
         if !FOLLOWED.contains(&name) {
             fetch::note(name, &call.values(1), st);
@@ -120,7 +120,7 @@ impl Machine<'_> {
         Value::default()
     }
 
-    /// Filters: the text of the files named, or standard input.
+    /// Filters: the text of the named files, or stdin.
     fn pass_on(name: &str, values: &[Value], st: &mut State) -> Value {
         let stdin = || {
             st.stdin
@@ -164,7 +164,7 @@ fn is_option(value: &Value) -> bool {
         .is_some_and(|text| text.len() > 1 && text.starts_with('-'))
 }
 
-/// `escaped`: whether it takes backslashes for escapes without being told.
+/// `escaped`: whether backslash escapes are interpreted by default.
 fn echo(values: &[Value], mut escaped: bool) -> Value {
     let mut newline = true;
     let mut from = 0;
@@ -189,7 +189,7 @@ fn echo(values: &[Value], mut escaped: bool) -> Value {
     out
 }
 
-/// `printf`: the format is used again until the arguments are used up.
+/// `printf`: the format is reused until all arguments are consumed.
 fn formatted(format: &str, arguments: &[Value]) -> Value {
     let mut out = Value::default();
     let mut rest = arguments.iter();
@@ -231,7 +231,7 @@ fn formatted(format: &str, arguments: &[Value]) -> Value {
 }
 
 fn mktemp(values: &[Value]) -> Value {
-    // A template of its own below a directory that is known: `mktemp -d /x/y.XXXX`.
+    // A template in a known directory: `mktemp -d /x/y.XXXX`.
     let template = values
         .iter()
         .filter(|value| !is_option(value))

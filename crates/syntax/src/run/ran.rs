@@ -1,4 +1,4 @@
-//! What the walk writes down: commands with their words resolved.
+//! The results of the walk: commands with their words resolved.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,46 +9,45 @@ use super::builtin::lexical;
 use super::directory::made;
 use crate::Span;
 
-/// One command as it would run.
+/// A command as it would run.
 #[derive(Debug, Clone)]
 pub struct Ran {
-    /// The command word and its arguments; none where there are only redirections, by themselves or behind a
-    /// compound command.
+    /// The command name and its arguments; empty for redirections alone or after a compound command.
     pub words: Rc<[Field]>,
-    /// `NAME=value` in front of it, and what `env` adds.
+    /// `NAME=value` before it, and what `env` adds.
     pub env: Vec<(String, Value)>,
     /// Its redirections.
     pub redirections: Vec<Redirection>,
-    /// What it reads on standard input, where the script itself says so.
+    /// Its stdin, if the script itself provides it.
     pub stdin: Option<Rc<Value>>,
     /// Whether it is fed by a pipe.
     pub piped: bool,
-    /// Whether its output goes to another program or back into the script; `| head` and `| tail`, which
-    /// only cut it, do not count.
+    /// Whether its output goes to another program or back into the script; `| head` and `| tail`, which only
+    /// shorten it, do not count.
     pub feeds: bool,
-    /// The directory it runs in, where that is known.
+    /// Its working directory, if known.
     pub cwd: Option<Rc<str>>,
-    /// The directory it runs in instead if a `cd` before has failed and nobody asked.
+    /// Its working directory if an earlier, unchecked `cd` has failed.
     pub otherwise: Option<Rc<str>>,
-    /// The home directory at this point, where it is known.
+    /// The home directory at this point, if known.
     pub home: Option<Rc<str>>,
-    /// The programs it is started through, outermost first (`sudo`, `xargs`, `bash -c`, …).
+    /// The programs through which it is started, outermost first (`sudo`, `xargs`, `bash -c`, …).
     pub through: Vec<String>,
-    /// Where it stands in the script.
+    /// Its place in the script.
     pub span: Span,
-    /// It stands in a function nobody calls: what is unknown in it decides nothing.
+    /// It is in a function that is never called: unknown words are ignored in it.
     pub dormant: bool,
     /// The name is that of a function of the script, whose body is followed.
     pub is_function: bool,
     pub(super) files: Rc<BTreeMap<String, Value>>,
 }
 
-/// A resolved word and where it comes from.
+/// A resolved word and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
-    /// What it comes to.
+    /// Its value.
     pub value: Value,
-    /// The word it was made from.
+    /// The word it was expanded from.
     pub span: Span,
 }
 
@@ -57,21 +56,21 @@ pub struct Field {
 pub struct Redirection {
     /// The operator, as bash spells it without variants (`>`, `>>`, `<`, `<<`, `<<<`, `<>`, `>&`, `<&`, `&>`, `&>>`).
     pub operator: &'static str,
-    /// The descriptor written in front of it.
+    /// The descriptor written before it.
     pub fd: Option<u32>,
-    /// The file, descriptor or delimiter behind it.
+    /// The file, descriptor or delimiter after it.
     pub target: Value,
-    /// Where the target stands.
+    /// The target's place in the script.
     pub span: Span,
 }
 
 impl Redirection {
-    /// Whether something is written to its target.
+    /// Whether it writes to its target.
     pub fn writes(&self) -> bool {
         self.operator.contains('>') && !self.is_descriptor()
     }
 
-    /// Whether what the target held is lost.
+    /// Whether it destroys the target's previous contents.
     pub fn truncates(&self) -> bool {
         self.writes() && matches!(self.operator, ">" | ">&" | "&>")
     }
@@ -83,7 +82,7 @@ impl Redirection {
     }
 }
 
-/// Its words as a person would write them, but for quotes: what is not known as the variable, or as `<why>`.
+/// Its words as a person would write them, except for quoting; unknown parts as the variable, or as `<why>`.
 impl fmt::Display for Ran {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, word) in self.words.iter().enumerate() {
@@ -97,15 +96,15 @@ impl fmt::Display for Ran {
 }
 
 impl Ran {
-    /// The command's name: without directory, where it is known.
+    /// The command's name without directory, if known.
     pub fn name(&self) -> Option<&str> {
         let word = self.words.first()?.value.literal()?;
         Some(word.rsplit('/').next().unwrap_or(word))
     }
 
-    /// Whether another is this one again: whoever judges one has judged both.
+    /// Whether another command is equal, so that judging one of them is enough.
     pub(super) fn is_same(&self, other: &Ran) -> bool {
-        // Every field by name: a new one makes a difference, too, until it is said that it does not.
+        // Destructured completely: a new field counts as a difference until stated otherwise.
         let Ran {
             words,
             env,
@@ -136,7 +135,7 @@ impl Ran {
             && (Rc::ptr_eq(files, &other.files) || files == &other.files)
     }
 
-    /// What a file holds that the script has written, or that stands behind `<( … )`.
+    /// The contents of a file written by the script, or of a `<( … )`.
     pub fn file(&self, path: &Value) -> Option<&Value> {
         let name = path.literal()?;
         if matches!(name, "-" | "/dev/stdin" | "/dev/fd/0") {
@@ -149,7 +148,7 @@ impl Ran {
         self.files.get(&path)
     }
 
-    /// Whether the script has made this directory itself.
+    /// Whether the script itself has created this directory.
     pub fn has_made(&self, path: &Value) -> bool {
         let Some(name) = path.literal() else {
             return false;

@@ -1,4 +1,4 @@
-//! Redirections: where they lead, what a command reads through them, what a file of the script holds.
+//! Redirections: their targets, what a command reads through them, and the contents of files written by the script.
 
 use std::rc::Rc;
 
@@ -7,16 +7,16 @@ use super::super::state::State;
 use super::super::value::{Value, Why};
 use super::{Machine, Redirection, absolute};
 
-/// Standard input as a redirection sets it: its text, if that is known.
+/// Stdin as set by a redirection: its text, if known.
 pub(super) struct Input(pub(super) Option<Value>);
 
-/// What redirections of a command come to.
+/// The resolved redirections of a command.
 #[derive(Default)]
 pub(super) struct Redirected {
     pub(super) list: Vec<Redirection>,
-    /// What stands on standard input, if they set it.
+    /// Stdin, if they set it.
     pub(super) stdin: Option<Input>,
-    /// The file standard output goes to, if they set it.
+    /// The target of stdout, if they set it.
     pub(super) stdout: Option<Value>,
 }
 
@@ -86,7 +86,7 @@ impl Machine<'_> {
         out
     }
 
-    /// A heredoc's body: nothing is split or globbed in it.
+    /// A heredoc body: neither split nor globbed.
     fn body(&mut self, parts: &[Part], st: &mut State) -> Value {
         let mut value = Value::default();
         for part in parts {
@@ -96,7 +96,7 @@ impl Machine<'_> {
         value
     }
 
-    /// What a file holds, where this script has written it.
+    /// The contents of a file, if this script has written it.
     pub(super) fn file(path: &Value, st: &State) -> Option<Value> {
         let name = path.literal()?;
         if matches!(name, "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "-") {
@@ -112,12 +112,12 @@ impl Machine<'_> {
         st.files.get(&absolute(&name, st)).cloned()
     }
 
-    /// Where a command's output goes: into a file of the script, away, or to whoever listens.
+    /// Delivers a command's output: to a file of the script, nowhere, or to the reader of stdout.
     pub(super) fn deliver(out: Value, redirected: &Redirected, st: &mut State) -> Value {
         let Some(target) = &redirected.stdout else {
             return out;
         };
-        // A device or another descriptor is no file.
+        // A device or another descriptor is not a file.
         let digits = |name: &str| name.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         if let Some(name) = target.literal()
             && !name.starts_with("/dev/")
@@ -140,7 +140,7 @@ impl Machine<'_> {
     }
 }
 
-/// `>&1`, `> /dev/stdout`: where it goes already.
+/// `>&1`, `> /dev/stdout`: no change.
 fn is_stdout(target: &Value, operator: RedirOp) -> bool {
     match target.literal() {
         Some("1") => operator == RedirOp::DupWrite,

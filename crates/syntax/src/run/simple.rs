@@ -1,4 +1,4 @@
-//! Simple commands: expanding them, writing them down, and following what they start.
+//! Simple commands: expanding them, recording them, and following what they start.
 
 use std::rc::Rc;
 
@@ -11,26 +11,26 @@ use crate::Span;
 
 use super::{Field, Input, Machine, Ran, Redirected, Redirection, builtin};
 
-/// Programs whose names a glob in command position is tried against.
+/// Programs whose names are tried against a glob in command position.
 const GUESSED: [&str; 9] = [
     "rm", "git", "find", "bash", "sh", "env", "sudo", "xargs", "unlink",
 ];
 
-/// How often a function is entered again from within itself.
+/// Limit of recursive calls of a function.
 const MAX_RECURSION: usize = 3;
 
-/// What it costs, in bytes handled, to keep the state that a command begins with: something small, and a little for
-/// each variable, as those are copied when one is set.
+/// The cost, in bytes, of keeping the state before a command: a constant, and some per variable, as those are
+/// copied on write.
 const COST_OF_A_PARAMETER: usize = 64;
 const COST_OF_A_VARIABLE: usize = 1;
 
-/// What it costs to know a call again.
+/// The cost of recognising an earlier call.
 const COST_OF_A_CALL: usize = 128;
 
-/// With how many of the commands of the same place a new one is compared.
+/// With how many commands recorded at the same place a new one is compared.
 const MAX_COMPARED: usize = 16;
 
-/// A command whose words are resolved.
+/// A command with its words resolved.
 #[derive(Clone)]
 pub(super) struct Call {
     pub(super) words: Rc<[Field]>,
@@ -42,7 +42,7 @@ impl Call {
         self.words.get(index)?.value.literal()
     }
 
-    /// The same environment, other words.
+    /// The same environment with other words.
     pub(super) fn with_words(&self, words: Vec<Field>) -> Call {
         Call {
             words: words.into(),
@@ -61,10 +61,10 @@ impl Call {
 }
 
 impl Machine<'_> {
-    /// Walks a simple command, once for each value its variables may have.
+    /// Walks a simple command, once per possible value of its variables.
     pub(super) fn simple(&mut self, simple: &Simple, st: &mut State) -> Value {
         let outer = (self.choice, self.rounds, self.origin);
-        // Without a parameter there is nothing that could have several values.
+        // Without parameters there cannot be several values.
         let assigns = |assign: &Assign| assign.append || has_parameter(&assign.value);
         let redirects = |redir: &Redir| redir.body.is_some() || has_parameter(&redir.target);
         let before = simple.words.iter().any(has_parameter)
@@ -131,7 +131,7 @@ impl Machine<'_> {
             env,
         };
         let out = self.call(&call, &redirected, st);
-        // `exec < file` is for all that follows.
+        // `exec < file` applies to everything that follows.
         let for_all = call.words.len() == 1 && call.literal(0) == Some("exec");
         if redirected.stdin.is_some() && !for_all {
             (st.stdin, self.piped) = outer;
@@ -139,13 +139,13 @@ impl Machine<'_> {
         Self::deliver(out, &redirected, st)
     }
 
-    /// Writes the command down and follows what it starts; returns what it prints.
+    /// Records the command and follows what it starts; returns its output.
     fn call(&mut self, call: &Call, redirected: &Redirected, st: &mut State) -> Value {
         self.note(call, redirected, st);
         self.follow(call, st)
     }
 
-    /// A command started by another one: its redirections are the other's.
+    /// A command started by another one, whose redirections it inherits.
     pub(super) fn start(&mut self, call: &Call, through: &str, st: &mut State) -> Value {
         if call.words.is_empty() {
             return Value::default();
@@ -179,7 +179,7 @@ impl Machine<'_> {
         self.record(ran);
     }
 
-    /// Writes down redirections that stand by themselves (`> file`) or behind a compound command.
+    /// Records redirections alone (`> file`) or after a compound command.
     pub(super) fn note_redirections(&mut self, redirected: &Redirected, st: &State) {
         if !redirected.list.iter().any(Redirection::writes) {
             return;
@@ -189,7 +189,7 @@ impl Machine<'_> {
         self.record(ran);
     }
 
-    /// Writes it down, unless it was met before just as it is now: loops and functions come by again and again.
+    /// Records a command, unless an equal one was recorded before: loops and functions repeat themselves.
     fn record(&mut self, ran: Ran) {
         let before = self.recorded.entry(ran.span).or_default();
         let mut lately = before.iter().rev().take(MAX_COMPARED);
@@ -200,7 +200,7 @@ impl Machine<'_> {
         self.ran.push(ran);
     }
 
-    /// A command without words, as it stands at this point.
+    /// A command without words, at this point.
     fn noted(&mut self, redirected: &Redirected, span: Span, st: &State) -> Ran {
         Ran {
             words: Rc::default(),
@@ -220,7 +220,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The home directory, kept so that all commands share it.
+    /// The home directory, shared between all commands.
     fn home(&mut self, st: &State) -> Option<Rc<str>> {
         let now = st.home()?;
         if self.home.as_deref() != Some(now) {
@@ -250,7 +250,7 @@ impl Machine<'_> {
         if let Some(body) = st.functions.get(&word).cloned() {
             self.called.insert(word.clone());
             self.entered.insert(body.identity());
-            // A function that calls itself is followed a few times, as its arguments may change.
+            // Recursion is followed a few times, as the arguments may change.
             let again = self
                 .calling
                 .iter()
@@ -303,7 +303,7 @@ impl Machine<'_> {
         out
     }
 
-    /// An alias is text in front of the arguments.
+    /// An alias is text before the arguments.
     fn alias(&mut self, name: &str, text: &str, call: &Call, st: &mut State) {
         let mut script = Value::text(text);
         for value in call.values(1) {
@@ -315,7 +315,7 @@ impl Machine<'_> {
         self.expanding.pop();
     }
 
-    /// Walks a text as a script of its own with these positional parameters.
+    /// Walks a text as a script with these positional parameters.
     pub(super) fn script_with(
         &mut self,
         text: &Value,
@@ -351,7 +351,7 @@ fn has_parameter(word: &Word) -> bool {
         .all(|part| matches!(part, Part::Bare(_) | Part::Quoted(_)))
 }
 
-/// A known program that a glob in command position can come to.
+/// A known program that a glob in command position may match.
 fn guess(word: &Value) -> Option<&'static str> {
     if word.has_unknown()
         || !word
@@ -363,14 +363,14 @@ fn guess(word: &Value) -> Option<&'static str> {
     }
     let pattern = pattern::of_value(word);
     let pattern = pattern.rsplit('/').next()?;
-    // A pattern that matches everything says nothing.
+    // A pattern that matches everything is no evidence.
     let said = pattern.chars().any(|c| c.is_ascii_alphanumeric());
     GUESSED
         .into_iter()
         .find(|name| said && pattern::matches(pattern, name))
 }
 
-/// The value as a word of a script that comes to itself.
+/// Quotes the value as a word that expands to it.
 pub(super) fn quote(value: &Value) -> Value {
     let mut out = Value::default();
     for piece in value.pieces() {

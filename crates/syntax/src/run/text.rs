@@ -1,4 +1,4 @@
-//! Scripts within the script: command and process substitutions, and text that is run.
+//! Scripts within the script: command and process substitutions, and text that is executed.
 
 use std::rc::Rc;
 
@@ -10,7 +10,7 @@ use super::{Input, Machine};
 use crate::Dialect;
 
 impl Machine<'_> {
-    /// What a command substitution prints, final newlines off.
+    /// The output of a command substitution, without trailing newlines.
     pub(in super::super) fn capture(&mut self, list: &List, st: &mut State) -> Value {
         // `$(< file)`
         if let [entry] = list.entries.as_slice()
@@ -28,7 +28,7 @@ impl Machine<'_> {
         let out = self.nested(Value::unknown(Why::Limit), |machine| {
             let mut inner = st.clone();
             let out = machine.list(list, &mut inner);
-            // What it writes into files stays.
+            // Files it writes persist.
             st.files = inner.files;
             out
         });
@@ -36,7 +36,7 @@ impl Machine<'_> {
         out.without_final_newlines()
     }
 
-    /// `<( … )`: a file whose content is what the list prints. `>( … )` reads what is written into it.
+    /// `<( … )`: a file with the output of the list. `>( … )` reads what is written to it.
     pub(in super::super) fn process_substitution(
         &mut self,
         list: &List,
@@ -60,7 +60,7 @@ impl Machine<'_> {
         Value::text(path)
     }
 
-    /// Walks a text as a script in the present shell (`eval`, `trap`, `source`).
+    /// Walks a text as a script in the current shell (`eval`, `trap`, `source`).
     pub(in super::super) fn script(&mut self, text: &Value, st: &mut State) -> Value {
         if text.is_empty() {
             return Value::default();
@@ -85,7 +85,7 @@ impl Machine<'_> {
         })
     }
 
-    /// Runs the substitutions in a text that bash expands a second time (`${x@P}`, `let`, `test -v`).
+    /// Follows the substitutions in a text that bash expands a second time (`${x@P}`, `let`, `test -v`).
     pub(in super::super) fn evaluate_text(&mut self, text: &Value, st: &mut State) -> Value {
         let source = text.script();
         if !source.contains(['$', '`']) {

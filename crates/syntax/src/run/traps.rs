@@ -1,7 +1,7 @@
-//! `trap … EXIT`: a text that runs when the shell ends, in the state it ends in.
+//! `trap … EXIT`: commands that run when the shell ends, in the state at that time.
 //!
-//! Where it is set it is walked as code that nobody calls: what is unknown there may be set before it runs. What is
-//! unknown at the end of the script counts.
+//! Where it is set, the text is walked like a function that is never called: unknown words may be set before it
+//! runs. What is still unknown at the end of the script counts.
 
 use std::rc::Rc;
 
@@ -11,15 +11,15 @@ use super::Machine;
 use super::simple::Call;
 use crate::Span;
 
-/// Most traps that wait for the end of the script.
+/// Limit of traps pending for the end of the script.
 const MAX_WAITING: usize = 16;
 
-/// A text that runs when the shell ends.
+/// A pending exit trap.
 pub(super) struct Waiting {
     text: Value,
-    /// The state it was set in.
+    /// The state in which it was set.
     before: State,
-    /// The state of the last `exit` it was met by.
+    /// The state at the last `exit` that it applies to.
     left: Option<State>,
     through: Vec<String>,
     origin: Option<Span>,
@@ -59,7 +59,7 @@ impl Machine<'_> {
         self.through.pop();
     }
 
-    /// A path that ends here: what is known to be harmful in this state is.
+    /// A path ends here; records what is certainly harmful in this state.
     pub(super) fn leave(&mut self, st: &State) {
         let (Some(traps), Some(number)) = (&mut self.traps, st.on_exit) else {
             return;
@@ -84,14 +84,14 @@ impl Machine<'_> {
         self.dormant = before;
     }
 
-    /// Runs what waits for the end of the script: in its last state; where that does not know of it (it was set in a
-    /// subshell or a branch, or replaced), in the state of the last `exit`, or in the one it was set in.
+    /// Runs the pending traps: in the script's final state, or, if that does not know the trap (set in a subshell
+    /// or a branch, or replaced), in the state of the last `exit`, or in the one in which it was set.
     pub(super) fn run_traps(&mut self, last: &State) {
         for (number, waiting) in self.traps.take().into_iter().flatten().enumerate() {
             let mut st = waiting.before;
             let known = last.on_exit == Some(number);
             if let Some(last) = known.then_some(last).or(waiting.left.as_ref()) {
-                // What was local to a function is no longer set, and is not looked for in the environment.
+                // Local variables of a function are unset again, and not taken from the environment.
                 let mut vars = (*st.vars).clone();
                 let news = last.vars.iter();
                 vars.extend(news.map(|(name, slots)| (Rc::clone(name), Rc::clone(slots))));

@@ -1,5 +1,5 @@
-//! Programs whose job is to run their arguments, as data: which options take a value, how many
-//! operands stand in front of the command, which options hold a script.
+//! Programs that run their arguments, as data: which options take a value, how many operands precede the command,
+//! which options hold a script.
 
 mod table;
 
@@ -9,41 +9,40 @@ use std::sync::LazyLock;
 use super::Field;
 use table::WRAPPERS;
 
-/// What follows the options and operands of a wrapper.
+/// What follows a wrapper's options and operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     /// A command and its arguments.
     Argv,
-    /// Words that are joined and given to a shell.
+    /// Words that are joined and passed to a shell.
     Script,
-    /// The options are too many to know: the command is the first word that names a program in
-    /// question, wherever it stands.
+    /// Its options are too numerous to list: the command begins at the first word that names a relevant program.
     Search,
-    /// Only what the text options hold.
+    /// Nothing; commands are only in the text options.
     Nothing,
 }
 
-/// How a wrapper's command line is read.
+/// How to parse a wrapper's command line.
 #[derive(Debug)]
 pub(super) struct Wrapper {
     /// Its names.
     names: &'static [&'static str],
     /// Letters of short options that take a value.
     short: &'static str,
-    /// Long options (without dashes) that take a value as the next word.
+    /// Long options (without dashes) with a separate value.
     long: &'static [&'static str],
-    /// Operands in front of the command.
+    /// Number of operands before the command.
     operands: usize,
-    /// Whether `NAME=value` may stand in front of the command.
+    /// Whether `NAME=value` may precede the command.
     pub(super) assigns: bool,
-    /// Options that name the directory the command runs in: the letter, and the long name.
+    /// Options that name the command's directory: letter and long name.
     chdir: (&'static str, &'static str),
-    /// Short options that hold a script in their value (their long forms in `long_text`).
+    /// Short options whose value is a script (long forms in `long_text`).
     text: &'static str,
     long_text: &'static [&'static str],
     /// Letters with which nothing is run.
     quits: &'static str,
-    /// The first operand must be one of these, if any are given; it is not counted in `operands`.
+    /// If not empty, the first operand must be one of these; it is not counted in `operands`.
     subcommands: &'static [&'static str],
     /// What follows.
     pub(super) rest: Rest,
@@ -62,19 +61,19 @@ pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
     BY_NAME.get(name).copied()
 }
 
-/// A wrapper's command line taken apart.
+/// A parsed wrapper command line.
 #[derive(Debug, Default)]
 pub(super) struct Taken {
-    /// Where the command begins, if one follows.
+    /// Index of the command's first word, if there is one.
     pub(super) command: Option<usize>,
-    /// Words that hold scripts, and how much of each belongs to the option in front.
+    /// Words that hold scripts, and the length of the option prefix in each.
     pub(super) scripts: Vec<(usize, usize)>,
-    /// The word that names a directory to change to, and how much of it belongs to the option in front.
+    /// The word that names a directory to change to, and the length of the option prefix in it.
     pub(super) directory: Option<(usize, usize)>,
 }
 
 impl Wrapper {
-    /// Takes a command line apart.
+    /// Parses a command line.
     pub(super) fn take(&self, words: &[Field]) -> Taken {
         let mut taken = Taken::default();
         let mut operands = self.operands + usize::from(!self.subcommands.is_empty());
@@ -128,7 +127,7 @@ impl Wrapper {
                     }
                 }
             } else if options && text.is_empty() && field.value.may_split() {
-                // `$OPTIONS`: whatever it holds, the command comes later.
+                // `$OPTIONS`: whatever it expands to, the command comes later.
             } else if self.assigns && is_assignment(text) {
                 options = false;
             } else if operands > 0 {
@@ -145,7 +144,7 @@ impl Wrapper {
     }
 }
 
-/// Whether `name` is one of the options or short for one (GNU takes unambiguous beginnings).
+/// Whether `name` is one of the options or an abbreviation (GNU accepts unambiguous prefixes).
 fn abbreviates(name: &str, options: &[&str]) -> bool {
     options.contains(&name)
         || (name.len() > 1 && options.iter().any(|option| option.starts_with(name)))

@@ -1,4 +1,4 @@
-//! What is written down of a text that only zsh can read, for the rule that refuses it.
+//! How text that only zsh can read is recorded, for the rule that refuses it.
 
 use super::super::state::State;
 use super::super::value::{Value, Why};
@@ -6,11 +6,11 @@ use super::simple::Call;
 use super::{Field, Machine};
 use crate::{Context, Span};
 
-/// Letters of zsh's command line that change nothing in how it reads.
+/// Letters on zsh's command line that do not affect parsing.
 const HARMLESS: &str = "cdefilmnpstuvx";
 
 impl Machine<'_> {
-    /// Notes that a text was read only as far as `from`; zsh may read all of it. It stands there as a command of zsh.
+    /// Records that a text was only read up to `from`, while zsh may read all of it: as a command of zsh.
     pub(in super::super) fn note_unread(&mut self, text: &str, from: usize) {
         let unread = text.get(from..).unwrap_or(text).trim_end();
         let span = self.origin.unwrap_or(Span {
@@ -20,7 +20,7 @@ impl Machine<'_> {
         self.note_zsh("zsh", [Value::unknown(Why::Zsh(unread.to_owned()))], span);
     }
 
-    /// Notes the options on zsh's command line as the builtin that sets them.
+    /// Records the options on zsh's command line as the builtin that sets them.
     pub(super) fn note_options(&mut self, call: &Call, operands: usize) {
         let mut options = Vec::new();
         let mut words = call.words.iter().take(operands).skip(1);

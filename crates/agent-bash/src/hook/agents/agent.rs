@@ -2,34 +2,34 @@
 
 use serde_json::{Map, Value};
 
-/// What an agent writes to a hook, and what it takes as an answer.
+/// The format of an agent's hook calls and answers.
 #[derive(Debug)]
 pub struct Agent {
     /// Its name on the command line.
     pub name: &'static str,
-    /// The program and the version that this was tried with.
+    /// The program and version that this was tested with.
     pub tried_with: &'static str,
-    /// What it calls the moment before a tool runs.
+    /// Its name for the event before a tool runs.
     pub event: &'static str,
     /// Its tools that run shell commands. All others pass.
     pub tools: &'static [ShellTool],
     /// The answer that refuses a call, for this reason.
     pub(in crate::hook) refuse: fn(&str) -> Value,
-    /// The answer that lets the agent go on, and decide as it would have, with what goes with the call; `null` where it has no
-    /// form for that.
+    /// Builds the answer that leaves the decision to the agent and passes on additional data; `null` if the agent
+    /// has no format for that.
     pub(in crate::hook) go_on: fn(&GoOn) -> Value,
     /// Where it looks for hooks.
     pub(in crate::hook) place: Place,
     /// How they are written there.
     pub(in crate::hook) form: Form,
-    /// What its user has to do or know once the hook is there.
+    /// What its user has to do or know after installation.
     pub then: &'static str,
 }
 
 /// Where an agent keeps its settings.
 #[derive(Debug)]
 pub(in crate::hook) struct Place {
-    /// A variable that names another directory than the one below the user's home.
+    /// The environment variable that overrides the directory below the user's home.
     pub(in crate::hook) variable: &'static str,
     /// What comes below that directory.
     pub(in crate::hook) below_variable: &'static str,
@@ -44,9 +44,9 @@ pub(in crate::hook) struct Place {
 /// How a hook is written down.
 #[derive(Debug)]
 pub(in crate::hook) enum Form {
-    /// As an entry of settings in JSON.
+    /// By an entry in a JSON settings file.
     Settings(SettingsForm),
-    /// As a file of its own, made for the path of this program.
+    /// By a file of its own, generated for the path of this program.
     Plugin(fn(&str) -> String),
 }
 
@@ -55,7 +55,7 @@ pub(in crate::hook) enum Form {
 pub(in crate::hook) struct SettingsForm {
     /// Which tools it is asked about.
     pub(in crate::hook) matcher: &'static str,
-    /// How long the agent waits, in its own unit. Longer than it takes to answer, always: it would let the command run.
+    /// The agent's timeout, in its own unit. Always longer than our deadline, as a timeout lets the command run.
     pub(in crate::hook) timeout: u32,
     /// The agent takes comments in the file.
     pub(in crate::hook) comments: bool,
@@ -66,15 +66,15 @@ pub(in crate::hook) struct SettingsForm {
 pub struct ShellTool {
     /// Its name.
     pub name: &'static str,
-    /// The field with the script.
+    /// The input field that holds the script.
     pub command: &'static str,
-    /// It has calls without a script, which run nothing.
+    /// Whether it has calls without a script, which run nothing.
     pub optional: bool,
-    /// The field with the directory that the script runs in, seen from that of the call.
+    /// The input field with the script's directory, relative to that of the call.
     pub directory: Option<&'static str>,
 }
 
-/// What goes with a command that nothing speaks against: whether it runs is as open as without us.
+/// Additional data for a command without objections. It does not decide whether the command runs.
 #[derive(Debug, Default, PartialEq)]
 pub(in crate::hook) struct GoOn {
     /// The tool is to be given this instead.

@@ -1,7 +1,7 @@
-//! Claude Code: `PreToolUse`, as its SDK declares it (`PreToolUseHookInput`, `PreToolUseHookSpecificOutput`).
+//! Claude Code: `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`, `PreToolUseHookSpecificOutput`).
 //!
-//! `allow` is never answered: it would skip the question to the user. An input that is replaced goes through the
-//! agent's own permissions as the first one would have.
+//! `allow` is never answered, as it would suppress the question to the user. A replaced input is subject to the
+//! agent's own permissions, like the original.
 
 use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub const CLAUDE_CODE: Agent = Agent {
             optional: false,
             directory: None,
         },
-        // Watches what a command prints, or a web socket, which has no command.
+        // Monitors a command's output, or a web socket, which has no command.
         ShellTool {
             name: "Monitor",
             command: "command",
@@ -45,7 +45,7 @@ pub const CLAUDE_CODE: Agent = Agent {
     then: "Claude Code lists it under /hooks.",
 };
 
-/// The answer that refuses. Codex takes the same.
+/// The answer that refuses; also used for Codex.
 pub(super) fn refuse(reason: &str) -> Value {
     json!({
         "hookSpecificOutput": {
@@ -62,7 +62,7 @@ fn go_on(with: &GoOn) -> Value {
     json!({ "hookSpecificOutput": specific })
 }
 
-/// What goes with a call, without a decision. Codex has the same fields.
+/// Adds data without a decision. Codex has the same fields.
 pub(super) fn add(specific: &mut Value, with: &GoOn) {
     if let Some(input) = &with.input {
         specific["updatedInput"] = Value::Object(input.clone());

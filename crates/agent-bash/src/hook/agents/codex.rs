@@ -1,5 +1,5 @@
-//! Codex: `PreToolUse`. It writes what its `exec_command` is given as a call of `Bash`, and the directory that the
-//! command runs in as that of the call.
+//! Codex: `PreToolUse`. It reports a call of `exec_command` as one of `Bash`, with the command's directory as that
+//! of the call.
 
 use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
 use super::claude_code::{add, refuse};
@@ -33,8 +33,8 @@ pub const CODEX: Agent = Agent {
     then: "Codex asks for your trust in a new hook, and until you have given it under /hooks no command is checked.",
 };
 
-/// Codex takes another input together with `allow` only. That skips no question there: hooks that grant what the user
-/// would be asked are others (`PermissionRequest`).
+/// Codex accepts a replaced input only together with `allow`. That suppresses no question there: a separate hook
+/// (`PermissionRequest`) grants what the user would be asked.
 fn go_on(with: &GoOn) -> Value {
     let mut specific = json!({ "hookEventName": "PreToolUse" });
     if with.input.is_some() {

@@ -1,4 +1,4 @@
-//! Gemini CLI: `BeforeTool`, as its documentation of hooks has it.
+//! Gemini CLI: `BeforeTool`, as documented.
 
 use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn refuse(reason: &str) -> Value {
     json!({ "decision": "deny", "reason": reason })
 }
 
-/// Before a tool runs there is no field that its model would read; what a person is shown is not for it.
+/// There is no field before a tool call that the model would read, and text for the user would not reach it.
 fn go_on(with: &GoOn) -> Value {
     let Some(input) = &with.input else {
         return Value::Null;

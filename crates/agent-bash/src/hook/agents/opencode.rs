@@ -1,5 +1,5 @@
-//! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a file in its directory of plugins calls this
-//! program, and what they say to each other is ours.
+//! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a plugin file calls this program; the
+//! format between the two is our own.
 
 use super::agent::{Agent, Form, GoOn, Place, ShellTool};
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ fn go_on(with: &GoOn) -> Value {
     json!({ "input": with.input, "advice": with.advice })
 }
 
-/// The plugin. An error that it throws blocks the call, and is what the model reads.
+/// The plugin. An error that it throws blocks the call, and is shown to the model.
 fn plugin(program: &str) -> String {
     let program = Value::from(program);
     PLUGIN.replacen("PROGRAM", &program.to_string(), 1)

@@ -1,9 +1,9 @@
 //! Why a file is left as it is.
 
-/// Why a file is left as it is.
+/// Why a file is not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadFile {
-    /// The agent could not read it either, and would ask no hook.
+    /// Invalid JSON. The agent could not read it either, and would not call any hook.
     #[error("it is no JSON as {agent} reads it: {error}; repair it first")]
     NotJson {
         /// The agent's name.
@@ -11,15 +11,15 @@ pub enum BadFile {
         /// What is wrong, and where.
         error: String,
     },
-    /// Something else stands where the hook belongs.
+    /// Something else is in the hook's place.
     #[error("`{place}` must be {expected}; repair it first")]
     OtherShape {
-        /// The way to it.
+        /// The path to it within the file.
         place: String,
-        /// What belongs there.
+        /// What is expected there.
         expected: &'static str,
     },
-    /// There is a plugin of this name that somebody else wrote.
+    /// A plugin with our file name exists that we did not write.
     #[error("it was not written by agent-bash; move it away first")]
     NotOurs,
 }

@@ -1,4 +1,4 @@
-//! The entry of a hook in an agent's settings: `hooks`, the event, a group with a matcher, the command.
+//! A hook's entry in an agent's settings: `hooks`, the event, a group with a matcher, the command.
 
 use super::bad_file::BadFile;
 use super::json::{Container, member, parse};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 const HOOKS: &str = "hooks";
 
-/// The settings with the hook, and without one of an earlier time.
+/// The settings with the hook, replacing one of an earlier version.
 pub(super) fn with(
     agent: &Agent,
     form: &SettingsForm,
@@ -30,7 +30,7 @@ pub(super) fn with(
     }
 }
 
-/// The settings without the hook; `None` where there was no file before.
+/// The settings without the hook; `None` if the file did not exist before.
 pub(super) fn without(
     agent: &Agent,
     form: &SettingsForm,
@@ -50,8 +50,8 @@ pub(super) fn without(
                 without
             })
             .collect();
-        // Which of the objects around the hook are ours: those with which the text is what we would have written. Where
-        // somebody wrote it anew, all that hold nothing else.
+        // Finds out which of the enclosing objects we created: those with which the text is what we would have
+        // written. If the file was reformatted since, all those that contain nothing else.
         let ours = |without: &String| {
             insert(agent, form, without, &found.line).is_ok_and(|again| again == text)
         };
@@ -61,12 +61,12 @@ pub(super) fn without(
     Ok(Some(text))
 }
 
-/// What blocks where the program gives no verdict, in the words of any shell. Not the exit code alone: Codex and Gemini CLI
-/// let a command run where nothing stands on stderr.
+/// The fallback that blocks if the program gives no verdict, valid in any shell. The exit code alone is not enough:
+/// Codex and Gemini CLI let a command run if stderr is empty.
 const ELSE: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
-/// The command that the agent's shell runs. What fails in any way blocks: also a program that is gone, for which shells
-/// have exit codes that let the command run.
+/// The command for the agent's shell. Any failure blocks, including a missing program: the shell's own exit code
+/// for that would let the command run.
 fn line(agent: &Agent, program: &str) -> String {
     let program = shlex::try_quote(program).unwrap_or_default();
     format!("{program} hook {} || {ELSE}", agent.name)
@@ -83,11 +83,12 @@ fn is_ours(agent: &Agent, line: &str) -> bool {
     })
 }
 
-/// The hook as it stands in the settings.
+/// The hook found in the settings.
 struct Found {
     /// Its command.
     line: String,
-    /// What may be taken out with it, from all that holds nothing else to the hook alone.
+    /// Ranges that may be removed with it, from the outermost enclosing object without other contents to the hook
+    /// alone.
     ranges: Vec<Range<usize>>,
 }
 
@@ -123,7 +124,7 @@ fn find(agent: &Agent, form: &SettingsForm, text: &str) -> Result<Option<Found>,
                     break;
                 }
             }
-            // A group is nothing without a hook.
+            // A group without hooks has no purpose.
             if handlers.elements.len() == 1 {
                 ranges.remove(0);
             }
@@ -137,7 +138,7 @@ fn find(agent: &Agent, form: &SettingsForm, text: &str) -> Result<Option<Found>,
     Ok(None)
 }
 
-/// Puts the hook in behind all that is there, with as much around it as is missing.
+/// Inserts the hook at the end, creating enclosing objects as needed.
 fn insert(agent: &Agent, form: &SettingsForm, text: &str, line: &str) -> Result<String, BadFile> {
     let value = read(agent, form, text)?;
     let levels = Levels::of(agent, &value)?;
@@ -150,7 +151,7 @@ fn insert(agent: &Agent, form: &SettingsForm, text: &str, line: &str) -> Result<
     })
 }
 
-/// Settings with nothing but the hook.
+/// Settings that contain only the hook.
 fn fresh(agent: &Agent, form: &SettingsForm, line: &str) -> String {
     format!("{{\n{}\n}}\n", indented(&hooks(agent, form, line)))
 }
@@ -201,7 +202,8 @@ fn read<'a>(agent: &Agent, form: &SettingsForm, text: &'a str) -> Result<Object<
     }
 }
 
-/// The way to the groups of the agent's event, as far as it is there, each with its place in what is around it.
+/// The path to the groups of the agent's event, as far as it exists; each with its position in the enclosing
+/// object.
 struct Levels<'a, 'b> {
     root: &'b Object<'a>,
     hooks: Option<(usize, &'b Object<'a>)>,

@@ -1,4 +1,4 @@
-//! What a file becomes with a hook, and again without.
+//! Files with the hook added, and removed again.
 
 use super::*;
 use crate::hook::{AGENTS, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE};
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 const PROGRAM: &str = "agent-bash";
 
-/// What stands behind the program.
+/// The fallback after the program.
 const BLOCKS: &str = "sh -c 'echo Not run: agent-bash gave no verdict >&2; exit 2'";
 
-/// Files that people have. The last two have comments.
+/// Realistic settings files. The last two have comments.
 const FILES: [&str; 18] = [
     "{}",
     "{}\n",
@@ -39,7 +39,7 @@ fn has_comments(text: &str) -> bool {
     text.contains("//")
 }
 
-/// The hooks that the agent would run, of a text without comments.
+/// The hooks that the agent would run, from a text without comments.
 fn commands(agent: &Agent, text: &str) -> Vec<String> {
     let value: Value = serde_json::from_str(text).unwrap();
     let groups = value["hooks"][agent.event].as_array().cloned();
@@ -111,7 +111,7 @@ fn where_there_was_no_file_there_is_none_after() {
 #[test]
 fn what_was_changed_meanwhile_stays() {
     let with = with_hook(&CLAUDE_CODE, Some("{}"), PROGRAM).unwrap();
-    // An agent writes its settings anew, in its own way, with an entry of its own.
+    // An agent rewrites its settings in its own format and adds an entry.
     let mut value: Value = serde_json::from_str(&with).unwrap();
     value["permissions"] = serde_json::json!({"allow": ["Bash(ls)"]});
     let anew = serde_json::to_string_pretty(&value).unwrap();
@@ -121,7 +121,7 @@ fn what_was_changed_meanwhile_stays() {
         value,
         serde_json::json!({"permissions": {"allow": ["Bash(ls)"]}})
     );
-    // Another handler in the same group stays where it is.
+    // Another handler in the same group is left alone.
     let shared = with.replace(
         "\"hooks\": [\n",
         "\"hooks\": [\n{\"type\": \"command\", \"command\": \"mine\"},\n",
@@ -171,7 +171,7 @@ fn a_file_that_the_agent_cannot_read_is_left_alone() {
             assert!(error.contains(why), "{text:?}: {error}");
             assert!(error.contains("repair it"), "{error}");
         }
-        // Our reading is no wider than the agent's, which is JavaScript's or Rust's.
+        // Our parser accepts no more than the agent's, which is JavaScript's or Rust's.
         let shape = text.contains("hooks") || text.starts_with(['[', '"']);
         assert!(shape || serde_json::from_str::<Value>(text).is_err());
     }

@@ -1,26 +1,27 @@
-//! A JSON text that is changed in one place, with everything else in it left to the byte: spans from a parser that keeps
-//! them, and one insertion or one removal.
+//! Edits a JSON text in one place and keeps everything else byte for byte: a parser that reports spans, and a
+//! single insertion or removal.
 //!
-//! What is put in is one stretch of text behind all that is there, so that taking it out gives the text that was.
+//! An insertion is one contiguous text after everything else in its container, so that removing it restores the
+//! original.
 
 use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use std::ops::Range;
 
-/// How many blanks a level is indented by where the text does not show it.
+/// Default indentation, if the text does not show one.
 const INDENT: &str = "  ";
 
-/// An object or an array, as places in the text.
+/// An object or an array, as positions in the text.
 #[derive(Debug, Clone)]
 pub(super) struct Container {
     /// One past its opening bracket.
     pub(super) open: usize,
-    /// What it holds, with the names of an object's members.
+    /// Its items, including the names of an object's members.
     pub(super) items: Vec<Range<usize>>,
 }
 
-/// Parses a text as the agent that reads it would: without what JSON does not have, but for comments where they are known.
+/// Parses a text as strictly as the agent that reads it: standard JSON, with comments if the agent accepts them.
 pub(super) fn parse(text: &str, comments: bool) -> Result<Option<Value<'_>>, String> {
     let options = ParseOptions {
         allow_comments: comments,
@@ -40,7 +41,7 @@ pub(super) fn parse(text: &str, comments: bool) -> Result<Option<Value<'_>>, Str
         .map_err(|error| error.to_string())
 }
 
-/// The member of this name, and where it stands. Of two the last counts, as in JavaScript.
+/// The member with this name, and its position. Of duplicates the last one counts, as in JavaScript.
 pub(super) fn member<'a, 'b>(object: &'b Object<'a>, name: &str) -> Option<(usize, &'b Value<'a>)> {
     let all = object.properties.iter().enumerate();
     all.rev()
@@ -66,8 +67,8 @@ impl Container {
         }
     }
 
-    /// The text with an item behind all others. `lines` is the item, indented as if it stood alone. In a container that
-    /// is empty it begins on the line of the bracket, so that it can be told from one that was put in with it.
+    /// The text with an item appended. `lines` is the item, indented as if at top level. In an empty container it
+    /// starts on the bracket's line, which tells that container from one that was inserted together with the item.
     pub(super) fn with(&self, text: &str, depth: usize, lines: &str) -> String {
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let (at, mut put) = match self.items.last() {
@@ -88,7 +89,7 @@ impl Container {
         [before, &put, after].concat()
     }
 
-    /// What goes with an item: the comma that parts it from its neighbour, and the blanks between them.
+    /// The range to remove with an item, including its separating comma and white space.
     pub(super) fn range_of(&self, index: usize) -> Range<usize> {
         let item = &self.items[index];
         match (index.checked_sub(1), self.items.get(index + 1)) {
@@ -99,7 +100,7 @@ impl Container {
     }
 }
 
-/// What the text indents its first member by.
+/// The indentation of the text's first member.
 fn indent(text: &str) -> String {
     let first = text.lines().skip(1).find(|line| !line.trim().is_empty());
     let blanks = first.map(|line| &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]);

@@ -1,5 +1,5 @@
-//! As the SDK's own tool answers: a command that failed is an error with its output alone, a cut output has a first line that
-//! says so.
+//! The format of the SDK's own tool: a failed command is an error with its output alone; truncated output has a
+//! first line that says so.
 
 use super::{not_run, notes, of_one, output, sentence, with_lines};
 use crate::Account;
@@ -25,7 +25,7 @@ fn ran_once(account: &Account) -> Shown {
     };
     let first = match &account.result.status {
         Status::TimedOut { after_ms } => {
-            // As Python writes a float: `120.0`.
+            // As Python prints a float: `120.0`.
             let seconds = *after_ms as f64 / 1000.0;
             format!("bash: bash command timed out after {seconds:?}s\n")
         }

@@ -1,4 +1,5 @@
-//! The output as it is. That a command failed is for its own words to say; what ended it from outside is ours.
+//! The output alone. A command's failure is left to its own messages; only external causes (timeout, cancellation)
+//! are added.
 
 use super::{not_run, notes, of_one, output, sentence, with_lines};
 use crate::Account;

@@ -1,6 +1,6 @@
-//! The data of Claude Code's tools. Its texts are not published: what the model reads is the session's own text.
+//! The data of Claude Code's tools. Its texts are not published, so the model reads the session's own text.
 //!
-//! A field that has nothing to say is left out: none of them may be `null`.
+//! Unused fields are omitted: none of them may be `null`.
 
 use super::{not_run, only, stream_text};
 use crate::Account;
@@ -35,7 +35,7 @@ fn ran_once(given: &CallFields, account: &Account) -> Shown {
         Status::TimedOut { after_ms } => data["timedOutAfterMs"] = (*after_ms).into(),
         _ => {}
     }
-    // A file of what lives on is not that.
+    // The output file of a survivor does not count.
     if let Some(kept) = result.artifacts.first()
         && result.output.truncated
     {

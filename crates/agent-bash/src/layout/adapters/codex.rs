@@ -1,4 +1,4 @@
-//! A head of facts, then what the command has printed since the last answer.
+//! A header of facts, then the command's output since the last answer.
 
 use super::printed::{Ends, Printed};
 use super::with_lines;
@@ -11,13 +11,13 @@ use std::fmt::Write as _;
 /// Bytes that are counted as one token.
 const BYTES_PER_TOKEN: usize = 4;
 
-/// Tokens of output in an answer where nothing else is asked for.
+/// Default size of an answer, in tokens of output.
 const TOKENS: u64 = 10_000;
 
-/// What may be asked for, at most: so much of both ends of an output is at hand.
+/// Largest size that can be requested: this much of both ends of an output is kept.
 const MOST_TOKENS: u64 = 32_768;
 
-/// Bytes of output that an answer may have.
+/// Bytes of output that an answer may contain.
 pub(crate) fn budget(given: &CallFields) -> usize {
     let tokens = given.count("max_output_tokens").unwrap_or(TOKENS);
     tokens.min(MOST_TOKENS) as usize * BYTES_PER_TOKEN
@@ -31,7 +31,7 @@ pub(crate) fn write_stdin(given: &CallFields, done: &Done<'_>) -> Shown {
     write("write_stdin", given, done)
 }
 
-/// In Codex's words.
+/// Codex's own message.
 const MISREAD: &str = "failed to parse function arguments: ";
 
 fn write(tool: &str, given: &CallFields, done: &Done<'_>) -> Shown {
@@ -55,7 +55,7 @@ fn chunk_text(given: &CallFields, chunk: &Chunk) -> Shown {
     let printed = Printed::of(&chunk.part, chunk.on_terminal);
     let account = chunk.account.as_deref();
     let is_kept = account.is_none_or(|account| !account.result.artifacts.is_empty());
-    // What is not kept anywhere is shown: it is no more than a first answer may have.
+    // Output that is not stored anywhere is shown in full: it is no longer than a first answer may be.
     let cut =
         cut(&printed, given.room_of(budget(given))).filter(|_| is_kept || printed.missing > 0);
     let mut lines = account.map(lines).unwrap_or_default();
@@ -84,18 +84,18 @@ fn chunk_text(given: &CallFields, chunk: &Chunk) -> Shown {
     }
     Shown {
         content: format!("{head}\nOriginal token count: {tokens}\nOutput:\n{output}"),
-        // How a command ended is its own business; an error is that nobody knows.
+        // A command's failure is not an error of the tool; not knowing how it ended is.
         is_error: account
             .is_some_and(|account| matches!(account.result.status, Status::Lost { .. })),
         structured: Some(data),
     }
 }
 
-/// What is to be said of a command that has ended: how, where it was not by itself, where its output is, who lives on.
+/// Lines about a command that has ended: how (if not by itself), where its output is, who survives.
 fn lines(account: &Account) -> Vec<String> {
     let result = &account.result;
     let mut lines = Vec::new();
-    // A signal is in the exit code.
+    // A signal is part of the exit code.
     if !matches!(
         result.status,
         Status::Exited { .. } | Status::Signaled { .. }
@@ -112,7 +112,7 @@ fn lines(account: &Account) -> Vec<String> {
     lines
 }
 
-/// The two ends of what is longer than the budget; `None` where nothing is.
+/// The two ends of an output that exceeds the budget; `None` if it does not.
 fn cut(printed: &Printed, room: Window) -> Option<String> {
     let head = room.half();
     let Ends {

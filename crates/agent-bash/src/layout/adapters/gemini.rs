@@ -1,4 +1,4 @@
-//! Labelled lines, in the order of gemini-cli, marked as what nobody vouches for.
+//! Labelled lines in the order of gemini-cli, marked as untrusted.
 
 use super::printed::{Ends, Printed};
 use super::{not_run, notes_but_survivors, output, with_lines};
@@ -8,7 +8,7 @@ use agent_bash_core::{Status, Window};
 use serde_json::json;
 use std::fmt::Write as _;
 
-/// Of an output, so much is shown …
+/// How much of an output is shown …
 pub(crate) const SHOWN: usize = 40_000;
 
 /// … and so much of that is its beginning, where it is longer.
@@ -72,7 +72,7 @@ fn ran_once(given: &CallFields, ran: &Ran) -> Shown {
     }
     let code = match status {
         Status::Exited { code } => *code,
-        // As the published tool says of what it could not start.
+        // The published tool's code for a command that could not be started.
         Status::NotStarted { .. } => 1,
         _ => 0,
     };
@@ -102,7 +102,7 @@ fn ran_once(given: &CallFields, ran: &Ran) -> Shown {
     }
 }
 
-/// The output, and what else there is to say of it. Of a long one the first and the last are shown, and where it is whole.
+/// The output, and remarks on it. Of a long output both ends are shown, and where all of it is.
 fn shown(given: &CallFields, ran: &Ran) -> (String, Vec<String>) {
     let account = &*ran.account;
     let kept = account.result.artifacts.first();
@@ -158,7 +158,7 @@ fn background(given: &CallFields, ran: &Ran, job: &str, pid: u32, path: &str) ->
     }
 }
 
-/// Between marks that the text cannot end by itself.
+/// Wraps a text in marks that it cannot close itself.
 fn untrusted(text: &str) -> String {
     let text = text.replace("</untrusted_context>", "&lt;/untrusted_context&gt;");
     format!("<untrusted_context>\n{text}\n</untrusted_context>")

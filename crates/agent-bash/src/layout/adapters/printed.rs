@@ -1,4 +1,4 @@
-//! Output as it came, cleaned, with both of its ends at hand: for tools that show the first and the last of it.
+//! Cleaned output with both ends available, for tools that show the beginning and the end.
 
 use crate::running::Part;
 use agent_bash_core::Window;
@@ -9,17 +9,17 @@ use agent_bash_sink::{CarriageReturn, TailBuffer};
 pub(super) struct Printed {
     pub(super) head: String,
     pub(super) tail: String,
-    /// Bytes between the two.
+    /// Bytes missing between the two.
     pub(super) missing: usize,
     pub(super) lines: u64,
 }
 
-/// The two ends of a text that is longer than it may be.
+/// The two ends of a text that is too long.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Ends<'a> {
     pub(super) head: &'a str,
     pub(super) tail: &'a str,
-    /// Bytes between the two.
+    /// Bytes removed between the two.
     pub(super) removed: usize,
 }
 
@@ -39,7 +39,7 @@ impl Printed {
                 ..Self::default()
             };
         }
-        // The beginning may reach into what is kept of the end.
+        // The beginning may overlap with the end that is kept.
         let between = (part.from - part.unread_from) as usize;
         let head = &part.head[..part.head.len().min(between)];
         Self {
@@ -55,7 +55,7 @@ impl Printed {
         self.head.len() + self.missing + self.tail.len()
     }
 
-    /// At most so much of the beginning and of the end; `None` where that is all of it.
+    /// At most this much of the beginning and of the end; `None` if that is the whole text.
     pub(super) fn ends(&self, head: Window, tail: Window) -> Option<Ends<'_>> {
         let lines = head.lines.saturating_add(tail.lines) as u64;
         if self.length() <= head.bytes + tail.bytes && self.lines <= lines {
@@ -75,7 +75,7 @@ impl Printed {
     }
 }
 
-/// At most so much from the beginning.
+/// At most this much from the beginning.
 fn first(text: &str, most: Window) -> &str {
     let mut end = most.bytes.min(text.len());
     while !text.is_char_boundary(end) {
@@ -89,7 +89,7 @@ fn first(text: &str, most: Window) -> &str {
     }
 }
 
-/// At most so much from the end.
+/// At most this much from the end.
 fn last(text: &str, most: Window) -> &str {
     let mut start = text.len().saturating_sub(most.bytes);
     while !text.is_char_boundary(start) {
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_twice_is_counted_once_and_what_is_lost_is_counted_too() {
-        // `abcdefgh`: the beginning reaches into the end, or does not reach it.
+        // `abcdefgh`, where the beginning overlaps with the end, or does not.
         for (head, from, tail) in [
             (&b"abcdef"[..], 4, &b"efgh"[..]),
             (b"ab", 4, b"efgh"),

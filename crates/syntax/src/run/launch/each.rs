@@ -1,4 +1,4 @@
-//! Programs that run a command for each of many things: `xargs`, `find -exec`, `parallel`, `fd -x`.
+//! Programs that run a command for each of many items: `xargs`, `find -exec`, `parallel`, `fd -x`.
 
 use super::super::super::expand::join;
 use super::super::super::find::Search;
@@ -131,7 +131,7 @@ impl Machine<'_> {
         out
     }
 
-    /// GNU parallel: the command words and each input are joined and given to a shell.
+    /// GNU parallel: joins the command words and each input, and passes them to a shell.
     pub(super) fn parallel(&mut self, call: &Call, st: &mut State) -> Value {
         let values = call.values(1);
         let mut at = 0;
@@ -177,7 +177,7 @@ impl Machine<'_> {
         Value::unknown(Why::Output)
     }
 
-    /// A command that stands behind one of these options, up to the end or a `;`.
+    /// A command after one of these options, up to the end or a `;`.
     pub(super) fn after_option(
         &mut self,
         options: &[&str],
@@ -192,7 +192,7 @@ impl Machine<'_> {
                 .is_some_and(|text| options.contains(&text))
         });
         let Some(at) = found else { return };
-        // Without a pattern, an extension or the like it is everything there.
+        // Without a pattern, an extension or a similar filter, everything is found.
         let (mut narrowed, mut exact) = (false, None);
         let mut operands = 0;
         let mut directory = ".".to_owned();
@@ -207,7 +207,7 @@ impl Machine<'_> {
                 }
                 "-e" | "-g" | "--extension" | "--glob" => narrowed = true,
                 _ if text.starts_with('-') => {}
-                // The pattern, and where it is looked for.
+                // The pattern, then where to search.
                 _ if operands == 0 => {
                     operands = 1;
                     if !matches!(text.as_str(), "" | "." | ".*" | "*") {
@@ -243,7 +243,7 @@ impl Machine<'_> {
     }
 }
 
-/// The value with `item` in every place where `placeholder` stands.
+/// Replaces `placeholder` by `item` everywhere in the value.
 fn replaced(value: &Value, placeholder: &str, item: &Value) -> Value {
     if placeholder.is_empty() {
         return value.clone();
@@ -264,7 +264,7 @@ fn replaced(value: &Value, placeholder: &str, item: &Value) -> Value {
     out
 }
 
-/// An item of `xargs` without the quotes that it takes off.
+/// An `xargs` item without the quotes that xargs removes.
 fn unquoted(value: &Value) -> Value {
     match value.literal() {
         Some(text) if text.contains(['\'', '"', '\\']) => Value::text(

@@ -1,4 +1,5 @@
-//! What git starts for its user: aliases, `bisect run`, `submodule foreach`, `rebase --exec`, filters.
+//! Commands that git starts on behalf of its user: aliases, `bisect run`, `submodule foreach`, `rebase --exec`,
+//! filters.
 
 use std::rc::Rc;
 
@@ -10,11 +11,11 @@ use super::super::simple::{Call, quote};
 use super::super::{Machine, directory};
 
 impl Machine<'_> {
-    /// Commands that git runs for its user: aliases with `!`, `bisect run`, `submodule foreach`,
-    /// `rebase --exec`, `filter-branch`.
+    /// Follows the commands that git runs: `!` aliases, `bisect run`, `submodule foreach`, `rebase --exec`,
+    /// `filter-branch`.
     pub(super) fn git(&mut self, call: &Call, st: &mut State) {
         let git = Git::read(&call.words);
-        // Aliases set on the command line, and by a `git config` earlier in the script.
+        // Aliases set on the command line, or by an earlier `git config` in the script.
         let subcommand = git.subcommand().unwrap_or("");
         let alias = format!("alias.{subcommand}").to_ascii_lowercase();
         let script = git
@@ -40,7 +41,7 @@ impl Machine<'_> {
             .configures()
             .filter(|(name, _)| name.starts_with("alias."))
         {
-            // `!text` is judged even where nobody calls it.
+            // `!text` is judged even if it is never called.
             let script = value.script();
             if let Some(shell) = script.strip_prefix('!') {
                 self.script_with(&Value::text(shell), Vec::new(), "git", st);
@@ -58,7 +59,7 @@ impl Machine<'_> {
                 self.start(&call.with_words(words), "git bisect", st);
             }
             (Some("submodule"), Some("foreach")) => {
-                // Its own options stand in front of the command.
+                // Its own options precede the command.
                 let from = 1 + values[1..]
                     .iter()
                     .take_while(|value| value.prefix().starts_with('-'))
@@ -88,7 +89,7 @@ impl Machine<'_> {
     }
 }
 
-/// `git clone`'s options that take a value as the next word.
+/// Options of `git clone` with a separate value.
 const CLONE: Options = Options {
     valued: "bcjou",
     long: &[
@@ -109,7 +110,7 @@ const CLONE: Options = Options {
     ],
 };
 
-/// Notes the directory that a `clone` makes, and the repository in it.
+/// Records the directory that a `clone` creates, and the repository in it.
 fn clone(git: &Git<'_>, st: &mut State) {
     let given = CLONE.read(git.arguments);
     let operands: Vec<&Value> = given
@@ -127,7 +128,7 @@ fn clone(git: &Git<'_>, st: &mut State) {
         [_, directory] => directory.literal(),
         _ => None,
     };
-    // Into a directory that is there already it does not clone, and what is there stays.
+    // It does not clone into an existing directory, whose contents stay.
     let Some(directory) = directory.filter(|name| !matches!(*name, "" | "." | "./")) else {
         return;
     };
@@ -135,7 +136,7 @@ fn clone(git: &Git<'_>, st: &mut State) {
     directory::make(&format!("{directory}/.git"), st);
 }
 
-/// Where an alias of git's is kept among those of the shell: under a name that no shell alias can have.
+/// The key of a git alias among the shell's aliases: a name that no shell alias can have.
 fn git_alias(name: &str) -> String {
     format!("git {name}")
 }

@@ -2,23 +2,23 @@
 
 use super::super::Field;
 
-/// How a shell is called.
+/// How a shell is invoked.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// Where the startup file of `--rcfile` stands among the words.
+    /// Index of the word with the startup file of `--rcfile`.
     pub startup: Option<usize>,
     /// `-c`: the first operand is the script.
     pub command: bool,
-    /// `-s`: the script stands on standard input, whatever follows.
+    /// `-s`: the script comes from stdin, whatever follows.
     pub stdin: bool,
     /// `-n`: nothing is run.
     pub only_reads: bool,
-    /// Where the operands begin.
+    /// Index of the first operand.
     pub operands: usize,
 }
 
 impl Invocation {
-    /// Reads the words of a command that is a shell, its name first.
+    /// Parses the words of a command that is a shell, starting with its name.
     pub fn read(words: &[Field]) -> Self {
         let mut out = Invocation {
             operands: 1,

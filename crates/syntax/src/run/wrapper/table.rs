@@ -1,4 +1,4 @@
-//! The programs whose job is to run their arguments, with the options of their manuals.
+//! The programs that run their arguments, with the options from their manuals.
 
 use super::{Rest, Wrapper};
 
