@@ -1,39 +1,39 @@
-//! The place in a script that decided, as it can be shown on a terminal.
+//! The part of a script that led to a verdict, in a form that is safe for a terminal.
 //!
-//! What stands in a script must not reach the terminal as it is: control characters move the cursor or set
-//! the title, and characters that turn the direction of text show it in another order than bash reads it.
+//! A script must not reach the terminal unchanged: control characters move the cursor or set the title, and bidi
+//! controls display text in another order than bash reads it.
 
 use unicode_width::UnicodeWidthChar;
 
 use crate::Span;
 use agent_bash_core::visible;
 
-/// A line of a script with what belongs below it.
+/// A line of a script and its underline.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedLine {
     /// Its number, from 1.
     pub number: usize,
-    /// Its text, safe to be shown: see [`visible`]. A long line is cut to what is around the mark.
+    /// Its text, safe to show: see [`visible`]. A long line is reduced to the surroundings of the mark.
     pub text: String,
-    /// Blanks and `^`, in columns of the terminal.
+    /// Spaces and `^`, in terminal columns.
     pub mark: String,
 }
 
-/// Most columns of a line that are shown: with what stands around it a terminal of 80 shows it in one row, or the mark
-/// would stand below something else.
+/// Maximum width: together with what is around it, the line fits an 80-column terminal, as wrapping would displace
+/// the mark.
 const MAX_COLUMNS: usize = 69;
 
-/// Columns that are kept in front of a mark where a line is cut.
+/// Columns kept before the mark when a line is cut.
 const LEAD: usize = 30;
 
-/// Columns of a tab, which is shown as blanks.
+/// A tab is shown as spaces.
 const TAB: &str = "    ";
 
-/// Most lines that are shown of one place.
+/// Maximum number of lines shown.
 const MAX_LINES: usize = 10;
 
-/// The lines of the script that a span touches, the first ten, each with a mark below what belongs to the span. A
-/// span that lies behind the script has none.
+/// The lines that a span touches, at most ten, each with its part of the span underlined. Empty if the span is
+/// beyond the end of the script.
 pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     let mut out = Vec::new();
     let mut start = 0;
@@ -58,7 +58,7 @@ pub fn marked_lines(script: &str, span: Span) -> Vec<MarkedLine> {
     out
 }
 
-/// A line and the mark below its bytes `from..to`, at least one column.
+/// A line, and the mark below its bytes `from..to`, which is at least one column wide.
 fn marked(line: &str, from: usize, to: usize) -> (String, String) {
     let cells: Vec<(String, usize, bool)> = line
         .char_indices()
@@ -137,7 +137,7 @@ mod tests {
             ("日本 x", "日本", "日本 x\n^^^^"),
             ("ls\r\nrm x\r\n", "rm x\r", "rm x\n^^^^"),
             ("rm \\\n  x", "rm \\\n  x", "rm \\\n^^^^\n  x\n^^^"),
-            // Nothing of it reaches the terminal as it is.
+            // Shown escaped.
             (
                 "\u{1b}[31m; rm x",
                 "rm x",
@@ -195,7 +195,7 @@ mod tests {
         let column = line.mark.find('^').unwrap();
         let below: String = line.text.chars().skip(column).take(4).collect();
         assert_eq!(below, "rm x");
-        // A mark longer than the line is cut with it.
+        // A mark longer than the line is cut along with it.
         let all = marked_lines(
             &script,
             Span {

@@ -1,60 +1,60 @@
-//! The answer: allowed, blocked, or not readable, with what decided it.
+//! Verdicts: allowed, blocked, or unreadable, with what led to it.
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::{Group, Span};
 
-/// Which of the three questions was answered.
+/// The checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Check {
-    /// Would it do harm nobody meant.
+    /// Whether it could do unintended harm.
     Safety,
-    /// Is it on the list of what may run at all.
+    /// Whether safe mode's list allows it.
     SafeMode,
     /// Whether another tool is better suited.
     Interceptor,
 }
 
-/// What decided against a script.
+/// What was found against a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// The question that was asked.
+    /// The check.
     pub check: Check,
-    /// The rule, by its id.
+    /// The id of the rule.
     pub rule: String,
     /// The rule's group, for a safety rule.
     pub group: Option<Group>,
-    /// The sentence to show.
+    /// The message.
     pub message: String,
-    /// How to say it so that it passes; may be empty.
+    /// What to do instead; may be empty.
     pub suggestion: String,
-    /// Where in the script, in bytes.
+    /// The offending part of the script, in bytes.
     pub span: Span,
-    /// The words that decided, as they were resolved.
+    /// The offending words, resolved.
     pub words: Vec<String>,
     /// For the interceptor: the tool to use instead.
     pub suggested_tool: Option<String>,
 }
 
-/// The answer to one question about a script.
+/// The result of a check.
 ///
-/// Serialised as one flat object: `verdict`, `check`, `rule`, `group`, `message`, `instead` (the suggestion), `span`,
-/// `suggested_tool`; what does not apply is `null`.
+/// Serialised as one flat object: `verdict`, `check`, `rule`, `group`, `message`, `instead` (the suggestion),
+/// `span`, `suggested_tool`; fields that do not apply are `null`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing speaks against it.
+    /// No objection.
     Allow,
     /// It must not run as it is.
     Block(Finding),
-    /// It could not be read to its end, and nothing in what could be read speaks against it. Safe mode
-    /// refuses such a script; where only the safety checks say so, bash will report the error itself.
+    /// It could not be parsed completely, and nothing in the parsed part is objectionable. Safe mode refuses such a
+    /// script; if only the safety check says so, bash will report the error itself.
     Unreadable(Finding),
 }
 
 impl Verdict {
-    /// What decided, if anything did.
+    /// What was found, if anything.
     pub fn finding(&self) -> Option<&Finding> {
         match self {
             Verdict::Allow => None,

@@ -75,7 +75,7 @@ fn distrust(found: &Metadata) -> Option<&'static str> {
         .then_some("others may write it (chmod go-w)")
 }
 
-/// Opens with O_NONBLOCK: opening a FIFO would block until its other end is open.
+/// Opens with `O_NONBLOCK`: opening a FIFO would block until its other end is open.
 fn read(path: &Path) -> io::Result<String> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file: File = rustix::fs::open(path, flags, Mode::empty())?.into();

@@ -1,10 +1,10 @@
-//! Paths under which credentials are kept.
+//! Paths where credentials are stored.
 
 use crate::Context;
 use crate::syntax::pattern;
 use crate::syntax::value::Value;
 
-/// Names of files and directories, as the end or the middle of a path; `/` separates components.
+/// Names of files and directories, at the end or in the middle of a path; `/` separates components.
 const NAMES: [&str; 39] = [
     ".ssh",
     ".aws",
@@ -47,7 +47,7 @@ const NAMES: [&str; 39] = [
     "etc/ssh",
 ];
 
-/// Names of key files wherever they lie.
+/// Names of key files anywhere.
 const KEYS: [&str; 6] = [
     "id_rsa",
     "id_ed25519",
@@ -57,7 +57,7 @@ const KEYS: [&str; 6] = [
     "id_dsa",
 ];
 
-/// Whether the word, or the value of an option in it, names or may match such a path.
+/// Whether the word, or an option value in it, is or may match such a path.
 pub(super) fn names_one(word: &Value, context: &Context) -> bool {
     let pattern = pattern::of_value(word);
     let home = context
@@ -106,12 +106,12 @@ fn holds(components: &[&str], name: &str) -> bool {
     })
 }
 
-/// Whether a component is, or its pattern matches, the name; a pattern without letters says nothing.
+/// Whether a component equals the name, or its pattern matches it; a pattern without letters is no evidence.
 fn could_be(component: &str, name: &str) -> bool {
     if !component.contains(['*', '?', '[']) {
         return component.replace('\\', "") == name;
     }
-    // A leading dot is matched only by a dot.
+    // A leading dot is only matched by a literal dot.
     let hidden = component.starts_with('.') || !name.starts_with('.');
     let letters = component.chars().any(|c| c.is_ascii_alphanumeric());
     hidden && (letters || component.starts_with('.')) && pattern::matches(component, name)

@@ -1,7 +1,7 @@
-//! The environment a script runs in under safe mode: nothing in it may make a listed program run another.
+//! The environment for a script in safe mode: nothing in it may cause a listed program to run another one.
 
-/// Directories in which the programs of safe mode must be found, in this order. A program of the same
-/// name in the workspace or in another directory of `PATH` is not the one that was allowed.
+/// Directories in which programs are looked up in safe mode, in this order. A program of the same name in the
+/// workspace or elsewhere on `PATH` is not the one that was allowed.
 pub const SYSTEM_DIRECTORIES: [&str; 6] = [
     "/usr/local/bin",
     "/usr/bin",
@@ -11,20 +11,20 @@ pub const SYSTEM_DIRECTORIES: [&str; 6] = [
     "/opt/homebrew/bin",
 ];
 
-/// How the environment must be changed before the script is started.
+/// How to change the environment before starting the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HardenedEnvironment {
     /// Variables to set.
     pub set: Vec<(String, String)>,
     /// Variables to remove, by exact name.
     pub remove: &'static [&'static str],
-    /// Variables to remove, by the beginning of their name.
+    /// Variables to remove, by prefix.
     pub remove_prefixes: &'static [&'static str],
-    /// Variables to remove, by the end of their name.
+    /// Variables to remove, by suffix.
     pub remove_suffixes: &'static [&'static str],
 }
 
-/// Settings that switch off what a repository's own configuration could run (git-config(1)).
+/// Settings that disable everything a repository's own configuration could run (git-config(1)).
 const GIT: [(&str, &str); 20] = [
     ("core.fsmonitor", "false"),
     ("core.hooksPath", "/dev/null"),
@@ -48,11 +48,12 @@ const GIT: [(&str, &str); 20] = [
     ("maintenance.auto", "false"),
 ];
 
-/// The empty tree: read in place of `.gitattributes`, so that no file of the tree names a filter.
+/// The empty tree: attributes are read from it instead of `.gitattributes`, so that no file in the tree can name a
+/// filter.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 impl HardenedEnvironment {
-    /// The environment for safe mode. `git` says whether the script runs git inside a repository.
+    /// The environment for safe mode. `attributes`: whether to read git attributes from the empty tree.
     pub(super) fn new(attributes: bool) -> Self {
         let mut set: Vec<(String, String)> = vec![
             ("GIT_CONFIG_COUNT".to_owned(), GIT.len().to_string()),
@@ -114,7 +115,7 @@ impl HardenedEnvironment {
         }
     }
 
-    /// Applies the changes to an environment: first what is removed, then what is set.
+    /// Applies the changes: first removals, then settings.
     pub fn apply(
         &self,
         environment: impl IntoIterator<Item = (String, String)>,

@@ -1,4 +1,4 @@
-//! What git may be given: subcommands that read, and their options.
+//! Which git commands are allowed: read-only subcommands and their options.
 
 mod reading;
 
@@ -7,15 +7,15 @@ use crate::syntax::git::Git;
 use crate::syntax::run::{Field, Ran};
 use reading::{Expect, READING, Reading};
 
-/// Global options that change nothing but the display.
+/// Global options that only affect display.
 const GLOBALS: &str = "\
     --no-pager -P --no-optional-locks --literal-pathspecs --glob-pathspecs \
     --noglob-pathspecs --icase-pathspecs --no-replace-objects --no-lazy-fetch";
 
-/// Global options that say which repository is meant; a path follows, or is attached.
+/// Global options that select the repository; a path follows or is attached.
 const PLACES: &str = "-C --git-dir --work-tree --namespace --bare";
 
-/// The level `read_only`.
+/// Checks a git command at level `read_only`.
 pub(super) fn read_only(ran: &Ran) -> Result<(), String> {
     let git = Git::read(&ran.words);
     if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
@@ -74,7 +74,7 @@ fn expected(expect: Expect, operands: &Operands<'_>) -> Result<(), ()> {
     if fine { Ok(()) } else { Err(()) }
 }
 
-/// Formats and orders that have gpg look at signatures: `%G?` (`%+G?`, `%-G?`, `% G?`), `%(signature)`,
+/// Formats and sort keys that make gpg verify signatures: `%G?` (`%+G?`, `%-G?`, `% G?`), `%(signature)`,
 /// `--sort=signature`.
 fn signatures(arguments: &[Field]) -> Result<(), String> {
     let checks = |field: &&Field| {
@@ -94,7 +94,7 @@ fn signatures(arguments: &[Field]) -> Result<(), String> {
     }
 }
 
-/// `git config` reads with `--get` and its like, with `get` and `list`, and with one name alone.
+/// `git config` is read-only with `--get` and similar options, with `get` and `list`, and with a single name.
 fn config(operands: &Operands<'_>) -> Result<(), String> {
     let reads = operands.has(&[
         "--list",
@@ -137,21 +137,21 @@ fn globals(git: &Git<'_>, places: &str) -> Result<(), String> {
     }
 }
 
-/// Subcommands with which git runs a program of the caller's choosing.
+/// Subcommands that run a program chosen by the caller.
 const RUNNERS: &str = "\
     difftool mergetool filter-branch credential credential-cache credential-store daemon \
     instaweb hook shell send-email imap-send web--browse gui citool remote-ext \
     remote-fd";
 
-/// Beginnings of options that run a program or write a file, in any subcommand; git takes every
-/// unambiguous beginning of them.
+/// Prefixes of options that run a program or write a file in some subcommand; git accepts every unambiguous
+/// abbreviation.
 const REFUSED: &str = "\
     --upload-pack --receive-pack --exec --output --output-directory --open-files-in-pager \
     --ext-diff --textconv --show-signature --tool --extcmd --config --index-output \
     --object-dir --export-marks --web --info";
 
-/// The level `listed`: any git command, but nothing that runs another program or writes a file of
-/// the caller's choosing.
+/// Checks a git command at level `listed`: allows any that does not run another program or write a file chosen by
+/// the caller.
 pub(super) fn listed(ran: &Ran) -> Result<(), String> {
     let git = Git::read(&ran.words);
     if ran.words.len() == 2 && matches!(ran.words[1].value.literal(), Some("--version" | "-v")) {
@@ -159,7 +159,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
     }
     globals(&git, PLACES)?;
     let name = git.subcommand().ok_or_else(|| "git".to_owned())?;
-    // What git does not know itself is an alias, and an alias may run anything.
+    // An unknown subcommand is an alias, which may run anything.
     if listed_in(RUNNERS, name) || !listed_in(KNOWN, name) {
         return Err(name.to_owned());
     }
@@ -176,7 +176,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
     if runs || (name == "config" && read_only(ran).is_err()) {
         return Err(format!("{name} {}", first.unwrap_or("")));
     }
-    // A message may well say `50% G…`; formats are given to what reads.
+    // A commit message may contain `50% G…`; formats are only arguments of read-only commands.
     if READING.iter().any(|reading| reading.names.contains(&name)) {
         signatures(git.arguments)?;
     }
@@ -191,7 +191,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
         let long = text.split('=').next().unwrap_or(text);
         let shortened = long.len() > 3
             && long.starts_with("--")
-            // An option of its own, of diff and grep.
+            // A different option, of diff and grep.
             && long != "--text"
             && REFUSED
                 .split_whitespace()
@@ -207,7 +207,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
                 "clone" => text.starts_with("-u") || text.starts_with("-c"),
                 _ => false,
             };
-        // Hooks come out of a template.
+        // Templates may contain hooks.
         let template = matches!(name, "clone" | "init") && long.starts_with("--te");
         if shortened || short || template || text.starts_with("ext::") {
             return Err(field.value.to_string());
@@ -216,7 +216,7 @@ pub(super) fn listed(ran: &Ran) -> Result<(), String> {
     Ok(())
 }
 
-/// Subcommands that git knows itself.
+/// Git's own subcommands.
 const KNOWN: &str = "\
     add am annotate apply archive bisect blame branch bundle cat-file check-attr \
     check-ignore check-mailmap check-ref-format checkout cherry cherry-pick clean clone \

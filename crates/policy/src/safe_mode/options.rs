@@ -1,33 +1,33 @@
-//! Allow-lists of options, and reading a command line against one.
+//! Allow-lists of options, and checking a command line against one.
 //!
-//! An option that is not in the list is refused, and so is a shortened one: what git or a GNU program
-//! would take it for need not be known then.
+//! An option that is not in the list is refused. So are abbreviated options, so that we need not know how git or
+//! GNU programs would resolve them.
 
 use crate::syntax::run::Field;
 use crate::syntax::value::Piece;
 
-/// The options a command may be given.
+/// The allowed options of a command.
 #[derive(Debug)]
 pub(super) struct Allowed<'a> {
-    /// Letters without a value; digits stand for `-5`.
+    /// Short options without a value; digits stand for options like `-5`.
     pub(super) flags: &'a str,
-    /// Letters that may have a value attached, and never take the next word.
+    /// Short options with an optional attached value, which never take the next word.
     pub(super) optional: &'a str,
-    /// Letters that take a value, attached or as the next word.
+    /// Short options with a value, attached or as the next word.
     pub(super) valued: &'a str,
-    /// Long options without dashes, as lists with blanks between the names; those that end in `=` take a value attached or as the next word,
-    /// those that end in `?` may have one attached.
+    /// Long options without dashes, in space-separated lists. A trailing `=` means a required value (attached or as
+    /// the next word), a trailing `?` an optional attached one.
     pub(super) long: &'a [&'a str],
-    /// A `*` at the beginning of an unquoted word may come to an option; here that can do no harm.
+    /// Whether an unquoted word may begin with `*`, which could expand to an option; set where that is harmless.
     pub(super) globs: bool,
 }
 
-/// What a command line holds besides options.
+/// A command line without its options.
 #[derive(Debug, Default)]
 pub(super) struct Operands<'w> {
-    /// Operands in front of `--`, and behind it.
+    /// Operands before `--` and after it.
     pub(super) all: Vec<&'w Field>,
-    /// Long and short options that were given, as `--name` and `-x`.
+    /// The options given, as `--name` and `-x`.
     pub(super) given: Vec<String>,
 }
 
@@ -40,7 +40,7 @@ impl Operands<'_> {
 }
 
 impl Allowed<'_> {
-    /// Reads arguments; the first word that is not allowed is the error.
+    /// Parses arguments; the error is the first word that is not allowed.
     pub(super) fn read<'w>(&self, arguments: &'w [Field]) -> Result<Operands<'w>, String> {
         let mut out = Operands::default();
         let mut words = arguments.iter();
@@ -100,7 +100,7 @@ impl Allowed<'_> {
     }
 }
 
-/// Whether a list with blanks between its words holds this one.
+/// Whether a space-separated list contains a word.
 pub(super) fn listed_in(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|listed| listed == word)
 }

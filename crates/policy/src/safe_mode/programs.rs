@@ -1,4 +1,4 @@
-//! What the listed programs other than git may be given.
+//! Which arguments are allowed for listed programs other than git.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::syntax::run::{Field, Ran};
 
 /// A program and its options.
 struct Program {
-    /// The entry of the list.
+    /// The entry in the list.
     entry: &'static [&'static str],
     options: Allowed<'static>,
 }
@@ -93,7 +93,7 @@ static PROGRAMS: [Program; 10] = [
             globs: true,
         },
     },
-    // Without -f, -F, --follow and --retry: it would never end.
+    // Without -f, -F, --follow and --retry, which would never end.
     Program {
         entry: &["tail"],
         options: Allowed {
@@ -153,25 +153,25 @@ static PROGRAMS: [Program; 10] = [
     },
 ];
 
-/// Options of `xcodebuild test`, which have one dash and take the next word as their value.
+/// Options of `xcodebuild test`, which have a single dash and take the next word as value.
 const XCODE_VALUED: &str = "\
     -scheme -project -workspace -destination -configuration -sdk -testPlan -arch \
     -parallel-testing-enabled -parallel-testing-worker-count";
 
-/// `find`'s tests and actions without an argument.
+/// Tests and actions of `find` without an argument.
 const FIND_FLAGS: &str = "\
     -H -L -P ( ) ! -not -a -and -o -or , -print -print0 -ls -prune -quit -depth -d -mount \
     -xdev -follow -empty -readable -writable -executable -daystart -noleaf \
     -ignore_readdir_race -noignore_readdir_race -warn -nowarn -nouser -nogroup -true -false";
 
-/// `find`'s tests and actions with one argument.
+/// Tests and actions of `find` with one argument.
 const FIND_VALUED: &str = "\
     -name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype \
     -maxdepth -mindepth -mtime -mmin -atime -amin -ctime -cmin -newer -anewer -cnewer -size \
     -perm -user -group -uid -gid -links -inum -samefile -fstype -lname -ilname -used -printf \
     -context -newermt -newerat -newerct";
 
-/// The level `read_only`: every option known.
+/// Checks a command at level `read_only`: every option must be known.
 pub(super) fn read_only(ran: &Ran, entry: &[&str], context: &Context) -> Result<(), String> {
     let arguments = ran.words.get(entry.len()..).unwrap_or(&[]);
     match entry {
@@ -180,7 +180,7 @@ pub(super) fn read_only(ran: &Ran, entry: &[&str], context: &Context) -> Result<
         _ => {}
     }
     let Some(program) = PROGRAMS.iter().find(|program| program.entry == entry) else {
-        // An entry of the user's own: whoever put it on the list answers for its options.
+        // An entry added by the user, who is then responsible for its options.
         return Ok(());
     };
     let operands = program.options.read(arguments)?;
@@ -204,7 +204,7 @@ pub(super) fn read_only(ran: &Ran, entry: &[&str], context: &Context) -> Result<
         _ => false,
     };
     let refused = operands.all.iter().find(|field| match entry {
-        // Reading a whole home would read the credentials in it.
+        // Reading a whole home would include its credentials.
         ["grep" | "rg"] => recursive && holds_a_home(field, context),
         // Code from elsewhere.
         ["pytest"] => leaves(field, context) || field.value.prefix().starts_with('@'),
@@ -216,7 +216,7 @@ pub(super) fn read_only(ran: &Ran, entry: &[&str], context: &Context) -> Result<
     }
 }
 
-/// The level `listed`: refused is only what makes the program run another or write a file.
+/// Checks a command at level `listed`: only refuses what makes the program run another one or write a file.
 pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
     let arguments = ran.words.get(entry.len()..).unwrap_or(&[]);
     let refused = arguments.iter().find(|field| {
@@ -230,7 +230,7 @@ pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
                 ["rg"] => {
                     text.starts_with("--pre") && text != "--pretty"
                         || text.starts_with("--hostname-bin")
-                        // Programs that decompress.
+                        // Programs for decompression.
                         || text == "--search-zip"
                         || (text.starts_with('-') && !text.starts_with("--") && text.contains('z'))
                 }
@@ -256,7 +256,7 @@ pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
                 _ => false,
             }
     });
-    // The argument of a test such as -name is no action, whatever it is called.
+    // The argument of a test such as -name is not an action, whatever its text.
     match refused {
         Some(_) if entry == ["find"] => find_actions(arguments),
         Some(field) => Err(field.value.to_string()),
@@ -264,10 +264,10 @@ pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Reports of pytest-cov that are written where the text behind a `:` says.
+/// Reports of pytest-cov that are written to the path after a `:`.
 const COV_REPORTS: [&str; 5] = ["html", "xml", "json", "lcov", "annotate"];
 
-/// Options of npm that take the project, the settings or the shell from elsewhere.
+/// Options of npm that select another project, settings or shell.
 const NPM_ELSEWHERE: [&str; 6] = [
     "--script",
     "--prefix",
@@ -277,7 +277,7 @@ const NPM_ELSEWHERE: [&str; 6] = [
     "--node-options",
 ];
 
-/// Options of pytest that write where the caller likes, or take their settings from elsewhere.
+/// Options of pytest that write files anywhere, or read settings from elsewhere.
 const PYTEST_WRITES: [&str; 9] = [
     "--basetemp",
     "--rootdir",
@@ -327,7 +327,7 @@ fn xcodebuild(arguments: &[Field], context: &Context) -> Result<(), String> {
     while let Some(field) = words.next() {
         let text = field.value.literal().unwrap_or("");
         if listed_in(XCODE_VALUED, text) {
-            // Another project runs other code.
+            // Another project means other code.
             let outside = matches!(text, "-project" | "-workspace");
             match words.next() {
                 Some(value) if outside && leaves(value, context) => {
@@ -345,25 +345,25 @@ fn xcodebuild(arguments: &[Field], context: &Context) -> Result<(), String> {
     Ok(())
 }
 
-/// A path that is, or holds, a home directory.
+/// Whether a path is, or contains, a home directory.
 fn holds_a_home(field: &Field, context: &Context) -> bool {
     let Some(home) = &context.home else {
         return false;
     };
     let path = resolved(field.value.prefix(), context);
-    // The working directory itself is what one is here for.
+    // The working directory itself is always fine.
     if Path::new(&path) == context.cwd {
         return false;
     }
     home.starts_with(&path) || matches!(path.as_str(), "/" | "/home" | "/root" | "/Users")
 }
 
-/// A path outside the working directory.
+/// Whether a path is outside the working directory.
 fn leaves(field: &Field, context: &Context) -> bool {
     !Path::new(&resolved(field.value.prefix(), context)).starts_with(&context.cwd)
 }
 
-/// The path from the root, without `.` and `..`.
+/// The absolute path, without `.` and `..`.
 fn resolved(path: &str, context: &Context) -> String {
     let joined = context.cwd.join(path);
     let mut names: Vec<&str> = Vec::new();

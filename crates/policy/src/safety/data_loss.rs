@@ -1,4 +1,4 @@
-//! Group `data_loss`: git commands that throw work away. Off by default.
+//! Group `data_loss`: git commands that discard work. Off by default.
 
 pub(super) mod branch;
 pub(super) mod clean;

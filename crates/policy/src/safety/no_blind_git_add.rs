@@ -1,4 +1,4 @@
-//! `no_blind_git_add`: staging files that nobody named.
+//! `no_blind_git_add`: staging files that were not named.
 
 use super::{Group, Hit, Rule, Scene};
 use crate::syntax::git::{Git, GitArgument, Options};
@@ -56,7 +56,7 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// What is said of a list that is not written out.
+/// The message for a computed list.
 const COMPUTED: (&str, &str) = (
     "permission denied: the files to add are computed while this runs (by a command, an unquoted variable, or xargs), so that nobody can know which they are. Specify the files explicitly",
     "print the list first, then write the names out: `git add src/lib.rs`; `git add -u` stages what is tracked, `git add \"$FILE\"` one file",
@@ -117,7 +117,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     }
 }
 
-/// The words that make an `add` blind, if it is.
+/// The words that make an `add` blind, if any.
 fn blind<'f>(arguments: &'f [Field], ran: &Ran, base: &str, known: bool) -> Option<Vec<&'f Field>> {
     let mut all: Option<&Field> = None;
     let mut from_file: Option<&Field> = None;
@@ -188,7 +188,7 @@ pub(super) fn excludes(spec: &Value) -> bool {
         })
 }
 
-/// Whether a pathspec names the whole tree, or cannot be known.
+/// Whether a pathspec covers the whole tree, or is unknown.
 pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unknown: bool) -> bool {
     if excludes(spec) {
         return false;
@@ -244,8 +244,8 @@ pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unkn
     kept.is_empty()
 }
 
-/// Whether what is not known is the one value of a variable or one line that was read, or names only what git knows
-/// already (`git add -u` stages as much).
+/// Whether the unknown part is a single value (a variable, or a line that was read), or only names tracked files
+/// (`git add -u` stages as much).
 fn is_named(spec: &Value) -> bool {
     match spec.pieces() {
         [
@@ -261,7 +261,7 @@ fn is_named(spec: &Value) -> bool {
     }
 }
 
-/// The pattern without its wildcards: what is left are the letters somebody wrote.
+/// The pattern without its wildcards, leaving the literal characters.
 fn wildless(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -276,7 +276,7 @@ fn wildless(text: &str) -> String {
     out
 }
 
-/// Whether the directory is `base` or one around it.
+/// Whether the directory is `base` or contains it.
 fn covers(directory: &str, base: &str) -> bool {
     let names = |path: &str| -> Vec<String> {
         let mut out: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! `no_dangerous_rm`: recursive removal of what nobody means to remove.
+//! `no_dangerous_rm`: recursive removal of things that are rarely meant to be removed.
 
 use super::path::{Danger, Place, danger};
 use super::{Group, Hit, Rule, Scene};
@@ -84,13 +84,13 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// What is said of a list that is not written out.
+/// The message for a computed list.
 const COMPUTED: (&str, &str) = (
     "permission denied: what this rm command deletes is computed while it runs, and could be critical data (.git, home directory, or root). Specify the full path explicitly",
     "print the list first, then name what is to be removed, for example `rm -rf ./build`",
 );
 
-/// Whether nothing is known of an operand but that a command prints it, or that it is read.
+/// Whether all that is known of an operand is that it is a command's output, or was read.
 fn is_computed(operand: &Value) -> bool {
     matches!(
         operand.pieces(),
@@ -98,7 +98,7 @@ fn is_computed(operand: &Value) -> bool {
     )
 }
 
-/// GNU rm's long options: `--recursive` may be shortened as far as it stays unambiguous.
+/// GNU rm's long options: `--recursive` may be abbreviated as far as it remains unambiguous.
 const LONG: [&str; 8] = [
     "force",
     "interactive",
@@ -113,7 +113,7 @@ const LONG: [&str; 8] = [
 /// An `rm` command line.
 struct Removal<'r> {
     recursive: bool,
-    /// An unquoted unknown word stands where options may stand.
+    /// An unquoted unknown word may expand to options.
     maybe_recursive: bool,
     operands: Vec<&'r Field>,
 }
@@ -150,7 +150,7 @@ fn read(arguments: &[Field]) -> Option<Removal<'_>> {
 }
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    // The repository of a clone that the script has made itself is nobody's work.
+    // The repository of a clone that the script itself has created contains nobody's work.
     let own =
         |value: &Value, place: &Place<'_>| place.cwd == ran.cwd.as_deref() && ran.has_made(value);
     let dangerous = |value: &Value| {
@@ -159,8 +159,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             found => found.is_some(),
         })
     };
-    // In code that nobody calls, and where only one of two readers sees a command, an unknown operand
-    // decides nothing.
+    // In functions that are never called, and in commands that only one reader finds, unknown operands are ignored.
     let counts = |field: &&&Field| !(ran.dormant && field.value.has_unknown());
     match ran.name() {
         Some("rm" | "grm" | "srm" | "rimraf") => {
@@ -185,7 +184,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         Some("find" | "gfind" | "bfs") => {
             let search = Search::read(&ran.words);
             let counts = |value: &&Value| !(ran.dormant && value.has_unknown());
-            // `-exec rm {}`: one by one, so that no `-r` is needed.
+            // `-exec rm {}` runs per file, so it deletes everything even without `-r`.
             let by_rm = search.commands.iter().any(|words| {
                 let program = words.first().and_then(|field| field.value.literal());
                 let takes_it = words
@@ -198,7 +197,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             ((search.deletes || by_rm) && search.found.iter().filter(counts).any(dangerous))
                 .then(|| Hit::on(ran, ran.arguments()))
         }
-        // An unknown program: only what nothing else would be called with.
+        // For an unknown program: only operands that are specific to rm.
         None if ran
             .words
             .first()

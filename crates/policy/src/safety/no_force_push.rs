@@ -1,4 +1,4 @@
-//! `no_force_push`: pushes that overwrite what others have pushed.
+//! `no_force_push`: pushes that overwrite others' commits.
 
 use super::{Group, Hit, Rule, Scene};
 use crate::syntax::git::{Git, GitArgument, Options};
@@ -70,7 +70,7 @@ pub(super) const PUSH: Options = Options {
     ],
 };
 
-/// `git send-pack` and `git http-push` parse likewise.
+/// `git send-pack` and `git http-push` parse options the same way.
 const SEND_PACK: Options = Options {
     valued: "",
     long: &[
@@ -102,7 +102,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     let options = match git.subcommand()? {
         "push" => &PUSH,
         "send-pack" | "http-push" => &SEND_PACK,
-        // `git subtree push … +branch` hands the refspec on.
+        // `git subtree push … +branch` passes the refspec on.
         "subtree" => {
             let pushes = git.arguments.first()?.value.literal() == Some("push");
             let forced = git
@@ -131,7 +131,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     (!dry && (set_here || set_before())).then(|| Hit::on(ran, git.arguments))
 }
 
-/// The word that forces a push, if one does.
+/// The word that forces a push, if any.
 fn forced<'f>(options: &Options, arguments: &'f [Field]) -> Option<&'f Field> {
     let (mut force, mut mirror, mut refspec) = (None, None, None);
     let mut dry = false;
@@ -165,7 +165,7 @@ fn forced<'f>(options: &Options, arguments: &'f [Field]) -> Option<&'f Field> {
     }
 }
 
-/// Whether a setting makes plain pushes forced ones.
+/// Whether a setting turns plain pushes into forced ones.
 fn forces(name: &str, value: &Value) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("remote.")

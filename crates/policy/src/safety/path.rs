@@ -1,6 +1,6 @@
-//! Whether removing a path recursively would remove something that matters; where a path leads is in `location`.
+//! Whether recursively removing a path would remove something important; `location` determines where a path leads.
 //!
-//! Purely lexical: `.` and `..` are resolved, symbolic links are not (nothing is looked up on disk).
+//! Purely lexical: `.` and `..` are resolved, symbolic links are not (the file system is never consulted).
 
 mod location;
 
@@ -9,8 +9,7 @@ use crate::syntax::value::{Piece, Value};
 
 pub(super) use location::Location;
 
-/// Directories that belong to the system. Where a path is only partly known, these names at its end
-/// make it one that could be theirs.
+/// System directories. If only the end of a path is known and it is one of these names, it might be theirs.
 const SYSTEM: [&str; 26] = [
     "bin",
     "boot",
@@ -43,30 +42,30 @@ const SYSTEM: [&str; 26] = [
 /// Directories whose children are homes.
 const HOMES: [&str; 2] = ["home", "Users"];
 
-/// What makes a path dangerous.
+/// Why a path is dangerous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Danger {
     /// The root directory.
     Root,
     /// A directory directly below the root.
     TopLevel,
-    /// Somebody's home.
+    /// A home directory.
     Home,
     /// A `.git` directory.
     Git,
-    /// The working directory or one around it.
+    /// The working directory or one of its parents.
     Here,
-    /// Not known; it could be one of these.
+    /// Unknown, and possibly one of these.
     Unknown,
 }
 
 /// Where a command runs.
 pub(super) struct Place<'p> {
-    /// The working directory at this point of the script, if it is known.
+    /// The working directory at this point of the script, if known.
     pub(super) cwd: Option<&'p str>,
-    /// The working directory the script begins in.
+    /// The script's initial working directory.
     pub(super) base: &'p str,
-    /// The home directory, if it is known.
+    /// The home directory, if known.
     pub(super) home: Option<&'p str>,
 }
 
@@ -97,7 +96,7 @@ impl Part {
             .any(|piece| matches!(piece, Piece::Unknown { .. }))
     }
 
-    /// No letter of it is known: it may match or be anything.
+    /// No character of it is known: it may match anything.
     fn is_open(&self) -> bool {
         self.literal().is_none()
             && self.pieces.iter().all(|piece| match piece {
@@ -106,34 +105,34 @@ impl Part {
             })
     }
 
-    /// Whether it is, or its pattern matches, the name.
+    /// Whether it equals the name, or its pattern matches it.
     fn could_be(&self, name: &str) -> bool {
         if let Some(text) = self.literal() {
             return text == name;
         }
         let mut value = Value::default();
         for piece in &self.pieces {
-            // A quoted variable with letters around it is not guessed at.
+            // A quoted variable combined with letters is given the benefit of the doubt.
             if matches!(piece, Piece::Unknown { .. }) {
                 return false;
             }
             value.extend(&Value::from(piece.clone()));
         }
-        // A leading dot is matched only by a dot.
+        // A leading dot is only matched by a literal dot.
         let hidden =
             matches!(self.pieces.first(), Some(Piece::Text(text)) if text.starts_with('.'));
         (hidden || !name.starts_with('.')) && pattern::matches(&pattern::of_value(&value), name)
     }
 }
 
-/// What is dangerous about removing `operand` with everything below it, if anything is.
+/// The danger of recursively removing `operand`, if any.
 pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
     let mut parts = split(operand);
     if operand.is_empty() || parts.is_empty() {
         return None;
     }
     let absolute = operand.prefix().starts_with('/');
-    // `$DIR`, `$DIR/…`: whatever stands in front is unknown.
+    // `$DIR`, `$DIR/…`: the beginning is unknown.
     let floating = matches!(operand.pieces().first(), Some(Piece::Unknown { .. }));
     if floating {
         return unanchored(&parts);
@@ -141,8 +140,8 @@ pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
     let cwd = place.cwd.map(components);
     let mut base = components(place.base);
     if !absolute && base.is_empty() && place.cwd == Some(place.base) {
-        // The script begins in the root itself: what is relative is below the working directory like
-        // anywhere else, but for the system's own names.
+        // The script starts in the root: relative paths are below the working directory as anywhere else, except
+        // for names of system directories.
         if let [only] = parts.as_slice()
             && only.literal().is_some_and(|name| SYSTEM.contains(&name))
         {
@@ -193,7 +192,7 @@ fn components(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !name.is_empty()).collect()
 }
 
-/// Takes `.` and `..` out; above the root is the root.
+/// Removes `.` and `..`; the parent of the root is the root.
 fn resolve(parts: &[Part]) -> Vec<Part> {
     let mut out: Vec<Part> = Vec::new();
     for part in parts {
@@ -208,7 +207,7 @@ fn resolve(parts: &[Part]) -> Vec<Part> {
     out
 }
 
-/// `/proc/self/root` and `/proc/1/cwd` are other directories by another name.
+/// `/proc/self/root` and `/proc/1/cwd` are aliases of other directories.
 fn through_proc(parts: Vec<Part>, cwd: Option<&Vec<&str>>) -> Vec<Part> {
     let [first, _, link, rest @ ..] = parts.as_slice() else {
         return parts;
@@ -223,7 +222,7 @@ fn through_proc(parts: Vec<Part>, cwd: Option<&Vec<&str>>) -> Vec<Part> {
     }
 }
 
-/// A path with an unknown beginning: dangerous if nothing known stands at its end.
+/// A path with an unknown beginning: dangerous unless its end is known.
 fn unanchored(parts: &[Part]) -> Option<Danger> {
     let parts = resolve(parts);
     if ends_in_git(&parts) {
@@ -232,7 +231,7 @@ fn unanchored(parts: &[Part]) -> Option<Danger> {
     let known: Vec<&Part> = parts.iter().filter(|part| !part.is_open()).collect();
     match known.as_slice() {
         [] => Some(Danger::Unknown),
-        // `$PREFIX/usr`: with an empty prefix it is the system's.
+        // `$PREFIX/usr`: with an empty prefix this is the system's directory.
         [only] if only.literal().is_some_and(|name| SYSTEM.contains(&name)) => {
             Some(Danger::Unknown)
         }
@@ -240,7 +239,7 @@ fn unanchored(parts: &[Part]) -> Option<Danger> {
     }
 }
 
-/// A relative path where the working directory is not known.
+/// A relative path in an unknown working directory.
 fn relative_to_nowhere(parts: &[Part]) -> Option<Danger> {
     let climbs = parts.first().and_then(Part::literal) == Some("..");
     let parts = resolve(parts);
@@ -250,10 +249,10 @@ fn relative_to_nowhere(parts: &[Part]) -> Option<Danger> {
     (climbs || parts.iter().all(Part::is_open)).then_some(Danger::Unknown)
 }
 
-/// Directories of a repository without which the rest of it is worth nothing.
+/// The directories without which a repository is worthless.
 const REPOSITORY: [&str; 2] = ["objects", "refs"];
 
-/// `.git`, or a glob or an unknown name directly in it, or what it stands on.
+/// `.git`, a glob or an unknown name directly in it, or one of its essential directories.
 fn ends_in_git(parts: &[Part]) -> bool {
     let within = parts.windows(2).any(|pair| {
         pair[0].literal() == Some(".git")
@@ -265,14 +264,14 @@ fn ends_in_git(parts: &[Part]) -> bool {
         return true;
     }
     let closed = parts.iter().rposition(|part| !part.is_open());
-    // `build/.??*` is no more than `build`: what of that matters is told by the directory.
+    // `build/.??*` is no more dangerous than `build`; the check of the directory decides.
     let named = parts
         .last()
         .is_some_and(|part| !part.is_open() && part.could_be(".git"));
     named || closed.is_some_and(|at| parts[at].could_be(".git"))
 }
 
-/// A path from the root.
+/// An absolute path.
 fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -> Option<Danger> {
     if parts.is_empty() {
         return Some(Danger::Root);
@@ -280,7 +279,7 @@ fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) ->
     if ends_in_git(parts) {
         return Some(Danger::Git);
     }
-    // What the path would be if a glob or an unknown name at its end matched everything.
+    // The path if a glob or an unknown name at its end matched everything.
     let closed = parts
         .iter()
         .rposition(|part| !part.is_open())
@@ -293,7 +292,7 @@ fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) ->
             return Some(danger);
         }
     }
-    // A pattern with letters, directly below one of them: `/u*r`, `~/x*`; below `/tmp` it is usual.
+    // A pattern with letters directly below one of them: `/u*r`, `~/x*`. Below `/tmp` this is usual.
     let last = parts.last()?;
     if last.literal().is_none() && !last.has_unknown() {
         let parent = &parts[..parts.len() - 1];
@@ -302,7 +301,7 @@ fn anchored(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) ->
         if !usual && matches!(above, Some(Danger::Root | Danger::TopLevel | Danger::Home)) {
             return above;
         }
-        // `../pro*` may match the directory we are in.
+        // `../pro*` may match the current directory.
         if parts.len() <= base.len()
             && parts
                 .iter()
@@ -323,12 +322,12 @@ fn same(parts: &[Part], names: &[&str]) -> bool {
             .all(|(part, name)| part.literal() == Some(name))
 }
 
-/// Whether the directory itself is one that matters.
+/// Whether the directory itself is important.
 fn directory(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -> Option<Danger> {
     let Some(first) = parts.first() else {
         return Some(Danger::Root);
     };
-    // Where the script begins, wherever that is: what stands in it is the caller's business.
+    // The script's initial directory, wherever it is: its contents are the caller's business.
     if same(parts, base) {
         return Some(Danger::Here);
     }
@@ -348,10 +347,10 @@ fn directory(parts: &[Part], base: &[&str], home: Option<&str>, spelled: bool) -
     match parts {
         [only] => {
             let system = only.literal().is_some_and(|name| SYSTEM.contains(&name));
-            // A relative name where the working directory is the root is below the working directory.
+            // If the working directory is the root, a relative name is below the working directory.
             (spelled || system).then_some(Danger::TopLevel)
         }
-        // `/usr/lib`, `/var/lib`, `/private/etc`: no less the system's.
+        // `/usr/lib`, `/var/lib`, `/private/etc`: just as much the system's.
         [_, second]
             if [first, second]
                 .iter()
@@ -372,7 +371,7 @@ mod tests {
     use crate::syntax::pattern::push_globbed;
     use crate::syntax::value::Why;
 
-    /// `$` in a path stands for something unknown.
+    /// In a test path, `$` stands for an unknown part.
     fn check(path: &str, cwd: Option<&str>) -> Option<Danger> {
         let mut value = Value::default();
         for (index, text) in path.split('$').enumerate() {

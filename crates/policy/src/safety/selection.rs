@@ -1,4 +1,4 @@
-//! Which rules are asked: groups, and single rules switched on or off by id.
+//! The selection of rules: groups, and single rules switched on or off by id.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{Rule, rules};
 
-/// A group of safety rules that is switched together.
+/// A group of safety rules that is switched as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// Blind staging, forced pushes, removal of what matters. On by default.
+    /// Blind staging, forced pushes, dangerous removals. On by default.
     Core,
-    /// The same inside programs of other languages given on the command line. On by default.
+    /// The same inside programs in other languages given on the command line. On by default.
     InlineCode,
-    /// Commands that throw work away. Off by default.
+    /// Commands that discard work. Off by default.
     DataLoss,
-    /// Running what was fetched from elsewhere or cannot be read here. Off by default.
+    /// Running code that was downloaded or cannot be read. Off by default.
     RemoteCode,
     /// Accidents that cost the machine or a home: disks, modes, start-up files, processes. On by default.
     System,
-    /// Removing what services hold: volumes, infrastructure, databases, buckets. Off by default.
+    /// Deleting the data of services: volumes, infrastructure, databases, buckets. Off by default.
     Services,
 }
 
@@ -49,7 +49,7 @@ impl Group {
         }
     }
 
-    /// Whether it is on unless somebody switches it off.
+    /// Whether it is on by default.
     pub fn is_default(self) -> bool {
         matches!(self, Group::Core | Group::InlineCode | Group::System)
     }
@@ -61,13 +61,13 @@ impl fmt::Display for Group {
     }
 }
 
-/// A name that is neither a rule nor a group.
+/// The name of neither a rule nor a group.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no safety rule or group is called `{name}`; there are {known}")]
 pub struct UnknownRule {
     /// The name that was given.
     pub name: String,
-    /// The names there are.
+    /// The existing names.
     pub known: String,
 }
 
@@ -91,7 +91,7 @@ impl FromStr for Group {
     }
 }
 
-/// Which rules are asked. The default asks the groups that are on by default.
+/// The selected rules. By default those of the default groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSelection {
     groups: BTreeSet<Group>,
@@ -115,7 +115,7 @@ impl RuleSelection {
         }
     }
 
-    /// No rule at all.
+    /// No rules.
     pub fn none() -> Self {
         RuleSelection::of([])
     }
@@ -125,10 +125,10 @@ impl RuleSelection {
         RuleSelection::of(Group::ALL)
     }
 
-    /// Switches a rule or a whole group on or off by its name.
+    /// Switches a rule or a whole group on or off by name.
     ///
     /// # Errors
-    /// [`UnknownRule`] if there is neither a rule nor a group of that name.
+    /// [`UnknownRule`] if there is no rule or group with that name.
     pub fn switch(&mut self, name: &str, on: bool) -> Result<(), UnknownRule> {
         if let Ok(group) = name.parse::<Group>() {
             if on {
@@ -152,7 +152,7 @@ impl RuleSelection {
         Ok(())
     }
 
-    /// Whether a rule is asked: its own switch decides before its group's.
+    /// Whether a rule is selected: its own switch takes precedence over its group's.
     pub fn includes(&self, rule: &Rule) -> bool {
         self.on.contains(rule.id)
             || (self.groups.contains(&rule.group) && !self.off.contains(rule.id))

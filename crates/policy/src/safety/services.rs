@@ -1,4 +1,4 @@
-//! Group `services`: commands that remove what services hold, here or elsewhere, and that ask nobody.
+//! Group `services`: commands that delete the data of local or remote services without asking for confirmation.
 
 pub(super) mod buckets;
 pub(super) mod clusters;

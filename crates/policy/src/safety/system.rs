@@ -1,7 +1,6 @@
-//! Group `system`: accidents that cost the machine or the home on it, and that no honest work needs.
+//! Group `system`: accidents that cost the machine or the user's home, and that no legitimate work needs.
 //!
-//! Only what is written out decides: a path that begins with something unknown, or a name that is not known, is let
-//! pass by all of these.
+//! Only literal text decides: all of these rules let paths with an unknown beginning, and unknown names, pass.
 
 pub(super) mod crontab;
 pub(super) mod disk;

@@ -1,4 +1,4 @@
-//! `no_unread_zsh`: what zsh reads and bash does not, around a command that another rule cares for.
+//! `no_unread_zsh`: syntax that zsh reads but bash does not, near a command that another rule is concerned with.
 
 use super::{Group, Hit, Rule, Scene, rules};
 use crate::syntax::find::Search;
@@ -46,10 +46,10 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// Programs to which the words are data: only what zsh itself would run in them counts.
+/// Programs that treat their words as data: only what zsh itself would execute in them counts.
 const SHOWS: [&str; 7] = ["echo", "print", "printf", "test", "[", "grep", "rg"];
 
-/// Options of zsh that change nothing in how it reads.
+/// Options of zsh that do not affect parsing.
 const HARMLESS: [&str; 22] = [
     "allexport",
     "clobber",
@@ -92,7 +92,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     .then(|| Hit::on(ran, ran.arguments()))
 }
 
-/// Whether a core rule, or another that is asked, cares for a command with such words.
+/// Whether a core rule, or another enabled one, is concerned with a command with such words.
 fn cares(ran: &Ran, scene: &Scene<'_>) -> bool {
     let mut text = String::new();
     for field in ran.words.iter() {
@@ -102,17 +102,17 @@ fn cares(ran: &Ran, scene: &Scene<'_>) -> bool {
     }
     let written = Written::of(&text);
     let core = rules().iter().filter(|rule| rule.group == Group::Core);
-    // A program of another language is no business of zsh's.
+    // Programs in other languages are not zsh's concern.
     let mut rules = core
         .chain(scene.asked)
         .filter(|rule| rule.group != Group::InlineCode);
     rules.any(|rule| (rule.needs)(&written))
 }
 
-/// Whether it matters what this word of the command comes to.
+/// Whether it matters what this word of the command expands to.
 fn matters(field: &Field, ran: &Ran, scene: &Scene<'_>) -> bool {
     match ran.name() {
-        // Nobody knows what runs.
+        // The program is unknown.
         None => true,
         Some(name) if SHOWS.contains(&name) => false,
         Some("git" | "hub") if Git::read(&ran.words).subcommand().is_none() => true,
@@ -125,7 +125,7 @@ fn matters(field: &Field, ran: &Ran, scene: &Scene<'_>) -> bool {
     }
 }
 
-/// `${(e)x}`, `*(e:command:)` and `*(+function)`: what stands in it is run.
+/// `${(e)x}`, `*(e:command:)` and `*(+function)`: their contents are executed.
 fn runs_its_value(text: Option<&str>) -> bool {
     let Some((before, behind)) = text.and_then(|text| text.split_once('(')) else {
         return false;
@@ -140,7 +140,7 @@ fn runs_its_value(text: Option<&str>) -> bool {
     }
 }
 
-/// `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh reads otherwise.
+/// `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh parses differently.
 fn changes_the_reading(ran: &Ran) -> bool {
     let mut words = ran.arguments().iter().map(|field| field.value.literal());
     match ran.name() {

@@ -1,9 +1,9 @@
-//! Scripts made by chance: a command, spelled in one of many ways, in a context inside a context.
+//! Random scripts: a command in one of many spellings, in nested contexts.
 
 /// A generated script.
 pub(crate) struct Generated {
     pub(crate) text: String,
-    /// Nothing forbidden stands in it except as data.
+    /// Forbidden commands occur only as data.
     pub(crate) harmless: bool,
 }
 
@@ -31,7 +31,7 @@ const HARMLESS: [&[&str]; 6] = [
     &["git", "status"],
 ];
 
-/// Contexts that run the command `C`. Each ends a line after it, so that a heredoc in it can end.
+/// Contexts that run the command `C`. Each ends with a newline, so that a heredoc in it can end.
 const RUNS: [&str; 60] = [
     "true; C",
     "true && C",
@@ -95,7 +95,7 @@ const RUNS: [&str; 60] = [
     "exec 3>/dev/null; C",
 ];
 
-/// Contexts that run the text `Q`, given to them in single quotes.
+/// Contexts that run the text `Q`, which is in single quotes.
 const RUN_TEXTS: [&str; 34] = [
     "eval Q",
     "bash -c Q",
@@ -133,8 +133,8 @@ const RUN_TEXTS: [&str; 34] = [
     "find . -maxdepth 0 -exec bash -c Q \\;",
 ];
 
-/// Contexts in which the text `Q`, given in single quotes, is data. Its variable is nobody else's: `x=Q; cat f && x=true; eval "$x"`
-/// runs it where `cat` fails, and to say so is no false alarm.
+/// Contexts in which the text `Q`, in single quotes, is data. Its variable has a unique name: `x=Q; cat f &&
+/// x=true; eval "$x"` runs it if `cat` fails, so blocking that would not be a false alarm.
 const DATA: [&str; 10] = [
     "echo Q",
     "data=Q",
@@ -168,7 +168,7 @@ const WRAPPERS: [&str; 16] = [
     "xargs -n9 </dev/null",
 ];
 
-/// A generator of scripts, the same for the same seed.
+/// A generator of scripts; deterministic for a seed.
 pub(crate) struct Generator {
     state: u64,
 }
@@ -243,11 +243,11 @@ impl Generator {
             return format!("cat <<EOT | bash\n{text}\nEOT\n");
         }
         let mut context = self.pick(&RUNS);
-        // A heredoc's body begins at the next newline, which must not lie within the command.
+        // A heredoc's body begins at the next newline, which must not be inside the command.
         if context.starts_with("cat <<") && text.replace("\\\n", "").contains('\n') {
             context = "{ C\n}";
         }
-        // `C` as a word of its own only.
+        // `C` only as a separate word.
         context
             .replace("C\n", &format!("{text}\n"))
             .replacen(
@@ -324,7 +324,7 @@ impl Generator {
         .to_owned()
     }
 
-    /// The word in one of the spellings that bash takes for the same.
+    /// The word in one of the equivalent spellings in bash.
     fn spelled(&mut self, word: &str) -> String {
         let middle = word.len() / 2;
         match self.below(14) {

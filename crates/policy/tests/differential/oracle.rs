@@ -1,5 +1,5 @@
-//! Runs scripts in real bash and says which argument lists are forbidden, by a reading of its own that
-//! shares nothing with the policy.
+//! Runs scripts in real bash and decides which argument lists are forbidden, by code that shares nothing with the
+//! policy.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,13 +11,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The home directory the scripts see; it does not exist.
+/// The home directory for the scripts; it does not exist.
 pub(crate) const HOME: &str = "/nonexistent/home/u";
 
-/// One script at a time: they share a directory, and write into it.
+/// One script at a time: they share a directory and write to it.
 const WORKERS: usize = 1;
 
-/// A directory with stand-ins and a working directory.
+/// A directory with stubs, and a working directory.
 pub(crate) struct Sandbox {
     root: tempfile::TempDir,
     cwd: PathBuf,
@@ -34,7 +34,7 @@ impl Sandbox {
         &self.cwd
     }
 
-    /// Runs each script and returns what the stand-ins were called with.
+    /// Runs each script; returns the arguments with which the stubs were called.
     pub(crate) fn run<'s>(&self, scripts: impl Iterator<Item = &'s str>) -> Vec<Vec<Vec<String>>> {
         for directory in ["work/build", "work/.git", "scripts", "logs"] {
             fs::create_dir_all(self.root.path().join(directory)).unwrap();
@@ -59,12 +59,12 @@ impl Sandbox {
         self.root.path().join(directory).join(index.to_string())
     }
 
-    /// One bash that runs every `WORKERS`-th script, in a namespace of its own where there are any.
+    /// One bash that runs every `WORKERS`-th script, in a namespace of its own if available.
     fn worker(&self, worker: usize, count: usize) -> std::process::Child {
         let bin = self.root.path().join(format!("bin{worker}"));
         fs::create_dir_all(&bin).unwrap();
-        // The stand-ins find in their environment where to write, so that what a script left in the background does not write
-        // into the next one's log; here they find it where the script has cleared that.
+        // The stubs find their log through the environment, so that a background process of one script does not
+        // write into the next one's log; if the script has cleared the environment, they find it here.
         let current = bin.join("current");
         for name in ["rm", "git"] {
             let mut text = String::from("#!/bin/sh\n");
@@ -128,7 +128,7 @@ fn read_log(path: &Path) -> Vec<Vec<String>> {
     out
 }
 
-/// Whether an argument list is one the core rules forbid.
+/// Whether the core rules forbid an argument list.
 pub(crate) fn is_forbidden(argv: &[String], cwd: &Path) -> bool {
     let words: Vec<&str> = argv.iter().map(String::as_str).collect();
     let Some((name, arguments)) = words.split_first() else {

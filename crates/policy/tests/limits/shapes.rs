@@ -1,6 +1,7 @@
-//! Scripts of absurd shapes, for the tests of the limits and for the benchmark.
+//! Scripts of absurd shapes, for the tests of limits and for the benchmark.
 
-/// Shapes that cost a grammar's error recovery quadratic time and memory, or a recursive walk its stack.
+/// Shapes that take a grammar's error recovery quadratic time and memory, or could overflow the stack of a
+/// recursive walk.
 #[expect(clippy::too_many_lines, reason = "a list of shapes")]
 pub(crate) fn absurd() -> Vec<(&'static str, String)> {
     vec![

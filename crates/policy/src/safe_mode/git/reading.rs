@@ -1,34 +1,34 @@
-//! The git commands that read, as data: for each its options that change nothing (git 2.47).
+//! Read-only git commands as data: for each its harmless options (git 2.47).
 
-/// A subcommand that reads.
+/// A read-only subcommand.
 pub(super) struct Reading {
     pub(super) names: &'static [&'static str],
     pub(super) flags: &'static str,
-    /// Letters that may have a value attached.
+    /// Short options with an optional attached value.
     pub(super) optional: &'static str,
     pub(super) valued: &'static str,
-    /// Its own long options; those of the shared lists come on top.
+    /// Its own long options, in addition to the shared lists.
     pub(super) long: &'static str,
-    /// The lists of long options it shares with others.
+    /// The lists of long options that it shares with others.
     pub(super) shared: &'static [&'static str],
-    /// What its operands must be.
+    /// The condition on its operands.
     pub(super) operands: Expect,
 }
 
-/// What the operands of a subcommand must be for it to read only.
+/// The condition on operands under which a subcommand is read-only.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expect {
-    /// Anything: revisions and paths.
+    /// Any: revisions and paths.
     Any,
     /// None, unless one of these options is given.
     NoneUnless(&'static [&'static str]),
-    /// The first operand is one of these; none at all only if the flag says so.
+    /// The first operand is one of these; the flag says whether it may be missing.
     FirstOf(&'static [&'static str], bool),
-    /// The first operand is one of these, or written as no subcommand is: `HEAD…`, `…@{…}`, `refs/…`.
+    /// The first operand is one of these, or has the form of a revision: `HEAD…`, `…@{…}`, `refs/…`.
     FirstOfOrRef(&'static [&'static str]),
     /// At most one.
     One,
-    /// Anything, but this option must be given.
+    /// Any, but this option is required.
     With(&'static str),
 }
 
@@ -70,7 +70,7 @@ const FLAGS_LOG: &str = "pusabcgimqrtvwzDEFRW0123456789";
 
 const VALUED_LOG: &str = "nULSGO";
 
-/// `-M50%`, `-C`, `-B20/60`, `-X5`, `-l100` of diff.
+/// Options of diff: `-M50%`, `-C`, `-B20/60`, `-X5`, `-l100`.
 const OPTIONAL_DIFF: &str = "MCBXl";
 
 pub(super) static READING: [Reading; 37] = [

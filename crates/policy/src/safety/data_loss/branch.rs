@@ -104,11 +104,11 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
             _ => {}
         }
     }
-    // Deleted or pointed elsewhere.
+    // Deleted, or moved to another commit.
     force.then(|| Hit::on(ran, git.arguments))
 }
 
-/// `git switch`'s and `git checkout`'s options by which a branch is made or moved.
+/// Options of `git switch` and `git checkout` that create or move a branch.
 const SWITCH: Options = Options {
     valued: "bBcC",
     long: &[
@@ -129,7 +129,7 @@ const SWITCH: Options = Options {
     ],
 };
 
-/// Whether a branch is made by force: by this letter, or by its long name.
+/// Whether a branch is created with force, by this short option or its long form.
 fn forced(options: &Options, letter: char, arguments: &[Field], ran: &Ran) -> Option<Hit> {
     let found = options
         .read(arguments)

@@ -42,7 +42,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
         .config
         .iter()
         .any(|(name, _)| name == "clean.requireforce");
-    // The last of an option and its opposite counts.
+    // Of an option and its negation, the last one counts.
     let (mut dry, mut asks) = (false, false);
     for given in CLEAN.read(git.arguments) {
         match given {

@@ -133,7 +133,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
                 "staged" => staged = true,
                 "worktree" => worktree = true,
                 "patch" => return None,
-                // A list made by a program: nobody named what is in it.
+                // A generated list: nobody has chosen its entries.
                 "pathspec-from-file" => listed = true,
                 _ => {}
             },
@@ -147,7 +147,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     (force || (everything && !spares_files)).then(|| Hit::on(ran, git.arguments))
 }
 
-/// Whether the pathspecs among the operands name the whole tree, or cannot be known.
+/// Whether the pathspecs among the operands cover the whole tree, or are unknown.
 fn whole_tree(operands: &[&Field], git: &Git<'_>, ran: &Ran, base: &str) -> bool {
     let dashes = git
         .arguments

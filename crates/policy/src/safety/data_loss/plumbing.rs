@@ -1,10 +1,10 @@
-//! Rarer commands of git that throw changes away, for `no_discard_changes`.
+//! Less common git commands that discard changes, for `no_discard_changes`.
 
 use super::super::given::{has_any, has_option};
 use super::super::no_blind_git_add::everything;
 use crate::syntax::run::{Field, Ran};
 
-/// Whether it throws changes in the whole tree away; `None` if it is none of these commands.
+/// Whether it discards changes in the whole tree; `None` for other commands.
 pub(super) fn discards(
     subcommand: &str,
     arguments: &[Field],
@@ -19,7 +19,7 @@ pub(super) fn discards(
         })
     };
     match subcommand {
-        // Without `-f` it refuses to remove what was changed.
+        // Without `-f` it refuses to remove modified files.
         "rm" => {
             let spared = has_any(arguments, &["--cached", "-n", "--dry-run"]);
             Some(forced && has_option(arguments, "-r") && !spared && whole(0))

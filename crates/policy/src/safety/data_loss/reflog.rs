@@ -40,7 +40,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
             .filter_map(|field| field.value.literal()?.strip_prefix("--prune="))
             .any(|when| matches!(when, "now" | "all"))
     };
-    // What `--prune=now` and `reflog expire` say, as settings of this one call.
+    // The effect of `--prune=now` and `reflog expire` as settings for this call.
     let set = || {
         git.config.iter().any(|(name, value)| {
             let expires = matches!(

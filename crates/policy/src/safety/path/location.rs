@@ -1,24 +1,24 @@
-//! Where a path leads, as far as it is written out: to the root, to a directory of the system's, to a home, below one.
+//! Where a path leads, as far as it is literal: to the root, a system directory, a home, or below one.
 //!
-//! What has an unknown beginning leads nowhere that is known. So does the directory in which the script begins, if it
-//! is not named by its path: what stands there is the caller's business.
+//! A path with an unknown beginning has no known location. Nor has the script's initial directory unless it is
+//! named by its path: its contents are the caller's business.
 
 use super::{HOMES, Part, Place, SYSTEM, components, resolve, same, split, through_proc};
 use crate::syntax::value::{Piece, Value};
 
-/// Of the directories of the system those that only hold what others put there.
+/// System directories that only hold what others put there.
 const FOR_OTHERS: [&str; 5] = ["media", "mnt", "srv", "Volumes", "nix"];
 
-/// A path from the root.
+/// An absolute path.
 #[derive(Debug)]
 pub(in super::super) struct Location {
     parts: Vec<Part>,
-    /// It is the directory in which the script begins, and was named from there.
+    /// It is the script's initial directory, named relative to it.
     is_here: bool,
 }
 
 impl Location {
-    /// Where a path leads; `None` if that is not known.
+    /// The location of a path; `None` if unknown.
     pub(in super::super) fn of(path: &Value, place: &Place<'_>) -> Option<Location> {
         if path.is_empty() || matches!(path.pieces().first(), Some(Piece::Unknown { .. })) {
             return None;
@@ -37,8 +37,7 @@ impl Location {
         Some(Location { parts, is_here })
     }
 
-    /// Whether the root, a directory of the system's or a home is meant as a whole: itself, or all that is in it
-    /// (`/*`, `~/.*`).
+    /// Whether it means all of the root, a system directory or a home: itself, or everything in it (`/*`, `~/.*`).
     pub(in super::super) fn is_landmark(&self, home: Option<&str>) -> bool {
         let (stem, tail) = self.parts.split_at(closed(&self.parts));
         if self.is_here {
@@ -60,18 +59,18 @@ impl Location {
         match stem {
             [] => true,
             _ if is_home || is_own && !unknown => true,
-            // What stands below one of them under a name that is not known may well be the caller's.
+            // Something below one of them under an unknown name may well be the caller's.
             [_] | [_, _] => !unknown && stem.iter().all(is_system),
             _ => false,
         }
     }
 
-    /// The components of the path, if all of them are known.
+    /// The components, if all of them are known.
     pub(in super::super) fn literal(&self) -> Option<Vec<&str>> {
         self.parts.iter().map(Part::literal).collect()
     }
 
-    /// The components below a home, the last of them perhaps a pattern or not known: `""` then.
+    /// The components below a home; a final pattern or unknown component is `""`.
     pub(in super::super) fn below_home(&self, home: Option<&str>) -> Option<Vec<&str>> {
         let names: Vec<&str> = self
             .parts
@@ -89,8 +88,7 @@ impl Location {
         }
     }
 
-    /// What is known of the path below `/dev`: its components up to the first pattern or unknown name, and whether
-    /// that is all of it.
+    /// The components below `/dev` up to the first pattern or unknown name, and whether that is all of them.
     pub(in super::super) fn device(&self) -> Option<(Vec<&str>, bool)> {
         let (first, rest) = self.parts.split_first()?;
         if first.literal() != Some("dev") || rest.is_empty() {
@@ -111,7 +109,7 @@ impl Location {
     }
 }
 
-/// How many parts there are without the open ones at the end.
+/// The number of parts, without unknown ones at the end.
 fn closed(parts: &[Part]) -> usize {
     parts
         .iter()
@@ -125,7 +123,7 @@ mod tests {
     use crate::syntax::pattern::push_globbed;
     use crate::syntax::value::Why;
 
-    /// `$` in a path stands for something unknown.
+    /// In a test path, `$` stands for an unknown part.
     fn location(path: &str, cwd: &str) -> Option<Location> {
         let mut value = Value::default();
         for (index, text) in path.split('$').enumerate() {

@@ -1,4 +1,4 @@
-//! `no_cluster_removal`: removing namespaces, or everything of a kind, from a cluster.
+//! `no_cluster_removal`: removing namespaces, or all objects of a kind, from a cluster.
 
 use super::super::given::{Deed, deed, names_of};
 use super::super::{Group, Hit, Rule, Scene};
@@ -61,7 +61,7 @@ static KINDS: [Deed; 1] = [Deed {
     without: &[],
 }];
 
-/// Kinds of which one object holds much else.
+/// Kinds whose objects contain many others.
 const HOLDERS: [&str; 18] = [
     "ns",
     "namespace",
@@ -92,7 +92,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
         let kind = field.value.prefix().split(['/', '.']).next().unwrap_or("");
         kind.split(',').any(|kind| HOLDERS.contains(&kind))
     })?;
-    // `delete pod no`: a kind stands first.
+    // `delete pod no`: the first word is the kind.
     let first = operands
         .iter()
         .find(|field| !field.value.prefix().starts_with('-'));

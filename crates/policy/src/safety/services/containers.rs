@@ -1,4 +1,4 @@
-//! `no_container_data_removal`: volumes, and containers that nobody named.
+//! `no_container_data_removal`: volumes, and containers that were not named.
 
 use super::super::given::{Deed, deed, names_of};
 use super::super::{Group, Hit, Rule, Scene};
@@ -89,7 +89,7 @@ static DEEDS: [Deed; 7] = [
     },
 ];
 
-/// By force, all that a list says.
+/// Forced removal of everything in a list.
 static REMOVED: [Deed; 2] = [
     Deed {
         programs: ENGINES,
@@ -110,7 +110,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
         return Some(Hit::on(ran, ran.arguments()));
     }
     let (_, operands) = deed(&REMOVED, ran)?;
-    // What a command printed, and may be any number of names.
+    // The output of a command, which may be any number of names.
     let each = ran.through.last().is_some_and(|program| program == "xargs");
     let listed = operands.iter().find(|field| {
         let value = &field.value;

@@ -59,7 +59,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-/// Programs that carry out SQL.
+/// Programs that execute SQL.
 const CLIENTS: [&str; 17] = [
     "psql",
     "pgcli",
@@ -83,7 +83,7 @@ const CLIENTS: [&str; 17] = [
 /// Stores with commands of their own.
 const STORES: [&str; 5] = ["redis-cli", "valkey-cli", "keydb-cli", "mongo", "mongosh"];
 
-/// Options whose value is carried out: whole, or in front of it.
+/// Options whose value is executed, as a whole or at the beginning.
 const CARRIED_OUT: [&str; 8] = [
     "-c",
     "-e",
@@ -204,7 +204,7 @@ fn drops(name: &str, ran: &Ran) -> Option<Hit> {
     found.then(|| Hit::on(ran, arguments))
 }
 
-/// Programs that run another in a container, behind the word `exec`.
+/// Programs that run another one in a container, after the word `exec`.
 const CONTAINERS: [&str; 7] = [
     "docker",
     "podman",
@@ -215,7 +215,7 @@ const CONTAINERS: [&str; 7] = [
     "oc",
 ];
 
-/// The client that is run in a container: its data are elsewhere than files, and no less there.
+/// The client that runs in a container, whose data is just as valuable.
 fn in_container(name: &str, ran: &Ran) -> Option<Ran> {
     if !CONTAINERS.contains(&name) {
         return None;
@@ -235,7 +235,7 @@ fn in_container(name: &str, ran: &Ran) -> Option<Ran> {
     Some(inner)
 }
 
-/// What a client is told to carry out, as far as it is known.
+/// What a client is told to execute, as far as it is known.
 fn texts(name: &str, ran: &Ran) -> Vec<String> {
     let arguments = ran.arguments();
     let mut out: Vec<String> = ran

@@ -1,4 +1,4 @@
-//! `no_infrastructure_removal`: taking machines, stacks and projects down.
+//! `no_infrastructure_removal`: deleting machines, stacks and projects.
 
 use super::super::given::{Deed, deed, names_of};
 use super::super::{Group, Hit, Rule, Scene};
@@ -50,7 +50,7 @@ pub(in super::super) static RULE: Rule = Rule {
 
 const TERRAFORM: &[&str] = &["terraform", "tofu", "terragrunt"];
 
-/// Programs, and the subcommands by which they take something down.
+/// Programs, and their subcommands that delete something.
 const fn deed_of(programs: &'static [&'static str], words: &'static [&'static str]) -> Deed {
     Deed {
         programs,

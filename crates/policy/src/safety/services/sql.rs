@@ -1,6 +1,7 @@
-//! SQL as far as it takes to see what would be lost: statements, their first words, without strings and comments.
+//! Parses SQL just far enough to see what would be lost: statements and their first words, without strings and
+//! comments.
 
-/// What may be dropped without much harm.
+/// Objects that can be dropped without much harm.
 const SMALL: [&str; 9] = [
     "index",
     "constraint",
@@ -13,7 +14,7 @@ const SMALL: [&str; 9] = [
     "type",
 ];
 
-/// Whether one of the statements drops a database, a schema or a table, or empties one.
+/// Whether a statement drops a database, schema or table, or empties one.
 pub(super) fn destroys(text: &str) -> bool {
     let known = without_literals(text).to_ascii_lowercase();
     known.split(';').any(|statement| {
@@ -38,7 +39,7 @@ pub(super) fn destroys(text: &str) -> bool {
     })
 }
 
-/// The text with nothing in its strings, and without comments.
+/// The text without comments and without the contents of strings.
 pub(super) fn without_literals(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -59,7 +60,7 @@ pub(super) fn without_literals(text: &str) -> String {
     out
 }
 
-/// Where a string ends; a doubled quote stands for itself.
+/// The end of a string; a doubled quote is part of it.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut at = 0;
     loop {

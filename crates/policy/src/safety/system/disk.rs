@@ -1,4 +1,4 @@
-//! `no_disk_write`: writing to a disk past its file system.
+//! `no_disk_write`: writing directly to a disk, bypassing its file system.
 
 use super::super::given::{Deed, deed, names, names_of};
 use super::super::path::Location;
@@ -68,7 +68,7 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-/// A deed for which only the programs, their subcommands, and what they must be given matter.
+/// The defaults of an action for which only the programs, subcommands and required options matter.
 const PLAIN: Deed = Deed {
     programs: &[],
     words: &[],
@@ -76,7 +76,7 @@ const PLAIN: Deed = Deed {
     without: &[],
 };
 
-/// What is done to the devices among the arguments.
+/// Actions on devices among the arguments.
 static ON_DEVICES: [Deed; 14] = [
     Deed {
         programs: &[
@@ -191,7 +191,7 @@ static ON_DEVICES: [Deed; 14] = [
     },
 ];
 
-/// What is done to disks that are named in another way.
+/// Actions on disks that are named otherwise.
 static ON_POOLS: [Deed; 4] = [
     Deed {
         programs: &["zpool", "zfs"],
@@ -216,19 +216,19 @@ static ON_POOLS: [Deed; 4] = [
     },
 ];
 
-/// Beginnings of the names of disks and partitions below `/dev`; a letter or a digit follows, or nothing.
+/// Name prefixes of disks and partitions below `/dev`; followed by a letter, a digit, or nothing.
 const DISKS: [&str; 14] = [
     "sd", "hd", "vd", "xvd", "dasd", "ada", "nvme", "mmcblk", "dm-", "md", "nbd", "disk", "rdisk",
     "pmem",
 ];
 
-/// Those with a letter behind them.
+/// Those that are followed by a letter.
 const LETTERED: [&str; 6] = ["sd", "hd", "vd", "xvd", "dasd", "ada"];
 
-/// Directories of disks below `/dev`, and what else is not to be written to.
+/// Directories of disks below `/dev`, and other devices that must not be written to.
 const WHOLE: [&str; 6] = ["disk", "mapper", "block", "mem", "kmem", "port"];
 
-/// Block devices with nothing of their own behind them, and devices that are no disks.
+/// Block devices that hold no data of their own, and devices that are not disks.
 const OTHERS: [&str; 18] = [
     "loop", "zram", "ram", "null", "zero", "full", "random", "urandom", "tty", "pts", "ptmx",
     "std", "fd", "shm", "console", "tcp", "udp", "fuse",
@@ -273,7 +273,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     if deed(&ON_POOLS, ran).is_some() {
         return Some(Hit::on(ran, arguments));
     }
-    // `mkfs.ext4` and its like.
+    // `mkfs.ext4` and similar.
     let makes = name.starts_with("mkfs.")
         && !arguments
             .iter()
@@ -287,13 +287,13 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     Some(Hit::on(ran, [found]))
 }
 
-/// Whether it is the name of a disk: for programs that write to anything.
+/// Whether it has the name of a disk: for programs that write to anything.
 fn is_disk(location: &Location) -> bool {
     let Some((names, whole)) = location.device() else {
         return false;
     };
     let [name, below @ ..] = names.as_slice() else {
-        // `/dev/$DISK` by the `dd` that writes to it.
+        // `/dev/$DISK`, for a `dd` that writes to it.
         return !whole;
     };
     if WHOLE.contains(name) {
@@ -310,7 +310,7 @@ fn is_disk(location: &Location) -> bool {
     })
 }
 
-/// Whether it could be a disk, by whatever name: for programs that are for disks.
+/// Whether it could be a disk under any name: for programs that only handle disks.
 fn is_block_device(location: &Location) -> bool {
     location.device().is_some_and(|(names, _)| {
         let other = |name: &&str| OTHERS.iter().any(|other| name.starts_with(other));

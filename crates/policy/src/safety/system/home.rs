@@ -1,4 +1,4 @@
-//! `no_home_overwrite`: moving, emptying or overwriting a home, what a shell starts by, and keys.
+//! `no_home_overwrite`: moving, emptying or overwriting a home, shell start-up files, or keys.
 
 use super::super::given::{has_any, has_option, names};
 use super::super::path::{Location, Place};
@@ -74,7 +74,7 @@ const PROGRAMS: [&str; 16] = [
     "trash", "rmdir", "find", "rsync",
 ];
 
-/// What a shell or git reads when it starts, directly below a home.
+/// Files that a shell or git reads at start-up, directly below a home.
 const START_UP: [&str; 14] = [
     ".bashrc",
     ".bash_profile",
@@ -95,17 +95,17 @@ const START_UP: [&str; 14] = [
 /// Directories with keys, directly below a home.
 const KEYS: [&str; 3] = [".ssh", ".gnupg", ".password-store"];
 
-/// Directories below a home with the settings of everything.
+/// Directories below a home with most programs' settings.
 const SETTINGS: [&str; 2] = [".config", ".local"];
 
-/// Files with credentials, further below a home.
+/// Files with credentials, deeper below a home.
 const CREDENTIALS: [&[&str]; 3] = [
     &[".aws", "credentials"],
     &[".kube", "config"],
     &[".docker", "config.json"],
 ];
 
-/// Files of the system's by which people and file systems are known.
+/// System files that identify users and file systems.
 const SYSTEM_FILES: [&str; 8] = [
     "passwd",
     "shadow",
@@ -117,14 +117,14 @@ const SYSTEM_FILES: [&str; 8] = [
     "ld.so.conf",
 ];
 
-/// How much there is to lose.
+/// How valuable a path is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
     /// Another dotfile: emptying it is an accident, writing it is not.
     Dotfile,
-    /// Settings of everything: not to be moved or removed.
+    /// Directories of settings: must not be moved or removed.
     Settings,
-    /// A start-up file, keys, a file of the system's.
+    /// A start-up file, keys, a system file.
     Precious,
     /// The root, a system directory, a home.
     Landmark,
@@ -153,7 +153,7 @@ fn worth(value: &Value, place: &Place<'_>) -> Option<Worth> {
     }
 }
 
-/// Names of copies, logs and the like.
+/// Names of copies, logs and similar files.
 fn is_copy(name: &str) -> bool {
     let ends = [
         ".bak", ".old", ".orig", ".tmp", ".backup", ".save", ".log", ".swp", ".new", "~", "-errors",
@@ -228,7 +228,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     Some(Hit::on(ran, [found]))
 }
 
-/// What is moved away, if it is worth anything where it is.
+/// What is moved away, if it is valuable where it is.
 fn moved<'f>(
     arguments: &[Field],
     operands: &[&'f Field],
@@ -267,7 +267,7 @@ fn operands(arguments: &[Field]) -> Vec<&Field> {
     out
 }
 
-/// Whether the command prints nothing, so that a file it is redirected into is empty afterwards.
+/// Whether the command prints nothing, so that the file it is redirected to ends up empty.
 fn is_nothing(ran: &Ran) -> bool {
     let Some(name) = ran.name() else {
         return ran.words.is_empty();

@@ -1,4 +1,4 @@
-//! `no_mirror_delete`: making a whole system or a whole home a mirror of something else.
+//! `no_mirror_delete`: turning a whole system or home into a mirror of something else.
 
 use super::super::given::{has_any, names};
 use super::super::path::Location;

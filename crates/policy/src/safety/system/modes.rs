@@ -1,4 +1,4 @@
-//! `no_recursive_mode`: modes and owners of a whole system or a whole home.
+//! `no_recursive_mode`: changing modes or owners of a whole system or home.
 
 use super::super::given::{has_any, names};
 use super::super::path::Location;
@@ -66,7 +66,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
         Location::of(value, &place).is_some_and(|location| location.is_landmark(place.home))
     };
     if name == "find" {
-        // By hand: file by file.
+        // Recursion through `find`, file by file.
         let search = Search::read(&ran.words);
         let changes = |words: &Vec<Field>| {
             let program = words.first().and_then(|field| field.value.literal());
@@ -83,7 +83,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     {
         return None;
     }
-    // The mode or the owner is the first operand, and leads nowhere.
+    // The mode or owner is the first operand, not a path.
     let found = arguments
         .iter()
         .filter(|field| !field.value.prefix().starts_with('-'))

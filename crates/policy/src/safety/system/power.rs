@@ -94,7 +94,7 @@ static DEEDS: [Deed; 6] = [
     },
 ];
 
-/// What is written there is done at once.
+/// Writing to it acts immediately.
 const TRIGGER: &str = "/proc/sysrq-trigger";
 
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {

@@ -1,4 +1,4 @@
-//! `no_kill_all`: signals to every process there is.
+//! `no_kill_all`: signalling all processes.
 
 use super::super::given::{has_any, names};
 use super::super::{Group, Hit, Rule, Scene};
@@ -55,7 +55,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     let arguments = ran.arguments();
     let all = match name {
         "kill" => kills_all(arguments),
-        // Whose processes, or which of them: without a pattern all of them are meant.
+        // Without a pattern, all of the user's processes are meant.
         "pkill" | "skill" => names_all(arguments, &PKILL),
         "killall" => names_all(arguments, &KILLALL),
         "killall5" => true,
@@ -70,7 +70,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     (all && !has_any(arguments, &["--help"])).then(|| Hit::on(ran, arguments))
 }
 
-/// Whether all processes are signalled, or the first of them is ended.
+/// Whether all processes, or the first one (pid 1), are signalled.
 fn kills_all(arguments: &[Field]) -> bool {
     let mut words = arguments
         .iter()
@@ -79,7 +79,7 @@ fn kills_all(arguments: &[Field]) -> bool {
     let signal = match words.peek() {
         Some(&"-l" | &"-L" | &"--list" | &"--table") => return false,
         Some(&"-s" | &"-n" | &"--signal") => words.nth(1),
-        // A signal, unless it is a process: `-1` alone is a signal without one.
+        // A signal, unless it is a process: `-1` alone is a signal without a process.
         Some(text) if text.len() > 1 && text.starts_with('-') && *text != "--" => {
             words.next().map(|text| &text[1..])
         }
@@ -92,13 +92,13 @@ fn kills_all(arguments: &[Field]) -> bool {
     signal != Some("0") && words.any(|text| text == "-1" || ends && text == "1")
 }
 
-/// How a program that goes by names takes its options.
+/// How a program that selects processes by name parses its options.
 struct ByName {
-    /// Letters of options that take a value.
+    /// Short options with a value.
     valued: &'static str,
-    /// Long options that do.
+    /// Long options with a value.
     long: &'static [&'static str],
-    /// Options that say whose processes are meant.
+    /// Options that select processes by their owner.
     whose: &'static [&'static str],
 }
 
@@ -137,7 +137,7 @@ const KILLALL: ByName = ByName {
     whose: &["-u", "--user"],
 };
 
-/// Whether it goes by the user alone, or by a pattern that every name matches.
+/// Whether it selects by user alone, or by a pattern that matches every name.
 fn names_all(arguments: &[Field], program: &ByName) -> bool {
     let mut patterns = Vec::new();
     let mut narrowed = false;
