@@ -8,12 +8,14 @@
 //! | environment | `AGENT_BASH_` and the key in capitals: `AGENT_BASH_SAFE_MODE_LEVEL` |
 //! | command line | [`Loaded::set`] |
 //!
-//! Only regular files of at most 1 MB are read, and a project's file found in a directory above (or in one where anybody may
-//! put files) counts only if it is the user's or root's and nobody else may write it. Others are in [`Loaded::ignored`].
+//! Only regular files of at most 1 MB are read. A project's file found in a parent directory (or in a
+//! world-writable one) counts only if it belongs to the user or root and nobody else may write to it. Files that do
+//! not count are in [`Loaded::ignored`].
 //!
-//! A project's file may only tighten: it comes with a checkout, so it may not switch off a rule, raise a limit, or
-//! name a shell, a prefix or an environment. What may be set is the table in `keys`; a key that is not in it is an
-//! error that names the nearest one. Nothing here acts on a setting: [`Settings::configure`] hands them to the tool.
+//! A project's file may only make settings stricter: it comes with a checkout, so it may not switch off a rule,
+//! raise a limit, or name a shell, a prefix or an environment. The settings are listed in `keys`; an unknown key is
+//! an error that names the most similar one. Nothing here acts on a setting: [`Settings::configure`] passes them to
+//! the tool.
 
 mod keys;
 mod layers;

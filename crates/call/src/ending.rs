@@ -1,12 +1,12 @@
-//! How a call ended, from what was seen of it.
+//! Derives how a call ended from what was observed.
 
 use crate::Reason;
 use agent_bash_core::{Clock, Ending, Outcome};
 use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
-/// The ending of a call whose shell ended like this; `None` where nobody saw it. What the call was ended for comes first: a
-/// shell that was ended by its time limit exits, too. `limit` is the call's.
+/// The ending of a call whose shell ended like this; `None` if its end was not observed. The reason for ending the
+/// call takes precedence, as a shell ended by a time limit exits, too. `limit` is the call's.
 pub fn ending(reason: Option<Reason>, shell: Option<ShellEnd>, limit: Option<Duration>) -> Ending {
     match (reason, shell) {
         (Some(Reason::Cancel | Reason::Kill), _) => Ending::Cancelled,
@@ -21,7 +21,7 @@ pub fn ending(reason: Option<Reason>, shell: Option<ShellEnd>, limit: Option<Dur
     }
 }
 
-/// The outcome of a call that was cancelled before anything of it was started.
+/// The outcome of a call that was cancelled before anything was started.
 pub fn cancelled_before(clock: &dyn Clock) -> Outcome {
     Outcome::new(Ending::Cancelled, clock.wall(), Duration::ZERO)
 }

@@ -1,4 +1,5 @@
-//! A supervisor for a call, although its program was just being replaced, or the system refuses one.
+//! Launches a supervisor for a call, coping with a program file that is being replaced and with a system that
+//! refuses processes.
 
 use agent_bash_core::{Clock, Notice, NoticeKind};
 use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
@@ -6,12 +7,12 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 
-/// Starts a supervisor with `base` as its environment. One that says nothing is started once more: its program may just have
-/// been replaced, or the system been out of processes for a moment. `or_fallback`: if there can be none, a thread of this
-/// program stands in for it.
+/// Starts a supervisor with `base` as its environment. If it does not answer, it is tried once more: its program
+/// may just have been replaced, or the system may have been out of processes. `or_fallback`: if it cannot be
+/// started, use a thread of this program.
 ///
 /// # Errors
-/// There is none.
+/// It cannot be started.
 ///
 /// # Panics
 /// Outside of a tokio runtime with I/O enabled.
@@ -35,7 +36,7 @@ pub async fn launch(
     }
 }
 
-/// What a call's result says of a supervisor that there is not.
+/// The notice for a call that runs without a supervisor.
 pub fn notice_of_fallback(supervised: &Supervised) -> Option<Notice> {
     let reason = supervised.fallback()?.to_owned();
     Some(NoticeKind::WithoutSupervisor { reason }.into())

@@ -1,6 +1,6 @@
-//! What a host feels: starting shells while it is big, and shells that wait while it is idle.
+//! Costs for the host: starting shells in a large process, and warm shells while it is idle.
 //!
-//! A plain program and no criterion: it must call the supervisor's `init` at the top of `main`.
+//! A plain program without criterion, because it must call the supervisor's `init` at the top of `main`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
@@ -17,10 +17,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the big host has resident.
+/// Resident memory of the large host.
 const BIG: usize = 4 << 30;
 
-/// Calls of a median.
+/// Calls per median.
 const ROUNDS: usize = 200;
 
 fn main() {
@@ -34,7 +34,7 @@ fn main() {
     runtime.block_on(all).unwrap();
 }
 
-/// Supervisor and shell are started for each call, small and big by turns.
+/// Starts supervisor and shell for each call, alternating between small and large host.
 async fn big(supervisor: &Supervisor) {
     let clock = Arc::new(SystemClock::new());
     let cold = ShellCache::new(ShellCacheOptions::one_call(supervisor.clone(), clock));
@@ -44,7 +44,7 @@ async fn big(supervisor: &Supervisor) {
         for _ in 0..ROUNDS / 4 {
             small.push(time(&cold, &spec).await);
         }
-        // Written to, so that it is there.
+        // Written to, so that it is resident.
         let memory = vec![1u8; BIG];
         for _ in 0..ROUNDS / 4 {
             big.push(time(&cold, &spec).await);
@@ -58,7 +58,7 @@ async fn big(supervisor: &Supervisor) {
     );
 }
 
-/// One warm shell with a snapshot of 200 functions, and its supervisor.
+/// A warm shell with a snapshot of 200 functions, and its supervisor.
 async fn idle(supervisor: &Supervisor) {
     let root = tempfile::tempdir().unwrap();
     let rc = root.path().join("bashrc");
@@ -80,7 +80,7 @@ async fn idle(supervisor: &Supervisor) {
     while cache.warm() == 0 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // Until it has read the snapshot, and whoever is not needed any more has ended.
+    // Until it has loaded the snapshot, and all helpers have ended.
     tokio::time::sleep(Duration::from_secs(1)).await;
     let pids = below(std::process::id());
     let private: u64 = pids.iter().map(|pid| private(*pid)).sum();

@@ -1,13 +1,13 @@
-//! Which variables of a call can be set in a shell that was started without them, so that nothing tells the difference
-//! from one that found them in its environment.
+//! Determines which variables of a call can be set in a warm shell such that scripts cannot tell the difference
+//! from having found them in the environment.
 
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
-/// Names that mean something to bash at its start, or that it does not let anybody set: with these a call gets a shell
-/// started for it. Prefixes end in `*`.
+/// Names that bash handles specially at its start, or that cannot be set: a call that sets one gets a new shell.
+/// Prefixes end in `*`.
 const AT_START: &[&str] = &[
     "_",
     "BASH*",
@@ -64,11 +64,10 @@ const AT_START: &[&str] = &[
     "LANG",
 ];
 
-/// Names that bash gives a value at its start if its environment has none: to unset one of these is not what a start
-/// without it gives.
+/// Names to which bash assigns a default at its start: unsetting one is not the same as starting without it.
 const DEFAULTED: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
 
-/// Whether all changes can be made by a record.
+/// Whether a record can make all changes.
 pub(crate) fn can_be_exported(changes: &BTreeMap<OsString, Option<OsString>>) -> bool {
     changes.iter().all(|(name, value)| {
         let defaulted = DEFAULTED.iter().any(|other| *name == **other);
@@ -91,7 +90,7 @@ fn is_plain_name(name: &[u8]) -> bool {
     identifier && !at_start
 }
 
-/// The commands that make the changes, each ended by `; `.
+/// The commands that make the changes, each followed by `; `.
 pub(crate) fn commands(changes: &BTreeMap<OsString, Option<OsString>>) -> Vec<u8> {
     let mut text = Vec::new();
     for (name, value) in changes {

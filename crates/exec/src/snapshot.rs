@@ -1,13 +1,14 @@
-//! The snapshot of the user's shell: functions, aliases, options and `PATH` of a configuration file such as `~/.bashrc`.
+//! The snapshot of the user's shell: functions, aliases, options and `PATH` from a configuration file such as
+//! `~/.bashrc`.
 //!
-//! It is captured once for each shell, file and environment, and every shell that waits for a script loads it. Whatever
-//! the file does (prints, asks, hangs, exits, becomes another program, starts daemons), the calls go on: at the worst
-//! without a snapshot, and the call that met this first says so.
+//! It is captured once per shell, file and environment, and loaded by every waiting shell. Whatever the file does
+//! (prints, prompts, hangs, exits, replaces itself by `exec`, starts daemons), calls go on: at worst without a
+//! snapshot, which is reported by the call that first encountered the problem.
 //!
-//! What is *not* here: when shells are started (`cache`, `pool`) and the text that they are started with (`record`).
+//! What is *not* here: starting shells (`cache`, `pool`), and the text that they are started with (`record`).
 //!
-//! Parts: `capture` (reading the file in a shell of its own), `dump` (how that shell tells what it has), `filter` and
-//! `names` (what stays outside), `compose` (what the other shells read), `file` (where it is kept).
+//! Modules: `capture` (reading the file in a separate shell), `dump` (how that shell reports its state), `filter`
+//! and `names` (what is excluded), `compose` (the text that other shells load), `file` (where it is stored).
 
 mod capture;
 mod compose;
@@ -31,24 +32,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 
-/// A capture that failed is tried again after this long, unless the file changes before.
+/// Retry interval for a failed capture, unless the file changes earlier.
 const RETRY: Duration = Duration::from_secs(60);
 
-/// Snapshots kept at once; the oldest goes first.
+/// Limit of snapshots; the oldest is dropped first.
 const MAX_SNAPSHOTS: usize = 8;
 
-/// Which configuration is loaded, and how.
+/// Which configuration to load, and how.
 #[derive(Debug, Clone)]
 pub struct SnapshotOptions {
-    /// The configuration file, such as `~/.bashrc`: an absolute path. If it is missing there is nothing to load, and
-    /// nothing is said.
+    /// The configuration file, such as `~/.bashrc`: an absolute path. If it is missing there is nothing to load,
+    /// and no notice.
     pub rc: PathBuf,
-    /// Where snapshots are kept: a directory of this user alone. It is made if it is missing, and its mode is set to
-    /// 0700. Several processes may share it.
+    /// The directory for snapshots, private to this user. It is created if missing, and its mode is set to 0700.
+    /// Several processes may share it.
     pub directory: PathBuf,
     /// How long a capture may take; the call that needs it waits.
     pub limit: Duration,
-    /// By which definitions that hold secrets are known; `None` keeps them.
+    /// Detects definitions that hold secrets; `None` keeps them.
     pub secrets: Option<SecretFilter>,
 }
 
@@ -64,7 +65,8 @@ impl SnapshotOptions {
     }
 }
 
-/// Removes the snapshots of dead processes in `directory`; done before every capture, too. Returns how many there were.
+/// Removes the snapshots of dead processes in `directory`; also done before every capture. Returns how many there
+/// were.
 pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
     if !directory.is_dir() {
         return 0;
@@ -72,7 +74,7 @@ pub fn sweep_snapshots(directory: &Path, now: Timestamp) -> usize {
     file::sweep(directory, Duration::from_millis(now.0))
 }
 
-/// What a shell of one kind has of the user's.
+/// What a shell of one kind loads from the user's.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
     file: SnapshotFile,
@@ -82,9 +84,9 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
-    /// What a shell does at its start, ended by `; `. On the same line as all that follows, so that none of it knows the
-    /// aliases. By `.` and not by `eval`, which costs a fifth more: it expands the text as a word first. With `command` a
-    /// file that is gone ends no shell that is in POSIX mode.
+    /// The command a shell runs at its start, followed by `; `. On the same line as everything after it, so that
+    /// aliases do not apply to that. Uses `.` rather than `eval`, which costs a fifth more because it first expands
+    /// the text as a word. With `command`, a missing file does not end a shell in POSIX mode.
     pub(crate) fn load_command(&self) -> Vec<u8> {
         let mut text = br"{ \command . ".to_vec();
         text.extend(quoted(self.file.path().as_os_str()));
@@ -92,38 +94,38 @@ impl Snapshot {
         text
     }
 
-    /// The search path, where the configuration changed it.
+    /// The search path, if the configuration changed it.
     pub(crate) fn path(&self) -> Option<&OsStr> {
         self.path.as_deref()
     }
 
-    /// What sets the options, each command ended by `; `. To be done last of all before the script.
+    /// The commands that set the options, each followed by `; `. To be run immediately before the script.
     pub(crate) fn option_commands(&self) -> &[u8] {
         &self.options
     }
 
-    /// Whether commands after a script would not be seen.
+    /// Whether commands may follow a script unnoticed.
     pub(crate) fn allows_tail(&self) -> bool {
         self.allows_tail
     }
 }
 
-/// The snapshots of one cache.
+/// The snapshots of a cache.
 #[derive(Debug)]
 pub(crate) struct Snapshots {
     options: Option<SnapshotOptions>,
     entries: Mutex<Vec<Arc<Entry>>>,
 }
 
-/// What a call gets.
+/// A call's snapshot, if any.
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotForCall {
     pub(crate) snapshot: Option<Arc<Snapshot>>,
-    /// For the call that met a failure first.
+    /// Set for the call that first encountered a failure.
     pub(crate) notice: Option<Notice>,
 }
 
-/// All that a capture depends on.
+/// Everything that a capture depends on.
 #[derive(Debug, Clone)]
 struct Key {
     shell: Shell,
@@ -131,7 +133,7 @@ struct Key {
     rc: RcIdentity,
 }
 
-/// By which a changed file is known. A file that cannot be asked for has none of it.
+/// Detects changes of the file. All zero if its metadata cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct RcIdentity {
     device: u64,
@@ -143,7 +145,7 @@ struct RcIdentity {
 #[derive(Debug)]
 struct Entry {
     key: Key,
-    /// Calls that need it at the same time wait for one capture.
+    /// Concurrent calls wait for a single capture.
     captured: OnceCell<Captured>,
 }
 
@@ -185,9 +187,9 @@ impl Snapshots {
         }
     }
 
-    /// The snapshot for a call; captured now if there is none yet for its shell, environment and configuration, which
-    /// takes as long as the limit says at the most. Cancel safe: a capture that is given up is ended, and another call
-    /// that waits for it begins anew.
+    /// The snapshot for a call. Captured now if there is none yet for its shell, environment and configuration,
+    /// which takes at most the time limit. Cancel safe: an abandoned capture is ended, and another call that waits
+    /// for it starts a new one.
     pub(crate) async fn for_call(
         &self,
         spec: &RunSpec,
@@ -234,16 +236,16 @@ impl Snapshots {
         SnapshotForCall { snapshot, notice }
     }
 
-    /// The entry of a key: the one that is there, unless it is of no use any more.
+    /// The entry for a key: the existing one, unless it is no longer usable.
     fn entry(&self, key: Key, now: Duration) -> Arc<Entry> {
-        // A panic elsewhere leaves the list whole: nothing is half done while it is held.
+        // Ignores poisoning: no operation leaves the list inconsistent while holding the lock.
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = entries.iter().find(|entry| entry.key == key)
             && entry.is_of_use(now)
         {
             return Arc::clone(entry);
         }
-        // The same for a file that was another one: nobody will ask for that again.
+        // Nor are entries kept for an earlier version of the file, which nobody will request again.
         entries.retain(|entry| !entry.key.differs_by_rc_only(&key));
         if entries.len() >= MAX_SNAPSHOTS {
             entries.remove(0);
@@ -268,9 +270,9 @@ impl Entry {
 }
 
 impl Key {
-    /// Whether the rest is the same.
+    /// Whether everything else is the same.
     fn differs_by_rc_only(&self, other: &Self) -> bool {
-        // The same environment is nearly always the same allocation.
+        // Usually the same environment is the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
             && self.shell == other.shell
     }
@@ -283,7 +285,7 @@ impl PartialEq for Key {
 }
 
 impl RcIdentity {
-    /// `None` if there is no file.
+    /// `None` if the file does not exist.
     fn of(options: &SnapshotOptions) -> Option<Self> {
         match std::fs::metadata(&options.rc) {
             Ok(metadata) => Some(Self {

@@ -1,4 +1,4 @@
-//! Starting shells that wait for their script.
+//! Starts shells that wait for a script.
 
 use crate::pool::{ComingShell, Kind, WaitingShell};
 use crate::record;
@@ -7,7 +7,7 @@ use agent_bash_process::supervisor::{ShellStart, StartError, Supervised};
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 
-/// Starts a shell below a supervisor that has none, or whose last one is gone with its tree.
+/// Starts a shell below a supervisor that has none, or whose last one has ended with all its descendants.
 pub(crate) async fn shell(
     supervised: Supervised,
     kind: &Kind,

@@ -1,4 +1,4 @@
-//! The supervisor of this crate's tests: they run under libtest's `main`, which does not call `init`.
+//! The supervisor for this crate's tests, which run under libtest's `main` and hence cannot call `init`.
 
 fn main() {
     let _ = agent_bash_process::supervisor::init();

@@ -1,4 +1,4 @@
-//! Waiting for a job, ending it, feeding it: from whatever process, by way of the job's supervisor.
+//! Waiting for a job, ending it, feeding it: from any process, through the job's supervisor.
 
 use crate::jobs::entry::Record;
 use crate::jobs::{Job, JobError, JobState, Jobs};
@@ -9,37 +9,37 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::Sender;
 
-/// Between two looks where nobody can be asked.
+/// Polling interval if there is no supervisor to ask.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The answer to a kill is there at the latest this long after the grace, whatever the processes do.
+/// Upper bound on answering a kill after the grace period, even if processes refuse to die.
 const AFTER_GRACE: Duration = Duration::from_secs(1);
 
-/// How long a supervisor may take to be reached, to give a descriptor, to be gone when it goes.
+/// How long a supervisor may take to accept a connection, to send a descriptor, or to exit.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// What came of waiting.
+/// The result of waiting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Waited {
     /// It has ended, or is lost.
     Over(Job),
-    /// The deadline passed; the job goes on.
+    /// The wait timed out; the job is still running.
     StillRunning(Job),
-    /// The waiting was called off; the job goes on.
+    /// The wait was cancelled; the job is still running.
     Cancelled(Job),
 }
 
-/// What came of ending a job.
+/// The result of ending a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Killed {
     /// The job afterwards.
     pub job: Job,
-    /// Processes of it that are alive all the same: those that withstand SIGKILL are in an uninterruptible sleep.
+    /// Its processes that are still alive: those that withstand SIGKILL are in uninterruptible sleep.
     pub survivors: Vec<Survivor>,
 }
 
 impl Jobs {
-    /// Waits until a job has ended, for `deadline` at the most; `None` is for ever. Waiting ends nothing.
+    /// Waits until a job has ended, at most for `deadline` (`None`: for ever). Does not end it.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Registry`].
@@ -65,7 +65,7 @@ impl Jobs {
             let ended = async {
                 match JobVisit::connect(&record.directory).await {
                     Ok(mut visit) => drop(visit.ended().await),
-                    // It is just going, or cannot be asked: its files will tell.
+                    // It is just ending, or cannot be reached: poll its files.
                     Err(_) => clock.sleep(LOOK).await,
                 }
             };
@@ -78,9 +78,9 @@ impl Jobs {
         }
     }
 
-    /// Ends a job with everything it has: SIGTERM and SIGCONT, `grace`, SIGKILL. One that has ended is left as it is,
-    /// but for processes that it left behind. The answer is there as soon as nobody is left, and at the latest a second
-    /// after the grace.
+    /// Ends a job and all its processes: SIGTERM and SIGCONT, `grace`, SIGKILL. For a job that has already ended,
+    /// only processes that it left behind are ended. Returns as soon as all processes have ended, and at the latest
+    /// a second after the grace period.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
@@ -93,7 +93,7 @@ impl Jobs {
             Vec::new()
         };
         let job = self.show(id)?;
-        // Nobody else is asked whether it has come to what was wanted.
+        // Ask the job's own files what the result was.
         let survivors = match &job.state {
             _ if !stuck.is_empty() => stuck,
             JobState::Running => self.processes(id).await?,
@@ -102,10 +102,10 @@ impl Jobs {
         Ok(Killed { job, survivors })
     }
 
-    /// Writes to what a job reads, for at most `deadline`.
+    /// Writes to a job's stdin, at most for `deadline`.
     ///
     /// # Errors
-    /// [`JobError::NoStdin`], [`JobError::NotRead`] (of what is in the pipe by then, part may be read yet),
+    /// [`JobError::NoStdin`], [`JobError::NotRead`] (part of what is in the pipe may still be read),
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     ///
     /// # Panics
@@ -147,7 +147,7 @@ impl Jobs {
         })
     }
 
-    /// Lets what a job reads end.
+    /// Closes a job's stdin.
     ///
     /// # Errors
     /// [`JobError::NoStdin`], [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
@@ -164,7 +164,7 @@ impl Jobs {
         }
     }
 
-    /// Who of a job lives: named by its supervisor, or found where that is gone.
+    /// The living processes of a job: named by its supervisor, or found by scanning if that is gone.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
@@ -189,7 +189,7 @@ impl Jobs {
         self.visit(&record).await?.ok_or_else(no_stdin)
     }
 
-    /// Reaches a job's supervisor; `None` if it is gone. One that somebody stopped goes on.
+    /// Connects to a job's supervisor; `None` if it is gone. Sends SIGCONT in case it was stopped.
     async fn visit(&self, record: &Record) -> Result<Option<JobVisit>, JobError> {
         let clock = &self.options.clock;
         let give_up = clock.now() + ANSWER;
@@ -199,11 +199,11 @@ impl Jobs {
             };
             match JobVisit::connect(&record.directory).await {
                 Ok(visit) => return Ok(Some(visit)),
-                // It has ended, and its supervisor lives on for others.
+                // The job has ended, but its supervisor runs on for other processes.
                 Err(_) if record.entry.beside && !self.registry.job(&record.id)?.is_running() => {
                     return Ok(None);
                 }
-                // It is just going: it takes its socket away before it is gone.
+                // It is just exiting: it removes its socket first.
                 Err(_) if clock.now() < give_up => clock.sleep(LOOK).await,
                 Err(source) => {
                     return Err(JobError::Unreachable {
@@ -226,12 +226,12 @@ impl Jobs {
                 () = clock.sleep(grace + AFTER_GRACE) => {}
             }
         }
-        // Gone is more than silent: whoever asks next must not be told that it is there.
+        // Wait until it is really gone, so that later requests do not find it running.
         let give_up = clock.now() + AFTER_GRACE;
         while !record.entry.beside && record.entry.supervisor.is_alive() && clock.now() < give_up {
             clock.sleep(LOOK / 10).await;
         }
-        // It may have been killed itself in this moment.
+        // It may have been killed itself at this moment.
         if self
             .registry
             .job(&record.id)
@@ -242,7 +242,7 @@ impl Jobs {
         Vec::new()
     }
 
-    /// The ladder, where there is no supervisor to climb it.
+    /// The ladder of signals, performed here because there is no supervisor.
     async fn end_leftovers(&self, record: &Record, grace: Duration) {
         let clock = &self.options.clock;
         let leftovers = record.leftovers();

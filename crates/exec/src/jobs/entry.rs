@@ -1,4 +1,4 @@
-//! What is on disk of a job, and what that says of it now.
+//! A job's files, and the state of the job that follows from them.
 
 use crate::jobs::{Job, JobKind, JobState};
 use agent_bash_core::{JobId, Timestamp};
@@ -10,29 +10,30 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a job is: written once, before it runs. How it ended is in a file of its own, written by its supervisor.
+/// A job's description: written once, before it runs. How it ended is in a separate file, written by its
+/// supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) kind: JobKind,
     pub(super) command: String,
-    /// For showing; not every path is text.
+    /// For display; not every path is valid UTF-8.
     pub(super) cwd: String,
-    /// Its shell; of adopted survivors the first.
+    /// Its shell; for adopted survivors, the first one.
     pub(super) process: ProcessIdentity,
     pub(super) pgid: u32,
     pub(super) supervisor: ProcessIdentity,
-    /// The supervisor has a session's shell besides: it outlives the job, perhaps.
+    /// The supervisor also has a session's shell, and may outlive the job.
     #[serde(default)]
     pub(super) beside: bool,
-    /// Inode of the pipe that it prints into.
+    /// Inode of its output pipe.
     pub(super) pipe: Option<u64>,
-    /// Adopted survivors go on in their call's file. A started job has its own.
+    /// Adopted survivors continue in their call's file. A started job has its own.
     pub(super) output: Option<PathBuf>,
     pub(super) stdin: bool,
     pub(super) started_at: Timestamp,
 }
 
-/// A job's directory and what was read there.
+/// A job's directory and the files read from it.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) directory: PathBuf,
@@ -42,7 +43,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Reads a job; `None` where there is none.
+    /// Reads a job; `None` if there is none.
     pub(super) fn read(directory: &Path, id: &JobId) -> io::Result<Option<Self>> {
         let Some(entry) = read_json::<Entry>(&directory.join(ENTRY))? else {
             return Ok(None);
@@ -60,7 +61,7 @@ impl Record {
         self.state == JobState::Running
     }
 
-    /// Those who are there although the supervisor is gone.
+    /// Its processes that outlived the supervisor.
     pub(super) fn leftovers(&self) -> Leftovers {
         Leftovers {
             supervisor: self.entry.supervisor.clone(),
@@ -68,7 +69,7 @@ impl Record {
         }
     }
 
-    /// The file with what it prints.
+    /// Its output file.
     pub(super) fn output(&self) -> Option<PathBuf> {
         match self.entry.kind {
             JobKind::Started => Some(self.directory.join(OUTPUT)),
@@ -98,7 +99,7 @@ impl Record {
     }
 }
 
-/// The end is written before the supervisor goes: looked for first, and once more when it is found gone.
+/// The end is recorded before the supervisor exits: so it is checked first, and again if the supervisor is gone.
 fn state(directory: &Path, entry: &Entry) -> io::Result<JobState> {
     let ended = || -> io::Result<Option<JobState>> {
         let end = read_json::<JobEnd>(&directory.join(END))?;
@@ -122,7 +123,7 @@ fn state(directory: &Path, entry: &Entry) -> io::Result<JobState> {
     }))
 }
 
-/// `None` where there is no such file.
+/// `None` if there is no such file.
 fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> io::Result<Option<T>> {
     match fs::read(path) {
         Ok(text) => Ok(Some(serde_json::from_slice(&text)?)),

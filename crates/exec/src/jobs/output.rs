@@ -1,5 +1,5 @@
-//! Reading what a job has printed. A file that only grows, so whoever reads on from where the last part ended meets
-//! neither a gap nor a duplicate, from whatever process.
+//! Reads a job's output. The file only grows, so a reader that continues where the last part ended sees neither
+//! gaps nor duplicates, in any process.
 
 use crate::jobs::entry::Record;
 use crate::jobs::{Job, JobError};
@@ -7,40 +7,40 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// Which part of an output. Lines are ended by a newline; a last one without counts.
+/// The part of an output to read. A last line without a newline counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputRange {
-    /// From a byte on, such as [`JobOutput::next`] of the part before; 0 is the beginning.
+    /// From an offset, such as [`JobOutput::next`] of the previous part; 0 is the beginning.
     From {
-        /// Bytes from the beginning.
+        /// Offset in bytes.
         offset: u64,
-        /// Bytes, at the most. A character is not cut in two, unless it alone is longer than this.
+        /// Maximum number of bytes. Characters are not split unless a single one is longer than this.
         max_bytes: usize,
     },
     /// The last lines.
     Tail {
         /// How many.
         lines: u64,
-        /// Bytes, at the most: the last ones then.
+        /// Maximum number of bytes; the last ones are kept.
         max_bytes: usize,
     },
     /// Lines by their numbers.
     Lines {
-        /// The first; lines count from 1.
+        /// First line, from 1.
         first: u64,
-        /// The last, inclusive.
+        /// Last line, inclusive.
         last: u64,
-        /// Bytes, at the most: the first ones then.
+        /// Maximum number of bytes; the first ones are kept.
         max_bytes: usize,
     },
 }
 
-/// Part of what a job has printed.
+/// A part of a job's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JobOutput {
-    /// As it was printed.
+    /// The raw bytes.
     pub bytes: Vec<u8>,
-    /// Where it begins, in bytes from the beginning of the output.
+    /// Their offset in the output.
     pub from: u64,
     /// Offset where the next part begins.
     pub next: u64,
@@ -48,16 +48,16 @@ pub struct JobOutput {
     pub at_end: bool,
     /// Whether this is the end for good: the job has ended and nothing holds its output open any more.
     pub complete: bool,
-    /// The job, as it was before this was read.
+    /// The job, as it was just before the output was read.
     pub job: Job,
 }
 
 /// Read buffer size.
 const BUFFER: usize = 64 * 1024;
 
-/// Reads a part.
+/// Reads a part of the output.
 pub(super) fn read(record: &Record, range: OutputRange) -> Result<JobOutput, JobError> {
-    // Looked at before the file is: what ended by then has printed all it ever will.
+    // Checked before reading: a job that has ended by now has already printed everything.
     let job = record.to_job();
     let ended = !record.is_running() && !job.left.iter().any(|left| left.holds_output);
     let path = record.output().ok_or_else(|| JobError::NoOutput {
@@ -90,7 +90,7 @@ struct Part {
 
 fn read_part(path: &Path, range: OutputRange) -> io::Result<Part> {
     let mut file = File::open(path)?;
-    // What is printed from now on belongs to the next part.
+    // Later output belongs to the next part.
     let length = file.metadata()?.len();
     let (from, to) = match range {
         OutputRange::From { offset, max_bytes } => {
@@ -128,7 +128,7 @@ fn read_part(path: &Path, range: OutputRange) -> io::Result<Part> {
     })
 }
 
-/// Length without a character that has begun and not ended.
+/// Length without an incomplete character at the end.
 fn whole_characters(bytes: &[u8]) -> usize {
     let start = (1..=bytes.len().min(3)).find(|back| bytes[bytes.len() - back] & 0xC0 != 0x80);
     let Some(back) = start else {
@@ -147,7 +147,7 @@ fn whole_characters(bytes: &[u8]) -> usize {
     }
 }
 
-/// Where the last `lines` lines begin. Read from the end: the output may be long.
+/// Offset of the last `lines` lines. Searched from the end, as the output may be long.
 fn start_of_tail(file: &mut File, length: u64, lines: u64) -> io::Result<u64> {
     if lines == 0 {
         return Ok(length);
@@ -162,7 +162,7 @@ fn start_of_tail(file: &mut File, length: u64, lines: u64) -> io::Result<u64> {
         file.read_exact(part)?;
         for (index, _) in part.iter().enumerate().rev().filter(|(_, b)| **b == b'\n') {
             let after = start + index as u64 + 1;
-            // The newline that ends the last line begins none.
+            // The newline at the very end does not start another line.
             if after == length {
                 continue;
             }

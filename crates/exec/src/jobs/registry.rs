@@ -1,5 +1,5 @@
-//! The directory of a session's jobs: `<n>/` for each, `next` with the number of the next, `lock`. Whoever makes or
-//! removes a job holds the lock; whoever reads needs none.
+//! The directory of a session's jobs: `<n>/` for each, `next` with the next number, `lock`. Creating or removing a
+//! job requires the lock; reading does not.
 
 use crate::jobs::entry::{Entry, Record};
 use crate::jobs::{JobError, JobState};
@@ -14,7 +14,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Between two attempts to get the lock; it is held for a few milliseconds.
+/// Interval between attempts to take the lock, which is held for a few milliseconds.
 const RETRY: Duration = Duration::from_millis(3);
 
 /// A session's jobs on disk.
@@ -23,14 +23,14 @@ pub(super) struct Registry {
     directory: PathBuf,
 }
 
-/// The right to make and remove jobs, until dropped; a process that dies has it no more.
+/// The lock for creating and removing jobs. Released when dropped, or if the holder dies.
 #[derive(Debug)]
 pub(super) struct Locked<'a> {
     registry: &'a Registry,
     _lock: File,
 }
 
-/// The directory of a job that is being made. Unless kept it is removed when dropped.
+/// The directory of a job that is being created. Removed when dropped, unless kept.
 #[derive(Debug)]
 pub(super) struct NewJob {
     pub(super) id: JobId,
@@ -43,7 +43,7 @@ impl Registry {
         Self { directory }
     }
 
-    /// All jobs, in the order of their numbers. One that cannot be read is left out.
+    /// All jobs in the order of their numbers. Unreadable ones are left out.
     pub(super) fn jobs(&self) -> Result<Vec<Record>, JobError> {
         let mut found = Vec::new();
         for (number, path) in self.directories()? {
@@ -59,7 +59,7 @@ impl Registry {
 
     pub(super) fn job(&self, id: &JobId) -> Result<Record, JobError> {
         let unknown = || JobError::Unknown { id: id.clone() };
-        // The name of a file is made of it.
+        // Parsed, as it becomes part of a path.
         let number: u64 = id.0.parse().map_err(|_| unknown())?;
         if number.to_string() != id.0 {
             return Err(unknown());
@@ -70,7 +70,7 @@ impl Registry {
             .ok_or_else(unknown)
     }
 
-    /// Gets the lock, at the latest after `patience`.
+    /// Takes the lock, waiting at most for `patience`.
     pub(super) async fn lock(
         &self,
         clock: &dyn Clock,
@@ -131,7 +131,7 @@ impl Registry {
 }
 
 impl Locked<'_> {
-    /// A directory for a job, under a number that none has had before.
+    /// Creates a directory for a job, with an unused number.
     pub(super) fn new_job(&self) -> Result<NewJob, JobError> {
         let registry = self.registry;
         let counter = registry.directory.join("next");
@@ -158,16 +158,17 @@ impl Locked<'_> {
         })
     }
 
-    /// Removes what was never a job, and what has ended longer than `keep` ago. Returns how many jobs were removed.
+    /// Removes directories that never became jobs, and jobs that ended longer than `keep` ago. Returns the number
+    /// of removed jobs.
     pub(super) fn clean(&self, now: Timestamp, keep: Duration) -> Result<usize, JobError> {
         let mut removed = 0;
         for (number, path) in self.registry.directories()? {
-            // What cannot be read is left to people.
+            // Unreadable directories are left for manual inspection.
             let Ok(record) = Record::read(&path, &JobId(number.to_string())) else {
                 continue;
             };
             let cleaned = match &record {
-                // Nobody else makes one while we have the lock: whoever did is dead.
+                // While we hold the lock nobody else is creating a job, so whoever began this one is dead.
                 None => withdraw(&path).map(drop),
                 Some(record) => {
                     let old = over_since(record).is_some_and(|since| {
@@ -186,7 +187,7 @@ impl Locked<'_> {
     }
 }
 
-/// When the last process of a job had ended; `None` if some live.
+/// When the job's last process had ended; `None` if some are alive.
 fn over_since(record: &Record) -> Option<Timestamp> {
     let written = |path: PathBuf| {
         let time: SystemTime = fs::metadata(path).and_then(|meta| meta.modified()).ok()?;
@@ -205,7 +206,7 @@ fn over_since(record: &Record) -> Option<Timestamp> {
 }
 
 impl NewJob {
-    /// Makes the files that a supervisor needs to take the job.
+    /// Creates the files that a supervisor needs to take over the job.
     pub(super) fn write(&self, entry: &Entry) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(entry)?;
         for (name, content) in [(NEW_ENTRY, &text[..]), (NEW_END, &[b' '; END_LENGTH][..])] {
@@ -218,18 +219,18 @@ impl NewJob {
         Ok(())
     }
 
-    /// Makes the file of a job that has one of its own.
+    /// Creates the output file of a job that has its own.
     pub(super) fn make_output(&self) -> io::Result<()> {
         let path = self.directory.join(OUTPUT);
         private_file().create_new(true).open(path).map(drop)
     }
 
-    /// Whether a supervisor has taken it.
+    /// Whether a supervisor has taken it over.
     pub(super) fn is_taken(&self) -> bool {
         self.directory.join(ENTRY).exists()
     }
 
-    /// It stays.
+    /// Keeps the directory.
     pub(super) fn keep(mut self) -> JobId {
         self.kept = true;
         self.id.clone()
@@ -244,8 +245,8 @@ impl Drop for NewJob {
     }
 }
 
-/// Removes the directory of a job that nobody has taken; false if somebody has. A supervisor may be about to, so the file
-/// that it must rename goes first.
+/// Removes the directory of a job that was not taken over; false if it was. A supervisor may be about to, so the
+/// file that it must rename is removed first.
 fn withdraw(directory: &Path) -> io::Result<bool> {
     match fs::remove_file(directory.join(NEW_ENTRY)) {
         Ok(()) => {}
@@ -272,7 +273,7 @@ fn private_file() -> OpenOptions {
     options
 }
 
-/// Replaces a file at once.
+/// Replaces a file atomically.
 fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
     private_file()

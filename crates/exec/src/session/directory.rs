@@ -1,4 +1,4 @@
-//! The directory of a session's shell: private, and full of the FIFOs that the shell opens by their paths.
+//! The private directory of a session's shell, with the FIFOs that the shell opens by path.
 
 use agent_bash_process::make_fifo;
 use rustix::fs::{Mode, OFlags, open};
@@ -9,10 +9,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
-/// Beginning of the directories' names.
+/// Prefix of the directories' names.
 const PREFIX: &str = "agent-bash-session-";
 
-/// End of the names of those that are being removed.
+/// Extension of directories that are being removed.
 const GONE: &str = "gone";
 
 /// Name of the status FIFO.
@@ -24,14 +24,15 @@ const STDOUT: &str = "out";
 /// Name of the FIFO of what a shell exports.
 const EXPORTS: &str = "exports";
 
-/// Removed when dropped, even while the shell writes into it.
+/// The directory; removed when dropped, even while the shell writes into it.
 #[derive(Debug)]
 pub(super) struct Directory {
     path: PathBuf,
 }
 
 impl Directory {
-    /// Makes one in `parent`. Whoever else might write there could take the place of a FIFO, and read every exported variable.
+    /// Creates one in `parent`. Private, as anybody else who can write there could replace a FIFO and read all
+    /// exported variables.
     pub(super) fn make(parent: &Path) -> io::Result<Self> {
         let made = tempfile::Builder::new()
             .prefix(PREFIX)
@@ -40,27 +41,27 @@ impl Directory {
         Ok(Self { path: made.keep() })
     }
 
-    /// Where the shell reports.
+    /// The FIFO for reports.
     pub(super) fn status(&self) -> PathBuf {
         self.path.join(STATUS)
     }
 
-    /// Where it says what it exports.
+    /// The FIFO for exports.
     pub(super) fn exports(&self) -> PathBuf {
         self.path.join(EXPORTS)
     }
 
-    /// Where a script prints.
+    /// The FIFO for a script's stdout.
     pub(super) fn stdout(&self) -> PathBuf {
         self.path.join(STDOUT)
     }
 
-    /// Where it prints its errors; where they join what it prints, another name of that.
+    /// The FIFO for its stderr; with merged streams, a link to that for stdout.
     pub(super) fn stderr(&self) -> PathBuf {
         self.path.join("err")
     }
 
-    /// Makes stderr another name of stdout, if it is not.
+    /// Makes stderr a link to stdout, unless it is already.
     pub(super) fn join_outputs(&self) -> io::Result<()> {
         let path = self.stderr();
         if fs::read_link(&path).is_ok_and(|target| target == Path::new(STDOUT)) {
@@ -73,8 +74,8 @@ impl Directory {
 
 impl Drop for Directory {
     fn drop(&mut self) {
-        // A shell that says what it exports makes a file where the FIFO has just been removed, and a directory with a file in
-        // it stays. By another name it cannot find it; what it was about to make at that moment the second turn removes.
+        // A shell that writes its exports creates a file where the FIFO was just removed, and `rmdir` then fails.
+        // After the rename it cannot find the directory; a file created in between is removed by the second pass.
         let gone = self.path.with_extension(GONE);
         let path = match fs::rename(&self.path, &gone) {
             Ok(()) => &gone,
@@ -86,7 +87,7 @@ impl Drop for Directory {
     }
 }
 
-/// Removes what is there, if anything is.
+/// Removes a file or directory, if it exists.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     let removed = match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(path),
@@ -98,7 +99,8 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Makes a FIFO, open for writing, too: it must not end when the shell closes it between two reports.
+/// Creates a FIFO and opens it also for writing, so that there is no EOF when the shell closes it between two
+/// reports.
 pub(super) fn fifo(path: &Path) -> io::Result<OwnedFd> {
     make_fifo(path)?;
     open_fifo(path, OFlags::RDWR)
@@ -121,8 +123,8 @@ pub fn sweep_sessions(directory: &Path) -> usize {
         .count()
 }
 
-/// Whether it was being removed, or nobody reads the status FIFO any more. Not where there is none yet, or where it cannot be
-/// told.
+/// Whether it was being removed, or its status FIFO has no reader any more. False if it has none yet, or that
+/// cannot be determined.
 fn is_abandoned(directory: &Path) -> bool {
     let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     directory.extension().is_some_and(|end| end == GONE)
@@ -172,7 +174,7 @@ mod tests {
             fs::write(directory.status(), "").unwrap();
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    // As the shell does it, for as long as it finds the directory.
+                    // As the shell does, as long as it finds the directory.
                     (0..100_000).all(|_| fs::write(&exports, "").is_ok())
                 });
                 drop(directory);

@@ -1,5 +1,5 @@
-//! Reads a configuration in a shell of its own, below a supervisor, so that whatever it starts, hangs in or turns into is
-//! ended with it; then has another shell read the definitions again, and keeps those that came back the same.
+//! Reads a configuration in a shell of its own below a supervisor, so that whatever it starts or turns into is
+//! ended with it. Then has another shell load the definitions, and keeps those that it reports unchanged.
 
 use super::compose;
 use super::dump::{AFTER_RC, Definition, Dump, READ_PARTS, READ_RC};
@@ -22,10 +22,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a configuration defines may be this long, in bytes. Every shell that waits reads all of it.
+/// Maximum size of a configuration's definitions in bytes. Every waiting shell reads all of them.
 const MAX_DUMP: u64 = 4 << 20;
 
-/// Where and for whom a configuration is read.
+/// What to read, and how.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pub(super) supervisor: &'a Supervisor,
@@ -35,21 +35,20 @@ pub(super) struct Reader<'a> {
     pub(super) options: &'a SnapshotOptions,
 }
 
-/// How the shell is started that reads the configuration.
+/// How to start the shell that reads the configuration.
 #[derive(Debug, Clone, Copy)]
 enum Way {
-    /// As one that somebody sits at: many a configuration does nothing otherwise.
+    /// Interactively: many configurations do nothing otherwise.
     Interactive,
-    /// As one that runs a script, though with a prompt: for those that become another program (`exec tmux`) where
-    /// somebody sits.
+    /// Non-interactively, though with a prompt: for configurations that replace an interactive shell (`exec tmux`).
     Plain,
 }
 
-/// In this order, the second only if the first shell did not tell anything.
+/// Tried in this order; the second only if the first shell reported nothing.
 const WAYS: [Way; 2] = [Way::Interactive, Way::Plain];
 
 impl Reader<'_> {
-    /// Reads the configuration within the time limit. Nothing that it started is left, in any case.
+    /// Reads the configuration within the time limit. Nothing that it started is left in any case.
     pub(super) async fn read(&self) -> Result<Dump, Skipped> {
         let rc = &self.options.rc;
         check_readable(rc).map_err(|source| Skipped::Unreadable {
@@ -96,7 +95,7 @@ impl Reader<'_> {
         })
     }
 
-    /// What another shell makes of the definitions.
+    /// The definitions as reported by another shell that has loaded them.
     async fn read_parts(
         &self,
         supervised: &mut Supervised,
@@ -113,7 +112,7 @@ impl Reader<'_> {
         let args = ["--norc", "--noprofile", "-c", READ_PARTS].map(OsString::from);
         let fds = self.start(supervised, args.into()).await?;
         let script = File::from(fds.script);
-        // The shell shares the place where it is read, so that must not move.
+        // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&parts, 0).map_err(Skipped::Transfer)?;
         File::from(fds.control)
             .write_all(b"\0")
@@ -167,7 +166,7 @@ impl Way {
     }
 }
 
-/// A regular file that can be opened. Opening a pipe would wait for a writer, so that is not waited for.
+/// Whether it is a regular file that can be opened. Opened non-blocking, as opening a FIFO would wait for a writer.
 fn check_readable(rc: &Path) -> io::Result<()> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits();
     let file = File::options()
@@ -180,7 +179,7 @@ fn check_readable(rc: &Path) -> io::Result<()> {
     Err(io::Error::other("it is no regular file"))
 }
 
-/// Waits for the shell's end and ends whoever else is there, so that the supervisor can start another one.
+/// Waits for the shell's end and ends all other processes, so that the supervisor can start another shell.
 async fn until_gone(supervised: &mut Supervised) -> Result<ShellEnd, Skipped> {
     let mut ended = None;
     loop {
@@ -220,7 +219,7 @@ fn read_from(file: OwnedFd, at: u64) -> Result<Vec<u8>, Skipped> {
     Ok(bytes)
 }
 
-/// Keeps the definitions that another shell, having read them, told in the same words.
+/// Keeps the definitions that the other shell reported identically.
 fn keep_same(list: &mut Vec<Definition>, again: &[Definition]) {
     let again: BTreeMap<&str, &[u8]> = again
         .iter()
@@ -243,7 +242,7 @@ fn how_it_ended(end: ShellEnd) -> String {
     }
 }
 
-/// Whether a search path is one that a call may have: set, changed, and without a secret.
+/// The search path, if it is set, changed, and contains no secret.
 pub(super) fn changed_path(dump: &Dump, options: &SnapshotOptions) -> Option<OsString> {
     let path = &dump.after.path;
     let secret = options

@@ -1,8 +1,9 @@
-//! From what a shell told to what another shell loads: the text with the definitions, and the commands that set the
-//! options.
+//! Converts what a shell reported into what other shells load: the text with the definitions, and the commands that
+//! set options.
 //!
-//! They are two, since they run at different times. Definitions are loaded by a shell that waits; options such as `set -e`
-//! or `failglob` would be in force for the wrapper around the script too, so they are set last of all before the script.
+//! They are separate because they run at different times. Definitions are loaded while a shell waits. Options such
+//! as `set -e` or `failglob` would also affect the wrapper around the script, so they are set immediately before
+//! it.
 
 use super::dump::{Definition, State};
 use agent_bash_process::quoted;
@@ -10,8 +11,8 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-/// `set -o` options that are not carried over: those of a shell that somebody sits at, one that nobody can set, and
-/// two with which a shell would end before the script: bash itself ignores `noexec` where somebody sits.
+/// `set -o` options that are not copied: those of interactive shells, one that cannot be set, and two that would
+/// end a shell before the script (an interactive bash ignores `noexec`).
 const NOT_SET: &[&str] = &[
     "emacs",
     "histexpand",
@@ -26,10 +27,10 @@ const NOT_SET: &[&str] = &[
     "vi",
 ];
 
-/// `shopt` options that nobody can set, and the one that goes with aliases.
+/// `shopt` options that cannot be set, and the one that belongs to aliases.
 const NOT_SHOPT: &[&str] = &["expand_aliases", "login_shell", "restricted_shell"];
 
-/// Options with which the shell prints commands, or hides them, so that the tail of a record would be seen or missed.
+/// Options that print commands, or hide them, so that the tail of a record would be visible or lost.
 const PRINTS: &[&str] = &["verbose", "xtrace"];
 
 /// The text that defines a function.
@@ -48,7 +49,7 @@ pub(super) fn alias(definition: &Definition) -> Vec<u8> {
     command
 }
 
-/// What a waiting shell evaluates. Patterns of `extglob` are read only where it is on.
+/// The text that a waiting shell evaluates. `extglob` patterns can only be parsed while it is on.
 pub(super) fn load_text(functions: &[Definition], aliases: &[Definition]) -> Vec<u8> {
     let mut text = b"\\builtin shopt -s extglob\n".to_vec();
     text.extend(functions.iter().flat_map(function));
@@ -57,7 +58,8 @@ pub(super) fn load_text(functions: &[Definition], aliases: &[Definition]) -> Vec
     text
 }
 
-/// The commands that set what the configuration changed, each ended by `; `, and whether a tail may follow the script.
+/// The commands that set options changed by the configuration, each followed by `; `, and whether a tail may follow
+/// the script.
 pub(super) fn option_commands(before: &State, after: &State, aliases: bool) -> (Vec<u8>, bool) {
     let changed = |before: &BTreeSet<String>, after: &BTreeSet<String>, not: &[&str]| {
         let only = |a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
@@ -70,7 +72,7 @@ pub(super) fn option_commands(before: &State, after: &State, aliases: bool) -> (
         (only(after, before), only(before, after))
     };
     let (mut on, off) = changed(&before.shopt, &after.shopt, NOT_SHOPT);
-    // It is on where somebody sits, so it would not be a change; a shell that runs a script has it off.
+    // On by default in interactive shells, so it does not show as a change; a shell that runs a script has it off.
     if aliases && after.shopt.contains("expand_aliases") {
         on.push("expand_aliases".to_owned());
     }

@@ -1,34 +1,34 @@
-//! What a shell tells of itself: the text that makes it tell, and the reading of what it told.
+//! How a shell reports its state: the text that makes it report, and parsing the report.
 //!
-//! The text runs in a shell that has just read somebody's configuration, so nothing means what it seems to: functions
-//! may be called `builtin` and `printf`, words may be aliases, `set -u` may be in force, a DEBUG trap may print. Hence:
-//! all of it is one line, which is parsed before the configuration is read and knows none of its aliases; it goes
-//! through POSIX mode, where special builtins come before functions, to get rid of functions that stand in its way;
-//! and it takes its values as arguments. What is told goes into the script file, not to stdout, where anybody prints,
-//! and not to the disk, where nothing unfiltered belongs.
+//! The text runs in a shell that has just read an arbitrary configuration, so nothing can be relied on: functions
+//! may be called `builtin` and `printf`, words may be aliases, `set -u` may be in force, a DEBUG trap may print.
+//! Therefore it is a single line, parsed before the configuration is read, so that no alias applies to it. It
+//! enters POSIX mode, where special builtins take precedence over functions, to remove functions that are in the
+//! way. And it receives values as arguments. The report goes to the script file: not to stdout, where anything may
+//! print, and not to disk, where nothing unfiltered belongs.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 
-/// Prefix of all names of ours in a shell.
+/// Prefix of all our names in a shell.
 pub(super) const OWN_PREFIX: &str = "__ab";
 
-/// The number under which the script file is open while foreign code runs: none that people use in their scripts, and
-/// below every limit on descriptors.
+/// The descriptor number of the script file while foreign code runs: unlikely to be used by scripts, and below
+/// every descriptor limit.
 macro_rules! out {
     () => {
         "43"
     };
 }
 
-/// Defines `__ab_dump`, which tells everything.
+/// Defines `__ab_dump`, which reports everything.
 macro_rules! define_dump {
     () => {
         concat!(
             r"__ab_dump() { POSIXLY_CORRECT=1; \trap - EXIT DEBUG ERR RETURN; \set +euvx; ",
             r"\unset -f builtin command compgen declare mapfile printf unset; ",
-            // Commands that were put into the history are not written to anybody's file.
+            // Commands added to the history must not be written to the user's history file.
             r"\unset -v POSIXLY_CORRECT; \builtin unset -v HISTFILE; { ",
             r#"\builtin printf '%s\0' "$@"; "#,
             r"\builtin mapfile -t __ab < <(\builtin compgen -A function); ",
@@ -43,14 +43,14 @@ macro_rules! define_dump {
     };
 }
 
-/// What `__ab_dump` is called with.
+/// The arguments of `__ab_dump`.
 macro_rules! state {
     () => {
         r#""$SHELLOPTS" "$BASHOPTS" "${PATH-}""#
     };
 }
 
-/// Moves the script file to its number and tells the state before anything of the user's is read.
+/// Moves the script file to its number and reports the state before the user's configuration is read.
 macro_rules! begin {
     () => {
         concat!(
@@ -66,9 +66,9 @@ macro_rules! begin {
     };
 }
 
-/// Reads the configuration (its quoted path follows) and tells what is there then. If that exits, or fails so that bash
-/// gives up, the trap tells. `. … ||` keeps `set -e` from ending it at its first failing command; with `\builtin .`
-/// that would not work.
+/// Reads the configuration (its quoted path follows), then reports. If the configuration exits, or fails so that
+/// bash gives up, the trap reports. `. … ||` keeps `set -e` from ending it at the first failing command, which
+/// would not work with `\builtin .`.
 pub(super) const READ_RC: &str = concat!(
     define_dump!(),
     begin!(),
@@ -84,8 +84,8 @@ pub(super) const AFTER_RC: &str = concat!(
     r"; \builtin exit 0"
 );
 
-/// Takes parts, each ended by a NUL, evaluates one after the other, and tells what came of it. The parts are in the script
-/// file once the control pipe says so.
+/// Reads parts, each terminated by NUL, evaluates them in order, and reports the result. The parts are in the
+/// script file once the control pipe says so.
 pub(super) const READ_PARTS: &str = concat!(
     define_dump!(),
     r"IFS= \builtin read -r -d '' __ab || \builtin exit 125; ",
@@ -104,18 +104,18 @@ pub(super) struct State {
     pub(super) set: BTreeSet<String>,
     /// `shopt`.
     pub(super) shopt: BTreeSet<String>,
-    /// `PATH`; empty where it is not set.
+    /// `PATH`; empty if unset.
     pub(super) path: OsString,
 }
 
-/// A function, with the text of its definition, or an alias, with its value.
+/// A function with its definition, or an alias with its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Definition {
     pub(super) name: String,
     pub(super) text: Vec<u8>,
 }
 
-/// All that a shell told.
+/// The complete report of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dump {
     pub(super) before: State,
@@ -125,7 +125,7 @@ pub(super) struct Dump {
 }
 
 impl Dump {
-    /// `None` unless it was told to its end.
+    /// `None` if the report is incomplete.
     pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
         let mut fields = bytes.split(|byte| *byte == 0);
         let mut dump = Self {
@@ -146,7 +146,7 @@ impl Dump {
                 b'a' => &mut dump.aliases,
                 _ => return None,
             };
-            // A name that is not UTF-8 could only be read back with luck.
+            // A name that is not UTF-8 could not be loaded reliably.
             if let Ok(name) = String::from_utf8(name.to_vec()) {
                 list.push(Definition { name, text });
             }
@@ -168,7 +168,7 @@ impl State {
     }
 }
 
-/// They become words of a command.
+/// Option names become words of a command, so they must be plain.
 fn is_option(name: &str) -> bool {
     name.bytes()
         .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte))

@@ -1,5 +1,5 @@
-//! The file a snapshot is in: in a private directory, written whole or not at all, removed with its last user. Files that
-//! dead processes left are swept.
+//! A snapshot's file: in a private directory, written atomically, removed with its last user. Files left by dead
+//! processes are swept.
 
 use agent_bash_process::ProcessInfo;
 use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
@@ -11,26 +11,26 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The end of a snapshot's name. A name is `<pid namespace>-<pid>-<start>-<number>.bash`: whose it is.
+/// Extension of a snapshot. Its name is `<pid namespace>-<pid>-<start>-<number>.bash`, which identifies its owner.
 const SUFFIX: &str = ".bash";
 
-/// The end of a file's name while it is written.
+/// Extension of a file that is being written.
 const DRAFT: &str = ".new";
 
-/// A file of a process that cannot be asked for, since it lives in another namespace, is swept after this long.
+/// A file whose process cannot be checked, because it lives in another namespace, is swept after this time.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Names that are tried, at the most: one process has a snapshot for each cache and each environment.
+/// Limit of file names to try: one process has a snapshot for each cache and environment.
 const MAX_FILES: u32 = 10_000;
 
-/// A snapshot on disk. Dropping it removes it.
+/// A snapshot on disk. Removed when dropped.
 #[derive(Debug)]
 pub(super) struct SnapshotFile {
     path: PathBuf,
 }
 
 impl SnapshotFile {
-    /// Writes a file that is there whole or not at all.
+    /// Writes a file atomically.
     pub(super) fn write(directory: &Path, bytes: &[u8]) -> io::Result<Self> {
         let dir = open_private(directory)?;
         let owner = Owner::this_process();
@@ -43,7 +43,7 @@ impl SnapshotFile {
                 Err(Errno::EXIST) => continue,
                 Err(error) => return Err(error.into()),
             };
-            // A link, not a rename: it does not take the place of a file that is there.
+            // A link rather than a rename: it does not replace an existing file.
             let linked = File::from(file).write_all(bytes).and_then(|()| {
                 let to = name.as_str();
                 Ok(fs::linkat(
@@ -71,7 +71,7 @@ impl SnapshotFile {
         &self.path
     }
 
-    /// Whether it is still there: temporary directories are cleaned by others too.
+    /// Whether it still exists: other programs clean temporary directories, too.
     pub(super) fn exists(&self) -> bool {
         self.path.exists()
     }
@@ -87,7 +87,8 @@ impl Drop for SnapshotFile {
     }
 }
 
-/// Removes what dead processes left, drafts too. `now` is the time since 1970. Returns how many files there were.
+/// Removes the files, including drafts, of dead processes. `now` is the time since 1970. Returns how many there
+/// were.
 pub(super) fn sweep(directory: &Path, now: Duration) -> usize {
     let Ok(dir) = open_private(directory) else {
         return 0;
@@ -123,7 +124,7 @@ fn is_old(dir: &OwnedFd, name: &str, now: Duration) -> bool {
     })
 }
 
-/// A process, told apart from later ones with the same number.
+/// A process, told apart from later ones with the same pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Owner {
     namespace: u64,
@@ -157,22 +158,22 @@ impl Owner {
         numbers.next().is_none().then_some(owner)
     }
 
-    /// Whether it is certain that it is no more.
+    /// Whether it has certainly ended.
     fn is_dead(self) -> bool {
         match ProcessInfo::read(self.pid) {
             Some(process) => process.zombie || process.start_time != self.start,
-            // Where `/proc` cannot be read nothing is certain.
+            // If `/proc` cannot be read, nothing is certain.
             None => Path::new("/proc/self/stat").exists(),
         }
     }
 }
 
-/// The number of the pid namespace that this process is in; 0 where there is none.
+/// The number of this process's pid namespace; 0 if there is none.
 fn namespace() -> u64 {
     std::fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
 }
 
-/// Opens the directory, made if it is missing: ours, 0700, and no link in its own place.
+/// Opens the directory, created if missing: owned by us, mode 0700, not a symbolic link.
 fn open_private(directory: &Path) -> io::Result<OwnedFd> {
     DirBuilder::new()
         .recursive(true)

@@ -1,19 +1,19 @@
-//! What of a user's shell stays outside: names that scripts rely on, and texts that hold secrets.
+//! Excludes parts of the user's shell: names that scripts rely on, and texts that hold secrets.
 //!
-//! Secrets are known by the rules for the environment; here they are looked for in the words of a text.
+//! Secrets are detected by the rules for the environment, applied to the words of a text.
 
 use super::dump::{Definition, OWN_PREFIX};
 use super::names::{BUILTINS, KEYWORDS, TOOLS};
 use agent_bash_process::environment::SecretFilter;
 use std::ffi::OsStr;
 
-/// Aliases that bash itself cannot be asked for: as a subscript these mean all.
+/// Alias names that bash cannot be asked for, as these subscripts mean "all".
 const ALL: &[&str] = &["@", "*"];
 
-/// A literal that is assigned to a secret's name is a secret from this length on: `pass=0` and `key=x` count things.
+/// Minimum length of a literal assigned to a secret's name: `pass=0` and `key=x` are counters.
 const MIN_SECRET: usize = 4;
 
-/// Whether a definition may go into a snapshot. Logs the names (never texts) of those that may not.
+/// Whether a definition may be part of a snapshot. Logs the names (never the texts) of excluded ones.
 pub(super) fn may_stay(definition: &Definition, secrets: Option<&SecretFilter>) -> bool {
     let name = definition.name.as_str();
     if name.is_empty() || name.starts_with(OWN_PREFIX) || ALL.contains(&name) {
@@ -42,7 +42,7 @@ fn is_taken(name: &str) -> bool {
         .any(|table| table.contains(&name))
 }
 
-/// Whether a text holds a secret: a token, a key, a URL with a password, or a literal that is given to a secret's name.
+/// Whether a text holds a secret: a token, a key, a URL with a password, or a literal assigned to a secret's name.
 fn holds_secret(text: &[u8], filter: &SecretFilter) -> bool {
     let text = String::from_utf8_lossy(text);
     let looks_secret = |value: &str| filter.is_secret(OsStr::new(""), OsStr::new(value));
@@ -51,20 +51,20 @@ fn holds_secret(text: &[u8], filter: &SecretFilter) -> bool {
     }
     let pieces: Vec<&str> = pieces(&text).collect();
     pieces.iter().any(|piece| looks_secret(piece))
-        // `Bearer …`: a prefix that is a word of its own.
+        // `Bearer …`: a prefix that is a separate word.
         || pieces
             .windows(2)
             .any(|two| looks_secret(&format!("{} {}", two[0], two[1])))
         || words(&text).any(|word| assigns_secret(&word, filter))
 }
 
-/// Runs of characters between those that separate or quote.
+/// Runs of characters between separators and quotes.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || "'\"`;|&()<>{},=:".contains(c))
         .filter(|piece| !piece.is_empty())
 }
 
-/// Words as a shell has them, more or less, without their quotes.
+/// Approximately the words of a shell, without quotes.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     text.split(|c: char| c.is_whitespace() || ";|&()<>".contains(c))
         .filter(|word| word.contains('='))

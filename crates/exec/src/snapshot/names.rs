@@ -1,7 +1,7 @@
-//! Names that nothing of a snapshot may take: scripts, and the wrapper around them, rely on what they mean. Tables only.
+//! Names that nothing in a snapshot may redefine, as scripts and our wrapper rely on their meaning. Tables only.
 
-/// Builtins of bash 5.2 (`compgen -b`). A `cd` that lists the directory, or a `test` of one's own, changes what every
-/// script means; and the wrapper uses some of them.
+/// Builtins of bash 5.2 (`compgen -b`). A `cd` that lists the directory, or a custom `test`, changes the meaning of
+/// every script, and the wrapper uses some of them.
 pub(super) const BUILTINS: &[&str] = &[
     ".",
     ":",
@@ -66,15 +66,15 @@ pub(super) const BUILTINS: &[&str] = &[
     "wait",
 ];
 
-/// Reserved words of bash 5.2 (`compgen -k`): an alias comes before them.
+/// Reserved words of bash 5.2 (`compgen -k`): aliases take precedence over them.
 pub(super) const KEYWORDS: &[&str] = &[
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];
 
-/// Tools whose plain behaviour scripts count on: `alias rm='rm -i'` on a null stdin removes nothing and says success.
-/// Those of POSIX and GNU coreutils, and what stands beside them everywhere. Not here: interpreters, package and
-/// container tools, since an alias of these (`python=python3`, `docker=podman`) names what the system has.
+/// Tools on whose default behaviour scripts rely: `alias rm='rm -i'` with an empty stdin removes nothing and
+/// reports success. POSIX, GNU coreutils, and similar tools found everywhere. Not interpreters, package managers
+/// and container tools, as an alias of these (`python=python3`, `docker=podman`) names what the system has.
 pub(super) const TOOLS: &[&str] = &[
     "ag",
     "apropos",
