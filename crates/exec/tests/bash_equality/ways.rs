@@ -50,7 +50,7 @@ enum Shell {
     Job,
 }
 
-/// What holds of every shell that takes its script as 0002 says.
+/// What holds of every shell that takes its script as design note 0002 describes.
 pub(crate) const OWN_SHELL: &str = include_str!("../data/allowed_differences.jsonl");
 const WITH_SNAPSHOT: &str = include_str!("../data/allowed_with_snapshot.jsonl");
 const IN_SESSION: &str = include_str!("../data/allowed_in_session.jsonl");
