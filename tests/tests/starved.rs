@@ -1,5 +1,5 @@
-//! Scarce resources: process and thread limits, an unresponsive file system. Nothing hangs or panics, and every
-//! request is answered.
+//! Scarce resources: process and thread limits, an unresponsive file system, a directory that no path leads to. Nothing hangs or
+//! panics, and every request is answered.
 //!
 //! Process limits do not apply to root: a test run as root switches to another user.
 
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -225,6 +225,100 @@ fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> 
         format!("{}{}", ran.stdout, ran.stderr).contains("does not answer"),
         "{ran:?}"
     );
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// Runs `script` in `p/x`, which no path leads to any more, with `$ab` for the program and `$here` for the directory.
+fn cut_off(world: &World, program: &Path, script: &str) -> Result<Command> {
+    let around = format!(
+        "umask 022; mkdir -p p/x/sub && here=$PWD/p/x ab={} && cd p/x && chmod 0 .. || exit 77
+        ! cd \"$here\" 2> /dev/null || exit 78
+        {script}
+        chmod 700 \"${{here%/x}}\"",
+        program.display()
+    );
+    bash(world, 54333, &around)
+}
+
+#[test]
+fn a_directory_that_no_path_leads_to_is_one_to_work_in() -> Result<()> {
+    let world = World::new()?;
+    let program = program(&world)?;
+    let here = world
+        .cwd()
+        .canonicalize()?
+        .join("p/x")
+        .display()
+        .to_string();
+    let missing =
+        "Working directory is not accessible: {here}/missing: Permission denied (os error 13)";
+    for (arguments, wanted) in [
+        ("run pwd", "{here}\n"),
+        ("run 'cd -P ./sub; pwd'", "{here}/sub\n"),
+        ("run --cwd sub pwd", "{here}/sub\n"),
+        ("run --cwd \"$here/sub\" pwd", "{here}/sub\n"),
+        ("run --cwd missing pwd", missing),
+        ("run --mode background pwd", "{here}\n"),
+    ] {
+        for shell in ["bash", "dash"] {
+            let script = format!("AGENT_BASH_SHELL_PATH=$(type -p {shell}) \"$ab\" {arguments}");
+            let ran = product::run(cut_off(&world, &program, &script)?, None)?;
+            let wanted = wanted.replace("{here}", &here);
+            ensure!(ran.stdout == wanted, "{shell}, {arguments}: {ran:?}");
+        }
+    }
+    for shell in ["bash", "dash"] {
+        let script = format!(
+            "AGENT_BASH_SHELL_PATH=$(type -p {shell}) script -qec \"$ab run --pty pwd\" /dev/null"
+        );
+        let ran = product::run(cut_off(&world, &program, &script)?, None)?;
+        ensure!(
+            ran.stdout.ends_with(&format!("{here}\r\n")),
+            "{shell}: {ran:?}"
+        );
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn a_session_gets_back_to_a_directory_that_no_path_leads_to() -> Result<()> {
+    let world = World::new()?;
+    let mut server = Conversation::start(cut_off(&world, &program(&world)?, "\"$ab\" rpc")?)?;
+    let here = world
+        .cwd()
+        .canonicalize()?
+        .join("p/x")
+        .display()
+        .to_string();
+    for (command, cwd, wanted) in [
+        ("pwd; cd sub", None, "{here}\n"),
+        ("pwd", None, "{here}/sub\n"),
+        // Its shell is another one then.
+        ("exit", None, ""),
+        ("pwd", None, "{here}/sub\n"),
+        ("pwd", Some("."), "{here}\n"),
+        ("cd /", None, ""),
+        ("exit", None, ""),
+        ("pwd", None, "/\n"),
+        ("pwd", Some("sub"), "{here}/sub\n"),
+        (
+            "pwd",
+            Some("missing"),
+            "Working directory is not accessible",
+        ),
+    ] {
+        let request = json!({"command": command, "cwd": cwd, "session": "s"});
+        server.send(&json!({"id": command, "type": "tool_call", "request": request}))?;
+        let answer = server.next(SOON)?;
+        let text = answer["data"]["text"].as_str().context("a text")?;
+        ensure!(
+            text.starts_with(&wanted.replace("{here}", &here)),
+            "{command}: {answer}"
+        );
+    }
+    server.end()?;
     world.assert_nothing_left(SOON);
     Ok(())
 }

@@ -237,7 +237,8 @@ impl<'a> Call<'a> {
     /// Whether, and why, nothing of the script has run. The script file knows: the shell reads it from the place that it
     /// shares with us, and a record that fails writes into it.
     fn unstarted(&self, reason: Option<Reason>) -> Option<Unstarted> {
-        if let Some(refusal) = record::refusal(&self.script, self.script_length, self.spec) {
+        if let Some(refusal) = agent_bash_call::refusal(&self.script, self.script_length, self.spec)
+        {
             return Some(Unstarted::Refused(refusal));
         }
         let untaken = self.shares_place && tell(&self.script) == Ok(0);

@@ -12,24 +12,16 @@
 
 use crate::exports;
 use crate::snapshot::Snapshot;
-use agent_bash_core::{NotStarted, RunSpec, Shell, Stage};
+use agent_bash_call::{Reader, enter, exec, if_too_old};
+use agent_bash_core::{Shell, Stage};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What a bash does that lacks what we need of it (`mapfile -d`).
-macro_rules! if_too_old {
-    ($($text:expr),+) => {
-        concat!("case $BASH_VERSION in [1-3].*|4.[0-3].*) ", $($text),+, " ;; esac; ")
-    };
-}
-pub(crate) use if_too_old;
-
-/// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them. The record's
-/// parts: 0 directory, 1 what is set, 2 redirections, 3 whether the tail follows, 4 the script.
+/// Arguments of a waiting bash. `{script_fd}` and `{report}` are put in by the supervisor, who opens them, [`ENTER`] by [`boot`].
+/// The record's parts: 0 directory, 1 what is set, 2 redirections, 3 whether the tail follows, 4 the script.
 ///
 /// `: bash` leaves `$_` as `bash -c` has it. Whether the tail follows the script is asked here, and the tail stands here:
 /// whatever the record left for it (a variable, say) the script could see.
@@ -43,13 +35,13 @@ const BOOT: &str = concat!(
     r#"IFS= \builtin read -r -d '' __ab || \builtin exit 125; "#,
     r#"\builtin mapfile -d '' -n 5 -u {script_fd} __ab; "#,
     // A message would be the call's output.
-    r#"\builtin cd -- "${__ab[0]}" 2>&- || { \builtin printf d >&{script_fd}; \builtin exit 125; }; "#,
+    r#"{ {enter}; } 2>&- || { \builtin printf d >&{script_fd}; \builtin exit 125; }; "#,
     // As a bash that was started there has it: from the environment if that names a directory, else declared only.
     r#"\builtin unset -v OLDPWD; \builtin export OLDPWD; \builtin eval "${__ab[1]}"; "#,
     // A shell that waited was started a while ago.
     r#"SECONDS=0; BASH_EXECUTION_STRING=${__ab[4]-}; "#,
     r#"case ${__ab[2]} in "#,
-    // As [`exec`] has it.
+    // As `exec` has it.
     r#"'') case $BASH_VERSION in 4.*|5.0.*) \exec {script_fd}<&- </dev/null ;; "#,
     r#"*) \command exec {script_fd}<&- </dev/null ;; esac ;; "#,
     r#"*) \builtin eval "${__ab[2]}" ;; esac; "#,
@@ -62,13 +54,8 @@ const BOOT: &str = concat!(
     r#"*) \builtin unset -v __ab; : bash; \builtin eval -- "$BASH_EXECUTION_STRING" ;; esac"#,
 );
 
-/// The text that redirects the shell for good. `command` is against a function by the name of `exec`; but bash before 5.1 keeps
-/// copies of what it redirects by it in descriptors from 10 on, and closes what the script has put there in their place.
-pub(crate) fn exec(redirections: &str) -> String {
-    format!(
-        r"case $BASH_VERSION in 4.*|5.0.*) \exec {redirections} ;; *) \command exec {redirections} ;; esac"
-    )
-}
+/// Stands for what enters the record's directory.
+const ENTER: &str = "{enter}";
 
 /// Words in a script that could see the tail, or keep it from working. Such a script is not followed by one.
 const NO_TAIL: &[&str] = &[
@@ -143,7 +130,10 @@ pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> 
         return own.chain(["-c", PLAIN_BOOT].map(OsString::from)).collect();
     }
     let mut text = snapshot.map(Snapshot::load_command).unwrap_or_default();
-    text.extend_from_slice(BOOT.as_bytes());
+    let (before, after) = BOOT.split_once(ENTER).unwrap_or((BOOT, ""));
+    text.extend_from_slice(before.as_bytes());
+    text.extend(enter(br#""${__ab[0]}""#, Reader::Bash));
+    text.extend_from_slice(after.as_bytes());
     let bare: &[&str] = if shell.is_bash {
         &["--norc", "--noprofile", "-c"]
     } else {
@@ -167,36 +157,6 @@ pub(crate) struct ShellNumbers {
     pub(crate) script: i32,
     /// The script's stdin, where it inherits one.
     pub(crate) stdin: Option<i32>,
-}
-
-/// What a shell that cannot enter its directory adds to the script file (see [`BOOT`]): nothing else can write there,
-/// since the descriptor is closed before the script runs.
-const NO_DIRECTORY: u8 = b'd';
-
-/// What one adds that is too old, followed by its version.
-pub(crate) const TOO_OLD: u8 = b'v';
-
-/// Why the shell has not run its script, if it has said so behind the record, which ends at `length`.
-pub(crate) fn refusal(script: impl AsFd, length: u64, spec: &RunSpec) -> Option<NotStarted> {
-    let mut said = [0; 64];
-    let count = rustix::io::pread(script, &mut said, length).ok()?;
-    match said[..count].split_first()? {
-        (&NO_DIRECTORY, []) => Some(NotStarted::new(format!(
-            "`{}` could not be entered",
-            spec.cwd.display()
-        ))),
-        (&TOO_OLD, version) => Some(too_old(&spec.shell, version)),
-        _ => None,
-    }
-}
-
-/// The shell is a bash that lacks what we need of it (`mapfile -d`).
-pub(crate) fn too_old(shell: &Shell, version: &[u8]) -> NotStarted {
-    NotStarted::new(format!(
-        "bash 4.4 or later is needed, and `{}` is {}; name another as the shell",
-        shell.path.display(),
-        String::from_utf8_lossy(version)
-    ))
 }
 
 /// Whether the shell reads the script file from the place that it shares with us, so that this tells whether it did.
@@ -288,8 +248,9 @@ pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
 /// The script file's content for a shell that is not bash: the record's work, then the script, in one text.
 pub(crate) fn plain_script_file(script: &str, cwd: &Path, script_fd: i32) -> Vec<u8> {
     let mut text = Vec::with_capacity(script.len() + 256);
-    text.extend_from_slice(b"cd -- ");
-    text.extend_from_slice(&quoted(cwd.as_os_str()));
+    text.extend_from_slice(b"{ ");
+    text.extend(enter(&quoted(cwd.as_os_str()), Reader::Posix));
+    text.extend_from_slice(b"; }");
     // Where its number is one that such a shell knows.
     let (refuse, close) = if script_fd < 10 {
         let refuse = format!(" 2>/dev/null || {{ printf d >&{script_fd}; exit 125; }}");

@@ -310,6 +310,10 @@ fn each_fault_is_seen(census: &Census) {
         .envs([census.variable()])
         .spawn()
         .unwrap();
+    // Its environment is there a moment after it was started.
+    while census.everybody().is_empty() {
+        std::thread::yield_now();
+    }
     assert_eq!(
         State::now(census).faults(&before)[..],
         ["children", "processes"]

@@ -12,6 +12,7 @@
 mod clock;
 pub mod environment;
 mod git_settings;
+mod here;
 mod identity;
 mod inherited;
 mod leftovers;
@@ -26,6 +27,7 @@ pub mod supervisor;
 mod unattended;
 
 pub use clock::SystemClock;
+pub use here::is_reached_from_here;
 pub use identity::ProcessIdentity;
 pub use inherited::Inherited;
 pub use leftovers::Leftovers;

@@ -97,6 +97,10 @@ mod system {
     }
 
     pub(crate) fn shrink_pipe(_: impl AsFd) {}
+
+    pub(crate) fn is_known_directory(_: &Path) -> bool {
+        false
+    }
 }
 
 /// How a message with descriptors is received, and how one is sent.

@@ -160,10 +160,10 @@ impl PtyRun {
         let duration = self.options.clock.now().saturating_sub(self.started);
         let reason = self.reason();
         self.program_side = None;
-        let (result, empty) = if reason.is_none() && end.shell.is_some() && self.script.failed() {
-            let cwd = self.spec.cwd.display();
-            let error = NotStarted::new(format!("`{cwd}` could not be entered"));
-            (Err(error), true)
+        let may_have_refused = reason.is_none() && end.shell.is_some();
+        let refusal = may_have_refused.then(|| self.script.refusal(&self.spec));
+        let (result, empty) = if let Some(refusal) = refusal.flatten() {
+            (Err(refusal), true)
         } else {
             let (outcome, empty) = self.outcome(end, reason, duration, out).await;
             (Ok(outcome), empty)

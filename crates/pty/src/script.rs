@@ -5,20 +5,30 @@
 //! call's directory, closes all that is ours and leaves the script in `BASH_EXECUTION_STRING`, where `bash -c` has it.
 //! Words of ours are escaped (`\builtin`) against functions that the environment may bring.
 
-use agent_bash_core::RunSpec;
+use agent_bash_call::{Reader, enter, exec, if_too_old};
+use agent_bash_core::{NotStarted, RunSpec};
 use agent_bash_process::{quoted, unnamed_file};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Seek, Write};
 use std::path::Path;
 
 /// What bash is started with. It waits until it is in the terminal's foreground; an end of file runs nothing.
 const BOOT: &str = concat!(
+    // One that is too old says so behind its record.
+    if_too_old!(
+        r"IFS= \builtin read -r -d '' -u {control_fd} __ab || \builtin exit 125; ",
+        r"while IFS= \builtin read -r -d '' -u {script_fd} __ab; do :; done; ",
+        r#"\builtin printf %s "v$BASH_VERSION" >&{script_fd}; \builtin exit 125"#
+    ),
     r"IFS= \builtin read -r -d '' -u {control_fd} __ab || \builtin exit 125; ",
-    r"\command exec {control_fd}<&-; ",
     r"\builtin mapfile -d '' -n 2 -u {script_fd} __ab; __ab_fd={script_fd}; ",
-    r#"\builtin eval "${__ab[0]}"; : bash; \builtin eval -- "$BASH_EXECUTION_STRING""#,
+    r#"\builtin eval "${__ab[0]}"; "#,
 );
+
+/// What follows when it is rid of all that is ours.
+const RUN: &str =
+    r#"; \builtin unset -v __ab __ab_fd; : bash; \builtin eval -- "$BASH_EXECUTION_STRING""#;
 
 /// What commits to bash.
 const COMMIT: &str = "\0";
@@ -29,14 +39,12 @@ const PLAIN_BOOT: &str = "read -r __ab </dev/fd/{control_fd} || exit 125; . /dev
 /// What commits to such a shell.
 const PLAIN_COMMIT: &str = "\n";
 
-/// What a record that fails adds to the file.
-const FAILURE: &str = "d";
-
 /// Arguments of the shell, and what commits its script.
 pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     let mut args: Vec<OsString> = spec.shell.args.iter().map(OsString::from).collect();
     if spec.shell.is_bash {
-        args.extend(["--norc", "--noprofile", "-c", BOOT].map(OsString::from));
+        let text = [BOOT, &exec("{control_fd}<&- {script_fd}<&-"), RUN].concat();
+        args.extend(["--norc", "--noprofile", "-c", &text].map(OsString::from));
         return (args, COMMIT);
     }
     args.extend(["-c", PLAIN_BOOT].map(OsString::from));
@@ -72,13 +80,9 @@ impl ScriptFile {
         &self.file
     }
 
-    /// Whether the call's directory could not be entered. For when the shell has ended.
-    pub(crate) fn failed(&mut self) -> bool {
-        let mut added = String::new();
-        self.file
-            .seek(SeekFrom::Start(self.length))
-            .and_then(|_| self.file.read_to_string(&mut added))
-            .is_ok_and(|_| added == FAILURE)
+    /// Why the shell has not run its script, if it has said so. For when it has ended.
+    pub(crate) fn refusal(&self, spec: &RunSpec) -> Option<NotStarted> {
+        agent_bash_call::refusal(&self.file, self.length, spec)
     }
 }
 
@@ -86,11 +90,9 @@ fn content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 512);
     let mut add = |part: &[u8]| text.extend_from_slice(part);
     // `{script_fd}` is filled in where the shell's arguments are, not here: the record finds the number there.
-    add(b"\\builtin cd -- ");
-    add(&quoted(spec.cwd.as_os_str()));
-    add(b" 2>/dev/null || { \\builtin printf ");
-    add(FAILURE.as_bytes());
-    add(b" >&$__ab_fd; \\builtin exit 125; }; ");
+    add(b"{ ");
+    add(&enter(&quoted(spec.cwd.as_os_str()), Reader::Bash));
+    add(b"; } 2>/dev/null || { \\builtin printf d >&$__ab_fd; \\builtin exit 125; }; ");
     add(b"\\builtin unset -v OLDPWD; \\builtin export OLDPWD");
     if let Some(oldpwd) = spec
         .env
@@ -102,16 +104,16 @@ fn content(spec: &RunSpec) -> Vec<u8> {
     }
     add(b"; ");
     add(b"SECONDS=0; BASH_EXECUTION_STRING=${__ab[1]-}; ");
-    add(b"\\command exec {__ab_fd}<&-; \\builtin unset -v __ab __ab_fd\0");
+    add(b"\0");
     add(spec.script.as_bytes());
     text
 }
 
 fn plain_content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 256);
-    text.extend_from_slice(b"cd -- ");
-    text.extend_from_slice(&quoted(spec.cwd.as_os_str()));
-    text.extend_from_slice(b" || exit 125; unset __ab; ");
+    text.extend_from_slice(b"{ ");
+    text.extend(enter(&quoted(spec.cwd.as_os_str()), Reader::Posix));
+    text.extend_from_slice(b"; } || exit 125; unset __ab; ");
     text.extend_from_slice(spec.script.as_bytes());
     text
 }

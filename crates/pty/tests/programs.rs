@@ -4,7 +4,7 @@ mod support;
 
 use agent_bash_core::Ending;
 use agent_bash_pty::{Key, PtySize, WaitingFor};
-use support::{attend, is_installed, run, spec};
+use support::{attend, bash_of_version, is_installed, run, spec};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_script_finds_a_terminal() {
@@ -227,4 +227,37 @@ async fn a_program_that_never_reads_stops_nobody() {
     attended.session.kill();
     assert_eq!(attended.outcome().await.ending, Ending::Cancelled);
     assert!(attended.session.status().ended.unwrap().killed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bash_that_is_too_old_is_named() {
+    for version in ["3.2.57(1)-release", "4.3.48(1)-release"] {
+        let directory = tempfile::tempdir().unwrap();
+        let mut spec = spec("echo hi");
+        spec.shell.path = bash_of_version(directory.path(), version);
+        let path = spec.shell.path.display();
+        let wanted = format!(
+            "bash 4.4 or later is needed, and `{path}` is {version}; name another as the shell"
+        );
+        assert_eq!(run(&spec).await.unwrap_err().reason, wanted);
+    }
+}
+
+/// What is done otherwise for them holds for any.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bash_that_is_old_runs_scripts() {
+    let directory = tempfile::tempdir().unwrap();
+    for version in ["4.4.20(1)-release", "5.0.18(1)-release"] {
+        let shell = bash_of_version(directory.path(), version);
+        for number in 10..=12 {
+            let file = directory.path().join("file");
+            let file = file.display();
+            let mut spec = spec(&format!(
+                "exec {number}>{file}; echo hi >&{number}; cat {file}; compgen -v __ab; ls /proc/self/fd | tr '\\n' ' '"
+            ));
+            spec.shell.path.clone_from(&shell);
+            let ran = run(&spec).await.unwrap();
+            assert_eq!(ran.out, format!("hi\r\n0 1 {number} 2 3 "), "{version}");
+        }
+    }
 }

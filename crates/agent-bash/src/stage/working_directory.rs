@@ -4,7 +4,7 @@ use crate::refusal::{DirectoryError, Refusal};
 use crate::wiring::Wiring;
 use crate::{HostContext, apart};
 use agent_bash_core::{Cancel, Mode, Request};
-use agent_bash_process::is_known_directory;
+use agent_bash_process::{is_known_directory, is_reached_from_here};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
@@ -83,6 +83,7 @@ fn look(path: &Path) -> Result<(), DirectoryError> {
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => Ok(()),
         Ok(_) => Err(DirectoryError::NotADirectory(path_buf())),
+        Err(error) if is_barred(&error) && is_reached_from_here(path) => Ok(()),
         Err(error) => Err(match error.kind() {
             // The second: a component on the way is a file, so nothing of that name can exist.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
@@ -94,6 +95,11 @@ fn look(path: &Path) -> Result<(), DirectoryError> {
             },
         }),
     }
+}
+
+/// A directory on the way may not be searched.
+fn is_barred(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::PermissionDenied
 }
 
 #[cfg(test)]

@@ -155,7 +155,7 @@ impl Jobs {
 
 /// Whether, and why, nothing of the script has run. The script file knows: see [`crate::call`].
 fn not_run(script: &OwnedFd, written: u64, spec: &RunSpec) -> Option<Unlaunched> {
-    if let Some(refusal) = record::refusal(script, written, spec) {
+    if let Some(refusal) = agent_bash_call::refusal(script, written, spec) {
         return Some(Unlaunched::Refused(refusal.into()));
     }
     (record::is_bash(&spec.shell) && tell(script) == Ok(0))

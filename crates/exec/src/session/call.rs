@@ -6,9 +6,9 @@ use super::place::Place;
 use super::record::{Record, Report, Run, read_report};
 use crate::cache::ShellCacheOptions;
 use crate::call::{AFTER_GRACE, DRAIN, QUIET};
-use crate::record::{TOO_OLD, may_have_tail, too_old};
+use crate::record::may_have_tail;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
-use agent_bash_call::{Reason, Signals, Watchdog, fired, notice_of_fallback};
+use agent_bash_call::{Reason, Signals, TOO_OLD, Watchdog, fired, notice_of_fallback, too_old};
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
     Survivor, Timestamp,

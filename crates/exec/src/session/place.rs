@@ -3,6 +3,7 @@
 //! What a shell says of it can be wrong: a script may set PWD, a directory may be moved or removed while a shell is in it. The
 //! system knows, but not by which name the shell got there (a symbolic link).
 
+use agent_bash_call::Reader;
 use agent_bash_process::{directory_of, quoted};
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -67,7 +68,8 @@ fn enter(name: &[u8]) -> Vec<u8> {
     if name.first() != Some(&b'/') {
         return b"[[ '' ]]".to_vec();
     }
-    [b"\\builtin cd -- ", &*quoted(OsStr::from_bytes(name))].concat()
+    let list = agent_bash_call::enter(&quoted(OsStr::from_bytes(name)), Reader::Bash);
+    [b"{ ", &*list, b"; }"].concat()
 }
 
 #[cfg(test)]
@@ -84,24 +86,26 @@ mod tests {
 
     #[test]
     fn a_name_is_taken_where_it_leads_to_the_place() {
+        let cd = |path: &str| String::from_utf8(enter(path.as_bytes())).unwrap();
+        let nowhere = "[[ '' ]]".to_owned();
         for (name, real, wanted) in [
-            ("/a", Some("/a"), r"\builtin cd -- '/a'"),
-            ("/a", None, r"\builtin cd -- '/a'"),
-            ("", None, "[[ '' ]]"),
+            ("/a", Some("/a"), cd("/a")),
+            ("/a", None, cd("/a")),
+            ("", None, nowhere),
             (
                 "/link",
                 Some("/a"),
-                r"{ \builtin cd -- '/link' && [[ . -ef '/a' ]]; } || \builtin cd -- '/a'",
+                format!("{{ {} && [[ . -ef '/a' ]]; }} || {}", cd("/link"), cd("/a")),
             ),
             (
                 "",
                 Some("/a"),
-                r"{ [[ '' ]] && [[ . -ef '/a' ]]; } || \builtin cd -- '/a'",
+                format!("{{ [[ '' ]] && [[ . -ef '/a' ]]; }} || {}", cd("/a")),
             ),
             (
                 "/a (deleted)",
                 Some("/a (deleted)"),
-                r"\builtin cd -- '/a (deleted)' || \builtin cd -- '/a'",
+                format!("{} || {}", cd("/a (deleted)"), cd("/a")),
             ),
         ] {
             assert_eq!(text(name, real), wanted);

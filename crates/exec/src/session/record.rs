@@ -4,8 +4,9 @@ use super::Remembered;
 use super::directory::Directory;
 use super::place::Place;
 use crate::exports;
-use crate::record::{ends_by_itself, exec, if_too_old, old_directory};
+use crate::record::{ends_by_itself, old_directory};
 use crate::snapshot::Snapshot;
+use agent_bash_call::{Reader, enter, exec, if_too_old};
 use agent_bash_core::Stage;
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
@@ -194,9 +195,9 @@ impl Record<'_> {
             add(b"\n");
         }
         if let Some(cwd) = self.cwd {
-            add(b"if ! \\builtin cd -- ");
-            add(&quoted(cwd.as_os_str()));
-            add(b"; then ");
+            add(b"if ! { ");
+            add(&enter(&quoted(cwd.as_os_str()), Reader::Bash));
+            add(b"; }; then ");
             add(&refuse);
         }
         if self.is_new {

@@ -228,3 +228,15 @@ pub(crate) async fn soon(mut done: impl FnMut() -> bool) -> bool {
     };
     tokio::time::timeout(SOON, look).await.is_ok()
 }
+
+/// Real bash, which says that it is of this version.
+pub(crate) fn bash_of_version(directory: &Path, version: &str) -> PathBuf {
+    let text = format!(
+        "#!/bin/bash\nargs=(\"$@\")\nargs[-1]=\"BASH_VERSION='{version}'; ${{args[-1]}}\"\nexec -a bash /bin/bash \"${{args[@]}}\"\n"
+    );
+    let path = directory.join("bash");
+    std::fs::write(&path, text).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, mode).unwrap();
+    path
+}

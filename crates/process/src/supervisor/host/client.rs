@@ -1,6 +1,7 @@
 //! The host's side: starting a supervisor, giving it orders, hearing from it, and reaping it in the end.
 
 use super::reap::{Count, Ending, Unreaped, reap, sweep};
+use crate::here::is_cut_off;
 use crate::refused::explained;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
 use crate::supervisor::protocol::{Event, Order, ShellStart};
@@ -55,7 +56,11 @@ impl Hash for Supervisor {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum How {
-    Program(PathBuf),
+    Program {
+        path: PathBuf,
+        /// In the directory of this program, and not in `/`: its shells would not get there by themselves.
+        here: bool,
+    },
     /// No process of its own, for this reason.
     Fallback(String),
 }
@@ -68,8 +73,13 @@ impl Supervisor {
 
     /// By starting another program, which must call [`crate::supervisor::init`] at the top of its `main`. For hosts whose `main` is
     /// not their own: plugins, tests.
+    ///
+    /// Looks whether the path of the directory in which this program stands leads there. Below a parent that may not be searched it
+    /// does not, and shells get there only by inheriting it.
     pub fn at(program: impl Into<PathBuf>) -> Self {
-        Self::by(How::Program(program.into()))
+        let path = program.into();
+        let here = is_cut_off();
+        Self::by(How::Program { path, here })
     }
 
     /// Without any: a thread of this program does the work, and knows the processes of a call by their session, a
@@ -118,7 +128,7 @@ impl Supervisor {
         ours.set_nonblocking(true).map_err(StartError::Spawn)?;
         let socket = TokioStream::from_std(ours).map_err(spawn_error)?;
         let (child, fallback) = match &self.how {
-            How::Program(program) => (Some(spawn(program, env, theirs.into())), None),
+            How::Program { path, here } => (Some(spawn(path, *here, env, theirs.into())), None),
             How::Fallback(reason) => {
                 start_fallback(env, theirs.into()).map_err(spawn_error)?;
                 (None, Some(reason.clone()))
@@ -155,17 +165,25 @@ impl Supervisor {
     }
 }
 
-fn spawn(program: &Path, env: &BTreeMap<OsString, OsString>, socket: OwnedFd) -> io::Result<Child> {
+fn spawn(
+    program: &Path,
+    here: bool,
+    env: &BTreeMap<OsString, OsString>,
+    socket: OwnedFd,
+) -> io::Result<Child> {
     #[expect(
         clippy::disallowed_methods,
         reason = "this is where supervisors are started"
     )]
-    Command::new(program)
+    let mut command = Command::new(program);
+    if !here {
+        // It must not keep the host's directory busy.
+        command.current_dir("/");
+    }
+    command
         .arg0(NAME)
         .env_clear()
         .envs(env)
-        // It must not keep the host's directory busy.
-        .current_dir("/")
         .stdin(Stdio::from(socket))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
