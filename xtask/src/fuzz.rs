@@ -29,6 +29,14 @@ const CAMPAIGNS: &[Campaign] = &[
         count: 100_000,
     },
     Campaign {
+        name: "policy-variants",
+        summary: "every variant of the policy's corpus, of which the suite takes a sample",
+        package: "agent-bash-policy",
+        target: &["--test", "corpus"],
+        variable: "POLICY_VARIANTS",
+        count: 1_000_000,
+    },
+    Campaign {
         name: "policy-texts",
         summary: "any text: no panic, white space and comments change nothing, what is dangerous is found",
         package: "agent-bash-policy",

@@ -6,6 +6,7 @@
 mod data_loss;
 mod given;
 mod inline_code;
+mod interpreter;
 mod no_blind_git_add;
 mod no_dangerous_rm;
 mod no_force_push;

@@ -5,15 +5,13 @@
     reason = "a case that cannot be read fails the test"
 )]
 
+#[path = "corpora/mod.rs"]
+mod corpora;
+
 use agent_bash_policy::{
     Context, Group, Interceptor, RuleSelection, SafeMode, check_safe_mode, check_safety,
 };
-
-/// Measured cases, and variants of them that were thought of.
-const CORPORA: [&str; 2] = [
-    include_str!("data/policy_cases.tsv"),
-    include_str!("data/variants.tsv"),
-];
+use corpora::{lines, script};
 
 fn context() -> Context {
     Context::new("/home/u/project").with_home("/home/u")
@@ -33,25 +31,23 @@ struct Case {
     group: Group,
     blocks: bool,
     script: String,
-    line: usize,
 }
 
-fn cases() -> Vec<Case> {
-    let mut out = Vec::new();
-    for (index, line) in CORPORA
-        .into_iter()
-        .flat_map(|text| text.lines().enumerate().skip(1))
-    {
+fn read(lines: impl IntoIterator<Item = &'static str>) -> Vec<Case> {
+    let read = |line: &'static str| {
         let fields: Vec<&'static str> = line.split('\t').collect();
-        out.push(Case {
+        Case {
             check: fields[0],
             group: fields[1].parse().unwrap(),
             blocks: fields[2] == "block",
-            script: serde_json::from_str(fields[3]).unwrap(),
-            line: index + 1,
-        });
-    }
-    out
+            script: script(line).unwrap(),
+        }
+    };
+    lines.into_iter().map(read).collect()
+}
+
+fn cases() -> Vec<Case> {
+    read(lines())
 }
 
 #[test]
@@ -62,12 +58,7 @@ fn the_safety_corpus_is_judged_as_measured() {
         rules.switch(case.group.name(), true).unwrap();
         let verdict = check_safety(&case.script, &context(), &rules);
         if (verdict.name() == "block") != case.blocks {
-            wrong.push(format!(
-                "line {}: {:?}: {}",
-                case.line,
-                case.script,
-                verdict.name()
-            ));
+            wrong.push(format!("{:?}: {}", case.script, verdict.name()));
         }
     }
     assert!(
@@ -84,10 +75,7 @@ fn the_safe_mode_corpus_is_judged_as_measured() {
     for case in cases().iter().filter(|case| case.check == "safemode") {
         let verdict = check_safe_mode(&case.script, &context(), &SafeMode::default());
         if verdict.refuses() != case.blocks {
-            wrong.push(format!(
-                "line {}: {:?}: {verdict:?}",
-                case.line, case.script
-            ));
+            wrong.push(format!("{:?}: {verdict:?}", case.script));
         }
     }
     assert!(
@@ -106,10 +94,7 @@ fn the_interceptor_corpus_is_judged_as_measured() {
     for case in cases().iter().filter(|case| case.check == "interceptor") {
         let verdict = interceptor.check(&case.script, &tools);
         if verdict.refuses() != case.blocks {
-            wrong.push(format!(
-                "line {}: {:?}: {verdict:?}",
-                case.line, case.script
-            ));
+            wrong.push(format!("{:?}: {verdict:?}", case.script));
         }
         // The negative control: without tools nothing is intercepted.
         assert!(
@@ -129,23 +114,14 @@ fn the_interceptor_corpus_is_judged_as_measured() {
 #[test]
 fn the_measured_cases_do_not_depend_on_the_place() {
     let mut wrong = Vec::new();
-    let measured = CORPORA[0].lines().count() - 1;
-    for case in cases()
-        .iter()
-        .take(measured)
-        .filter(|case| case.check == "safety")
-    {
+    let measured = include_str!("data/policy_cases.tsv").lines().skip(1);
+    for case in read(measured).iter().filter(|case| case.check == "safety") {
         let mut rules = RuleSelection::default();
         rules.switch(case.group.name(), true).unwrap();
         for context in elsewhere() {
             let verdict = check_safety(&case.script, &context, &rules);
             if (verdict.name() == "block") != case.blocks {
-                wrong.push(format!(
-                    "line {} in {}: {:?}",
-                    case.line,
-                    context.cwd.display(),
-                    case.script
-                ));
+                wrong.push(format!("in {}: {:?}", context.cwd.display(), case.script));
             }
         }
     }
@@ -155,4 +131,14 @@ fn the_measured_cases_do_not_depend_on_the_place() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// What a careless model does not write, and is therefore not looked for. The list is true: what the rules have learnt
+/// to find has its place among the variants.
+#[test]
+fn what_is_let_pass_passes() {
+    for case in read(include_str!("data/let_pass.tsv").lines().skip(1)) {
+        let verdict = check_safety(&case.script, &context(), &RuleSelection::all());
+        assert_eq!(verdict.name(), "allow", "{:?}", case.script);
+    }
 }

@@ -4,27 +4,22 @@
 //! The program is not parsed as that language: string literals are found, and those that are handed to
 //! something that runs or removes are judged. Literals that are only data are not.
 
-mod awk;
+mod bindings;
 mod calls;
 mod options;
-mod sed;
-mod sources;
-mod surroundings;
-mod tcl;
 mod tokens;
-mod unread;
 
+use std::collections::HashSet;
+
+use super::interpreter::{self, Language, Notation};
 use super::path::danger;
-use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push};
+use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push, rules};
 use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
 use crate::syntax::written::Written;
 use crate::{Context, Dialect, syntax};
 use calls::Call;
-pub(super) use sources::runs_unread;
-use std::collections::HashSet;
-pub(super) use unread::decodes;
 
 pub(super) static RULE: Rule = Rule {
     id: "no_dangerous_inline_code",
@@ -62,22 +57,32 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// Words that are taken as they stand have lost their quotes, and so has every program in them its strings.
+/// Words that are taken as they stand have lost their quotes, and so has every program in them its strings: what is
+/// left are calls that remove, strings of other kinds, and commands that stand in programs and options as they are.
 fn needs(written: &Written<'_>) -> bool {
-    sources::languages_need(written)
-        // What other programs run stands in them as it is.
-        || (written.any(sources::is_other) || options::need(written))
-            && (written.has(&PATTERNS)
-                || written.any(|word| {
-                    names_in(word).is_some()
-                        || harms(word)
-                        || could_fetch(word)
-                        || PARTS.contains(&word)
-                }))
-        // Settings that are run.
-        || written.any(|word| word == "git")
-            && (written.has_option("c") || written.any(|word| word == "config"))
-            && written.any(sources::is_setting_that_runs)
+    let calls = |notation: Notation| {
+        written.any(calls::is_removal)
+            || notation.backticks && written.has(&['`'])
+            || notation.named_quotes && written.any(calls::is_quote)
+    };
+    let in_language = |word: &str| match interpreter::language(word) {
+        Some(Language::Calls(notation)) => calls(notation),
+        Some(Language::Sed | Language::Make | Language::Shell) => matters(written),
+        None => false,
+    };
+    let sets = || written.has_word("git") && written.any(options::is_setting);
+    written.any(in_language) || (written.any(options::is_program) || sets()) && matters(written)
+}
+
+/// Whether another rule could find anything in a text.
+fn matters(written: &Written<'_>) -> bool {
+    let others = rules().iter().filter(|rule| rule.id != RULE.id);
+    others.into_iter().any(|rule| could_find(rule, written))
+}
+
+/// Whether a rule could find anything in a script. What its needs leave out comes through pipes and expansions.
+fn could_find(rule: &Rule, written: &Written<'_>) -> bool {
+    (rule.needs)(written) || rule.group == Group::RemoteCode && written.has(&['|', '$', '<', '`'])
 }
 
 /// How often a program may stand inside a program.
@@ -89,19 +94,34 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     }
     let judged = |call: &Call| match call {
         Call::Script(text) => forbids(text, ran, scene),
-        Call::Input => ran
-            .stdin
-            .as_deref()
-            .is_some_and(|text| forbids(&text.script(), ran, scene)),
         Call::Remove(path) => removes(path, ran, scene),
     };
-    let call = together(sources::calls(ran)).into_iter().find(judged)?;
+    let call = together(everything(ran)).into_iter().find(judged)?;
     let mut hit = Hit::on(ran, []);
-    match call {
-        Call::Script(text) | Call::Remove(text) => hit.words.push(text),
-        Call::Input => {}
-    }
+    let (Call::Script(text) | Call::Remove(text)) = call;
+    hit.words.push(text);
     Some(hit)
+}
+
+/// Everything on this command line that a program in it would run or remove.
+fn everything(ran: &Ran) -> Vec<Call> {
+    let mut out = options::calls(ran);
+    if let Some(language) = ran.name().and_then(interpreter::language) {
+        let mut texts: Vec<String> = interpreter::code(ran)
+            .iter()
+            .filter_map(|code| code.text(ran))
+            .collect();
+        if texts.is_empty() && matches!(language, Language::Make) {
+            let named = |name: &&str| ran.file(&Value::text(*name)).map(Value::script);
+            texts.extend(
+                ["GNUmakefile", "makefile", "Makefile"]
+                    .iter()
+                    .find_map(named),
+            );
+        }
+        out.extend(texts.iter().flat_map(|text| calls::calls(text, language)));
+    }
+    out
 }
 
 /// How many calls of one program are judged each by itself.
@@ -114,12 +134,12 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
     let behind = calls.split_off(calls.len().min(MAX_APART));
     let mut text = String::new();
     for call in behind {
-        match call {
+        match &call {
             Call::Script(script) => {
-                text.push_str(&script);
+                text.push_str(script);
                 text.push('\n');
             }
-            other => calls.push(other),
+            Call::Remove(_) => calls.push(call),
         }
     }
     if !text.is_empty() {
@@ -130,11 +150,21 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
 
 /// Whether the core rules, this one again, or others that are switched on forbid a shell text.
 fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
-    let asked = |groups: &[Group]| scene.asked.iter().any(|rule| groups.contains(&rule.group));
-    let matters = could_matter(text)
-        || asked(&[Group::RemoteCode]) && could_fetch(text)
-        || asked(&[Group::System, Group::Services]) && harms(text);
-    if !matters {
+    let core: [&Rule; 4] = [
+        &no_blind_git_add::RULE,
+        &no_force_push::RULE,
+        &no_dangerous_rm::RULE,
+        &RULE,
+    ];
+    let others = scene
+        .asked
+        .iter()
+        .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
+        .copied();
+    let rules: Vec<&Rule> = core.into_iter().chain(others).collect();
+    // Most strings are not even commands, and reading one costs more than looking through its words.
+    let written = Written::of(text);
+    if !rules.iter().any(|rule| could_find(rule, &written)) {
         return false;
     }
     let context = Context {
@@ -149,96 +179,11 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
     };
     let script = syntax::read(text, &context);
     let inner = Scene::new(scene.context, &script.ran, scene.asked, scene.depth + 1);
-    let core: [&Rule; 4] = [
-        &no_blind_git_add::RULE,
-        &no_force_push::RULE,
-        &no_dangerous_rm::RULE,
-        &RULE,
-    ];
-    let others = scene
-        .asked
-        .iter()
-        .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
-        .copied();
-    let rules: Vec<&Rule> = core.into_iter().chain(others).collect();
     script.ran.iter().any(|ran| {
         // What is not known was put together by the program; only what is written out counts.
         let known = !ran.words.iter().any(|field| field.value.has_unknown());
         known && rules.iter().any(|rule| (rule.check)(ran, &inner).is_some())
     })
-}
-
-/// Whether anything in the text could be a command in question. Most strings of a program are not even commands,
-/// and reading one costs more than looking through it.
-fn could_matter(text: &str) -> bool {
-    names_in(text).is_some()
-        // Put together, escaped, or a pattern.
-        || text.contains(['$', '`', '\\', '\'', '"'])
-        || text.contains(PATTERNS)
-}
-
-/// The characters of patterns and braces.
-const PATTERNS: [char; 4] = ['*', '?', '[', '{'];
-
-/// The first part of a text that could be the name of a command in question.
-fn names_in(text: &str) -> Option<&'static str> {
-    [
-        "rm", "git", "hub", "find", "bfs", "remove", "rimraf", "unlink",
-    ]
-    .into_iter()
-    .find(|name| text.contains(name))
-}
-
-/// The letters of those that `could_fetch` and `harms` look for by more than letters.
-const PARTS: [&str; 3] = ["base", "tcp", "dev"];
-
-/// The same for the rules about the system and about services.
-fn harms(text: &str) -> bool {
-    [
-        "/dev/",
-        "dd",
-        "mkfs",
-        "wipefs",
-        "blkdiscard",
-        "shred",
-        "chmod",
-        "chown",
-        "chgrp",
-        "mv",
-        "tee",
-        "truncate",
-        "kill",
-        "shutdown",
-        "reboot",
-        "halt",
-        "poweroff",
-        "init",
-        "systemctl",
-        "rsync",
-        "crontab",
-        "docker",
-        "podman",
-        "kubectl",
-        "helm",
-        "terraform",
-        "tofu",
-        "aws",
-        "psql",
-        "mysql",
-        "redis",
-        "drop",
-    ]
-    .iter()
-    .any(|name| text.contains(name))
-}
-
-/// The same for the rules about what comes from elsewhere.
-fn could_fetch(text: &str) -> bool {
-    [
-        "curl", "wget", "base64", "/dev/tcp", "nc", "socat", "ssh", "scp",
-    ]
-    .iter()
-    .any(|name| text.contains(name))
 }
 
 fn removes(path: &str, ran: &Ran, scene: &Scene<'_>) -> bool {

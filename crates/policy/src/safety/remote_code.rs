@@ -1,5 +1,4 @@
 //! Group `remote_code`: running what comes from elsewhere or cannot be read here. Off by default.
 
-mod interpreter;
 pub(super) mod transport;
 pub(super) mod unread_shell;

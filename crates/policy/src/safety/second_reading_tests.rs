@@ -1,5 +1,7 @@
 //! When the second reading is left out, it would have changed nothing.
 
+#[path = "../../tests/corpora/mod.rs"]
+mod corpora;
 #[path = "../../tests/differential/generate.rs"]
 mod generate;
 
@@ -12,14 +14,8 @@ use generate::Generator;
 
 /// The cases of the corpus, the rules' own examples, and generated scripts.
 fn scripts() -> Vec<String> {
-    let corpora = [
-        include_str!("../../tests/data/policy_cases.tsv"),
-        include_str!("../../tests/data/variants.tsv"),
-    ];
-    let cases = corpora.iter().flat_map(|text| text.lines().skip(1));
-    let mut out: Vec<String> = cases
-        .map(|line| serde_json::from_str(line.split('\t').nth(3).unwrap()).unwrap())
-        .collect();
+    let cases = corpora::lines().into_iter().filter_map(corpora::script);
+    let mut out: Vec<String> = cases.collect();
     let examples = rules()
         .iter()
         .flat_map(|rule| rule.fires.iter().chain(rule.spares));

@@ -1,459 +1,375 @@
-//! Calls in a program text that run a command or remove a tree, found by the names they go by.
+//! What a program of another language would run in a shell, or remove.
+//!
+//! No language is parsed: what counts are the strings that are handed to a call with a telling name.
 
-use super::surroundings::written_out;
-use super::tokens::{Bindings, Dialect, Token, arguments, split, tokens};
+use super::super::interpreter::{Language, Notation};
+use super::bindings::Bindings;
+use super::tokens::{Token, arguments, split, tokens};
 
 /// What a call would do.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Call {
     /// Run this text in a shell.
     Script(String),
-    /// Run what stands on its standard input in a shell.
-    Input,
     /// Remove this path, a glob perhaps, with everything below it.
     Remove(String),
+}
+
+/// What a call with a name does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Deed {
+    /// It runs a command.
+    Runs,
+    /// It removes a tree.
+    Removes,
+    /// It removes a tree if its arguments say so.
+    RemovesRecursively,
+}
+
+/// The names that tell, whatever module they are in.
+#[rustfmt::skip]
+const NAMES: [(Deed, &[&str]); 3] = [
+    (
+        Deed::Runs,
+        &[
+            "system", "popen", "Popen", "popen2", "popen3", "exec", "execl", "execle", "execlp", "execlpe", "execv",
+            "execve", "execvp", "execvpe", "execSync", "execFile", "execFileSync", "spawn", "spawnl", "spawnle",
+            "spawnlp", "spawnlpe", "spawnv", "spawnve", "spawnvp", "spawnvpe", "spawnSync", "spawn_sync",
+            "posix_spawn", "posix_spawnp", "run", "call", "check_call", "check_output", "getoutput",
+            "getstatusoutput", "create_subprocess_shell", "create_subprocess_exec", "shell_exec", "passthru",
+            "proc_open", "pcntl_exec", "execute", "sh", "command", "Command", "capture2", "capture2e", "capture3",
+            "system2", "shell", "cmd",
+        ],
+    ),
+    (
+        Deed::Removes,
+        &[
+            "rmtree", "remove_tree", "rm_rf", "rm_r", "remove_entry_secure", "remove_entry", "remove_dir", "rmSync",
+            "rmdirSync", "removeSync", "rimraf", "rimrafSync", "emptyDirSync", "deltree", "RemoveAll",
+            "remove_dir_all", "rm",
+        ],
+    ),
+    (Deed::RemovesRecursively, &["unlink", "rmdir", "remove"]),
+];
+
+fn deed(name: &str) -> Option<Deed> {
+    NAMES
+        .iter()
+        .find(|(_, names)| names.contains(&name))
+        .map(|(deed, _)| *deed)
+}
+
+/// Whether a word is the name of a call that removes, which needs no string to say what.
+pub(super) fn is_removal(word: &str) -> bool {
+    deed(word).is_some_and(|deed| deed != Deed::Runs)
+}
+
+/// Whether a word makes a string of what stands behind it.
+pub(super) fn is_quote(word: &str) -> bool {
+    matches!(word, "q" | "qq" | "qw" | "qx" | "Q" | "w" | "W" | "x")
 }
 
 /// Most calls of one program that are looked at.
 const MAX_CALLS: usize = 1000;
 
-/// Functions that run a command, whatever module they are in.
-pub(super) const RUNS: &[&str] = &[
-    "system",
-    "popen",
-    "Popen",
-    "popen2",
-    "popen3",
-    "exec",
-    "execl",
-    "execle",
-    "execlp",
-    "execlpe",
-    "execv",
-    "execve",
-    "execvp",
-    "execvpe",
-    "execSync",
-    "execFile",
-    "execFileSync",
-    "spawn",
-    "spawnl",
-    "spawnle",
-    "spawnlp",
-    "spawnlpe",
-    "spawnv",
-    "spawnve",
-    "spawnvp",
-    "spawnvpe",
-    "spawnSync",
-    "spawn_sync",
-    "posix_spawn",
-    "posix_spawnp",
-    "run",
-    "call",
-    "check_call",
-    "check_output",
-    "getoutput",
-    "getstatusoutput",
-    "create_subprocess_shell",
-    "create_subprocess_exec",
-    "shell_exec",
-    "passthru",
-    "proc_open",
-    "pcntl_exec",
-    "execute",
-    "sh",
-    "qx",
-    "command",
-    "Command",
-    "capture2",
-    "capture2e",
-    "capture3",
-    "fork_exec",
-    "startfile",
-    "system2",
-    "shell",
-    "cmd",
-    "eval",
-];
-
-/// Functions that remove a tree.
-const REMOVES: &[&str] = &[
-    "rmtree",
-    "remove_tree",
-    "rm_rf",
-    "rm_r",
-    "remove_entry_secure",
-    "remove_entry",
-    "remove_dir",
-    "rmSync",
-    "rmdirSync",
-    "removeSync",
-    "rimraf",
-    "rimrafSync",
-    "emptyDirSync",
-    "deltree",
-    "removeRecursive",
-    "RemoveAll",
-    "remove_dir_all",
-    "rmdir_recursive",
-    "rm",
-];
-
-/// Functions that remove a tree only if their arguments say so.
-const REMOVES_RECURSIVELY: &[&str] = &["unlink", "rmdir", "remove"];
-
-/// Whether a word is the name of a call that removes, which needs no string to say what.
-pub(super) fn is_removal(word: &str) -> bool {
-    REMOVES.contains(&word) || REMOVES_RECURSIVELY.contains(&word)
+/// What a program in this language runs and removes.
+pub(super) fn calls(program: &str, language: Language) -> Vec<Call> {
+    match language {
+        Language::Calls(notation) => called(program, notation),
+        Language::Sed => program
+            .split(['\n', ';', '{', '}'])
+            .filter_map(sed)
+            .collect(),
+        Language::Make => program.lines().filter_map(recipe).collect(),
+        Language::Shell => vec![Call::Script(program.to_owned())],
+    }
 }
 
-/// Most programs inside one another.
-const MAX_NESTED: u8 = 3;
-
-/// The calls in a program. Backticks run a command in Perl, Ruby and PHP.
-pub(super) fn calls(program: &str, dialect: Dialect, backticks: bool) -> Vec<Call> {
-    calls_with(program, dialect, backticks, &[])
-}
-
-/// The same for a program with these arguments behind it.
-pub(super) fn calls_with(
-    program: &str,
-    dialect: Dialect,
-    backticks: bool,
-    given: &[String],
-) -> Vec<Call> {
-    let mut out = Vec::new();
-    nested(program, dialect, backticks, given, 0, &mut out);
-    out
-}
-
-fn nested(
-    program: &str,
-    dialect: Dialect,
-    backticks: bool,
-    given_to_it: &[String],
-    depth: u8,
-    out: &mut Vec<Call>,
-) {
-    let all = renamed(written_out(tokens(program, dialect), given_to_it));
+fn called(program: &str, notation: Notation) -> Vec<Call> {
+    let all = tokens(program, notation);
     let bindings = Bindings::of(&all);
-    let mut looked_at = 0;
-    for (at, token) in all.iter().enumerate() {
-        // `` $`…` `` of Bun and zx
-        if let (Token::Mark('$'), Some(Token::Text(text)), "//", false) =
-            (token, all.get(at + 1), dialect.comment, backticks)
-        {
-            out.push(Call::Script(text.clone()));
-        }
-        let Token::Name(name) = token else { continue };
-        let name = name.as_str();
-        // `do shell script "…"`
-        let runs = RUNS.contains(&name)
-            || (name == "script" && at > 0 && all[at - 1] == Token::Name("shell".to_owned()));
-        if backticks && name == "open" {
-            pipes(arguments(&all[at + 1..]), out);
-        }
-        let removes = REMOVES.contains(&name) || REMOVES_RECURSIVELY.contains(&name);
-        if !runs && !removes {
-            continue;
-        }
-        // `rimraf.sync(…)`
-        let after = match all.get(at + 1..at + 3) {
-            Some([Token::Mark('.'), Token::Name(_)]) if removes => at + 3,
-            _ => at + 1,
-        };
-        // A call, or a name in front of its arguments; not an assignment or a key.
-        let called = matches!(
-            all.get(after),
-            Some(
-                Token::Mark('(' | '[' | '{' | '$' | '@')
-                    | Token::Text(_)
-                    | Token::Filled(_)
-                    | Token::Name(_)
-            )
-        );
-        if !called {
-            continue;
-        }
-        if looked_at >= MAX_CALLS {
-            break;
-        }
-        looked_at += 1;
-        let written = arguments(&all[after..]);
-        if runs {
-            let given = bindings.fill(written);
-            scripts(&given, out);
-            // `exec("…")` of Python: a program of the same language.
-            if let ("exec" | "eval", [Token::Text(inner)]) = (name, given.as_slice())
-                && depth < MAX_NESTED
-            {
-                nested(inner, dialect, backticks, given_to_it, depth + 1, out);
+    let named = all
+        .iter()
+        .enumerate()
+        .filter_map(|(at, token)| match token {
+            Token::Name(name) => {
+                let deed = deed(name)?;
+                // `rimraf.sync(…)`
+                let behind = match all.get(at + 1..at + 3) {
+                    Some([Token::Mark('.'), Token::Name(_)]) if deed == Deed::Removes => at + 3,
+                    _ => at + 1,
+                };
+                Some((deed, arguments(&all[behind..])?))
             }
-        } else if REMOVES.contains(&name) || written.iter().any(says_recursive) {
-            removals(&bindings.fill(written), out);
+            _ => None,
+        });
+    let mut out = Vec::new();
+    for (deed, written) in named.take(MAX_CALLS) {
+        match deed {
+            Deed::Runs => scripts(&bindings.fill(written), &mut out),
+            Deed::RemovesRecursively if !written.iter().any(says_recursive) => {}
+            Deed::Removes | Deed::RemovesRecursively => {
+                removals(&bindings.fill(written), &mut out);
+            }
         }
     }
-    if backticks {
-        quoted_commands(program, out);
-    }
-}
-
-/// `open(F, "command |")`, `open(F, "|-", "command")`, `open("| command")`.
-fn pipes(given: &[Token], out: &mut Vec<Call>) {
-    let mut texts = given.iter().filter_map(|token| match token {
-        Token::Text(text) | Token::Filled(text) => Some(text.trim()),
-        _ => None,
-    });
-    while let Some(text) = texts.next() {
-        let command = match text {
-            "|-" | "-|" => texts.next(),
-            _ => text.strip_prefix('|').or(text.strip_suffix('|')),
-        };
-        out.extend(command.map(|command| Call::Script(command.to_owned())));
-    }
+    out
 }
 
 fn says_recursive(token: &Token) -> bool {
     matches!(token, Token::Name(name) if name == "recursive")
 }
 
-/// The program with names that were imported `as` others back under their own, and with `require("rimraf")` as
-/// the name it is.
-fn renamed(mut all: Vec<Token>) -> Vec<Token> {
-    for at in 3..all.len() {
-        if let [
-            Token::Name(require),
-            Token::Mark('('),
-            Token::Text(module),
-            Token::Mark(')'),
-        ] = &all[at - 3..=at]
-            && require == "require"
-            && REMOVES.contains(&module.as_str())
-        {
-            all[at] = Token::Name(module.clone());
-        }
-    }
-    let renames: Vec<(String, String)> = all
-        .windows(3)
-        .filter_map(|three| match three {
-            [Token::Name(name), Token::Name(r#as), Token::Name(new)] if r#as == "as" => {
-                Some((new.clone(), name.clone()))
-            }
-            // `{execSync: x}`
-            [Token::Name(name), Token::Mark(':'), Token::Name(new)]
-                if RUNS.contains(&name.as_str()) || REMOVES.contains(&name.as_str()) =>
+/// What a call that runs something is handed: a text for a shell, or a program and its arguments.
+fn scripts(given: &[Token], out: &mut Vec<Call>) {
+    let texts: Vec<&str> = given
+        .iter()
+        .enumerate()
+        .filter_map(|(at, token)| match (token, given.get(..at)) {
+            // `cwd="/"`, `{cwd: "/"}`, `input="…"`: about the call.
+            (_, Some([.., Token::Name(name), Token::Mark('=' | ':')]))
+                if !matches!(name.as_str(), "args" | "cmd" | "command") =>
             {
-                Some((new.clone(), name.clone()))
+                None
+            }
+            // The blank of `" ".join([…])` is none of the words.
+            (Token::Text(text) | Token::Filled(text), _) if !text.trim().is_empty() => {
+                Some(text.as_str())
             }
             _ => None,
         })
         .collect();
-    for (new, name) in renames {
-        for token in &mut all {
-            if matches!(token, Token::Name(here) if *here == new) {
-                *token = Token::Name(name.clone());
-            }
-        }
-    }
-    all
-}
-
-/// What a call that runs something is handed: a text for a shell, or a program and its arguments.
-fn scripts(given: &[Token], out: &mut Vec<Call>) {
-    let mut texts: Vec<&str> = Vec::new();
-    for (at, token) in given.iter().enumerate() {
-        let (Token::Text(text) | Token::Filled(text)) = token else {
-            continue;
-        };
-        // `cwd="/"`, `{cwd: "/"}`, `input="…"`: about the call.
-        let keyword = match given.get(..at) {
-            Some([.., Token::Name(name), Token::Mark('=' | ':')]) => {
-                !matches!(name.as_str(), "args" | "cmd" | "command" | "c")
-            }
-            _ => false,
-        };
-        if !keyword && !text.is_empty() {
-            texts.push(text);
-        }
-    }
-    let Some(first) = texts.first() else { return };
-    out.extend(joined(given, &texts));
-    // `"rm -rf " + path`, `"rm" . " -rf /"`, `"rm " "-rf /"`
-    let text = |token: Option<&Token>| matches!(token, Some(Token::Text(_) | Token::Filled(_)));
-    if given.iter().enumerate().any(|(at, token)| {
-        matches!(token, Token::Mark('+' | '.')) || text(Some(token)) && text(given.get(at + 1))
-    }) {
-        out.push(Call::Script(texts.concat()));
-    }
-    // `"rm -rf %s" % path`, `"rm -rf {}".format(path)`
-    if first.contains("%s") || first.contains("{}") {
-        let put_in = texts[1..].iter().fold((*first).to_owned(), |format, text| {
-            format.replacen("%s", text, 1).replacen("{}", text, 1)
-        });
-        out.push(Call::Script(put_in));
-    }
+    let Some((first, rest)) = texts.split_first() else {
+        return;
+    };
+    let script = |text: String| Call::Script(text);
     if first.contains(|c: char| c.is_whitespace() || ";|&<>()`$".contains(c)) {
-        out.extend(texts.iter().map(|text| Call::Script((*text).to_owned())));
+        out.extend(texts.iter().map(|text| script((*text).to_owned())));
     } else {
         let argv: Vec<String> = texts
             .iter()
             .map(|text| format!("'{}'", text.replace('\'', r"'\''")))
             .collect();
-        out.push(Call::Script(argv.join(" ")));
+        out.push(script(argv.join(" ")));
         // `execvp("rm", ["rm", …])`: the name stands there twice.
-        out.push(Call::Script(argv[1..].join(" ")));
+        out.push(script(argv[1..].join(" ")));
+    }
+    // `"rm -rf " + path`, `"rm -rf %s" % path`, `"rm -rf {}".format(path)`
+    if !rest.is_empty() {
+        out.push(script(rest.iter().fold(
+            (*first).to_owned(),
+            |text, next| match ["%s", "{}"].into_iter().find(|place| text.contains(place)) {
+                Some(place) => text.replacen(place, next, 1),
+                None => text + next,
+            },
+        )));
     }
 }
 
-/// `" ".join([…])`, `[…].join(" ")`
-fn joined(given: &[Token], texts: &[&str]) -> Option<Call> {
-    let at = given
-        .iter()
-        .position(|token| matches!(token, Token::Name(name) if name == "join"))?;
-    let behind = given[at..]
-        .iter()
-        .filter(|token| matches!(token, Token::Text(_)));
-    let ((1, [rest @ .., between]) | (_, [between, rest @ ..])) = (behind.count(), texts) else {
-        return None;
-    };
-    Some(Call::Script(rest.join(between)))
-}
-
-/// The paths a call that removes a tree is handed; those that are put together from what is not known are
-/// left out.
+/// The paths a call that removes a tree is handed; those that are put together from what is not known are left out.
 fn removals(given: &[Token], out: &mut Vec<Call>) {
-    let Some(first) = split(given).first().copied() else {
+    let Some(first) = split(given).next() else {
         return;
     };
-    for path in paths(first) {
-        out.push(Call::Remove(path));
+    // A list, or a tuple: each of its elements.
+    if let [Token::Mark('[' | '('), inside @ .., Token::Mark(']' | ')')] = first {
+        out.extend(split(inside).filter_map(path).map(Call::Remove));
+    } else {
+        out.extend(path(first).map(Call::Remove));
     }
 }
 
-fn paths(expression: &[Token]) -> Vec<String> {
-    // A list, or a tuple: each of its elements.
-    if let [Token::Mark('[' | '('), inside @ .., Token::Mark(']' | ')')] = expression {
-        return split(inside).into_iter().flat_map(paths).collect();
-    }
-    let mut pieces: Vec<String> = Vec::new();
+fn path(expression: &[Token]) -> Option<String> {
+    let name = |at: Option<usize>| match at.and_then(|at| expression.get(at)) {
+        Some(Token::Name(name)) => name.as_str(),
+        _ => "",
+    };
+    let mut pieces: Vec<&str> = Vec::new();
     for (at, token) in expression.iter().enumerate() {
-        let before = |back: usize| at.checked_sub(back).and_then(|at| expression.get(at));
-        let called = expression.get(at + 1) == Some(&Token::Mark('('));
-        let from_environment = [2, 1].into_iter().any(|back| {
-            matches!(before(back), Some(Token::Name(name))
-                if matches!(name.as_str(), "environ" | "getenv" | "ENV" | "env" | "get"))
-        });
+        // `environ["HOME"]`, `require("os")`; `Dir.home`
+        let owners = [name(at.checked_sub(1)), name(at.checked_sub(2))];
+        let of = |names: &[&str]| owners.iter().any(|owner| names.contains(owner));
+        let next = expression.get(at + 1);
+        let called = next == Some(&Token::Mark('('));
+        let passes = called || matches!(next, Some(Token::Mark('.' | '[' | '{' | ':')));
         match token {
-            Token::Text(text) if from_environment => match text.as_str() {
-                "HOME" => pieces.push("~".to_owned()),
-                _ => return Vec::new(),
-            },
-            // `require("os").homedir()`
-            Token::Text(_) if matches!(before(2), Some(Token::Name(name)) if name == "require") => {
-            }
-            Token::Text(text) => pieces.push(text.clone()),
-            Token::Filled(_) => return Vec::new(),
-            Token::Name(name) => match name.as_str() {
-                "HOME" => pieces.push("~".to_owned()),
-                "home" | "homedir" if called || is_dir(before(2)) => pieces.push("~".to_owned()),
-                "cwd" | "getcwd" | "pwd" if called || is_dir(before(2)) => {
-                    pieces.push(".".to_owned());
+            Token::Text(text) if of(&["environ", "getenv", "ENV", "env", "get"]) => {
+                match text.as_str() {
+                    "HOME" => pieces.push("~"),
+                    _ => return None,
                 }
+            }
+            Token::Text(_) if of(&["require"]) => {}
+            Token::Text(text) => pieces.push(text),
+            Token::Name(name) => match name.as_str() {
+                "HOME" => pieces.push("~"),
+                "home" | "homedir" if called || of(&["Dir"]) => pieces.push("~"),
+                "cwd" | "getcwd" | "pwd" if called || of(&["Dir"]) => pieces.push("."),
                 // A module, a function, a keyword.
-                _ if called
-                    || matches!(
-                        expression.get(at + 1),
-                        Some(Token::Mark('.' | '[' | '{' | ':'))
-                    ) => {}
                 "True" | "False" | "true" | "false" | "for" | "in" | "if" | "env" => {}
-                _ => return Vec::new(),
+                _ if passes => {}
+                _ => return None,
             },
+            Token::Filled(_) => return None,
             Token::Mark(_) => {}
         }
     }
-    if pieces.is_empty() {
-        return Vec::new();
-    }
-    vec![pieces.join("/")]
+    (!pieces.is_empty()).then(|| pieces.join("/"))
 }
 
-fn is_dir(token: Option<&Token>) -> bool {
-    matches!(token, Some(Token::Name(name)) if name == "Dir")
+/// What a command of sed runs: `e command`, and `s` with the flag `e`.
+fn sed(command: &str) -> Option<Call> {
+    let numbers = |c: char| c.is_ascii_digit() || "$,!~+ \t".contains(c);
+    let command = command.trim_start_matches(numbers);
+    // `/pattern/e command`
+    let behind = command
+        .strip_prefix('/')
+        .and_then(|rest| rest.split_once('/'));
+    let command = behind.map_or(command, |(_, rest)| rest.trim_start_matches(numbers));
+    if let Some(text) = command.strip_prefix("e ") {
+        return Some(Call::Script(text.to_owned()));
+    }
+    let rest = command.strip_prefix('s')?;
+    let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
+    // An escaped mark is none.
+    let escaped = rest.replace(&format!("\\{mark}"), "\0");
+    let mut parts = escaped.split(mark).skip(2);
+    let (with, flags) = (parts.next()?, parts.next()?);
+    flags
+        .contains('e')
+        .then(|| Call::Script(with.replace('\0', &mark.to_string())))
 }
 
-/// What backticks, `qx` and `%x` run.
-fn quoted_commands(program: &str, out: &mut Vec<Call>) {
-    out.extend(
-        program
-            .split('`')
-            .skip(1)
-            .step_by(2)
-            .map(|text| Call::Script(text.to_owned())),
-    );
-    for (open, close) in [
-        ("%x{", '}'),
-        ("%x(", ')'),
-        ("%x[", ']'),
-        ("qx{", '}'),
-        ("qx(", ')'),
-        ("qx[", ']'),
-        ("qx/", '/'),
-        ("qx!", '!'),
-    ] {
-        for part in program.split(open).skip(1) {
-            out.extend(
-                part.split(close)
-                    .next()
-                    .map(|text| Call::Script(text.to_owned())),
-            );
-        }
-    }
+/// What a line of a makefile runs: a recipe below its target, or behind it.
+fn recipe(line: &str) -> Option<Call> {
+    let behind = || {
+        line.split_once(':')?
+            .1
+            .split_once(';')
+            .map(|(_, recipe)| recipe)
+    };
+    let recipe = line.strip_prefix('\t').or_else(behind)?;
+    Some(Call::Script(
+        recipe
+            .trim_start_matches(['@', '-', '+', ' '])
+            .replace("$$", "$"),
+    ))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const PLAIN: Language = Language::Calls(Notation {
+        comment: "#",
+        backticks: false,
+        named_quotes: false,
+    });
+    const PERL: Language = Language::Calls(Notation {
+        comment: "#",
+        backticks: true,
+        named_quotes: true,
+    });
+
+    /// What is expected is among what is found, or nothing is.
+    fn hold(language: Language, cases: &[(&str, &str)]) {
+        for (program, expect) in cases {
+            let found: Vec<String> = calls(program, language)
+                .iter()
+                .map(|call| match call {
+                    Call::Script(text) => format!("run {text}"),
+                    Call::Remove(path) => format!("remove {path}"),
+                })
+                .collect();
+            let holds = match *expect {
+                "" => found.is_empty(),
+                expect => found.iter().any(|found| found == expect),
+            };
+            assert!(holds, "{program}: {found:?}");
+        }
+    }
+
     #[test]
     fn calls_are_told_from_data() {
-        let script = |text: &str| Some(Call::Script(text.to_owned()));
-        let remove = |text: &str| Some(Call::Remove(text.to_owned()));
-        for (program, expect) in [
-            ("os.system('ls')", script("'ls'")),
-            ("os.system('cd / && rm -rf *')", script("cd / && rm -rf *")),
-            ("subprocess.run(['rm','-rf','/'])", script("'rm' '-rf' '/'")),
-            ("run(['echo', 'rm -rf /'])", script("'echo' 'rm -rf /'")),
-            ("exec \"git push -f\"", script("git push -f")),
-            ("c = 'git push -f'\nos.system(c)", script("git push -f")),
-            ("system('rm ' + '-rf /')", script("rm -rf /")),
-            (
-                "for c in ['rm -rf /']: run(c, shell=True)",
-                script("rm -rf /"),
-            ),
-            ("shutil.rmtree(os.path.expanduser('~'))", remove("~")),
-            ("rmtree(Path.home() / '.cache')", remove("~/.cache")),
-            (
-                "rmtree(os.path.join(os.getcwd(), 'build'))",
-                remove("./build"),
-            ),
-            ("rmtree(os.environ['HOME'])", remove("~")),
-            ("from shutil import rmtree as r; r('/')", remove("/")),
-            ("d = '/'; shutil.rmtree(d)", remove("/")),
-            ("rmtree('/tmp/' + name)", None),
-            ("rmtree(f'/{name}')", None),
-            ("rmtree(path)", None),
-            ("unlink('/')", None),
-            ("unlink('/', recursive=TRUE)", remove("/")),
-            ("print('rm -rf /')", None),
-            ("x = 'rm -rf /'", None),
-            ("run = 'rm -rf /'", None),
-        ] {
-            let found = calls(program, Dialect::default(), false);
-            match expect {
-                Some(expect) => assert!(found.contains(&expect), "{program}: {found:?}"),
-                None => assert_eq!(found, [], "{program}"),
-            }
-        }
+        hold(
+            PLAIN,
+            &[
+                ("os.system('ls')", "run 'ls'"),
+                ("os.system('cd / && rm -rf *')", "run cd / && rm -rf *"),
+                ("subprocess.run(['rm','-rf','/'])", "run 'rm' '-rf' '/'"),
+                ("run(' '.join(['rm','-rf','/']))", "run 'rm' '-rf' '/'"),
+                ("execvp('rm', ['rm', '/'])", "run 'rm' '/'"),
+                ("run(['echo', 'rm -rf /'])", "run 'echo' 'rm -rf /'"),
+                ("exec \"git push -f\"", "run git push -f"),
+                ("c = 'git push -f'\nos.system(c)", "run git push -f"),
+                ("system('rm ' + '-rf /')", "run rm -rf /"),
+                ("system('rm -rf %s' % '/')", "run rm -rf /"),
+                ("p = '/'; system(f'rm -rf {p}')", "run rm -rf /"),
+                ("for c in ['rm -rf /']: run(c, shell=True)", "run rm -rf /"),
+                ("await $`rm -rf /`", "run rm -rf /"),
+                ("do shell script \"rm -rf /\"", "run rm -rf /"),
+                ("shutil.rmtree(os.path.expanduser('~'))", "remove ~"),
+                ("rmtree(Path.home() / '.cache')", "remove ~/.cache"),
+                (
+                    "rmtree(os.path.join(os.getcwd(), 'build'))",
+                    "remove ./build",
+                ),
+                ("rmtree(os.environ['HOME'])", "remove ~"),
+                ("d = '/'; shutil.rmtree(d)", "remove /"),
+                ("rimraf.sync('/')", "remove /"),
+                ("system(\"rm $ENV{HOME}\")", "run rm $HOME"),
+                ("rm_rf(['a', '/'])", "remove /"),
+                ("unlink('/', recursive=TRUE)", "remove /"),
+                ("rmtree('/tmp/' + name)", ""),
+                ("rmtree(f'/{name}')", ""),
+                ("rmtree(path)", ""),
+                ("unlink('/')", ""),
+                ("print('rm -rf /')", ""),
+                ("x = 'rm -rf /'", ""),
+                ("run = 'rm -rf /'", ""),
+                ("# os.system('rm -rf /')", ""),
+            ],
+        );
+    }
+
+    #[test]
+    fn strings_with_names_are_strings() {
+        hold(
+            PERL,
+            &[
+                ("system(q(rm (a)))", "run rm (a)"),
+                ("system qw/rm -rf/", "run 'rm' '-rf'"),
+                ("my $x = qx{rm -rf /}", "run rm -rf /"),
+                ("puts %x(rm -rf /)", "run rm -rf /"),
+                ("`rm -rf /`", "run rm -rf /"),
+                ("$h{q} = 1", ""),
+            ],
+        );
+    }
+
+    #[test]
+    fn what_sed_and_make_run_is_found() {
+        hold(
+            Language::Sed,
+            &[
+                ("1e rm -rf /", "run rm -rf /"),
+                ("$!{e ls\n}", "run ls"),
+                ("p;s|a|b|;s|x|ls|e", "run ls"),
+                (r"s/.*/rm -rf \//ge", "run rm -rf /"),
+                ("/x/e rm -rf /", "run rm -rf /"),
+                ("s/e rm -rf/x/", ""),
+                (r"s/a/e rm -rf \//g", ""),
+                ("/e rm -rf/p", ""),
+                ("y/e/ls/", ""),
+            ],
+        );
+        hold(
+            Language::Make,
+            &[
+                ("all:\n\t@rm -rf /", "run rm -rf /"),
+                ("all: ; rm $$x", "run rm $x"),
+                ("x = rm -rf /", ""),
+            ],
+        );
     }
 }

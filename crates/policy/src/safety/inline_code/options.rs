@@ -1,92 +1,116 @@
-//! Options of programs whose value is a command.
+//! Shell commands in the options, settings and variables of programs that do something else.
 
 use super::calls::Call;
-use crate::syntax::written::Written;
+use crate::syntax::git::Git;
+use crate::syntax::run::Ran;
 
-/// Programs, and their options: letters with their dash, long ones without a value attached.
-const COMMAND_OPTIONS: [(&[&str], &[&str]); 8] = [
+/// Programs, and their options whose value is a command.
+const OPTIONS: [(&[&str], &[&str]); 8] = [
+    (
+        &["tar", "bsdtar", "gtar"],
+        &[
+            "--checkpoint-action=exec",
+            "--to-command",
+            "--use-compress-program",
+            "-I",
+            "-F",
+            "--info-script",
+            "--rsh-command",
+        ],
+    ),
     (&["rsync"], &["-e", "--rsh"]),
     (&["scp", "sftp"], &["-S"]),
+    (&["ssh", "scp", "sftp"], &["-oProxyCommand"]),
     (&["split", "gsplit"], &["--filter"]),
     (&["sort", "gsort"], &["--compress-program"]),
     (&["man"], &["-P", "--pager"]),
-    (&["zip"], &["-TT", "--unzip-command"]),
-    (&["pwsh", "powershell"], &["-c", "-Command", "-command"]),
     (&["git"], &["-x", "--extcmd"]),
 ];
 
-/// Settings of ssh, in lower case, whose value is run here.
-const SSH_COMMANDS: [&str; 3] = ["proxycommand", "localcommand", "knownhostscommand"];
+/// Variables whose value git and others run as a command.
+const VARIABLES: [&str; 10] = [
+    "GIT_SSH_COMMAND",
+    "GIT_SSH",
+    "GIT_EDITOR",
+    "GIT_SEQUENCE_EDITOR",
+    "GIT_PAGER",
+    "GIT_EXTERNAL_DIFF",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "MANPAGER",
+];
 
-/// What takes settings of ssh with `-o`.
-const SSH: [&str; 3] = ["ssh", "scp", "sftp"];
+/// Last parts of the settings of git whose value is run as a command.
+const SETTINGS: [&str; 11] = [
+    "sshcommand",
+    "pager",
+    "editor",
+    "fsmonitor",
+    "external",
+    "helper",
+    "textconv",
+    "cmd",
+    "clean",
+    "smudge",
+    "process",
+];
 
 /// Whether a program has such options.
 pub(super) fn is_program(name: &str) -> bool {
-    SSH.contains(&name)
-        || COMMAND_OPTIONS
+    OPTIONS.iter().any(|(programs, _)| programs.contains(&name))
+}
+
+/// Whether a word is the last part of a setting of git that is run.
+pub(super) fn is_setting(word: &str) -> bool {
+    SETTINGS.contains(&word.to_ascii_lowercase().as_str())
+}
+
+/// The commands that stand there.
+pub(super) fn calls(ran: &Ran) -> Vec<Call> {
+    let variables = ran
+        .env
+        .iter()
+        .filter(|(name, _)| VARIABLES.contains(&name.as_str()))
+        .map(|(_, value)| value.script());
+    let mut out: Vec<String> = variables.collect();
+    let name = ran.name().unwrap_or("");
+    if is_program(name) {
+        let words: Vec<String> = ran
+            .arguments()
             .iter()
-            .any(|(programs, _)| programs.contains(&name))
-}
-
-/// Whether a text has in it what a command in an option needs: the program, and the option's name.
-pub(super) fn need(written: &Written<'_>) -> bool {
-    let has = |option: &str| {
-        let name = option.trim_start_matches('-');
-        let first = name.split('-').next().unwrap_or(name);
-        // What belongs to a letter may be attached to it.
-        written.any(|word| word == first || (name.len() == 1 && word.starts_with(name)))
-    };
-    (written.any(|word| SSH.contains(&word)) && has("-o"))
-        || COMMAND_OPTIONS.iter().any(|(programs, options)| {
-            written.any(|word| programs.contains(&word)) && options.iter().any(|option| has(option))
-        })
-}
-
-/// The commands in such options.
-pub(super) fn calls(name: &str, words: &[String]) -> Vec<Call> {
-    let mut out = Vec::new();
-    // `git difftool -x`; in other subcommands that is something else.
-    if name == "git" && !words.iter().any(|word| word == "difftool") {
-        return out;
-    }
-    for (programs, options) in COMMAND_OPTIONS {
-        if programs.contains(&name) {
-            for option in options {
-                out.extend(values(words, option).map(|text| Call::Script(text.to_owned())));
+            .map(|field| field.value.script())
+            .collect();
+        for (programs, options) in OPTIONS {
+            if programs.contains(&name) {
+                out.extend(options.iter().flat_map(|option| values(&words, option)));
             }
         }
     }
-    if SSH.contains(&name) {
-        for setting in values(words, "-o") {
-            let (key, command) = setting
-                .split_once(|c: char| c == '=' || c.is_whitespace())
-                .unwrap_or((setting, ""));
-            if SSH_COMMANDS.contains(&key.trim().to_ascii_lowercase().as_str()) {
-                out.push(Call::Script(command.trim().to_owned()));
-            }
-        }
+    if name == "git" {
+        let git = Git::read(&ran.words);
+        let set = git.config.iter().cloned().chain(git.configures());
+        let run = set.filter(|(name, _)| is_setting(name.rsplit('.').next().unwrap_or(name)));
+        out.extend(run.map(|(_, value)| value.script().trim_start_matches('!').to_owned()));
     }
-    out
+    out.into_iter().map(Call::Script).collect()
 }
 
-/// What stands behind an option: as the next word, or attached.
-fn values<'w>(words: &'w [String], option: &'static str) -> impl Iterator<Item = &'w str> {
-    let attached = move |word: &'w str| {
-        let rest = word.strip_prefix(option)?;
-        if option.starts_with("--") {
-            rest.strip_prefix('=')
-        } else {
-            Some(rest).filter(|rest| !rest.is_empty() && option.len() == 2)
-        }
+/// What stands behind an option: attached, or as the next word.
+fn values(words: &[String], option: &str) -> Vec<String> {
+    let value = |(at, word): (usize, &String)| {
+        let next = words.get(at + 1).map_or("", String::as_str);
+        let whole = match word.as_str() {
+            // `-o Name=value` is `-oName=value`, `--name value` is `--name=value`.
+            letter if letter.len() == 2 => format!("{letter}{next}"),
+            long if option.split('=').next() == Some(long) => format!("{long}={next}"),
+            other => other.to_owned(),
+        };
+        let value = whole.strip_prefix(option)?;
+        let is_it = option.len() == 2 || value.starts_with('=');
+        is_it.then(|| value.trim_start_matches('=').to_owned())
     };
-    words.iter().enumerate().filter_map(move |(at, word)| {
-        if word == option {
-            words.get(at + 1).map(String::as_str)
-        } else {
-            attached(word)
-        }
-    })
+    words.iter().enumerate().filter_map(value).collect()
 }
 
 #[cfg(test)]
@@ -95,26 +119,31 @@ mod tests {
 
     #[test]
     fn commands_in_options_are_found() {
-        for (line, expect) in [
-            ("ssh -o ProxyCommand=ls h", Some("ls")),
-            ("ssh -oProxyCommand=ls h", Some("ls")),
-            ("ssh -o Port=22 h", None),
-            ("scp -S ls a h:", Some("ls")),
-            ("split --filter=ls f", Some("ls")),
-            ("split --filter ls f", Some("ls")),
-            ("sort -k ls f", None),
-            ("rsync -e ls a h:", Some("ls")),
-            ("git difftool -x ls", Some("ls")),
+        for (line, option, expect) in [
+            ("-o ProxyCommand=ls h", "-oProxyCommand", Some("ls")),
+            ("-oProxyCommand=ls h", "-oProxyCommand", Some("ls")),
+            ("-o Port=22 h", "-oProxyCommand", None),
+            ("--filter=ls f", "--filter", Some("ls")),
+            ("--filter ls f", "--filter", Some("ls")),
+            ("--filters ls f", "--filter", None),
+            ("-e ls a h:", "-e", Some("ls")),
+            (
+                "--checkpoint-action=exec=ls a",
+                "--checkpoint-action=exec",
+                Some("ls"),
+            ),
+            (
+                "--checkpoint-action=dot a",
+                "--checkpoint-action=exec",
+                None,
+            ),
         ] {
-            let mut words = line.split(' ').map(ToOwned::to_owned);
-            let name = words.next().unwrap_or_default();
-            let words: Vec<String> = words.collect();
-            let found = calls(&name, &words);
-            let expect: Vec<Call> = expect
-                .map(|text| Call::Script(text.to_owned()))
-                .into_iter()
-                .collect();
-            assert_eq!(found, expect, "{line}");
+            let words: Vec<String> = line.split(' ').map(ToOwned::to_owned).collect();
+            assert_eq!(
+                values(&words, option).first().map(String::as_str),
+                expect,
+                "{line}"
+            );
         }
     }
 }

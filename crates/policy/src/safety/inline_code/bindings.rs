@@ -1,0 +1,107 @@
+//! What names stand for where a program says so itself: `c = "…"`, `for c in […]`, `my $c = …`.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+
+use super::tokens::{Token, statement};
+
+/// Bytes of text that names may be replaced by, in one program.
+const MAX_FILLED: usize = 256 * 1024;
+
+/// How often what a name stands for may hold a name again.
+const MAX_STEPS: usize = 2;
+
+/// The names of a program, each with its last assignment.
+pub(super) struct Bindings<'p> {
+    values: HashMap<&'p str, &'p [Token]>,
+    /// Bytes that names may yet be replaced by; then they stay names.
+    left: Cell<usize>,
+}
+
+impl<'p> Bindings<'p> {
+    /// Finds them.
+    pub(super) fn of(program: &'p [Token]) -> Bindings<'p> {
+        let mut values = HashMap::new();
+        for (at, token) in program.iter().enumerate() {
+            let Token::Name(name) = token else { continue };
+            let from = match (program.get(at + 1), program.get(at + 2)) {
+                (Some(Token::Mark(':')), Some(Token::Mark('='))) => at + 3,
+                (Some(Token::Mark('=')), Some(Token::Mark('=' | '~' | '>'))) => continue,
+                (Some(Token::Mark('=')), _) => at + 2,
+                (Some(Token::Name(keyword)), _) if keyword == "in" || keyword == "of" => at + 2,
+                _ => continue,
+            };
+            let value = statement(&program[from.min(program.len())..]);
+            if !value.is_empty() {
+                values.insert(name.as_str(), value);
+            }
+        }
+        let left = Cell::new(MAX_FILLED);
+        Bindings { values, left }
+    }
+
+    /// What the name stands for, if that many bytes may still be spent.
+    fn spend(&self, name: &str) -> Option<&'p [Token]> {
+        let value = *self.values.get(name)?;
+        let cost = value.iter().map(|token| match token {
+            Token::Text(text) | Token::Filled(text) | Token::Name(text) => text.len() + 1,
+            Token::Mark(_) => 1,
+        });
+        self.left.set(self.left.get().checked_sub(cost.sum())?);
+        Some(value)
+    }
+
+    /// The tokens with names replaced by what they stand for.
+    pub(super) fn fill(&self, tokens: &[Token]) -> Vec<Token> {
+        let mut out = tokens.to_vec();
+        for _ in 0..MAX_STEPS {
+            let mut next = Vec::with_capacity(out.len());
+            for (at, token) in out.iter().enumerate() {
+                match token {
+                    // `x.name` and `name(` are other things.
+                    Token::Name(name)
+                        if out.get(at + 1) != Some(&Token::Mark('('))
+                            && (at == 0 || out[at - 1] != Token::Mark('.')) =>
+                    {
+                        let value = self.spend(name);
+                        next.extend_from_slice(value.unwrap_or(std::slice::from_ref(token)));
+                    }
+                    Token::Text(text) => next.push(Token::Text(self.put_in(text).0)),
+                    Token::Filled(text) => next.push(match self.put_in(text) {
+                        (text, true) => Token::Text(text),
+                        (text, false) => Token::Filled(text),
+                    }),
+                    other => next.push(other.clone()),
+                }
+            }
+            out = next;
+        }
+        out
+    }
+
+    /// A string with what stands for `{name}`, `${name}`, `#{name}` or `$name` put in, where that is one string; and
+    /// whether that is so everywhere.
+    fn put_in(&self, text: &str) -> (String, bool) {
+        let mut out = String::new();
+        let mut rest = text;
+        let mut all = true;
+        while let Some(at) = rest.find(['{', '$', '#']) {
+            let (before, from) = rest.split_at(at);
+            out.push_str(before);
+            let name = from.trim_start_matches(['$', '#', '{']);
+            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
+            let (name, behind) = name.split_at(end.unwrap_or(name.len()));
+            let known = matches!(self.values.get(name), Some([Token::Text(_)]));
+            if known && let Some([Token::Text(value)]) = self.spend(name) {
+                out.push_str(value);
+                rest = behind.strip_prefix('}').unwrap_or(behind);
+            } else {
+                all = false;
+                out.push_str(&from[..1]);
+                rest = &from[1..];
+            }
+        }
+        out.push_str(rest);
+        (out, all)
+    }
+}

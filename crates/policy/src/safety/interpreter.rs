@@ -1,0 +1,273 @@
+//! Programs that carry out a text: which they are, in what language, and where on the command line it stands.
+
+use crate::syntax::run::{Field, Invocation, Ran, shell_name};
+use crate::syntax::value::Value;
+
+/// How a text is written.
+#[derive(Clone, Copy)]
+pub(super) enum Language {
+    /// A program that calls functions.
+    Calls(Notation),
+    /// Commands of sed.
+    Sed,
+    /// A makefile.
+    Make,
+    /// A shell script, or what a shell reads well enough.
+    Shell,
+}
+
+/// What of a language's writing differs from the others'.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Notation {
+    /// What a comment begins with, up to the end of the line.
+    pub(super) comment: &'static str,
+    /// Whether what stands in backticks is run.
+    pub(super) backticks: bool,
+    /// Whether `q(…)`, `qq{…}`, `qw[…]`, `qx{…}` (Perl), `%q(…)`, `%w[…]`, `%x{…}` (Ruby) are strings.
+    pub(super) named_quotes: bool,
+}
+
+// Named for the first of the languages that are written so.
+const PYTHON: Language = calling("#", false, false);
+const PERL: Language = calling("#", true, true);
+const JAVASCRIPT: Language = calling("//", false, false);
+const PHP: Language = calling("//", true, false);
+const LUA: Language = calling("--", false, false);
+
+const fn calling(comment: &'static str, backticks: bool, named_quotes: bool) -> Language {
+    Language::Calls(Notation {
+        comment,
+        backticks,
+        named_quotes,
+    })
+}
+
+/// Where a text stands that a command carries out.
+pub(super) enum Code<'r> {
+    /// In this word, from this byte on.
+    Text(&'r Field, usize),
+    /// In the file this word names.
+    File(&'r Field),
+    /// On standard input.
+    Stdin,
+}
+
+impl Code<'_> {
+    /// The text, where the script itself says it.
+    pub(super) fn text(&self, ran: &Ran) -> Option<String> {
+        match self {
+            Code::Text(field, from) => field.value.script().get(*from..).map(ToOwned::to_owned),
+            Code::File(field) => ran.file(&field.value).map(Value::script),
+            Code::Stdin => ran.stdin.as_deref().map(Value::script),
+        }
+    }
+}
+
+/// What an option says about the text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Its value is the text.
+    Code,
+    /// Its value is the file in which the text stands.
+    File,
+    /// It takes a value that is something else.
+    Value,
+    /// Something else is run: nothing more is read.
+    Other,
+}
+use Role::{Code as Says, File as InFile, Other, Value as Takes};
+
+/// What the first word that is no option is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operand {
+    /// The file in which the text stands.
+    File,
+    /// The text.
+    Code,
+    /// What follows this word is the file.
+    After(&'static str),
+    /// Something else, which says nothing about the text.
+    Data,
+}
+
+/// A program that carries out a text.
+struct Interpreter {
+    /// Its names, without version.
+    names: &'static [&'static str],
+    language: Language,
+    options: &'static [(&'static str, Role)],
+    operand: Operand,
+    /// It reads the text from standard input where nothing else says it.
+    reads_stdin: bool,
+}
+
+const fn row(
+    names: &'static [&'static str],
+    language: Language,
+    options: &'static [(&'static str, Role)],
+    operand: Operand,
+    reads_stdin: bool,
+) -> Interpreter {
+    Interpreter {
+        names,
+        language,
+        options,
+        operand,
+        reads_stdin,
+    }
+}
+
+// One row a line: names, language, options, first operand, whether standard input is read.
+#[rustfmt::skip]
+static INTERPRETERS: [Interpreter; 15] = [
+    row(&["python", "pypy", "ipython"], PYTHON,
+        &[("-c", Says), ("-m", Other), ("-W", Takes), ("-X", Takes), ("-Q", Takes)], Operand::File, true),
+    row(&["perl"], PERL, &[("-e", Says), ("-E", Says), ("-M", Takes), ("-m", Takes), ("-I", Takes)],
+        Operand::File, true),
+    row(&["ruby", "jruby", "irb"], PERL, &[("-e", Says), ("-r", Takes), ("-I", Takes), ("-C", Takes)],
+        Operand::File, true),
+    row(&["node", "nodejs", "ts-node", "tsx"], JAVASCRIPT,
+        &[("-e", Says), ("-p", Says), ("--eval", Says), ("--print", Says), ("-r", Takes), ("-C", Takes),
+          ("--require", Takes), ("--import", Takes), ("--loader", Takes)], Operand::File, true),
+    row(&["bun"], JAVASCRIPT, &[("-e", Says), ("--eval", Says), ("-p", Says), ("--print", Says)],
+        Operand::After("run"), false),
+    row(&["deno"], JAVASCRIPT, &[("eval", Says)], Operand::After("run"), false),
+    row(&["uv"], PYTHON, &[], Operand::After("run"), false),
+    row(&["php"], PHP,
+        &[("-r", Says), ("-B", Says), ("-R", Says), ("-E", Says), ("--run", Says), ("-d", Takes), ("-c", Takes),
+          ("-z", Takes), ("-f", InFile)], Operand::File, true),
+    row(&["lua", "luajit"], LUA, &[("-e", Says), ("-l", Takes)], Operand::File, true),
+    row(&["Rscript", "R", "julia", "osascript"], PYTHON,
+        &[("-e", Says), ("-E", Says), ("--eval", Says)], Operand::File, true),
+    row(&["pwsh", "powershell"], Language::Shell,
+        &[("-c", Says), ("-Command", Says), ("-command", Says), ("-f", Other)], Operand::File, true),
+    row(&["awk", "gawk", "mawk", "nawk"], PYTHON,
+        &[("-f", InFile), ("--file", InFile), ("-v", Takes), ("-F", Takes)], Operand::Code, false),
+    row(&["sed", "gsed"], Language::Sed,
+        &[("-e", Says), ("--expression", Says), ("-f", InFile), ("--file", InFile), ("-l", Takes)],
+        Operand::Code, false),
+    row(&["make", "gmake"], Language::Make,
+        &[("-f", InFile), ("--file", InFile), ("--makefile", InFile), ("-C", Takes)], Operand::Data, false),
+    row(&["crontab"], Language::Shell, &[("-u", Takes), ("-l", Other), ("-r", Other)], Operand::File, false),
+];
+
+/// The language of a program's texts, by its name.
+pub(super) fn language(name: &str) -> Option<Language> {
+    Some(find(name)?.language)
+}
+
+fn find(name: &str) -> Option<&'static Interpreter> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS
+        .iter()
+        .find(|interpreter| interpreter.names.contains(&stem))
+}
+
+/// Where a shell or an interpreter takes what it carries out from; nothing for other programs, and for calls that
+/// carry out none.
+pub(super) fn code(ran: &Ran) -> Vec<Code<'_>> {
+    match ran.name() {
+        Some(name) if shell_name(name) => shell(ran).into_iter().collect(),
+        Some(name) => find(name).map_or_else(Vec::new, |row| row.code(ran.arguments())),
+        None => Vec::new(),
+    }
+}
+
+fn shell(ran: &Ran) -> Option<Code<'_>> {
+    let invocation = Invocation::read(&ran.words);
+    if invocation.only_reads {
+        return None;
+    }
+    let operand = ran.words.get(invocation.operands);
+    if invocation.command {
+        return operand.map(|field| Code::Text(field, 0));
+    }
+    Some(match operand.filter(|_| !invocation.stdin) {
+        Some(file) => from_file(file),
+        None => Code::Stdin,
+    })
+}
+
+fn from_file(field: &Field) -> Code<'_> {
+    match field.value.literal() {
+        Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0") => Code::Stdin,
+        _ => Code::File(field),
+    }
+}
+
+impl Interpreter {
+    fn code<'r>(&self, arguments: &'r [Field]) -> Vec<Code<'r>> {
+        let operand = self.operand;
+        let mut out = Vec::new();
+        let mut after = !matches!(operand, Operand::After(_));
+        let mut words = arguments.iter();
+        while let Some(field) = words.next() {
+            let text = field.value.prefix();
+            if let Some((role, attached)) = self.option(field) {
+                if role == Other {
+                    return out;
+                }
+                let value = match attached {
+                    Some(at) => Some((field, at)),
+                    None => words.next().map(|next| (next, 0)),
+                };
+                out.extend(match (role, value) {
+                    (Role::Code, Some((field, at))) => Some(Code::Text(field, at)),
+                    (Role::File, Some((field, 0))) => Some(from_file(field)),
+                    (Role::File, Some((field, at)))
+                        if field.value.prefix().get(at..) == Some("-") =>
+                    {
+                        Some(Code::Stdin)
+                    }
+                    _ => None,
+                });
+            } else if text.len() > 1 && text.starts_with('-') {
+                // An option without a value, or one that is not known.
+            } else if !after {
+                after =
+                    matches!(operand, Operand::After(word) if field.value.literal() == Some(word));
+            } else if operand != Operand::Data {
+                // What follows a text that is there already is an argument of it.
+                if out.is_empty() {
+                    out.push(match operand {
+                        Operand::Code => Code::Text(field, 0),
+                        _ => from_file(field),
+                    });
+                }
+                return out;
+            }
+        }
+        if out.is_empty() && self.reads_stdin {
+            // Some only print their help then, but a version that does read is never far.
+            out.push(Code::Stdin);
+        }
+        out
+    }
+
+    /// What an option says, and where in the word its value begins if it is attached. In a cluster such as `-ne` the
+    /// first letter that takes a value counts.
+    fn option(&self, field: &Field) -> Option<(Role, Option<usize>)> {
+        let text = field.value.prefix();
+        let known = |name: &str| self.options.iter().find(|(option, _)| *option == name);
+        let name = text.split('=').next().unwrap_or(text);
+        if let Some((option, role)) = known(name) {
+            let attached =
+                name.len() < text.len() || (field.value.literal().is_none() && option.len() == 2);
+            let at = name.len() + usize::from(name.len() < text.len());
+            return Some((*role, attached.then_some(at)));
+        }
+        if !text.starts_with('-') || text.starts_with("--") {
+            return None;
+        }
+        let (at, role) = text.char_indices().skip(1).find_map(|(at, letter)| {
+            let (_, role) = known(&format!("-{letter}"))?;
+            Some((at + letter.len_utf8(), *role))
+        })?;
+        // `-pe`: both letters of node say the same.
+        let more = text[at..].chars().all(|letter| {
+            known(&format!("-{letter}")).is_some_and(|(_, other)| *other == Role::Code)
+        });
+        let ends = more && field.value.literal().is_some();
+        Some((role, (!ends).then_some(at)))
+    }
+}
