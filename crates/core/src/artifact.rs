@@ -62,6 +62,7 @@ pub struct ArtifactEnd {
 
 /// Why an output was not kept.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ArtifactError {
     /// The system refused.
     #[error("{what}: {source}")]

@@ -43,6 +43,7 @@ pub struct AuditEntry {
 /// On whose behalf a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Caller {
     /// A call of the tool.
     Model,
@@ -53,6 +54,7 @@ pub enum Caller {
 /// What the checks said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum AuditVerdict {
     /// It may run.
     Allowed,

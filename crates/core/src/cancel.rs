@@ -1,7 +1,7 @@
 //! The signal by which a caller calls a run off.
 
 use std::future::Future;
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tokio_util::sync::CancellationToken;
 
 /// A cancellation signal: cheap to clone, all clones are the same signal. Once given it stays given.
 #[derive(Debug, Clone, Default)]
@@ -29,7 +29,7 @@ impl Cancel {
     }
 
     /// As [`Cancel::cancelled`], for a task of its own.
-    pub fn cancelled_owned(&self) -> WaitForCancellationFutureOwned {
+    pub fn cancelled_owned(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         self.0.clone().cancelled_owned()
     }
 
@@ -37,13 +37,6 @@ impl Cancel {
     #[must_use]
     pub fn child(&self) -> Self {
         Self(self.0.child_token())
-    }
-}
-
-impl From<CancellationToken> for Cancel {
-    /// For hosts that already have a token of `tokio-util` (rmcp's request context does).
-    fn from(token: CancellationToken) -> Self {
-        Self(token)
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 /// Why a text is not a duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DurationError {
     /// Neither a number of seconds nor a number with a unit.
     #[error(

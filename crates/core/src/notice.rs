@@ -7,6 +7,7 @@ use std::time::Duration;
 /// Something worth knowing: its kind with values, and the sentence made from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Notice {
     /// Kind and values.
     #[serde(flatten)]
@@ -26,6 +27,7 @@ impl From<NoticeKind> for Notice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum NoticeKind {
     /// Processes that the call started still live.
     Survivors {

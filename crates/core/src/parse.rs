@@ -11,6 +11,7 @@ use std::time::Duration;
 
 /// A request that was read, and what the caller should know about how it was read.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Parsed {
     /// The call.
     pub request: Request,
@@ -20,6 +21,7 @@ pub struct Parsed {
 
 /// Why a request was not understood. Nothing has been started.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum RequestError {
     /// Neither an object nor a string.
     #[error("a call is a JSON object with a `command`, or the command as a string; got {0}")]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// The result of a call, the same on every surface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ToolResult {
     /// How it ended.
     pub status: Status,
@@ -39,6 +40,7 @@ pub struct ToolResult {
 /// line without newline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct OutputSummary {
     /// Printed, in bytes.
     pub total_bytes: u64,
@@ -68,6 +70,7 @@ pub struct OutputSummary {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum TruncatedBy {
     /// The policy's limit in bytes.
     Bytes,
@@ -82,6 +85,7 @@ pub enum TruncatedBy {
 /// Exit status of one stage of a pipeline, as in `PIPESTATUS`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Stage {
     /// 0 to 255; 128 + n for a signal.
     pub code: i32,
@@ -90,6 +94,7 @@ pub struct Stage {
 /// A process that the call started and that still lives.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct Survivor {
     /// Process id.
     pub pid: u32,
@@ -105,6 +110,7 @@ pub struct Survivor {
 /// A file with the full output of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub struct ArtifactRef {
     /// Number within the session.
     pub id: ArtifactId,
@@ -120,4 +126,59 @@ pub struct ArtifactRef {
     pub lines: u64,
     /// False where the stream was longer than an artifact may be.
     pub complete: bool,
+}
+
+impl ToolResult {
+    /// A result with its status and its text, and nothing else: no output, no directory, no time taken.
+    pub fn new(status: Status, text: impl Into<String>, started_at: Timestamp) -> Self {
+        Self {
+            is_error: status.is_error(),
+            status,
+            text: text.into(),
+            output: OutputSummary::default(),
+            duration_ms: 0.0,
+            cwd: String::new(),
+            stages: Vec::new(),
+            survivors: Vec::new(),
+            notices: Vec::new(),
+            artifacts: Vec::new(),
+            suggested_tool: None,
+            rule: None,
+            started_at,
+        }
+    }
+}
+
+impl From<i32> for Stage {
+    /// From its exit status.
+    fn from(code: i32) -> Self {
+        Self { code }
+    }
+}
+
+impl Survivor {
+    /// A process that is no job.
+    pub fn new(pid: u32, command: impl Into<String>, holds_output: bool) -> Self {
+        Self {
+            pid,
+            command: command.into(),
+            holds_output,
+            job: None,
+        }
+    }
+}
+
+impl ArtifactRef {
+    /// A complete file of which nothing else is known yet: no bytes, no lines.
+    pub fn new(id: ArtifactId, path: impl Into<String>, stream: StreamId) -> Self {
+        Self {
+            id,
+            uri: id.uri(),
+            path: path.into(),
+            stream,
+            bytes: 0,
+            lines: 0,
+            complete: true,
+        }
+    }
 }

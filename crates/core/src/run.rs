@@ -1,7 +1,8 @@
 //! The seam between the pipeline and whoever runs a script.
 
 use crate::{
-    Cancel, Environment, Notice, SessionName, Stage, Streams, Survivor, SurvivorPolicy, Timestamp,
+    Cancel, Environment, Notice, NoticeKind, SessionName, Stage, Streams, Survivor, SurvivorPolicy,
+    Timestamp,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,7 @@ pub enum StreamId {
 /// Everything an executor needs to know. Every field is a decision of the caller; nothing is read from the state of
 /// the calling process.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct RunSpec {
     /// The script, without NUL.
     pub script: String,
@@ -112,6 +114,63 @@ pub struct RunSpec {
     pub limits: Limits,
 }
 
+impl RunSpec {
+    /// A script for bash in that directory (an absolute path). Everything else is as little as there can be: an empty
+    /// environment, one stream, no input, no time limit, a shell of its own, no snapshot; two seconds of grace, and
+    /// processes that outlive it are left and named.
+    pub fn new(script: impl Into<String>, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            script: script.into(),
+            shell: Shell::bash("/bin/bash"),
+            cwd: cwd.into(),
+            env: Environment::default(),
+            streams: Streams::Merged,
+            stdin: StdinSource::Null,
+            timeout: None,
+            grace: Duration::from_secs(2),
+            survivors: SurvivorPolicy::default(),
+            session: None,
+            report_stages: false,
+            enter_cwd: true,
+            snapshot: false,
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// Setters of [`RunSpec`], by the names of its fields.
+macro_rules! setters {
+    ($($field:ident: $type:ty),* $(,)?) => {
+        impl RunSpec {
+            $(
+                #[doc = concat!("Sets [`Self::", stringify!($field), "`](#structfield.", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, $field: impl Into<$type>) -> Self {
+                    self.$field = $field.into();
+                    self
+                }
+            )*
+        }
+    };
+}
+
+setters! {
+    script: String,
+    shell: Shell,
+    cwd: PathBuf,
+    env: Environment,
+    streams: Streams,
+    stdin: StdinSource,
+    timeout: Option<Duration>,
+    grace: Duration,
+    survivors: SurvivorPolicy,
+    session: Option<SessionName>,
+    report_stages: bool,
+    enter_cwd: bool,
+    snapshot: bool,
+    limits: Limits,
+}
+
 /// A shell that was found on the system.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Shell {
@@ -122,6 +181,17 @@ pub struct Shell {
     pub is_bash: bool,
     /// Arguments before the script of a shell that is not bash; `-l` for a login bash.
     pub args: Vec<String>,
+}
+
+impl Shell {
+    /// Bash, at that absolute path.
+    pub fn bash(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            is_bash: true,
+            args: Vec::new(),
+        }
+    }
 }
 
 /// What a command reads.
@@ -150,6 +220,7 @@ pub struct Limits {
 
 /// What an executor observed.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// How the script ended.
     pub ending: Ending,
@@ -190,10 +261,22 @@ impl Outcome {
             notices: Vec::new(),
         }
     }
+
+    /// Names the processes that still live, if there are any, in a notice too.
+    pub fn name_survivors(&mut self, survivors: Vec<Survivor>) {
+        if !survivors.is_empty() {
+            let named = NoticeKind::Survivors {
+                survivors: survivors.clone(),
+            };
+            self.notices.push(named.into());
+        }
+        self.survivors = survivors;
+    }
 }
 
 /// How a started script ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Ending {
     /// By itself.
     Exited {
@@ -224,6 +307,7 @@ pub enum Ending {
 /// Nothing of the script has run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
+#[non_exhaustive]
 pub struct NotStarted {
     /// What was wrong, with the value.
     pub reason: String,

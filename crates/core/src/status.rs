@@ -1,6 +1,6 @@
 //! How a call ended.
 
-use crate::JobId;
+use crate::{Ending, JobId, NotStarted};
 use serde::{Deserialize, Serialize};
 
 /// Exactly one of these is the outcome of a call. Never a guess: no path yields `exited{0}` unless that exit was
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Status {
     /// The shell exited by itself.
     Exited {
@@ -57,6 +58,28 @@ pub enum Status {
         /// What was observed instead.
         reason: String,
     },
+}
+
+impl From<&Ending> for Status {
+    fn from(ending: &Ending) -> Self {
+        match ending.clone() {
+            Ending::Exited { code } => Self::Exited { code },
+            Ending::Signaled { signal, number } => Self::Signaled { signal, number },
+            Ending::TimedOut { after } => Self::TimedOut {
+                after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+            },
+            Ending::Cancelled => Self::Cancelled,
+            Ending::Lost { reason } => Self::Lost { reason },
+        }
+    }
+}
+
+impl From<&NotStarted> for Status {
+    fn from(error: &NotStarted) -> Self {
+        Self::NotStarted {
+            reason: error.to_string(),
+        }
+    }
 }
 
 impl Status {

@@ -13,7 +13,7 @@
 #[path = "script/timed.rs"]
 mod script;
 
-use agent_bash_core::{RunSpec, SessionName};
+use agent_bash_core::SessionName;
 use agent_bash_exec::{ShellCache, ShellCacheOptions, SnapshotOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Supervisor, Token};
@@ -104,10 +104,7 @@ async fn back_to_back(token: &Token, script: &str, rounds: usize) {
 
 async fn session(token: &Token, script: &str, rounds: usize) {
     let cache = cache(token, ShellCacheOptions::many_calls);
-    let spec = RunSpec {
-        session: Some(SessionName("bench".into())),
-        ..spec(script)
-    };
+    let spec = spec(script).session(SessionName("bench".into()));
     time(&cache, &spec).await;
     let (mut ours, mut bash) = (Vec::new(), Vec::new());
     for _ in 0..rounds {

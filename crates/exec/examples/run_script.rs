@@ -4,8 +4,7 @@
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
 use agent_bash_core::{
-    Cancel, Executor, Flow, Limits, OutputConsumer, RunSpec, ShellChoice, StdinSource, StreamId,
-    Streams, SurvivorPolicy,
+    Cancel, Executor, Flow, OutputConsumer, RunSpec, ShellChoice, StreamId, SurvivorPolicy,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
@@ -37,23 +36,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The host's environment without its secrets, with defaults that keep programs from asking.
     let ours: BTreeMap<_, _> = std::env::vars_os().collect();
     let environment = BaseEnvironment::build(ours, &EnvironmentPolicy::default());
-    let spec = RunSpec {
-        script,
-        shell: resolve_shell(None, ShellChoice::Bash, &environment.variables)?,
-        cwd: std::path::absolute(".")?,
-        env: environment.for_call(&BTreeMap::new()),
-        streams: Streams::Merged,
-        stdin: StdinSource::Null,
-        timeout: Some(Duration::from_secs(10)),
-        grace: Duration::from_secs(2),
+    let spec = RunSpec::new(script, std::path::absolute(".")?)
+        .shell(resolve_shell(
+            None,
+            ShellChoice::Bash,
+            &environment.variables,
+        )?)
+        .env(environment.for_call(&BTreeMap::new()))
+        .timeout(Duration::from_secs(10))
         // What is left in the background is ended with the call.
-        survivors: SurvivorPolicy::Kill,
-        session: None,
-        report_stages: false,
-        enter_cwd: true,
-        snapshot: false,
-        limits: Limits::default(),
-    };
+        .survivors(SurvivorPolicy::Kill);
     let supervisor = Supervisor::this_program(&token);
     let clock = Arc::new(SystemClock::new());
     let runtime = tokio::runtime::Builder::new_multi_thread()

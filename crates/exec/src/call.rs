@@ -8,8 +8,7 @@ use crate::snapshot::Snapshot;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, Ready, optional};
 use agent_bash_call::{Reason, Signals, Watchdog, ending, fired, notice_of_fallback};
 use agent_bash_core::{
-    Cancel, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Survivor,
-    SurvivorPolicy, Timestamp,
+    Cancel, NotStarted, Outcome, OutputConsumer, RunSpec, Survivor, SurvivorPolicy, Timestamp,
 };
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellFds, Supervised};
 use rustix::fs::tell;
@@ -205,29 +204,15 @@ impl<'a> Call<'a> {
             };
         }
         let left = self.clear_up(&end, reason, out).await;
-        let survivors = left.survivors;
-        let (stages, final_cwd) = match end.shell {
-            Some(ShellEnd::Exited(code)) => record::read_report(&end.report, code).unzip(),
-            _ => (None, None),
-        };
-        let mut notices: Vec<Notice> = notice_of_fallback(&self.supervised).into_iter().collect();
-        if !survivors.is_empty() {
-            notices.push(Notice::from(NoticeKind::Survivors {
-                survivors: survivors.clone(),
-            }));
+        let ending = ending(reason, end.shell, self.spec.timeout);
+        let mut outcome = Outcome::new(ending, self.started_at, duration);
+        if let Some(ShellEnd::Exited(code)) = end.shell {
+            (outcome.stages, outcome.final_cwd) = record::read_report(&end.report, code).unzip();
         }
-        let outcome = Outcome {
-            ending: ending(reason, end.shell, self.spec.timeout),
-            started_at: self.started_at,
-            duration,
-            stages,
-            initial_cwd: None,
-            final_cwd,
-            survivors,
-            closed_early: self.streams.closed_early(),
-            shell_signal: end.shell.and_then(ShellEnd::signal),
-            notices,
-        };
+        outcome.closed_early = self.streams.closed_early();
+        outcome.shell_signal = end.shell.and_then(ShellEnd::signal);
+        outcome.notices.extend(notice_of_fallback(&self.supervised));
+        outcome.name_survivors(left.survivors);
         Finished {
             result: Ok(outcome),
             supervised: left.empty.then_some(self.supervised),

@@ -99,7 +99,7 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
     });
     let status = codes.next()??;
     let stages = codes
-        .map(|code| code.map(|code| Stage { code }))
+        .map(|code| code.map(Stage::from))
         .collect::<Option<Vec<_>>>()?;
     (status == observed && stages.len() >= 2)
         .then(|| (stages, PathBuf::from(format!("/{directory}"))))
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn a_report_is_exact_or_absent() {
-        let stages = |codes: &[i32]| codes.iter().map(|code| Stage { code: *code }).collect();
+        let stages = |codes: &[i32]| codes.iter().map(|code| Stage::from(*code)).collect();
         assert_eq!(
             read_report("0 1 0 /tmp/a b", 0),
             Some((stages(&[1, 0]), "/tmp/a b".into()))

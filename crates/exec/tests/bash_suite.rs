@@ -10,9 +10,7 @@ mod support;
 #[path = "bash_equality/observed.rs"]
 mod observed;
 
-use agent_bash_core::{
-    Cancel, Environment, Executor, RunSpec, SessionName, Streams, SurvivorPolicy,
-};
+use agent_bash_core::{Cancel, Environment, Executor, SessionName, Streams, SurvivorPolicy};
 use agent_bash_exec::ShellCache;
 use observed::{End, Observed};
 use serde::Deserialize;
@@ -167,20 +165,17 @@ impl Suite {
             Way::Isolated => None,
             Way::Session => Some(SessionName(name.to_owned())),
         };
-        let spec = RunSpec {
-            cwd: room.tests(),
-            env: Environment {
+        let spec = spec(script)
+            .cwd(room.tests())
+            .env(Environment {
                 base: Arc::new(room.environment(self)),
                 changes: BTreeMap::new(),
-            },
-            streams: Streams::Split,
-            // As a pipe's reader waits for all who hold it.
-            survivors: SurvivorPolicy::Wait,
-            timeout: Some(LIMIT),
-            enter_cwd: session.is_some(),
-            session: session.clone(),
-            ..spec(script)
-        };
+            })
+            .streams(Streams::Split)
+            .survivors(SurvivorPolicy::Wait)
+            .timeout(LIMIT)
+            .enter_cwd(session.is_some())
+            .session(session.clone());
         let mut printed = Collect::default();
         let outcome = self.cache.run(&spec, &mut printed, &Cancel::new()).await;
         if let Some(session) = session {

@@ -107,11 +107,7 @@ async fn in_place(shape: &Shape, census: &Census) {
 }
 
 fn spec(shape: &Shape, census: &Census) -> RunSpec {
-    RunSpec {
-        timeout: Some(LIMIT),
-        grace: GRACE,
-        ..marked(shape.script, census)
-    }
+    marked(shape.script, census).timeout(LIMIT).grace(GRACE)
 }
 
 async fn stop(shape: &Shape, how: Stop, supervisor: &Supervisor) {

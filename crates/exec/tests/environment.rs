@@ -5,7 +5,7 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Environment, RunSpec};
+use agent_bash_core::{Cancel, Environment};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -111,20 +111,13 @@ async fn a_child_finds_exactly_what_was_given() {
                 changes: changes.collect(),
             };
             let (mine, theirs) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-            let spec = RunSpec {
-                cwd: mine.path().to_path_buf(),
-                env: env.clone(),
-                ..spec(SHOW)
-            };
+            let spec = spec(SHOW).cwd(mine.path().to_path_buf()).env(env.clone());
             if warm_shells > 0 && cache.warm() == 0 {
                 // The first call brings the pool.
-                let plain = RunSpec {
-                    env: Environment {
-                        changes: BTreeMap::new(),
-                        ..env.clone()
-                    },
-                    ..spec.clone()
-                };
+                let plain = spec.clone().env(Environment {
+                    changes: BTreeMap::new(),
+                    ..env.clone()
+                });
                 run_with(&cache, &plain, &Cancel::new()).await.unwrap();
                 assert!(soon(|| cache.warm() > 0).await);
             }

@@ -74,10 +74,7 @@ async fn warm_shells_and_sessions_work() {
         assert_eq!(ran.unwrap().out, format!("{number}\n"));
     }
     for expected in ["1\n", "2\n", "3\n"] {
-        let spec = RunSpec {
-            session: Some(SessionName("a".into())),
-            ..spec("echo $((++n))")
-        };
+        let spec = spec("echo $((++n))").session(SessionName("a".into()));
         let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
         assert_eq!(ran.out, expected);
         assert!(reason(&ran.outcome).is_some());
@@ -89,11 +86,9 @@ async fn survivors_are_named_read_on_for_or_ended() {
     let script = "echo early; (setsid bash -c 'echo $$; until [[ -e go ]]; do sleep .01; done; echo late' &)";
     let directory = tempfile::tempdir().unwrap();
     let census = Census::new();
-    let adopt = RunSpec {
-        streams: Streams::Merged,
-        cwd: directory.path().to_owned(),
-        ..marked(script, &census)
-    };
+    let adopt = marked(script, &census)
+        .streams(Streams::Merged)
+        .cwd(directory.path().to_owned());
     let file = directory.path().join("later");
     let mut consumer = support::Collect {
         survivors_file: Some(std::fs::File::create(&file).unwrap()),
@@ -107,13 +102,11 @@ async fn survivors_are_named_read_on_for_or_ended() {
     std::fs::write(directory.path().join("go"), "").unwrap();
     assert!(soon(|| std::fs::read_to_string(&file).unwrap().contains("late")).await);
 
-    let kill = RunSpec {
-        survivors: SurvivorPolicy::Kill,
-        ..marked(
-            "(setsid sleep 1000 &); (sleep 1000 &); sleep 1000 & echo done",
-            &census,
-        )
-    };
+    let kill = marked(
+        "(setsid sleep 1000 &); (sleep 1000 &); sleep 1000 & echo done",
+        &census,
+    )
+    .survivors(SurvivorPolicy::Kill);
     assert_eq!(run(&kill).await.out, "done\n");
     census.assert_empty_soon("policy kill").await;
 }
@@ -125,10 +118,8 @@ async fn dropping_the_cache_ends_what_it_has() {
         Supervisor::fallback(),
         Arc::new(SystemClock::new()),
     ));
-    let session = RunSpec {
-        session: Some(SessionName("a".into())),
-        ..marked("sleep 1000 & setsid sleep 1000 & true", &census)
-    };
+    let session =
+        marked("sleep 1000 & setsid sleep 1000 & true", &census).session(SessionName("a".into()));
     run_with(&cache, &session, &Cancel::new()).await.unwrap();
     run_with(&cache, &marked("true", &census), &Cancel::new())
         .await
@@ -205,10 +196,7 @@ fn daemon(census: &Census, directory: &Path) -> RunSpec {
         value.display(),
         directory = directory.display(),
     );
-    RunSpec {
-        survivors: SurvivorPolicy::Kill,
-        ..spec(&script)
-    }
+    spec(&script).survivors(SurvivorPolicy::Kill)
 }
 
 /// What it cannot: a process without any mark gets away.
@@ -251,11 +239,9 @@ async fn a_killed_host_leaves_its_command_behind() {
 async fn a_time_limit_stops_a_sessions_shell_first() {
     let directory = tempfile::tempdir().unwrap();
     let next = directory.path().join("next");
-    let spec = RunSpec {
-        session: Some(SessionName("a".into())),
-        timeout: Some(Duration::from_millis(100)),
-        ..spec(&format!("sleep 1000; : >{}", next.display()))
-    };
+    let spec = spec(&format!("sleep 1000; : >{}", next.display()))
+        .session(SessionName("a".into()))
+        .timeout(Duration::from_millis(100));
     let ran = tokio::time::timeout(SOON, run(&spec)).await.unwrap();
     assert!(matches!(ran.outcome.ending, Ending::TimedOut { .. }));
     assert!(!next.exists());

@@ -53,10 +53,7 @@ async fn odd_output_arrives_as_it_is() {
         // One below, so that the script may remove it.
         let cwd = dir.path().join("cwd");
         fs::create_dir(&cwd).unwrap();
-        let spec = RunSpec {
-            cwd,
-            ..spec(script)
-        };
+        let spec = spec(script).cwd(cwd);
         let (ending, collect, _) = collected(&spec, Collect::default()).await;
         assert_eq!(ending, exited(*code), "{script}");
         assert_eq!((&*collect.out, &*collect.err), (*out, *err), "{script}");
@@ -85,10 +82,7 @@ const EXHAUSTION: &[(&str, &str)] = &[
 async fn who_exhausts_its_resources_harms_itself_only() {
     for (script, out) in EXHAUSTION {
         let dir = tempfile::tempdir().unwrap();
-        let spec = RunSpec {
-            cwd: dir.path().to_path_buf(),
-            ..spec(script)
-        };
+        let spec = spec(script).cwd(dir.path().to_path_buf());
         let ran = run(&spec).await.unwrap();
         assert_eq!(ran.out, *out, "{script}: {}", ran.err);
         assert!(
@@ -114,10 +108,7 @@ async fn who_forks_to_the_limit_is_ended_whole() {
     let script = format!(
         "cd /; {user}sh -c 'ulimit -p 20; while :; do sleep 1000 > /dev/null 2>&1 & done' 2>&1 | grep -o 'Cannot fork' | head -1"
     );
-    let spec = RunSpec {
-        survivors: SurvivorPolicy::Kill,
-        ..marked(&script, &census)
-    };
+    let spec = marked(&script, &census).survivors(SurvivorPolicy::Kill);
     let ran = run(&spec).await.unwrap();
     assert_eq!(ran.out, "Cannot fork\n", "{}", ran.err);
     assert_eq!(census.commands(), []);
@@ -165,11 +156,9 @@ async fn what_cannot_start_is_not_started() {
     ];
     for (cwd, shell, reason) in cases {
         let census = Census::new();
-        let spec = RunSpec {
-            cwd: cwd.clone(),
-            shell: shell.clone(),
-            ..marked(&format!("touch {}/made", dir.path().display()), &census)
-        };
+        let spec = marked(&format!("touch {}/made", dir.path().display()), &census)
+            .cwd(cwd.clone())
+            .shell(shell.clone());
         let context = format!("{} in {}", shell.path.display(), cwd.display());
         let not_started = run(&spec).await.err();
         let said = not_started.expect(&context).to_string();
@@ -178,10 +167,7 @@ async fn what_cannot_start_is_not_started() {
         census.assert_empty_soon(&context).await;
     }
     // The negative control: the script makes what was not made.
-    let spec = RunSpec {
-        cwd: path(""),
-        ..spec("touch made")
-    };
+    let spec = spec("touch made").cwd(path(""));
     run(&spec).await.unwrap();
     assert!(path("made").exists());
 }
@@ -268,14 +254,10 @@ async fn another_shell_runs_scripts_too() {
             args: Vec::new(),
         };
         let changes = [("X".into(), Some("set".into()))].into();
-        let spec = RunSpec {
-            shell,
-            env: Environment {
-                changes,
-                ..spec("").env
-            },
-            ..spec(script)
-        };
+        let spec = spec(script).shell(shell).env(Environment {
+            changes,
+            ..spec("").env
+        });
         let ran = run(&spec).await.unwrap();
         let short: String = script.chars().take(40).collect();
         assert_eq!(
@@ -306,10 +288,7 @@ const AFTER_STOP: usize = (1 << 20) + 2 * 64 * 1024;
 async fn a_consumer_that_has_enough_ends_a_flood() {
     const ENOUGH: usize = 100_000;
     for (script, streams) in FLOODS {
-        let spec = RunSpec {
-            streams: *streams,
-            ..spec(script)
-        };
+        let spec = spec(script).streams(*streams);
         let collect = Collect {
             stop_after: Some(ENOUGH),
             ..Collect::default()
@@ -335,10 +314,7 @@ async fn a_consumer_that_goes_on_gets_everything() {
     const ALL: usize = 5_000_000;
     let script = format!("yes | head -c {ALL}");
     for streams in [Streams::Merged, Streams::Split] {
-        let spec = RunSpec {
-            streams,
-            ..spec(&script)
-        };
+        let spec = spec(&script).streams(streams);
         let (ending, collect, closed_early) = collected(&spec, Collect::default()).await;
         assert_eq!((ending, closed_early), (exited(0), false));
         assert_eq!(collect.out, b"y\n".repeat(ALL / 2));
@@ -380,12 +356,10 @@ async fn a_slow_consumer_slows_the_producer_and_no_timer() {
         clock: clock.clone(),
         ..options()
     });
-    let spec = RunSpec {
-        cwd: dir.path().to_path_buf(),
-        timeout: Some(LIMIT),
-        streams: Streams::Merged,
-        ..marked(COUNTING_WRITER, &census)
-    };
+    let spec = marked(COUNTING_WRITER, &census)
+        .cwd(dir.path().to_path_buf())
+        .timeout(LIMIT)
+        .streams(Streams::Merged);
     let taken = Arc::new(AtomicUsize::new(0));
     let mut consumer = Slow(taken.clone());
     let call = tokio::spawn(async move { cache.run(&spec, &mut consumer, &Cancel::new()).await });
@@ -402,10 +376,7 @@ async fn a_slow_consumer_slows_the_producer_and_no_timer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fast_consumer_does_not_slow_the_producer() {
     let dir = tempfile::tempdir().unwrap();
-    let spec = RunSpec {
-        cwd: dir.path().to_path_buf(),
-        ..spec(COUNTING_WRITER)
-    };
+    let spec = spec(COUNTING_WRITER).cwd(dir.path().to_path_buf());
     let cancel = Cancel::new();
     let call = tokio::spawn({
         let cancel = cancel.clone();
@@ -435,14 +406,10 @@ async fn many_calls_at_once_do_not_meet() {
                 let script = "echo [$state] $N ${PWD##*/}; state=$N; echo $N > file; \
                               for i in {1..200}; do echo $N; echo $N >&2; done; exit $N";
                 let changes = [("N".into(), Some(number.to_string().into()))].into();
-                let spec = RunSpec {
-                    cwd,
-                    env: Environment {
-                        changes,
-                        ..spec("").env
-                    },
-                    ..spec(script)
-                };
+                let spec = spec(script).cwd(cwd).env(Environment {
+                    changes,
+                    ..spec("").env
+                });
                 let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
                 let lines = format!("{number}\n").repeat(200);
                 assert_eq!(ran.outcome.ending, exited(i32::try_from(number).unwrap()));

@@ -18,11 +18,7 @@ use support::{Ran, SOON, cache, command, marked, options, run_with, soon, spec};
 const ENDLESS: Duration = Duration::from_secs(3600);
 
 fn patient(script: &str, census: &Census) -> RunSpec {
-    RunSpec {
-        timeout: Some(LIMIT),
-        grace: ENDLESS,
-        ..marked(script, census)
-    }
+    marked(script, census).timeout(LIMIT).grace(ENDLESS)
 }
 
 /// Runs until `ready`, then cancels, and returns what came.
@@ -81,10 +77,7 @@ async fn a_command_may_clean_up_and_a_long_grace_does_not_delay() {
 async fn who_withstands_is_killed_after_the_grace() {
     let census = Census::new();
     let script = "trap 'echo no' TERM; sleep 1000; while :; do sleep 1000 & wait; done";
-    let spec = RunSpec {
-        grace: Duration::from_millis(400),
-        ..patient(script, &census)
-    };
+    let spec = patient(script, &census).grace(Duration::from_millis(400));
     let ran = cancelled_when(spec, &census, |census| has(census, "sleep")).await;
     assert_eq!(ran.outcome.ending, Ending::Cancelled);
     assert_eq!(ran.out, "no\n");
@@ -131,10 +124,7 @@ async fn what_was_printed_before_a_timeout_is_kept() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_was_called_off_before_does_not_start() {
     let dir = tempfile::tempdir().unwrap();
-    let spec = RunSpec {
-        cwd: dir.path().to_path_buf(),
-        ..spec("touch made")
-    };
+    let spec = spec("touch made").cwd(dir.path().to_path_buf());
     let cancel = Cancel::new();
     cancel.cancel();
     let ran = run_with(&cache(), &spec, &cancel).await.unwrap();
@@ -230,10 +220,7 @@ async fn a_call_whose_supervisor_was_killed_is_lost_and_leaves_nobody() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
     let census = Census::new();
-    let spec = RunSpec {
-        grace: Duration::from_millis(100),
-        ..patient("kill -STOP $PPID; sleep 1000", &census)
-    };
+    let spec = patient("kill -STOP $PPID; sleep 1000", &census).grace(Duration::from_millis(100));
     let ran = cancelled_when(spec, &census, |census| {
         has(census, "sleep") && census.supervisors().iter().all(|found| found.state == 'T')
     })
@@ -279,12 +266,10 @@ impl OutputConsumer for Blocks {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_consumer_that_blocks_does_not_keep_a_command_from_its_end() {
     for session in [None, Some(agent_bash_core::SessionName("blocked".into()))] {
-        let spec = RunSpec {
-            streams: Streams::Merged,
-            timeout: Some(Duration::from_millis(100)),
-            session,
-            ..spec("echo $BASHPID; sleep 1000")
-        };
+        let spec = spec("echo $BASHPID; sleep 1000")
+            .streams(Streams::Merged)
+            .timeout(Duration::from_millis(100))
+            .session(session);
         let mut consumer = Blocks { ended: None };
         let outcome = cache().run(&spec, &mut consumer, &Cancel::new()).await;
         assert_eq!(consumer.ended, Some(true), "{:?}", spec.session);
@@ -298,13 +283,11 @@ async fn a_call_that_is_dropped_after_its_supervisor_was_killed_leaves_nobody() 
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     let census = Census::new();
-    let spec = RunSpec {
-        cwd: directory.path().to_owned(),
-        ..marked(
-            ": >there; until [[ -e go ]]; do sleep .01; done; kill -9 $PPID; sleep 1000",
-            &census,
-        )
-    };
+    let spec = marked(
+        ": >there; until [[ -e go ]]; do sleep .01; done; kill -9 $PPID; sleep 1000",
+        &census,
+    )
+    .cwd(directory.path().to_owned());
     let cache = cache();
     let cancel = Cancel::new();
     let mut call = Box::pin(run_with(&cache, &spec, &cancel));
@@ -325,11 +308,9 @@ async fn what_ended_the_shell_is_told() {
         ("trap '' TERM; sleep 1000; :", Some(9)),
         ("trap 'exit 3' TERM; sleep 1000 & wait", None),
     ] {
-        let spec = RunSpec {
-            timeout: Some(Duration::from_millis(200)),
-            grace: Duration::from_millis(100),
-            ..spec(script)
-        };
+        let spec = spec(script)
+            .timeout(Duration::from_millis(200))
+            .grace(Duration::from_millis(100));
         let outcome = run_with(&cache(), &spec, &Cancel::new())
             .await
             .unwrap()

@@ -5,9 +5,7 @@
 
 mod support;
 
-use agent_bash_core::{
-    Cancel, Executor, Flow, OutputConsumer, RunSpec, StreamId, Streams, SurvivorPolicy,
-};
+use agent_bash_core::{Cancel, Executor, Flow, OutputConsumer, StreamId, Streams, SurvivorPolicy};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,18 +50,16 @@ async fn calls(rounds: usize, census: &Census, warm_shells: usize) {
         let mut tasks = tokio::task::JoinSet::new();
         for (number, script) in SCRIPTS.iter().enumerate() {
             let missing = number == round % SCRIPTS.len();
-            let spec = RunSpec {
-                timeout: Some(Duration::from_millis(200)),
-                grace: Duration::from_millis(20),
-                survivors: SurvivorPolicy::Kill,
-                cwd: if missing { "/nonexistent" } else { "/tmp" }.into(),
-                streams: if round % 2 == 0 {
+            let spec = marked(script, census)
+                .timeout(Duration::from_millis(200))
+                .grace(Duration::from_millis(20))
+                .survivors(SurvivorPolicy::Kill)
+                .cwd(if missing { "/nonexistent" } else { "/tmp" })
+                .streams(if round % 2 == 0 {
                     Streams::Split
                 } else {
                     Streams::Merged
-                },
-                ..marked(script, census)
-            };
+                });
             let cache = cache.clone();
             tasks.spawn(async move {
                 let cancel = Cancel::new();
@@ -123,10 +119,8 @@ async fn look_before_and_after() {
 
     // 200 MB on one line.
     let memory = status("VmRSS:");
-    let spec = RunSpec {
-        streams: Streams::Merged,
-        ..marked(&format!("head -c {LENGTH} /dev/zero | tr '\\0' x"), &census)
-    };
+    let spec = marked(&format!("head -c {LENGTH} /dev/zero | tr '\\0' x"), &census)
+        .streams(Streams::Merged);
     let mut count = Count(0);
     let cache = support::cache();
     cache.run(&spec, &mut count, &Cancel::new()).await.unwrap();

@@ -66,15 +66,13 @@ const SCRIPTS: &[&str] = &[
 type Seen = (String, String, i32);
 
 async fn ours(shell: &Other, script: &str, streams: Streams) -> Seen {
-    let spec = RunSpec {
-        shell: Shell {
+    let spec = spec(script)
+        .shell(Shell {
             path: PathBuf::from(shell.path),
             is_bash: false,
             args: shell.args.iter().map(|arg| (*arg).to_owned()).collect(),
-        },
-        streams,
-        ..spec(script)
-    };
+        })
+        .streams(streams);
     let ran = run_with(&support::cache(), &spec, &Cancel::new()).await;
     let ran = ran.unwrap();
     let end = match ran.outcome.ending {
@@ -148,14 +146,8 @@ fn bash_of_version(directory: &Path, version: &str) -> Shell {
 
 /// In a call of its own, and in a session.
 fn ways(shell: &Shell, script: &str) -> [RunSpec; 2] {
-    let own = RunSpec {
-        shell: shell.clone(),
-        ..spec(script)
-    };
-    let in_session = RunSpec {
-        session: Some(SessionName("a".into())),
-        ..own.clone()
-    };
+    let own = spec(script).shell(shell.clone());
+    let in_session = own.clone().session(SessionName("a".into()));
     [own, in_session]
 }
 
@@ -214,15 +206,13 @@ async fn what_did_not_run_was_not_started() {
         assert!(reason.contains("it ended before it took it"), "{reason}");
     }
     for path in ["/bin/sh", "/bin/bash"] {
-        let spec = RunSpec {
-            shell: Shell {
+        let spec = spec("echo hi")
+            .shell(Shell {
                 path: path.into(),
                 is_bash: false,
                 args: Vec::new(),
-            },
-            cwd: "/nowhere".into(),
-            ..spec("echo hi")
-        };
+            })
+            .cwd("/nowhere");
         let refused = run_with(&support::cache(), &spec, &Cancel::new()).await;
         let reason = refused.unwrap_err().reason;
         assert_eq!(reason, "`/nowhere` could not be entered", "{path}");

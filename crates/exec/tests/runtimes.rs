@@ -5,7 +5,7 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, RunSpec};
+use agent_bash_core::Cancel;
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::time::Duration;
 use support::census::Census;
@@ -26,10 +26,7 @@ fn a_runtime_that_ends_leaves_no_zombie() {
                 warm_shells: 2,
                 ..options()
             });
-            let spec = RunSpec {
-                timeout: None,
-                ..marked(script, &census)
-            };
+            let spec = marked(script, &census).timeout(None);
             let cancel = Cancel::new();
             let call = run_with(&cache, &spec, &cancel);
             // The second one is dropped on the way.

@@ -4,17 +4,13 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, NoticeKind, RunSpec, SessionName};
+use agent_bash_core::{Cancel, Ending, NoticeKind, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use support::{Ran, options, run_with, spec};
 
 /// In a session, with no time limit.
 async fn say(cache: &ShellCache, script: &str) -> Ran {
-    let spec = RunSpec {
-        session: Some(SessionName("a".into())),
-        timeout: None,
-        ..spec(script)
-    };
+    let spec = spec(script).session(SessionName("a".into())).timeout(None);
     run_with(cache, &spec, &Cancel::new()).await.unwrap()
 }
 
@@ -59,12 +55,10 @@ async fn a_shell_that_cannot_read_a_script_is_replaced() {
     say(&cache, "shopt -s expand_aliases; alias if=x {=y case=z").await;
     let ran = say(&cache, "echo out").await;
     assert!(ran.out == "out\n" && !is_reset(&ran), "{ran:?}");
-    let spec = RunSpec {
-        session: Some(SessionName("a".into())),
-        cwd: "/usr".into(),
-        enter_cwd: true,
-        ..spec("pwd")
-    };
+    let spec = spec("pwd")
+        .session(SessionName("a".into()))
+        .cwd("/usr")
+        .enter_cwd(true);
     let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
     assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
 }

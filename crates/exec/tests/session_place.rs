@@ -4,18 +4,16 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, NotStarted, NoticeKind, RunSpec, SessionName};
+use agent_bash_core::{Cancel, Ending, NotStarted, NoticeKind, SessionName};
 use agent_bash_exec::ShellCache;
 use std::fs;
 use std::path::{Path, PathBuf};
 use support::{Ran, cache, run_with, spec};
 
 async fn try_say(cache: &ShellCache, script: &str, cwd: &Path) -> Result<Ran, NotStarted> {
-    let spec = RunSpec {
-        session: Some(SessionName("a".into())),
-        cwd: cwd.to_owned(),
-        ..spec(script)
-    };
+    let spec = spec(script)
+        .session(SessionName("a".into()))
+        .cwd(cwd.to_owned());
     run_with(cache, &spec, &Cancel::new()).await
 }
 
@@ -102,12 +100,10 @@ async fn a_directory_of_its_own_is_where_a_call_runs() {
     let lose = "export KEPT=1; mkdir gone && cd gone && rmdir ../gone";
     say(&cache, lose, &base).await;
     say(&cache, "exit 3", &base).await;
-    let spec = RunSpec {
-        session: Some(SessionName("a".into())),
-        cwd: base.clone(),
-        enter_cwd: true,
-        ..spec("echo $KEPT; pwd")
-    };
+    let spec = spec("echo $KEPT; pwd")
+        .session(SessionName("a".into()))
+        .cwd(base.clone())
+        .enter_cwd(true);
     let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
     assert_eq!(ran.out, format!("1\n{}\n", base.display()));
 }

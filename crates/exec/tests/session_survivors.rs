@@ -16,11 +16,9 @@ use support::driven_clock::{DrivenClock, LIMIT};
 use support::{Collect, Ran, SOON, marked, options, run_with, soon};
 
 fn spec(script: &str, survivors: SurvivorPolicy, census: &Census) -> RunSpec {
-    RunSpec {
-        session: Some(SessionName("a".into())),
-        survivors,
-        ..marked(script, census)
-    }
+    marked(script, census)
+        .session(SessionName("a".into()))
+        .survivors(survivors)
 }
 
 async fn say(cache: &ShellCache, spec: &RunSpec) -> Ran {
@@ -118,10 +116,7 @@ async fn who_is_kept_prints_on_when_others_are_ended() {
     };
     let go = go.display();
     let script = format!("(until [[ -e {go} ]]; do sleep .01; done; echo late) & echo hi");
-    let kept = RunSpec {
-        streams: Streams::Merged,
-        ..spec(&script, SurvivorPolicy::Adopt, &census)
-    };
+    let kept = spec(&script, SurvivorPolicy::Adopt, &census).streams(Streams::Merged);
     let outcome = cache
         .run(&kept, &mut collect, &Cancel::new())
         .await
@@ -219,10 +214,7 @@ async fn the_wait_ends_with_the_call_and_the_shell_goes_on() {
         let directory = tempfile::tempdir().unwrap();
         let returned = directory.path().join("returned");
         let script = format!("x=5; sleep 1000 & echo $!; : >{}", returned.display());
-        let spec_of = |script: &str| RunSpec {
-            timeout: Some(LIMIT),
-            ..spec(script, SurvivorPolicy::Wait, &census)
-        };
+        let spec_of = |script: &str| spec(script, SurvivorPolicy::Wait, &census).timeout(LIMIT);
         let call = tokio::spawn({
             let (cache, cancel, spec) = (cache.clone(), cancel.clone(), spec_of(&script));
             async move { run_with(&cache, &spec, &cancel).await }

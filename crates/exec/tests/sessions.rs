@@ -15,10 +15,7 @@ use std::time::Duration;
 use support::{Ran, run_with, spec};
 
 fn named(name: &str, script: &str) -> RunSpec {
-    RunSpec {
-        session: Some(SessionName(name.into())),
-        ..spec(script)
-    }
+    spec(script).session(SessionName(name.into()))
 }
 
 async fn say(cache: &ShellCache, script: &str) -> Ran {
@@ -123,10 +120,7 @@ async fn nothing_of_ours_is_to_be_seen() {
         format!("f() {{ local x; {names}; }}; f; env"),
     ] {
         for stages in [false, true] {
-            let asked = RunSpec {
-                report_stages: stages,
-                ..named("names", &script)
-            };
+            let asked = named("names", &script).report_stages(stages);
             let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
             assert!(!ran.out.contains("__ab"), "{script}: {}", ran.out);
             assert!(ran.out.contains("BASH_EXECUTION_STRING"), "{}", ran.err);
@@ -150,10 +144,7 @@ async fn nothing_of_ours_is_to_be_seen() {
         ("set +x; set -v", "", "+++ set +x\n"),
         ("echo a\nset +v", "a\n", "echo a\nset +v\n"),
     ] {
-        let asked = RunSpec {
-            report_stages: true,
-            ..named("a", script)
-        };
+        let asked = named("a", script).report_stages(true);
         let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
         let mut lines: Vec<_> = ran.err.lines().collect();
         // Both sides of a pipeline say what they do.
@@ -184,10 +175,7 @@ async fn lines_are_the_scripts_after_a_reset() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_stages_of_a_pipeline_are_told_and_leave_nothing() {
     let cache = support::cache();
-    let asked = |script: &str| RunSpec {
-        report_stages: true,
-        ..named("a", script)
-    };
+    let asked = |script: &str| named("a", script).report_stages(true);
     for (script, told, status) in [
         ("(exit 3) | (exit 0) | (exit 5)", Some(vec![3, 0, 5]), 5),
         ("set -o pipefail; (exit 3) | true", Some(vec![3, 0]), 3),
@@ -220,10 +208,7 @@ async fn errors_are_on_stderr_and_a_syntax_error_ends_nothing() {
         "{}",
         ran.err
     );
-    let merged = RunSpec {
-        streams: Streams::Merged,
-        ..named("a", "echo 1; echo 2 >&2; echo $x")
-    };
+    let merged = named("a", "echo 1; echo 2 >&2; echo $x").streams(Streams::Merged);
     assert_eq!(
         run_with(&cache, &merged, &Cancel::new()).await.unwrap().out,
         "1\n2\n1\n"
@@ -253,11 +238,7 @@ async fn the_directory_is_the_sessions_unless_the_call_enters_one() {
     assert_eq!(say(&cache, "pwd").await.out, "/tmp\n");
     say(&cache, "cd /usr").await;
     assert_eq!(say(&cache, "pwd").await.out, "/usr\n");
-    let entering = RunSpec {
-        enter_cwd: true,
-        cwd: "/".into(),
-        ..named("a", "pwd")
-    };
+    let entering = named("a", "pwd").enter_cwd(true).cwd("/");
     assert_eq!(
         run_with(&cache, &entering, &Cancel::new())
             .await
@@ -270,11 +251,7 @@ async fn the_directory_is_the_sessions_unless_the_call_enters_one() {
         (ran.out.as_str(), ran.outcome.final_cwd),
         ("/\n", Some("/".into()))
     );
-    let missing = RunSpec {
-        enter_cwd: true,
-        cwd: "/nope".into(),
-        ..named("a", "echo ran")
-    };
+    let missing = named("a", "echo ran").enter_cwd(true).cwd("/nope");
     let error = run_with(&cache, &missing, &Cancel::new())
         .await
         .unwrap_err();
@@ -373,10 +350,7 @@ async fn a_shell_that_does_not_take_a_script_is_replaced_and_never_runs_it() {
         let shell = rustix::process::Pid::from_raw(shell.trim().parse().unwrap()).unwrap();
         rustix::process::kill_process(shell, rustix::process::Signal::STOP).unwrap();
         let log = directory.path().join("log");
-        let call = RunSpec {
-            timeout,
-            ..named("a", &format!("echo $$ >>{}; pwd", log.display()))
-        };
+        let call = named("a", &format!("echo $$ >>{}; pwd", log.display())).timeout(timeout);
         let cancel = Cancel::new();
         let ran = run_with(&cache, &call, &cancel);
         let ran = tokio::time::timeout(Duration::from_secs(60), ran).await;
@@ -396,10 +370,7 @@ async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
     let pushed = dir.path().join("pushed");
     say(&cache, "cd /usr").await;
     let script = format!("echo begun; sleep 60; touch '{}'", pushed.display());
-    let call = RunSpec {
-        timeout: Some(Duration::from_millis(300)),
-        ..named("a", &script)
-    };
+    let call = named("a", &script).timeout(Duration::from_millis(300));
     let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
     assert_eq!(
         ran.outcome.ending,
@@ -435,10 +406,7 @@ async fn calls_of_one_session_wait_and_a_cancelled_waiter_leaves() {
         }
     });
     // Waiting does not count: this one's limit is shorter than its wait.
-    let short = RunSpec {
-        timeout: Some(Duration::from_millis(500)),
-        ..named("a", "echo $x")
-    };
+    let short = named("a", "echo $x").timeout(Duration::from_millis(500));
     let next = tokio::spawn({
         let cache = Arc::clone(&cache);
         async move { run_with(&cache, &short, &Cancel::new()).await.unwrap() }
@@ -534,10 +502,7 @@ async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
         say(&cache, &format!("p={}; {script}", path.trim())).await;
         let ran = say(&cache, "echo out; echo err >&2").await;
         assert_eq!((&*ran.out, &*ran.err), ("out\n", "err\n"), "{put}");
-        let merged = RunSpec {
-            streams: Streams::Merged,
-            ..named("a", "echo out; echo err >&2")
-        };
+        let merged = named("a", "echo out; echo err >&2").streams(Streams::Merged);
         let ran = run_with(&cache, &merged, &Cancel::new()).await.unwrap();
         assert_eq!(ran.out, "out\nerr\n", "{put}");
     }

@@ -204,10 +204,7 @@ async fn a_call_can_refuse_it() {
     run(&cache, &home.spec("true")).await;
     assert!(soon(|| cache.warm() == 2).await);
     for (snapshot, want) in [(true, "hello you\n"), (false, ""), (true, "hello you\n")] {
-        let spec = RunSpec {
-            snapshot,
-            ..home.spec("greet 2>/dev/null")
-        };
+        let spec = home.spec("greet 2>/dev/null").snapshot(snapshot);
         assert_eq!(run(&cache, &spec).await.out, want, "{snapshot}");
     }
 }
@@ -407,10 +404,7 @@ async fn a_path_of_the_calls_own_wins() {
 }
 
 fn in_session(home: &Home, script: &str) -> RunSpec {
-    RunSpec {
-        session: Some(SessionName("a".into())),
-        ..home.spec(script)
-    }
+    home.spec(script).session(SessionName("a".into()))
 }
 
 /// A session's shell loads it when it starts, and keeps what it has when the configuration changes.
@@ -441,10 +435,7 @@ async fn sessions_load_it_once() {
         say("greet me; echo [$x] $PATH").await,
         "changed\n[] /usr/bin\n"
     );
-    let bare = RunSpec {
-        snapshot: false,
-        ..in_session(&home, "greet me 2>/dev/null || echo bare")
-    };
+    let bare = in_session(&home, "greet me 2>/dev/null || echo bare").snapshot(false);
     assert_eq!(run(&cache, &bare).await.out, "bare\n");
     drop(cache);
     assert_eq!(home.left_behind("sessions").await, Vec::<String>::new());

@@ -96,11 +96,9 @@ const KINDS: usize = 15;
 
 impl Soak {
     fn spec(&self, script: &str) -> RunSpec {
-        RunSpec {
-            grace: Duration::from_millis(20),
-            survivors: SurvivorPolicy::Kill,
-            ..marked(script, &self.census)
-        }
+        marked(script, &self.census)
+            .grace(Duration::from_millis(20))
+            .survivors(SurvivorPolicy::Kill)
     }
 
     async fn ends(&self, spec: &RunSpec, is_right: impl Fn(&Ending) -> bool) {
@@ -156,14 +154,11 @@ impl Soak {
 
     /// One call; its kind is that of its number.
     async fn call(&self, number: usize) {
-        let timed = |script: &str| RunSpec {
-            timeout: Some(Duration::from_millis(50)),
-            ..self.spec(script)
-        };
+        let timed = |script: &str| self.spec(script).timeout(Duration::from_millis(50));
         let timed_out = |ending: &Ending| matches!(ending, Ending::TimedOut { .. });
-        let session = |script: &str| RunSpec {
-            session: Some(SessionName(format!("s{}", number % 3))),
-            ..self.spec(script)
+        let session = |script: &str| {
+            self.spec(script)
+                .session(SessionName(format!("s{}", number % 3)))
         };
         match number % KINDS {
             0 => self.exits("true", 0).await,
@@ -190,18 +185,14 @@ impl Soak {
                     .await;
             }
             8 => {
-                let spec = RunSpec {
-                    survivors: SurvivorPolicy::Adopt,
-                    ..self.spec("{ sleep .02; echo late; } & echo early")
-                };
+                let spec = self
+                    .spec("{ sleep .02; echo late; } & echo early")
+                    .survivors(SurvivorPolicy::Adopt);
                 self.ends(&spec, |ending| *ending == Ending::Exited { code: 0 })
                     .await;
             }
             9 => {
-                let spec = RunSpec {
-                    streams: Streams::Merged,
-                    ..self.spec("yes")
-                };
+                let spec = self.spec("yes").streams(Streams::Merged);
                 let outcome = self
                     .cache
                     .run(&spec, &mut Enough(100_000), &Cancel::new())
@@ -219,10 +210,7 @@ impl Soak {
                 .await;
             }
             12 => {
-                let spec = RunSpec {
-                    timeout: Some(Duration::from_millis(50)),
-                    ..session("sleep 1000")
-                };
+                let spec = session("sleep 1000").timeout(Duration::from_millis(50));
                 self.ends_in_session(&spec, timed_out).await;
             }
             13 => self.job(number).await,

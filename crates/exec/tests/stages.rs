@@ -38,12 +38,7 @@ const CASES: &[(&str, i32, &[i32])] = &[
 #[tokio::test(flavor = "multi_thread")]
 async fn stages_are_bashs_own_or_absent() {
     for (script, code, want) in CASES {
-        let got = run(&agent_bash_core::RunSpec {
-            report_stages: true,
-            ..spec(script)
-        })
-        .await
-        .unwrap();
+        let got = run(&spec(script).report_stages(true)).await.unwrap();
         let stages: Vec<i32> = got
             .outcome
             .stages
@@ -70,12 +65,7 @@ async fn without_the_question_there_is_no_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_final_directory_comes_with_them() {
     let script = "cd /usr/lib; false | true";
-    let got = run(&agent_bash_core::RunSpec {
-        report_stages: true,
-        ..spec(script)
-    })
-    .await
-    .unwrap();
+    let got = run(&spec(script).report_stages(true)).await.unwrap();
     assert_eq!(got.outcome.final_cwd, Some("/usr/lib".into()));
 }
 
@@ -92,12 +82,7 @@ async fn a_script_cannot_see_that_it_is_asked() {
         "nosuch | cat\nnosuch2 | cat",
     ] {
         let plain = run(&spec(script)).await.unwrap();
-        let asked = run(&agent_bash_core::RunSpec {
-            report_stages: true,
-            ..spec(script)
-        })
-        .await
-        .unwrap();
+        let asked = run(&spec(script).report_stages(true)).await.unwrap();
         assert_eq!((plain.out, plain.err), (asked.out, asked.err), "{script}");
     }
 }

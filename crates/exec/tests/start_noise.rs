@@ -24,14 +24,12 @@ fn noisy(script: &str, dir: &Path) -> RunSpec {
     fs::write(&noise, NOISE).unwrap();
     let mut base = environment();
     base.insert("BASH_ENV".into(), noise.into());
-    RunSpec {
-        env: Environment {
+    spec(script)
+        .env(Environment {
             base: Arc::new(base),
             ..Environment::default()
-        },
-        timeout: Some(SOON),
-        ..spec(script)
-    }
+        })
+        .timeout(SOON)
 }
 
 fn lines(text: &str) -> Vec<&str> {
@@ -50,10 +48,7 @@ async fn a_call_begins_with_what_its_shell_printed() {
         (Streams::Merged, &["warning", "ran"][..], &[][..]),
         (Streams::Split, &["ran"], &["warning"]),
     ] {
-        let spec = RunSpec {
-            streams,
-            ..noisy("unset BASH_ENV; echo ran; exit 3", dir.path())
-        };
+        let spec = noisy("unset BASH_ENV; echo ran; exit 3", dir.path()).streams(streams);
         for options in [options(), warm()] {
             let cache = ShellCache::new(options);
             for _ in 0..2 {
@@ -71,10 +66,7 @@ async fn a_session_starts_all_the_same() {
     let dir = tempfile::tempdir().unwrap();
     let cache = ShellCache::new(options());
     for _ in 0..2 {
-        let spec = RunSpec {
-            session: Some(SessionName("a".into())),
-            ..noisy("echo ran; echo err >&2", dir.path())
-        };
+        let spec = noisy("echo ran; echo err >&2", dir.path()).session(SessionName("a".into()));
         let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
         assert_eq!((&*ran.out, &*ran.err), ("ran\n", "err\n"));
         assert!(ran.outcome.notices.is_empty(), "{:?}", ran.outcome.notices);
@@ -106,10 +98,10 @@ async fn a_job_begins_with_what_its_shell_printed() {
 /// What bash itself warns of, at an instant that nobody chooses.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_warning_of_bash_is_what_bash_prints() {
-    let spec = RunSpec {
-        streams: Streams::Merged,
-        timeout: Some(Duration::from_secs(20)),
-        env: Environment {
+    let spec = spec("echo ran $SHLVL")
+        .streams(Streams::Merged)
+        .timeout(Duration::from_secs(20))
+        .env(Environment {
             base: Arc::new(
                 environment()
                     .into_iter()
@@ -117,9 +109,7 @@ async fn a_warning_of_bash_is_what_bash_prints() {
                     .collect(),
             ),
             ..Environment::default()
-        },
-        ..spec("echo ran $SHLVL")
-    };
+        });
     let mut bash = command("/bin/bash");
     let bash = bash.arg0("bash").env("SHLVL", "999");
     let bash = bash.args(["-c", "echo ran $SHLVL"]).output();

@@ -4,7 +4,7 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, RunSpec, SessionName};
+use agent_bash_core::{Cancel, Ending, SessionName};
 use agent_bash_exec::ShellCache;
 use std::time::Duration;
 use support::{options, run_with, spec};
@@ -19,11 +19,9 @@ async fn who_ended_in_time_has_ended_in_time() {
         let cache = ShellCache::new(options());
         // The output makes a task of its own watch the time.
         for script in ["echo ok; sleep 0.4; (exit 4)", "sleep 0.4; exit 4"] {
-            let spec = RunSpec {
-                session: session.clone(),
-                timeout: Some(Duration::from_secs(1)),
-                ..spec(script)
-            };
+            let spec = spec(script)
+                .session(session.clone())
+                .timeout(Duration::from_secs(1));
             let stop = async {
                 tokio::time::sleep(Duration::from_millis(200)).await;
                 std::thread::sleep(STOPPED);
@@ -40,11 +38,9 @@ async fn who_ended_in_time_has_ended_in_time() {
 #[tokio::test]
 async fn who_goes_on_is_ended() {
     for session in [None, Some(SessionName("a".into()))] {
-        let spec = RunSpec {
-            session,
-            timeout: Some(Duration::from_millis(500)),
-            ..spec("echo ok; sleep 1000")
-        };
+        let spec = spec("echo ok; sleep 1000")
+            .session(session)
+            .timeout(Duration::from_millis(500));
         let ran = run_with(&ShellCache::new(options()), &spec, &Cancel::new()).await;
         let ending = ran.unwrap().outcome.ending;
         assert!(matches!(ending, Ending::TimedOut { .. }), "{ending:?}");

@@ -6,7 +6,7 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, RunSpec, SessionName};
+use agent_bash_core::{Cancel, Ending, SessionName};
 use nix::sys::ptrace;
 use nix::unistd::Pid;
 use std::path::Path;
@@ -31,10 +31,7 @@ async fn pid_in(file: &Path) -> i32 {
 #[tokio::test(flavor = "multi_thread")]
 async fn who_withstands_sigkill_is_named() {
     let own = spec("");
-    let in_session = RunSpec {
-        session: Some(SessionName("a".into())),
-        ..own.clone()
-    };
+    let in_session = own.clone().session(SessionName("a".into()));
     for (way, is_held) in [
         (&own, true),
         (&in_session, true),
@@ -44,15 +41,14 @@ async fn who_withstands_sigkill_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let (file, gate) = (directory.path().join("pid"), directory.path().join("gate"));
         let cancel = Cancel::new();
-        let spec = RunSpec {
-            script: format!(
+        let spec = way
+            .clone()
+            .script(format!(
                 "sleep 1000 & echo $! >{}; : >{}; wait",
                 file.display(),
                 gate.display()
-            ),
-            grace: Duration::from_millis(200),
-            ..way.clone()
-        };
+            ))
+            .grace(Duration::from_millis(200));
         let cache = support::cache();
         let (held, is_there) = channel();
         let (release, done) = channel::<()>();

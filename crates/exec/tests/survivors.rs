@@ -6,7 +6,7 @@
 mod support;
 
 use agent_bash_core::{
-    Cancel, Clock, Ending, Executor, Flow, NoticeKind, OutputConsumer, RunSpec, StreamId, Streams,
+    Cancel, Clock, Ending, Executor, Flow, NoticeKind, OutputConsumer, StreamId, Streams,
     SurvivorPolicy, Timestamp,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
@@ -69,10 +69,8 @@ async fn survivors_are_named_and_live_on_until_they_end_themselves() {
     for (script, commands, holds_output) in NAMED {
         let census = Census::new();
         let dir = tempfile::tempdir().unwrap();
-        let spec = RunSpec {
-            cwd: dir.path().to_path_buf(),
-            ..marked(&script.replace("UNTIL", UNTIL_SLEEP), &census)
-        };
+        let spec =
+            marked(&script.replace("UNTIL", UNTIL_SLEEP), &census).cwd(dir.path().to_path_buf());
         let cache = cache();
         let cancel = Cancel::new();
         let call = tokio::time::timeout(SOON, run_with(&cache, &spec, &cancel));
@@ -178,11 +176,9 @@ async fn hand_over(streams: Streams) {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     let length = |name: &str| fs::metadata(path(name)).unwrap().len();
-    let spec = RunSpec {
-        cwd: dir.path().to_path_buf(),
-        streams,
-        ..marked(WRITER, &census)
-    };
+    let spec = marked(WRITER, &census)
+        .cwd(dir.path().to_path_buf())
+        .streams(streams);
     let cache = ShellCache::new(ShellCacheOptions {
         survivor_quota: u64::MAX,
         ..options()
@@ -241,10 +237,7 @@ const LATE_WRITER: &str = "(until [[ -e go ]]; do sleep 0.01; done; for i in {1.
 async fn late_output(hands_out: bool, survivor_quota: u64) -> String {
     let census = Census::new();
     let dir = tempfile::tempdir().unwrap();
-    let spec = RunSpec {
-        cwd: dir.path().to_path_buf(),
-        ..marked(LATE_WRITER, &census)
-    };
+    let spec = marked(LATE_WRITER, &census).cwd(dir.path().to_path_buf());
     let cache = ShellCache::new(ShellCacheOptions {
         survivor_quota,
         ..options()
@@ -300,10 +293,7 @@ async fn survivors_are_ended_where_that_is_the_policy() {
         "(setsid sleep 300 <&- >&- 2>&- &); echo hi",
     ] {
         let census = Census::new();
-        let spec = RunSpec {
-            survivors: SurvivorPolicy::Kill,
-            ..marked(script, &census)
-        };
+        let spec = marked(script, &census).survivors(SurvivorPolicy::Kill);
         let ran = run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
         assert_eq!(census.commands(), [], "{script}");
         assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
@@ -325,10 +315,7 @@ async fn survivors_are_waited_for_where_that_is_the_policy() {
         "(sleep 0.8; echo late) & sleep 0.2 > /dev/null 2>&1 & echo hi",
     ] {
         let census = Census::new();
-        let spec = RunSpec {
-            survivors: SurvivorPolicy::Wait,
-            ..marked(script, &census)
-        };
+        let spec = marked(script, &census).survivors(SurvivorPolicy::Wait);
         let ran = run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
         assert_eq!(census.commands(), [], "{script}");
         assert_eq!(
@@ -350,11 +337,9 @@ async fn the_wait_for_survivors_ends_with_the_call() {
             clock: clock.clone(),
             ..options()
         });
-        let spec = RunSpec {
-            survivors: SurvivorPolicy::Wait,
-            timeout: Some(LIMIT),
-            ..marked("sleep 1000 & echo hi", &census)
-        };
+        let spec = marked("sleep 1000 & echo hi", &census)
+            .survivors(SurvivorPolicy::Wait)
+            .timeout(LIMIT);
         let call = tokio::spawn({
             let cancel = cancel.clone();
             async move { run_with(&cache, &spec, &cancel).await }

@@ -55,11 +55,9 @@ impl Leftovers {
             self.find().into_iter().map(|process| process.pid).collect()
         };
         let pipes: Vec<u64> = self.pipe.into_iter().collect();
-        let named = pids.into_iter().map(|pid| Survivor {
-            pid: pid.unsigned_abs(),
-            command: command_line(&proc_fs::arguments(pid), b""),
-            holds_output: proc_fs::writes_to(pid, &pipes),
-            job: None,
+        let named = pids.into_iter().map(|pid| {
+            let command = command_line(&proc_fs::arguments(pid), b"");
+            Survivor::new(pid.unsigned_abs(), command, proc_fs::writes_to(pid, &pipes))
         });
         named.collect()
     }

@@ -1,8 +1,8 @@
 //! A program with an overlay: runs a command on a terminal of its own and shows it in a box.
 //! `cargo run -p agent-bash-pty --example overlay -- 'vim notes.txt'`
 
-use agent_bash_core::{Cancel, Clock, Flow, Limits, OutputConsumer, RunSpec, ShellChoice};
-use agent_bash_core::{StdinSource, StreamId, Streams, SurvivorPolicy};
+use agent_bash_core::{Cancel, Clock, Flow, OutputConsumer, RunSpec, ShellChoice};
+use agent_bash_core::{StreamId, SurvivorPolicy};
 use agent_bash_process::environment::{Attendance, BaseEnvironment, EnvironmentPolicy};
 use agent_bash_process::{SystemClock, resolve_shell, supervisor};
 use agent_bash_pty::{PtyExecutor, PtyOptions, PtySize};
@@ -30,22 +30,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..EnvironmentPolicy::default()
     };
     let env = BaseEnvironment::build(std::env::vars_os(), &policy);
-    let spec = RunSpec {
-        script: command.clone(),
-        shell: resolve_shell(None, ShellChoice::Bash, &env.variables)?,
-        cwd: PathBuf::from("/"),
-        env: env.for_call(&std::collections::BTreeMap::new()),
-        streams: Streams::Merged,
-        stdin: StdinSource::Null,
-        timeout: None,
-        grace: Duration::from_secs(2),
-        survivors: SurvivorPolicy::Kill,
-        session: None,
-        report_stages: false,
-        enter_cwd: true,
-        snapshot: false,
-        limits: Limits::default(),
-    };
+    let spec = RunSpec::new(command.clone(), PathBuf::from("/"))
+        .shell(resolve_shell(None, ShellChoice::Bash, &env.variables)?)
+        .env(env.for_call(&std::collections::BTreeMap::new()))
+        .survivors(SurvivorPolicy::Kill);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;

@@ -188,29 +188,17 @@ impl PtyRun {
     ) -> (Outcome, bool) {
         let ending = self.ending(&end, reason);
         let Left { survivors, empty } = self.clear_up(&end, reason, &ending, out).await;
-        let mut notices = Vec::new();
+        let mut outcome = Outcome::new(ending, self.started_at, duration);
+        outcome.closed_early = end.closed_early;
+        outcome.shell_signal = end.shell.and_then(ShellEnd::signal);
         if let Some(waited_for) = end.waited_for {
-            notices.push(Notice::from(NoticeKind::WaitingForInput {
-                state: waited_for.as_str().to_owned(),
-            }));
+            outcome
+                .notices
+                .push(Notice::from(NoticeKind::WaitingForInput {
+                    state: waited_for.as_str().to_owned(),
+                }));
         }
-        if !survivors.is_empty() {
-            notices.push(Notice::from(NoticeKind::Survivors {
-                survivors: survivors.clone(),
-            }));
-        }
-        let outcome = Outcome {
-            ending,
-            started_at: self.started_at,
-            duration,
-            stages: None,
-            initial_cwd: None,
-            final_cwd: None,
-            survivors,
-            closed_early: end.closed_early,
-            shell_signal: end.shell.and_then(ShellEnd::signal),
-            notices,
-        };
+        outcome.name_survivors(survivors);
         (outcome, empty)
     }
 

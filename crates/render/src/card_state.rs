@@ -31,7 +31,8 @@ impl CardState {
             Status::MovedToBackground { .. } => "in the background".to_owned(),
             Status::Blocked { .. } => "blocked".to_owned(),
             Status::NotStarted { .. } => "not started".to_owned(),
-            Status::Lost { .. } => "outcome unknown".to_owned(),
+            // Lost, and whatever a later version adds.
+            _ => "outcome unknown".to_owned(),
         }
     }
 

@@ -54,7 +54,8 @@ pub(crate) fn mark(state: &CardState, elapsed: Duration, theme: &Theme) -> (&'st
         Status::MovedToBackground { .. } => ("↗", theme.accent),
         Status::Blocked { .. } => ("⊘", theme.warning),
         Status::NotStarted { .. } => ("!", theme.error),
-        Status::Lost { .. } => ("‽", theme.error),
+        // Lost, and whatever a later version adds.
+        _ => ("‽", theme.error),
     }
 }
 

@@ -144,15 +144,11 @@ impl Sidecar {
     /// The reference that a result carries. `None` while the artifact is being written.
     pub(crate) fn reference(&self, dir: &PrivateDir) -> Option<ArtifactRef> {
         let done = self.done.as_ref()?;
-        Some(ArtifactRef {
-            id: self.id,
-            uri: self.id.uri(),
-            path: dir.path().join(&self.file).to_string_lossy().into_owned(),
-            stream: self.stream,
-            bytes: done.bytes,
-            lines: done.lines,
-            complete: done.complete,
-        })
+        let path = dir.path().join(&self.file);
+        let mut artifact = ArtifactRef::new(self.id, path.to_string_lossy(), self.stream);
+        (artifact.bytes, artifact.lines) = (done.bytes, done.lines);
+        artifact.complete = done.complete;
+        Some(artifact)
     }
 }
 

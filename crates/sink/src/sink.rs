@@ -148,16 +148,14 @@ impl OutputSink {
 }
 
 fn binary(text: &Text, policy: Truncation, raw: u64) -> (Shown, OutputSummary) {
-    let summary = OutputSummary {
-        total_bytes: raw,
-        total_lines: text.total_lines,
-        dropped_bytes: raw,
-        dropped_lines: text.total_lines,
-        truncated: true,
-        direction: policy.direction(),
-        binary: true,
-        ..OutputSummary::default()
-    };
+    let mut summary = OutputSummary::default();
+    summary.total_bytes = raw;
+    summary.total_lines = text.total_lines;
+    summary.dropped_bytes = raw;
+    summary.dropped_lines = text.total_lines;
+    summary.truncated = true;
+    summary.direction = policy.direction();
+    summary.binary = true;
     (Shown::Binary, summary)
 }
 
@@ -171,22 +169,20 @@ fn summarise(text: &Text, cut: Cut, raw: u64) -> (Shown, OutputSummary) {
         }
     }
     let shown_lines = ranges.iter().map(|[first, last]| last - first + 1).sum();
-    let summary = OutputSummary {
-        total_bytes: raw,
-        total_lines: text.total_lines,
-        shown_bytes: cut
-            .shown
-            .pieces()
-            .map(|piece| piece.text.len() as u64)
-            .sum(),
-        shown_lines,
-        shown_ranges: ranges,
-        dropped_bytes: cut.dropped_bytes,
-        dropped_lines: text.total_lines.saturating_sub(shown_lines),
-        truncated: cut.truncated_by.is_some(),
-        truncated_by: cut.truncated_by,
-        direction: cut.direction,
-        binary: false,
-    };
+    let mut summary = OutputSummary::default();
+    summary.total_bytes = raw;
+    summary.total_lines = text.total_lines;
+    summary.shown_bytes = cut
+        .shown
+        .pieces()
+        .map(|piece| piece.text.len() as u64)
+        .sum();
+    summary.shown_lines = shown_lines;
+    summary.shown_ranges = ranges;
+    summary.dropped_bytes = cut.dropped_bytes;
+    summary.dropped_lines = text.total_lines.saturating_sub(shown_lines);
+    summary.truncated = cut.truncated_by.is_some();
+    summary.truncated_by = cut.truncated_by;
+    summary.direction = cut.direction;
     (cut.shown, summary)
 }

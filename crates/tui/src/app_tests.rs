@@ -29,21 +29,7 @@ fn ended(app: &mut App, entry: EntryId) {
 }
 
 fn succeeded() -> ToolResult {
-    ToolResult {
-        status: Status::Exited { code: 0 },
-        is_error: false,
-        text: String::new(),
-        output: agent_bash::core::OutputSummary::default(),
-        duration_ms: 1.0,
-        cwd: "/".to_owned(),
-        stages: Vec::new(),
-        survivors: Vec::new(),
-        notices: Vec::new(),
-        artifacts: Vec::new(),
-        suggested_tool: None,
-        rule: None,
-        started_at: Timestamp(0),
-    }
+    ToolResult::new(Status::Exited { code: 0 }, "", Timestamp(0))
 }
 
 #[test]

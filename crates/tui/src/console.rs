@@ -1,7 +1,7 @@
 //! A command on its own terminal while its overlay is up: keys go to the command, and its end is shown for a
 //! moment.
 
-use agent_bash::core::{Ending, Screen, Status};
+use agent_bash::core::{Screen, Status};
 use agent_bash::pty::{PtyEnd, PtySession, PtySize, WaitingFor};
 use agent_bash_render::{Overlay, OverlayAction, OverlayKeys, OverlayState, Theme};
 use crossterm::event::{Event, KeyEventKind};
@@ -155,20 +155,8 @@ pub(crate) fn size_in(area: Rect) -> PtySize {
 }
 
 fn status(end: &PtyEnd) -> Status {
-    let outcome = match &end.result {
-        Ok(outcome) => outcome,
-        Err(error) => {
-            let reason = error.reason.clone();
-            return Status::NotStarted { reason };
-        }
-    };
-    match outcome.ending.clone() {
-        Ending::Exited { code } => Status::Exited { code },
-        Ending::Signaled { signal, number } => Status::Signaled { signal, number },
-        Ending::TimedOut { after } => Status::TimedOut {
-            after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
-        },
-        Ending::Cancelled => Status::Cancelled,
-        Ending::Lost { reason } => Status::Lost { reason },
+    match &end.result {
+        Ok(outcome) => Status::from(&outcome.ending),
+        Err(error) => Status::from(error),
     }
 }

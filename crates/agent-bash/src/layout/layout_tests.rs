@@ -44,15 +44,12 @@ fn split(stdout: &str, stderr: &str) -> Vec<SinkReport> {
 }
 
 fn artifact(id: u64, stream: StreamId, complete: bool) -> ArtifactRef {
-    ArtifactRef {
-        id: ArtifactId(id),
-        uri: ArtifactId(id).uri(),
-        path: format!("/tmp/agent-bash-s/bash-17-{id}.txt"),
-        stream,
-        bytes: if complete { 200_000 } else { 100 << 20 },
-        lines: 8432,
-        complete,
-    }
+    let path = format!("/tmp/agent-bash-s/bash-17-{id}.txt");
+    let mut artifact = ArtifactRef::new(ArtifactId(id), path, stream);
+    artifact.bytes = if complete { 200_000 } else { 100 << 20 };
+    artifact.lines = 8432;
+    artifact.complete = complete;
+    artifact
 }
 
 fn cut(
@@ -67,16 +64,13 @@ fn cut(
         Truncation::Head { .. } => Shown::Head(head),
         Truncation::Middle { .. } | Truncation::HeadTail { .. } => Shown::Ends { head, tail },
     };
+    let mut summary = OutputSummary::default();
+    (summary.total_bytes, summary.total_lines) = (1_572_864, 8432);
+    summary.shown_ranges = shown.pieces().filter_map(|piece| piece.lines).collect();
+    (summary.truncated, summary.truncated_by) = (true, Some(by));
     SinkReport {
         stream,
-        summary: OutputSummary {
-            total_bytes: 1_572_864,
-            total_lines: 8432,
-            shown_ranges: shown.pieces().filter_map(|piece| piece.lines).collect(),
-            truncated: true,
-            truncated_by: Some(by),
-            ..OutputSummary::default()
-        },
+        summary,
         shown,
         artifact: artifact_id.map(|id| artifact(id, stream, true)),
         artifact_failed: None,
@@ -277,12 +271,7 @@ fn every_way_of_being_cut() {
 
 #[test]
 fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_them_in_the_data() {
-    let survivor = Survivor {
-        pid: 12,
-        command: "sleep 300".into(),
-        holds_output: true,
-        job: None,
-    };
+    let survivor = Survivor::new(12, "sleep 300", true);
     let notices: Vec<Notice> = [
         NoticeKind::Survivors {
             survivors: vec![survivor],
@@ -298,7 +287,7 @@ fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_
         NoticeKind::FailedStage {
             stage: 1,
             code: 2,
-            stages: vec![Stage { code: 2 }, Stage { code: 0 }],
+            stages: vec![Stage::from(2), Stage::from(0)],
         },
     ]
     .map(Notice::from)

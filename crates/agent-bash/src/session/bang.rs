@@ -144,11 +144,8 @@ fn message(
     excluded_from_context: bool,
 ) -> BangMessage {
     let (status, duration) = match &outcome {
-        Ok(outcome) => (shape::observed(&outcome.ending), outcome.duration),
-        Err(NotStarted { reason }) => {
-            let reason = reason.clone();
-            (Status::NotStarted { reason }, Duration::ZERO)
-        }
+        Ok(outcome) => (Status::from(&outcome.ending), outcome.duration),
+        Err(error) => (Status::from(error), Duration::ZERO),
     };
     let report = output.finish(&ArtifactEnd {
         status: status.clone(),

@@ -55,7 +55,7 @@ mod tests {
             .iter()
             .map(|command| command.split(' ').map(str::to_owned).collect())
             .collect();
-        let stages: Vec<Stage> = codes.iter().map(|code| Stage { code: *code }).collect();
+        let stages: Vec<Stage> = codes.iter().map(|code| Stage::from(*code)).collect();
         match failed_stage(&commands, &stages, &Status::Exited { code: exit })?.kind {
             NoticeKind::FailedStage { stage, .. } => Some(stage),
             _ => None,

@@ -31,23 +31,20 @@ pub(crate) fn spec(
         None if decisions.subshell => format!("({}\n)", request.command),
         None => request.command.clone(),
     };
-    Ok(RunSpec {
-        script,
-        shell: tool.shell.clone()?,
-        cwd: call.cwd.clone(),
-        env,
-        streams: decisions.streams,
-        stdin: decisions.stdin,
-        timeout: decisions.limit,
-        grace: tool.profile.grace,
-        survivors: tool.profile.survivors,
-        session: request.session.clone(),
-        report_stages: decisions.report_stages,
-        enter_cwd: request.cwd.is_some(),
+    Ok(RunSpec::new(script, call.cwd.clone())
+        .shell(tool.shell.clone()?)
+        .env(env)
+        .streams(decisions.streams)
+        .stdin(decisions.stdin)
+        .timeout(decisions.limit)
+        .grace(tool.profile.grace)
+        .survivors(tool.profile.survivors)
+        .session(request.session.clone())
+        .report_stages(decisions.report_stages)
+        .enter_cwd(request.cwd.is_some())
         // In safe mode a function or an alias must not stand in for an allowed command.
-        snapshot: decisions.hardened.is_none(),
-        limits: tool.limits,
-    })
+        .snapshot(decisions.hardened.is_none())
+        .limits(tool.limits))
 }
 
 /// Runs the script to its end. Where the executor or somebody who watches panics, what was printed by then is kept, and nobody

@@ -8,10 +8,9 @@ use crate::stage::benign;
 use crate::stage::last_pipeline::failed_stage;
 use crate::stage::limits;
 use crate::stage::safety::context;
-use crate::stage::timeout::millis;
 use crate::wiring::Wiring;
 use agent_bash_core::{
-    ArtifactEnd, Ending, Notice, NoticeKind, Outcome, OutputSummary, Status, ToolResult, Window,
+    ArtifactEnd, Ending, Notice, NoticeKind, Outcome, Status, ToolResult, Window,
 };
 use agent_bash_exec::Job;
 use agent_bash_sink::{CallReport, SinkReport};
@@ -39,18 +38,16 @@ pub(crate) fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) 
 
 fn refused(tool: &Wiring, call: Call, refusal: &Refusal) -> ToolResult {
     let status = refusal.status();
-    let (rule, suggested_tool) = match &status {
-        Status::Blocked {
-            rule,
-            suggested_tool,
-        } => (Some(rule.clone()), suggested_tool.clone()),
-        _ => (None, None),
-    };
-    ToolResult {
+    let mut result = without_output(tool, call, End::Refused(refusal), status);
+    if let Status::Blocked {
         rule,
         suggested_tool,
-        ..without_output(tool, call, End::Refused(refusal), status.clone())
+    } = &result.status
+    {
+        result.rule = Some(rule.clone());
+        result.suggested_tool.clone_from(suggested_tool);
     }
+    result
 }
 
 fn lost(tool: &Wiring, call: Call, panicked: &Panicked) -> ToolResult {
@@ -86,10 +83,9 @@ fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
         pgid: job.pgid,
         output,
     };
-    ToolResult {
-        started_at: job.started_at,
-        ..without_output(tool, call, End::Ran(&status), status.clone())
-    }
+    let mut result = without_output(tool, call, End::Ran(&status), status.clone());
+    result.started_at = job.started_at;
+    result
 }
 
 /// The result of a call of which nothing was printed yet, and nothing will be here.
@@ -103,32 +99,17 @@ fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> To
         limits: tool.profile.output,
     };
     let text = layout::write(tool.profile.layout, &facts);
-    ToolResult {
-        notices: call.notices,
-        ..bare(tool, &call.cwd, text, status)
-    }
+    let mut result = bare(tool, &call.cwd, text, status);
+    result.notices = call.notices;
+    result
 }
 
 /// A result without anything but its text and its status.
 fn bare(tool: &Wiring, cwd: &Path, text: String, status: Status) -> ToolResult {
-    ToolResult {
-        text,
-        is_error: status.is_error(),
-        status,
-        output: OutputSummary {
-            direction: tool.profile.output.truncation.direction(),
-            ..OutputSummary::default()
-        },
-        duration_ms: 0.0,
-        cwd: shown(cwd),
-        stages: Vec::new(),
-        survivors: Vec::new(),
-        notices: Vec::new(),
-        artifacts: Vec::new(),
-        suggested_tool: None,
-        rule: None,
-        started_at: tool.clock.wall(),
-    }
+    let mut result = ToolResult::new(status, text, tool.clock.wall());
+    result.output.direction = tool.profile.output.truncation.direction();
+    result.cwd = shown(cwd);
+    result
 }
 
 fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
@@ -165,25 +146,19 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
         notices: &notices,
         limits,
     };
-    let result = ToolResult {
-        text: layout::write(tool.profile.layout, &facts),
-        is_error: status.is_error(),
-        status,
-        output: summary,
-        duration_ms: to_millis(outcome.duration),
-        cwd: shown(outcome.initial_cwd.as_deref().unwrap_or(&call.cwd)),
-        // Of a single command the status says it all.
-        stages: outcome
-            .stages
-            .filter(|stages| stages.len() > 1)
-            .unwrap_or_default(),
-        survivors: outcome.survivors,
-        notices,
-        artifacts,
-        suggested_tool: None,
-        rule: None,
-        started_at: outcome.started_at,
-    };
+    let text = layout::write(tool.profile.layout, &facts);
+    let mut result = ToolResult::new(status, text, outcome.started_at);
+    result.output = summary;
+    result.duration_ms = to_millis(outcome.duration);
+    result.cwd = shown(outcome.initial_cwd.as_deref().unwrap_or(&call.cwd));
+    // Of a single command the status says it all.
+    result.stages = outcome
+        .stages
+        .filter(|stages| stages.len() > 1)
+        .unwrap_or_default();
+    result.survivors = outcome.survivors;
+    result.notices = notices;
+    result.artifacts = artifacts;
     Account {
         result,
         printed,
@@ -256,25 +231,7 @@ fn status_of(tool: &Wiring, call: &Call, outcome: &Outcome, lifted_from: Option<
     {
         return Status::Exited { code: 0 };
     }
-    observed(&outcome.ending)
-}
-
-/// An ending as a status.
-pub(crate) fn observed(ending: &Ending) -> Status {
-    match ending {
-        Ending::Exited { code } => Status::Exited { code: *code },
-        Ending::Signaled { signal, number } => Status::Signaled {
-            signal: signal.clone(),
-            number: *number,
-        },
-        Ending::TimedOut { after } => Status::TimedOut {
-            after_ms: millis(*after),
-        },
-        Ending::Cancelled => Status::Cancelled,
-        Ending::Lost { reason } => Status::Lost {
-            reason: reason.clone(),
-        },
-    }
+    Status::from(&outcome.ending)
 }
 
 /// Milliseconds to the microsecond.

@@ -17,7 +17,7 @@ mod scripted;
 mod terminal;
 
 use agent_bash::core::{
-    Cancel, Ending, Flow, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, Stage, Status,
+    Cancel, Ending, Flow, NotStarted, Notice, NoticeKind, OutputConsumer, Stage, Status,
     StdinSource, StreamId, Streams, Survivor, TruncatedBy,
 };
 use agent_bash::sink::{CarriageReturn, LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
@@ -224,10 +224,9 @@ async fn a_producer_that_met_the_pipe_that_head_closed_has_succeeded() {
             },
         ),
     ] {
-        let ended = Outcome {
-            closed_early,
-            ..outcome(ending)
-        };
+        let mut ended = outcome(ending);
+        ended.closed_early = closed_early;
+
         let chunks = vec![(StreamId::Stdout, b"y\n".repeat(9))];
         let executor = Scripted::new(chunks, Ok(ended));
         let result = tool(&profiles::STANDARD, &executor)
@@ -243,22 +242,16 @@ async fn a_producer_that_met_the_pipe_that_head_closed_has_succeeded() {
 
 #[tokio::test]
 async fn what_the_executor_noticed_is_in_the_result() {
-    let survivor = Survivor {
-        pid: 12,
-        command: "sleep 300".into(),
-        holds_output: true,
-        job: None,
-    };
+    let survivor = Survivor::new(12, "sleep 300", true);
     let named = NoticeKind::Survivors {
         survivors: vec![survivor.clone()],
     };
     for notices in [vec![], vec![Notice::from(named)]] {
-        let ended = Outcome {
-            survivors: vec![survivor.clone()],
-            stages: Some(vec![Stage { code: 1 }, Stage { code: 0 }]),
-            notices,
-            ..outcome(Ending::Exited { code: 0 })
-        };
+        let mut ended = outcome(Ending::Exited { code: 0 });
+        ended.survivors = vec![survivor.clone()];
+        ended.stages = Some(vec![Stage::from(1), Stage::from(0)]);
+        ended.notices = notices;
+
         let executor = Scripted::new(vec![], Ok(ended));
         let result = tool(&profiles::STANDARD, &executor)
             .execute(json!("x"), &Cancel::new())
@@ -271,10 +264,9 @@ async fn what_the_executor_noticed_is_in_the_result() {
         );
         assert_eq!(result.stages.len(), 2);
     }
-    let one = Outcome {
-        stages: Some(vec![Stage { code: 0 }]),
-        ..outcome(Ending::Exited { code: 0 })
-    };
+    let mut one = outcome(Ending::Exited { code: 0 });
+    one.stages = Some(vec![Stage::from(0)]);
+
     let executor = Scripted::new(vec![], Ok(one));
     let result = tool(&profiles::STANDARD, &executor)
         .execute(json!("x"), &Cancel::new())
@@ -285,10 +277,9 @@ async fn what_the_executor_noticed_is_in_the_result() {
 /// A persistent shell is where it is, whatever became of the directory of the tool.
 #[tokio::test]
 async fn a_call_of_a_session_is_where_its_shell_is() {
-    let ended = Outcome {
-        initial_cwd: Some("/elsewhere".into()),
-        ..outcome(Ending::Exited { code: 0 })
-    };
+    let mut ended = outcome(Ending::Exited { code: 0 });
+    ended.initial_cwd = Some("/elsewhere".into());
+
     let executor = Scripted::new(vec![], Ok(ended));
     let dir = tempfile::tempdir().unwrap();
     let gone = dir.path().join("gone");

@@ -115,15 +115,8 @@ impl ArtifactWriter for MemoryFile {
 
     fn finish(self: Box<Self>, _: &ArtifactEnd) -> Result<ArtifactRef, ArtifactError> {
         let id = ArtifactId(self.id);
-        let artifact = ArtifactRef {
-            id,
-            uri: id.uri(),
-            path: format!("/memory/{id}"),
-            stream: self.stream,
-            bytes: self.bytes.len() as u64,
-            lines: 0,
-            complete: true,
-        };
+        let mut artifact = ArtifactRef::new(id, format!("/memory/{id}"), self.stream);
+        artifact.bytes = self.bytes.len() as u64;
         self.files.lock().unwrap().push(self.bytes);
         Ok(artifact)
     }

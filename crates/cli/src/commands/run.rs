@@ -166,7 +166,7 @@ fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {
     output::print(&result.text)
 }
 
-/// The outcome, for a user who has already seen the output.
+/// The outcome, for a user who has already seen the output; `None` if it is plain success or nothing was started.
 fn ending(status: &Status) -> Option<String> {
     match status {
         Status::Exited { code } if *code != 0 => Some(format!("exited with code {code}")),
@@ -180,6 +180,6 @@ fn ending(status: &Status) -> Option<String> {
         Status::MovedToBackground {
             job, pid, output, ..
         } => Some(format!("job {job} (pid {pid}), output: {output}")),
-        Status::Exited { .. } | Status::Blocked { .. } | Status::NotStarted { .. } => None,
+        _ => None,
     }
 }

@@ -4,8 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
 
 use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, Shell, StdinSource,
-    StreamId, Streams, SurvivorPolicy,
+    Cancel, Environment, Executor, Flow, OutputConsumer, RunSpec, Shell, StreamId,
 };
 use agent_bash_exec::ShellCache;
 use std::collections::BTreeMap;
@@ -51,29 +50,15 @@ pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
 
 /// A script in a shell of its own.
 pub(crate) fn spec(script: &str) -> RunSpec {
-    RunSpec {
-        script: script.to_owned(),
-        shell: Shell {
-            path: "/bin/bash".into(),
-            is_bash: true,
-            args: Vec::new(),
-        },
-        cwd: "/tmp".into(),
-        env: Environment {
+    RunSpec::new(script, "/tmp")
+        .shell(Shell::bash("/bin/bash"))
+        .env(Environment {
             base: Arc::new(environment()),
             changes: BTreeMap::new(),
-        },
-        streams: Streams::Merged,
-        stdin: StdinSource::Null,
-        timeout: Some(Duration::from_secs(60)),
-        grace: Duration::from_secs(2),
-        survivors: SurvivorPolicy::Adopt,
-        session: None,
-        limits: Limits::default(),
-        report_stages: false,
-        enter_cwd: false,
-        snapshot: true,
-    }
+        })
+        .timeout(Duration::from_secs(60))
+        .enter_cwd(false)
+        .snapshot(true)
 }
 
 /// The one in the middle.

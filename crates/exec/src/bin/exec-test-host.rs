@@ -2,8 +2,7 @@
 //! script did. It handles no signal, so that a test can see what becomes of a command whose host is ended by one.
 
 use agent_bash_core::{
-    Cancel, Ending, Environment, Executor, Flow, Limits, OutputConsumer, RunSpec, Shell,
-    StdinSource, StreamId, Streams, SurvivorPolicy,
+    Cancel, Ending, Environment, Executor, Flow, OutputConsumer, RunSpec, Shell, StreamId, Streams,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
@@ -47,29 +46,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         Some("fallback") => Supervisor::fallback(),
         _ => Supervisor::this_program(&token),
     };
-    let spec = RunSpec {
-        script,
-        shell: Shell {
-            path: "/bin/bash".into(),
-            is_bash: true,
-            args: Vec::new(),
-        },
-        cwd: "/".into(),
-        env: Environment {
+    let spec = RunSpec::new(script, "/")
+        .shell(Shell::bash("/bin/bash"))
+        .env(Environment {
             base: Arc::new(std::env::vars_os().collect()),
             changes: BTreeMap::new(),
-        },
-        streams: Streams::Split,
-        stdin: StdinSource::Null,
-        timeout: None,
-        grace: Duration::from_millis(300),
-        survivors: SurvivorPolicy::Adopt,
-        session: None,
-        limits: Limits::default(),
-        report_stages: false,
-        enter_cwd: false,
-        snapshot: false,
-    };
+        })
+        .streams(Streams::Split)
+        .grace(Duration::from_millis(300))
+        .enter_cwd(false);
     let cache = ShellCache::new(ShellCacheOptions::one_call(
         supervisor,
         Arc::new(SystemClock::new()),

@@ -1,9 +1,7 @@
 //! A second host for the tests of background jobs: it starts the same job so many times, says what became of each, and
 //! stays until its stdin ends or somebody kills it.
 
-use agent_bash_core::{
-    Cancel, Environment, Limits, RunSpec, Shell, StdinSource, Streams, SurvivorPolicy,
-};
+use agent_bash_core::{Cancel, Environment, RunSpec, Shell};
 use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Supervisor};
@@ -25,29 +23,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         jobs: Some(Arc::new(jobs)),
         ..ShellCacheOptions::one_call(Supervisor::this_program(&token), clock)
     });
-    let spec = RunSpec {
-        script: script.clone(),
-        shell: Shell {
-            path: "/bin/bash".into(),
-            is_bash: true,
-            args: Vec::new(),
-        },
-        cwd: "/".into(),
-        env: Environment {
+    let spec = RunSpec::new(script.clone(), "/")
+        .shell(Shell::bash("/bin/bash"))
+        .env(Environment {
             base: Arc::new(std::env::vars_os().collect()),
             changes: BTreeMap::new(),
-        },
-        streams: Streams::Merged,
-        stdin: StdinSource::Null,
-        timeout: None,
-        grace: Duration::from_millis(300),
-        survivors: SurvivorPolicy::Adopt,
-        session: None,
-        limits: Limits::default(),
-        report_stages: false,
-        enter_cwd: false,
-        snapshot: false,
-    };
+        })
+        .grace(Duration::from_millis(300))
+        .enter_cwd(false);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;

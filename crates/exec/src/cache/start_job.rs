@@ -36,13 +36,12 @@ impl ShellCache {
             let reason = "`stdin: pipe` is for jobs that bash runs";
             return Err(NotStarted::new(reason).into());
         }
-        let spec = RunSpec {
-            streams: Streams::Merged,
-            stdin: StdinSource::Null,
-            session: None,
-            report_stages: false,
-            ..spec.clone()
-        };
+        let spec = spec
+            .clone()
+            .streams(Streams::Merged)
+            .stdin(StdinSource::Null)
+            .session(None)
+            .report_stages(false);
         let given = self
             .inner
             .snapshots

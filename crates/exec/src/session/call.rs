@@ -10,8 +10,7 @@ use crate::record::may_have_tail;
 use crate::streams::{AFTER_STOP, OutputStreams, Progress, optional};
 use agent_bash_call::{Reason, Signals, TOO_OLD, Watchdog, fired, notice_of_fallback, too_old};
 use agent_bash_core::{
-    Cancel, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, StreamId,
-    Survivor, Timestamp,
+    Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId, Survivor, Timestamp,
 };
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd};
 use std::io;
@@ -421,26 +420,13 @@ impl<'a> SessionCall<'a> {
     }
 
     fn outcome(&self, ending: Ending, duration: Duration, survivors: Vec<Survivor>) -> Outcome {
-        let mut notices: Vec<Notice> = notice_of_fallback(&self.shell.supervised)
-            .into_iter()
-            .collect();
-        if !survivors.is_empty() {
-            notices.push(Notice::from(NoticeKind::Survivors {
-                survivors: survivors.clone(),
-            }));
-        }
-        Outcome {
-            ending,
-            started_at: self.started_at,
-            duration,
-            stages: None,
-            initial_cwd: self.stands_in.as_ref().map(Place::shown),
-            final_cwd: None,
-            survivors,
-            closed_early: self.streams.closed_early(),
-            shell_signal: None,
-            notices,
-        }
+        let mut outcome = Outcome::new(ending, self.started_at, duration);
+        outcome.initial_cwd = self.stands_in.as_ref().map(Place::shown);
+        outcome.closed_early = self.streams.closed_early();
+        let notice = notice_of_fallback(&self.shell.supervised);
+        outcome.notices.extend(notice);
+        outcome.name_survivors(survivors);
+        outcome
     }
 }
 

@@ -304,7 +304,7 @@ pub(super) fn read_report(said: &[u8]) -> Option<Report> {
         Some((code, stages)) => (*code, stages),
         None => (status(code)?, &[][..]),
     };
-    let stage = |code: &i32| Stage { code: *code };
+    let stage = |code: &i32| Stage::from(*code);
     Some(Report {
         run,
         code,
@@ -325,7 +325,7 @@ mod tests {
             (b"0\x001\x000\0/a\nb\0.\x000\0", 0, Some([1, 0])),
         ] {
             let report = read_report(whole).unwrap();
-            let stages = stages.map(|codes| codes.map(|code| Stage { code }).to_vec());
+            let stages = stages.map(|codes| codes.map(Stage::from).to_vec());
             assert_eq!((report.code, report.stages), (code, stages), "{whole:?}");
             assert_eq!((report.run, &*report.cwd), (Run::Yes, &b"/a\nb"[..]));
             for end in 0..whole.len() {

@@ -171,13 +171,11 @@ impl Player {
 
     /// Runs a script in a directory, and looks what it did.
     pub(crate) async fn play(&self, case: &Case, dir: &Path) -> Observed {
-        let spec = RunSpec {
-            cwd: dir.to_path_buf(),
-            streams: self.way.streams,
-            report_stages: self.way.report_stages && case.pipeline_last,
-            timeout: Some(2 * SOON),
-            ..spec(&case.script)
-        };
+        let spec = spec(&case.script)
+            .cwd(dir.to_path_buf())
+            .streams(self.way.streams)
+            .report_stages(self.way.report_stages && case.pipeline_last)
+            .timeout(2 * SOON);
         match self.way.shell {
             Shell::Cold => self.call(&spec).await,
             Shell::Warm | Shell::Snapshot => {
@@ -280,9 +278,5 @@ builtin declare -f; builtin alias; builtin shopt -p; builtin set +o; builtin tra
 builtin hash -r; builtin jobs; builtin echo "$0 $$ $#" /proc/$$/fd/*; builtin dirs -v; builtin complete; builtin enable -a"#;
 
 fn in_session(spec: RunSpec, name: &SessionName) -> RunSpec {
-    RunSpec {
-        session: Some(name.clone()),
-        enter_cwd: true,
-        ..spec
-    }
+    spec.session(name.clone()).enter_cwd(true)
 }

@@ -22,16 +22,13 @@ async fn call(world: &World, script: &str) -> (Outcome, PathBuf) {
 async fn in_session(world: &World, script: &str) -> (Outcome, PathBuf) {
     let session = Some(SessionName("a".into()));
     let spec = world.spec(script);
-    run(world, RunSpec { session, ..spec }).await
+    run(world, spec.session(session)).await
 }
 
 async fn run(world: &World, spec: RunSpec) -> (Outcome, PathBuf) {
     let path = world.dir.path().join("artifact");
-    let spec = RunSpec {
-        streams: Streams::Merged,
-        script: spec.script.replace("UNTIL", UNTIL_SLEEP),
-        ..spec
-    };
+    let script = spec.script.replace("UNTIL", UNTIL_SLEEP);
+    let spec = spec.streams(Streams::Merged).script(script);
     let file = OpenOptions::new()
         .create(true)
         .append(true)
@@ -219,11 +216,7 @@ async fn a_sessions_survivors_outlive_it() {
             let session = Some(SessionName("a".into()));
             let timeout = Some(Duration::from_millis(300));
             let spec = world.spec(last);
-            let spec = RunSpec {
-                session,
-                timeout,
-                ..spec
-            };
+            let spec = spec.session(session).timeout(timeout);
             let (ended, _) = run(&world, spec).await;
             assert_ne!(ended.ending, Ending::Exited { code: 0 }, "{last}");
             assert_eq!(ended.survivors, [], "{last}");

@@ -2,7 +2,6 @@
 
 use crate::support::soon;
 use crate::world::{World, all_of, signaled};
-use agent_bash_core::RunSpec;
 use agent_bash_exec::{JobState, JobStdin, OutputRange};
 use agent_bash_process::ProcessInfo;
 use agent_bash_process::supervisor::JobEnding;
@@ -74,10 +73,7 @@ async fn one_that_takes_too_long_is_ended_by_the_ladder() {
         ("setsid sleep 1000 & echo hi", "hi\n"),
     ] {
         let world = World::new();
-        let spec = RunSpec {
-            timeout: Some(Duration::from_millis(300)),
-            ..world.spec(script)
-        };
+        let spec = world.spec(script).timeout(Duration::from_millis(300));
         let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
         let ending = world.end(&job.id).await.ending;
         assert_eq!(ending, JobEnding::TimedOut { after_ms: 300 }, "{script}");
@@ -89,10 +85,7 @@ async fn one_that_takes_too_long_is_ended_by_the_ladder() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_that_ends_in_time_is_not() {
     let world = World::new();
-    let spec = RunSpec {
-        timeout: Some(Duration::from_secs(1000)),
-        ..world.spec("exit 0")
-    };
+    let spec = world.spec("exit 0").timeout(Duration::from_secs(1000));
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     let end = world.end(&job.id).await;
     assert_eq!(end.ending, JobEnding::Exited { code: 0 });

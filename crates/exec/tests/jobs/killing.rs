@@ -2,7 +2,7 @@
 
 use crate::support::{SOON, soon};
 use crate::world::{World, all_of, signaled};
-use agent_bash_core::{Cancel, JobId, RunSpec};
+use agent_bash_core::{Cancel, JobId};
 use agent_bash_exec::{Job, JobError, JobState, JobStdin, Waited};
 use agent_bash_process::ProcessInfo;
 use agent_bash_process::supervisor::JobEnding;
@@ -89,11 +89,10 @@ async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
     for (of_limit, of_kill) in [(LONG, SHORT), (SHORT, LONG)] {
         let world = World::new();
         let is_first = of_limit == LONG;
-        let spec = RunSpec {
-            timeout: Some(Duration::from_millis(if is_first { 50 } else { 1500 })),
-            grace: of_limit,
-            ..world.spec(script)
-        };
+        let spec = world
+            .spec(script)
+            .timeout(Duration::from_millis(if is_first { 50 } else { 1500 }))
+            .grace(of_limit);
         let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
         world
             .printed(&job, if is_first { "told" } else { "up" })

@@ -2,7 +2,7 @@
 
 use crate::support::{Collect, run_with};
 use crate::world::{Early, World, all_of};
-use agent_bash_core::{Cancel, Executor, RunSpec, Streams};
+use agent_bash_core::{Cancel, Executor, Streams};
 use agent_bash_exec::{JobError, JobKind, JobState, JobStdin, JobsOptions, ShellCache};
 use agent_bash_process::ProcessInfo;
 use agent_bash_process::supervisor::JobEnding;
@@ -48,10 +48,7 @@ async fn one_that_dies_early_is_reported_as_ended() {
 async fn what_cannot_be_started_leaves_nothing() {
     let world = World::with(Early::Never, |options| options);
     let plain = world.spec("touch ran");
-    let missing = |path: &str| RunSpec {
-        cwd: path.into(),
-        ..plain.clone()
-    };
+    let missing = |path: &str| plain.clone().cwd(path);
     let mut no_shell = plain.clone();
     no_shell.shell.path = "/nonexistent/bash".into();
     for (spec, reason) in [
@@ -131,11 +128,7 @@ async fn a_warm_shell_serves_a_job_and_one_that_was_killed_does_not() {
         warm_shells: 1,
         ..crate::support::options()
     });
-    let spec = RunSpec {
-        // As a job's.
-        streams: Streams::Merged,
-        ..world.spec("echo $$")
-    };
+    let spec = world.spec("echo $$").streams(Streams::Merged);
     for kill in [false, true] {
         let mut out = Collect::default();
         warm.run(&spec, &mut out, &Cancel::new()).await.unwrap();

@@ -119,12 +119,10 @@ impl World {
     }
 
     pub(crate) fn spec(&self, script: &str) -> RunSpec {
-        RunSpec {
-            cwd: self.dir.path().to_path_buf(),
-            grace: Duration::from_millis(500),
-            timeout: None,
-            ..marked(script, &self.census)
-        }
+        marked(script, &self.census)
+            .cwd(self.dir.path().to_path_buf())
+            .grace(Duration::from_millis(500))
+            .timeout(None)
     }
 
     pub(crate) async fn start(&self, script: &str) -> Job {

@@ -7,15 +7,14 @@
 )]
 
 use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, Limits, NotStarted, Outcome, OutputConsumer, RunSpec,
-    Shell, StdinSource, StreamId, Streams, SurvivorPolicy,
+    Cancel, Environment, Executor, Flow, NotStarted, Outcome, OutputConsumer, RunSpec, Shell,
+    StreamId, Streams,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -72,42 +71,26 @@ pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
 }
 
 pub(crate) fn spec(script: &str) -> RunSpec {
-    RunSpec {
-        script: script.to_owned(),
-        shell: Shell {
-            path: PathBuf::from("/bin/bash"),
-            is_bash: true,
-            args: Vec::new(),
-        },
-        cwd: PathBuf::from("/tmp"),
-        env: Environment {
+    RunSpec::new(script, "/tmp")
+        .shell(Shell::bash("/bin/bash"))
+        .env(Environment {
             base: Arc::new(environment()),
             changes: BTreeMap::new(),
-        },
-        streams: Streams::Split,
-        stdin: StdinSource::Null,
-        timeout: Some(Duration::from_secs(60)),
-        grace: Duration::from_secs(2),
-        survivors: SurvivorPolicy::Adopt,
-        session: None,
-        report_stages: false,
-        enter_cwd: false,
-        snapshot: true,
-        limits: Limits::default(),
-    }
+        })
+        .streams(Streams::Split)
+        .timeout(Duration::from_secs(60))
+        .enter_cwd(false)
+        .snapshot(true)
 }
 
 /// Its processes bear the mark of a census.
 pub(crate) fn marked(script: &str, census: &census::Census) -> RunSpec {
     let mut base = environment();
     base.extend([census.variable()]);
-    RunSpec {
-        env: Environment {
-            base: Arc::new(base),
-            ..Environment::default()
-        },
-        ..spec(script)
-    }
+    spec(script).env(Environment {
+        base: Arc::new(base),
+        ..Environment::default()
+    })
 }
 
 /// Keeps what was printed, and has enough after `stop_after` bytes of a stream.

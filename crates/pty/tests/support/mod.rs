@@ -11,15 +11,15 @@
 )]
 
 use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, Limits, NotStarted, Outcome, OutputConsumer, RunSpec,
-    Shell, StdinSource, StreamId, Streams, SurvivorPolicy,
+    Cancel, Environment, Executor, Flow, NotStarted, Outcome, OutputConsumer, RunSpec, Shell,
+    StreamId,
 };
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::{Key, KeyInput, KeyModifiers, PtyExecutor, PtyOptions, PtySession, PtyStatus};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -51,29 +51,14 @@ fn environment() -> BTreeMap<OsString, OsString> {
 }
 
 pub(crate) fn spec(script: &str) -> RunSpec {
-    RunSpec {
-        script: script.to_owned(),
-        shell: Shell {
-            path: PathBuf::from("/bin/bash"),
-            is_bash: true,
-            args: Vec::new(),
-        },
-        cwd: PathBuf::from("/tmp"),
-        env: Environment {
+    RunSpec::new(script, "/tmp")
+        .shell(Shell::bash("/bin/bash"))
+        .env(Environment {
             base: Arc::new(environment()),
             changes: BTreeMap::new(),
-        },
-        streams: Streams::Merged,
-        stdin: StdinSource::Null,
-        timeout: Some(SOON),
-        grace: Duration::from_secs(2),
-        survivors: SurvivorPolicy::Adopt,
-        session: None,
-        report_stages: false,
-        enter_cwd: false,
-        snapshot: false,
-        limits: Limits::default(),
-    }
+        })
+        .timeout(SOON)
+        .enter_cwd(false)
 }
 
 /// Keeps what was printed.

@@ -2,8 +2,8 @@
 
 use crate::dump::{WIDTHS, dump, of_rows};
 use agent_bash_core::{
-    ArtifactId, ArtifactRef, Direction, JobId, Notice, NoticeKind, OutputSummary, Status, StreamId,
-    Survivor, Timestamp, ToolResult, TruncatedBy,
+    ArtifactId, ArtifactRef, JobId, Notice, NoticeKind, Status, StreamId, Survivor, Timestamp,
+    ToolResult, TruncatedBy,
 };
 use agent_bash_render::{
     BangCard, BangState, CardState, KeptOutput, OutputLimits, OutputPage, OutputText, Theme,
@@ -13,21 +13,9 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 fn result(status: Status, text: &str) -> ToolResult {
-    ToolResult {
-        is_error: status.is_error(),
-        status,
-        text: text.to_owned(),
-        output: OutputSummary::default(),
-        duration_ms: 1234.5,
-        cwd: "/project".to_owned(),
-        stages: Vec::new(),
-        survivors: Vec::new(),
-        notices: Vec::new(),
-        artifacts: Vec::new(),
-        suggested_tool: None,
-        rule: None,
-        started_at: Timestamp(0),
-    }
+    let mut result = ToolResult::new(status, text, Timestamp(0));
+    result.duration_ms = 1234.5;
+    result
 }
 
 fn numbered(count: usize) -> String {
@@ -69,24 +57,13 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
 
     let mut truncated = printed("seq 5000", &numbered(200), ok.clone());
     let mut of_truncated = result(ok.clone(), "");
-    of_truncated.output = OutputSummary {
-        total_bytes: 98765,
-        total_lines: 5000,
-        shown_lines: 2000,
-        truncated: true,
-        truncated_by: Some(TruncatedBy::Bytes),
-        direction: Direction::Tail,
-        ..OutputSummary::default()
-    };
-    of_truncated.artifacts = vec![ArtifactRef {
-        id: ArtifactId(3),
-        uri: "artifact://3".to_owned(),
-        path: "/state/3".to_owned(),
-        stream: StreamId::Merged,
-        bytes: 98765,
-        lines: 5000,
-        complete: true,
-    }];
+    of_truncated.output.total_bytes = 98765;
+    of_truncated.output.total_lines = 5000;
+    of_truncated.output.shown_lines = 2000;
+    of_truncated.output.truncated = true;
+    of_truncated.output.truncated_by = Some(TruncatedBy::Bytes);
+    let artifact = ArtifactRef::new(ArtifactId(3), "/state/3", StreamId::Merged);
+    of_truncated.artifacts = vec![artifact];
     truncated.finish(&of_truncated);
     let mut paged = printed("seq 5000", "", ok.clone());
     paged.finish(&of_truncated);
@@ -105,21 +82,16 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     binary.output.push(noise);
     let text = format!("{mark}\n\n[Full: artifact://3]");
     let mut of_binary = result(ok.clone(), &text);
-    of_binary.output = OutputSummary {
-        binary: true,
-        ..of_truncated.output.clone()
-    };
+    of_binary.output = of_truncated.output.clone();
+    of_binary.output.binary = true;
     of_binary.artifacts.clone_from(&of_truncated.artifacts);
     binary.finish(&of_binary);
 
     let mut survivors = printed("npm run dev & sleep 1", "ready\n", ok.clone());
     let mut of_survivors = result(ok.clone(), "");
-    of_survivors.survivors = vec![Survivor {
-        pid: 4711,
-        command: "node server.js\n\u{1b}[31m--port 3000".to_owned(),
-        holds_output: true,
-        job: Some(JobId("2".to_owned())),
-    }];
+    let mut survivor = Survivor::new(4711, "node server.js\n\u{1b}[31m--port 3000", true);
+    survivor.job = Some(JobId("2".to_owned()));
+    of_survivors.survivors = vec![survivor];
     of_survivors.notices = vec![Notice::from(NoticeKind::TimeoutClamped {
         asked_ms: 7_200_000,
         used_ms: 3_600_000,

@@ -28,6 +28,7 @@ use rmcp::{ErrorData, Peer, RoleServer, ServerHandler};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -85,6 +86,7 @@ impl Server {
         &self,
         request: Value,
         context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
     ) -> Result<ToolResult, String> {
         let token = context.meta.get_progress_token();
         let live = token.as_ref().map(|_| live::updates(LiveKind::Delta));
@@ -97,17 +99,16 @@ impl Server {
         };
         let call = self.calls.start(self.session.tool(), request, options);
         let call = call.map_err(|error| error.to_string())?;
-        let cancel = Cancel::from(context.ct.clone());
         let waited = match (live, token) {
             (Some(live), Some(token)) => {
                 let mut progress = Progress {
                     token,
                     peer: context.peer.clone(),
                 };
-                let work = self.wait(&call, &cancel, Some(&live));
+                let work = self.wait(&call, cancel, Some(&live));
                 live::during(work, &live, &mut progress).await
             }
-            _ => self.wait(&call, &cancel, None).await,
+            _ => self.wait(&call, cancel, None).await,
         };
         let result = match waited {
             Waited::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
@@ -173,21 +174,12 @@ impl Server {
             // Artifacts are kept in this server's memory only, so nothing is said about a file.
             output: String::new(),
         };
-        ToolResult {
-            is_error: status.is_error(),
-            status,
-            text: with_line(&so_far.text, &line),
-            output: so_far.output,
-            duration_ms: elapsed.as_secs_f64() * 1000.0,
-            cwd: self.session.cwd().display().to_string(),
-            stages: Vec::new(),
-            survivors: Vec::new(),
-            notices: Vec::new(),
-            artifacts: Vec::new(),
-            suggested_tool: None,
-            rule: None,
-            started_at,
-        }
+        let text = with_line(&so_far.text, &line);
+        let mut result = ToolResult::new(status, text, started_at);
+        result.output = so_far.output;
+        result.duration_ms = elapsed.as_secs_f64() * 1000.0;
+        result.cwd = self.session.cwd().display().to_string();
+        result
     }
 
     async fn answer(
@@ -195,11 +187,11 @@ impl Server {
         which: Which,
         arguments: Value,
         context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
     ) -> Result<Answer, String> {
-        let cancel = Cancel::from(context.ct.clone());
         match which {
             Which::Bash => {
-                let result = self.bash(arguments, context).await?;
+                let result = self.bash(arguments, context, cancel).await?;
                 Ok(Answer {
                     is_error: result.is_error,
                     data: serde_json::to_value(&result).map_err(|error| error.to_string())?,
@@ -209,9 +201,9 @@ impl Server {
             Which::Output => {
                 let args = arguments_of(arguments)?;
                 let window = window(context).map(beside);
-                self.jobs.output(args, window, &cancel).await
+                self.jobs.output(args, window, cancel).await
             }
-            Which::Input => self.jobs.input(arguments_of(arguments)?, &cancel).await,
+            Which::Input => self.jobs.input(arguments_of(arguments)?, cancel).await,
             Which::Kill => self.jobs.kill(&arguments_of(arguments)?).await,
             Which::Jobs => self.jobs.list(),
             Which::Read => {
@@ -222,6 +214,42 @@ impl Server {
                 read.await.map_err(|error| error.to_string())?
             }
         }
+    }
+
+    /// What a tool answers to a call.
+    async fn called(
+        &self,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+        cancel: &Cancel,
+    ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(adapter) = &self.adapter {
+            let input = Value::Object(request.arguments.unwrap_or_default());
+            let window = window(context).map(beside);
+            let called = adapter.call(&request.name, &input, window, cancel);
+            return Ok(Box::pin(called).await?.into());
+        }
+        let Some(which) = Which::named(&request.name) else {
+            let offered = tools::names(self.session.tool().profile().layout).join(", ");
+            let error = format!("there is no tool `{}`; offered are {offered}", request.name);
+            return Err(ErrorData::invalid_params(error, None));
+        };
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let answer = Box::pin(self.answer(which, arguments, context, cancel)).await;
+        let result = match answer {
+            Ok(answer) => {
+                let shown = vec![ContentBlock::text(answer.text)];
+                let mut result = if answer.is_error {
+                    CallToolResult::error(shown)
+                } else {
+                    CallToolResult::success(shown)
+                };
+                result.structured_content = self.options.structured.then_some(answer.data);
+                result
+            }
+            Err(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
+        };
+        Ok(result.into())
     }
 }
 
@@ -261,34 +289,14 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if let Some(adapter) = &self.adapter {
-            let cancel = Cancel::from(context.ct.clone());
-            let input = Value::Object(request.arguments.unwrap_or_default());
-            let window = window(&context).map(beside);
-            let called = adapter.call(&request.name, &input, window, &cancel);
-            return Ok(Box::pin(called).await?.into());
+        let cancel = Cancel::new();
+        let mut called = pin!(self.called(request, &context, &cancel));
+        tokio::select! {
+            biased;
+            result = &mut called => return result,
+            () = context.ct.cancelled() => cancel.cancel(),
         }
-        let Some(which) = Which::named(&request.name) else {
-            let offered = tools::names(self.session.tool().profile().layout).join(", ");
-            let error = format!("there is no tool `{}`; offered are {offered}", request.name);
-            return Err(ErrorData::invalid_params(error, None));
-        };
-        let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let answer = Box::pin(self.answer(which, arguments, &context)).await;
-        let result = match answer {
-            Ok(answer) => {
-                let shown = vec![ContentBlock::text(answer.text)];
-                let mut result = if answer.is_error {
-                    CallToolResult::error(shown)
-                } else {
-                    CallToolResult::success(shown)
-                };
-                result.structured_content = self.options.structured.then_some(answer.data);
-                result
-            }
-            Err(error) => CallToolResult::error(vec![ContentBlock::text(error)]),
-        };
-        Ok(result.into())
+        called.await
     }
 
     async fn list_resources(

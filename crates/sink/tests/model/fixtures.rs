@@ -182,14 +182,8 @@ impl ArtifactWriter for MemoryWriter {
         let mut kept = self.kept.lock().unwrap();
         kept.push(self.bytes);
         let id = ArtifactId(kept.len() as u64 - 1);
-        Ok(ArtifactRef {
-            id,
-            uri: id.uri(),
-            path: String::new(),
-            stream: StreamId::Merged,
-            bytes: kept.last().map_or(0, Vec::len) as u64,
-            lines: 0,
-            complete: true,
-        })
+        let mut artifact = ArtifactRef::new(id, "", StreamId::Merged);
+        artifact.bytes = kept.last().map_or(0, Vec::len) as u64;
+        Ok(artifact)
     }
 }

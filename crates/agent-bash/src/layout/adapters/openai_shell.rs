@@ -95,8 +95,9 @@ fn exit_code(status: &Status) -> Option<i32> {
         Status::Cancelled => Some(CANCELLED),
         Status::Blocked { .. } => Some(REFUSED),
         Status::NotStarted { .. } => Some(NOT_STARTED),
-        Status::Lost { .. } => Some(LOST),
         Status::MovedToBackground { .. } => Some(0),
+        // Lost, and whatever a later version adds.
+        _ => Some(LOST),
     }
 }
 

@@ -183,11 +183,13 @@ impl Tree {
 /// Processes as they are named to others, all of them. `pipes` are the inodes of the call's output; `boot` is the argument by which a
 /// shell of ours is known that has forked and not yet become its command, or is a subshell.
 pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
-    let named = processes.iter().map(|process| Survivor {
-        pid: process.pid.unsigned_abs(),
-        command: name_of(process.pid, boot),
-        holds_output: proc_fs::holds_pipe(process.pid, pipes),
-        job: None,
+    let named = processes.iter().map(|process| {
+        let holds_output = proc_fs::holds_pipe(process.pid, pipes);
+        Survivor::new(
+            process.pid.unsigned_abs(),
+            name_of(process.pid, boot),
+            holds_output,
+        )
     });
     named.collect()
 }
