@@ -11,7 +11,6 @@ use std::time::Duration;
 
 /// A request that was read, and what the caller should know about how it was read.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
 pub struct Parsed {
     /// The call.
     pub request: Request,
