@@ -26,6 +26,8 @@ mod status;
 mod timestamp;
 pub mod visible;
 
+pub use async_trait::async_trait;
+
 pub use artifact::{ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactStore, ArtifactWriter};
 pub use audit::{AuditEntry, AuditLog, AuditVerdict, Caller};
 pub use cancel::Cancel;

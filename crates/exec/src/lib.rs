@@ -23,6 +23,8 @@ mod snapshot;
 mod start;
 mod streams;
 
+pub use agent_bash_core as core;
+pub use agent_bash_process as process;
 pub use cache::{ShellCache, ShellCacheOptions};
 pub use jobs::{
     Job, JobError, JobKind, JobOutput, JobState, JobStdin, Jobs, JobsOptions, Killed, OutputRange,

@@ -26,6 +26,7 @@ mod signal;
 pub mod supervisor;
 mod unattended;
 
+pub use agent_bash_core as core;
 pub use clock::SystemClock;
 pub use here::is_reached_from_here;
 pub use identity::ProcessIdentity;

@@ -27,7 +27,9 @@ mod size;
 mod terminal;
 mod waiting;
 
+pub use agent_bash_core as core;
 pub use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen};
+pub use agent_bash_process as process;
 pub use call::PtyRun;
 pub use colors::TerminalColors;
 pub use executor::{PtyExecutor, PtyOptions};

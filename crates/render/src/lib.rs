@@ -25,6 +25,7 @@ mod theme;
 mod tool_card;
 mod visible_text;
 
+pub use agent_bash_core as core;
 pub use bang_card::{BangCard, BangState, KeptOutput};
 pub use card_state::CardState;
 pub use jobs_panel::{JobRow, JobRowState, JobsPanel};

@@ -47,6 +47,7 @@ mod view;
 mod window;
 mod wording;
 
+pub use agent_bash_core as core;
 pub use artifact_dir::{ArtifactDir, LookupError, open_artifact};
 pub use artifact_list::{ArtifactInfo, Cleared, Removed};
 pub use artifact_options::{ArtifactDirOptions, ArtifactLimits, Naming, SessionNameError};

@@ -1,0 +1,160 @@
+//! A program of somebody else's, made from nothing but a crate's README: the Cargo lines as they stand there, and the
+//! example. It compiles, in few lines, and still does after the vocabulary has grown.
+
+use anyhow::{Context, Result, ensure};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Longest example, in lines.
+const LINES: usize = 40;
+
+/// A crate, and what its example shows.
+const STRANGERS: [(&str, &str); 3] = [
+    ("core", "impl Executor for"),
+    ("sink", "OutputSink::new"),
+    ("syntax", "read("),
+];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The first block of that language in a README that has this text.
+fn block<'a>(readme: &'a str, language: &str, text: &str) -> Result<&'a str> {
+    let mut blocks = readme
+        .split("```")
+        .skip(1)
+        .step_by(2)
+        .filter_map(|block| block.strip_prefix(language)?.strip_prefix('\n'));
+    let found = blocks.find(|block| block.contains(text));
+    found.with_context(|| format!("no block of {language} has `{text}`"))
+}
+
+/// Writes the package of somebody who has read the README of `name`, with the crates of `sources`.
+fn package(into: &Path, name: &str, shows: &str, sources: &Path) -> Result<()> {
+    let readme = fs::read_to_string(root().join("crates").join(name).join("README.md"))?;
+    let dependencies = block(&readme, "toml", "[dependencies]")?;
+    let program = block(&readme, "rust", shows)?;
+    ensure!(
+        program.lines().count() < LINES,
+        "{name}: the example is too long for a first look"
+    );
+    let program = if program.contains("fn main()") {
+        program.to_owned()
+    } else {
+        format!("fn main() {{\n{program}}}\n")
+    };
+    stranger(into, name, dependencies, &program, sources)
+}
+
+fn stranger(into: &Path, name: &str, toml: &str, program: &str, sources: &Path) -> Result<()> {
+    let directory = into.join(name);
+    fs::create_dir_all(directory.join("src"))?;
+    let toml = toml.replace("…", &sources.display().to_string());
+    let manifest = format!(
+        "[package]\nname = \"stranger-{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n{toml}"
+    );
+    fs::write(directory.join("Cargo.toml"), manifest)?;
+    fs::write(directory.join("src/main.rs"), program)?;
+    Ok(())
+}
+
+/// Compiles all packages of a directory, with the versions of this workspace's lock file and what is downloaded already.
+fn check(packages: &Path) -> Result<Output> {
+    let manifest = "[workspace]\nmembers = [\"*\"]\nresolver = \"3\"\n";
+    fs::write(packages.join("Cargo.toml"), manifest)?;
+    fs::copy(root().join("Cargo.lock"), packages.join("Cargo.lock"))?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let checked = Command::new(cargo)
+        .args(["check", "--offline", "--quiet"])
+        .current_dir(packages)
+        .env("CARGO_TARGET_DIR", root().join("target/strangers"))
+        .env_remove("RUSTFLAGS")
+        .output()?;
+    Ok(checked)
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_readme_is_enough_to_use_a_crate_alone() -> Result<()> {
+    let packages = tempfile::tempdir()?;
+    for (name, shows) in STRANGERS {
+        package(packages.path(), name, shows, &root().canonicalize()?).context(name)?;
+    }
+    let checked = check(packages.path())?;
+    ensure!(checked.status.success(), "{}", said(&checked));
+    Ok(())
+}
+
+/// Puts a field more into a struct of core, and into its constructor.
+fn grow(source: &str, name: &str, first: &str) -> Result<String> {
+    let mut grown = source.to_owned();
+    for (before, more) in [
+        (
+            format!("pub struct {name} {{\n"),
+            "/// New.\npub grown: u8,\n",
+        ),
+        (format!("Self {{\n            {first},\n"), "grown: 0,\n"),
+        (
+            format!("Self {{\n            {first}.into(),\n"),
+            "grown: 0,\n",
+        ),
+    ] {
+        grown = grown.replace(&before, &format!("{before}{more}"));
+    }
+    let fields = grown.matches("grown").count() - source.matches("grown").count();
+    ensure!(fields == 2, "{name}: {fields} places found");
+    Ok(grown)
+}
+
+#[test]
+fn an_executor_of_somebody_elses_compiles_after_core_has_grown() -> Result<()> {
+    let packages = tempfile::tempdir()?;
+    let grown = tempfile::tempdir()?;
+    let grown = grown.path();
+    let core = root().join("crates/core");
+    fs::create_dir_all(grown.join("crates/core/src"))?;
+    for entry in fs::read_dir(core.join("src"))? {
+        let entry = entry?;
+        fs::copy(
+            entry.path(),
+            grown.join("crates/core/src").join(entry.file_name()),
+        )?;
+    }
+    fs::copy(
+        core.join("Cargo.toml"),
+        grown.join("crates/core/Cargo.toml"),
+    )?;
+    let workspace = fs::read_to_string(root().join("Cargo.toml"))?;
+    let workspace = workspace
+        .replace(
+            r#"members = ["crates/*", "tests", "xtask"]"#,
+            r#"members = ["crates/core"]"#,
+        )
+        .replace(r#"default-members = ["crates/cli"]"#, "");
+    fs::write(grown.join("Cargo.toml"), workspace)?;
+    let run = grown.join("crates/core/src/run.rs");
+    let source = fs::read_to_string(&run)?;
+    let source = grow(&source, "Outcome", "ending")?;
+    fs::write(run, grow(&source, "RunSpec", "script: script")?)?;
+
+    package(packages.path(), "core", "impl Executor for", grown)?;
+    let checked = check(packages.path())?;
+    ensure!(checked.status.success(), "{}", said(&checked));
+
+    // Whoever writes every field out would not compile, and is told so today.
+    let program = "fn main() { let _ = agent_bash_core::Stage { code: 0 }; }\n";
+    let toml = "[dependencies]\nagent-bash-core = { path = \"…/crates/core\" }\n";
+    stranger(packages.path(), "literal", toml, program, grown)?;
+    let checked = check(packages.path())?;
+    ensure!(
+        !checked.status.success() && said(&checked).contains("E0639"),
+        "{}",
+        said(&checked)
+    );
+    Ok(())
+}
