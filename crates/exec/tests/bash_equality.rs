@@ -1,8 +1,8 @@
-//! Real bash is the oracle: a script that runs here and by `bash -c` prints the same, ends the same and writes the same
-//! files, in whatever way it is run: by a call, cold or warm or with a snapshot, in a session, as a background job. What may
-//! differ is data (`data/allowed_*.jsonl`, one list for the shells of calls and jobs, one more for each way that has more to
-//! say), limited to the classes that the contract allows; any other difference fails, and so does an allowed one that has
-//! vanished.
+//! Real bash is the oracle: a script run here prints the same, ends the same and writes the same files as under
+//! `bash -c`, whichever way it is run: in a call (cold, warm, or with a snapshot), in a session, as a background
+//! job. Allowed differences are data (`data/allowed_*.jsonl`: one list for the shells of calls and jobs, and
+//! another for each way with more differences), limited to the classes in the contract. Any other difference fails,
+//! and so does an allowed one that has vanished.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -25,20 +25,20 @@ use support::command;
 use tokio::sync::Semaphore;
 use ways::{PARALLEL, Player, WAYS};
 
-/// Scripts of the corpus that bash itself does not run the same twice: one prints how long it took, one may see the
-/// pipe of its own pipeline while bash still holds it. Others say the same of times and of descriptors.
+/// Scripts of the corpus whose output varies under bash itself: one prints how long it took, one may see the pipe
+/// of its own pipeline while bash still holds it. Other scripts cover times and descriptors.
 const VARYING: [&str; 2] = ["time true 2>/dev/null", r"ls /proc/$$/fd | tr '\n' ' '"];
 
 #[derive(Debug, Clone, Deserialize)]
 struct Case {
     name: String,
     script: String,
-    /// It is known to be read without an error, and its last statement to be a pipeline: its stages may be asked for.
+    /// It has no syntax errors and ends with a pipeline, so its stages may be asked for.
     #[serde(default)]
     pipeline_last: bool,
 }
 
-/// The corpus that the contract comes with, whose scripts are their own names, and the hard ones.
+/// The corpus of the contract, whose scripts are their own names, and the hard cases.
 fn cases() -> Vec<Case> {
     let corpus = include_str!("data/bash_scripts.jsonl").lines().map(|line| {
         let script: String = serde_json::from_str(line).unwrap();
@@ -54,8 +54,8 @@ fn cases() -> Vec<Case> {
     corpus.chain(hard).collect()
 }
 
-/// By bash itself, in a session of its own as ours are, without a terminal, and with no signal ignored, whatever has started
-/// these tests.
+/// Runs it in bash itself, in a session of its own like ours, without a terminal and with no signals ignored,
+/// however these tests were started.
 fn reference(script: &str, streams: Streams, dir: &Path) -> Observed {
     let mut bash = command("env");
     bash.args(["--default-signal", "setsid"])
@@ -79,7 +79,7 @@ fn reference(script: &str, streams: Streams, dir: &Path) -> Observed {
     Observed::of_process(status, &out, &err, dir)
 }
 
-/// What is wrong with one script in one way, if anything.
+/// What is wrong with a script in one way of running it, if anything.
 fn judge(
     way: &str,
     case: &Case,
@@ -105,7 +105,7 @@ fn judge(
     }
 }
 
-/// By bash, in a fresh directory.
+/// Runs it in bash, in a fresh directory.
 async fn bash(case: &Case, streams: Streams) -> Observed {
     let script = case.script.clone();
     let bash = tokio::task::spawn_blocking(move || {
@@ -115,7 +115,7 @@ async fn bash(case: &Case, streams: Streams) -> Observed {
     bash.await.unwrap()
 }
 
-/// In one way, in a fresh directory. What is wrong.
+/// Runs it in one way, in a fresh directory. Returns what is wrong.
 async fn check(player: &Player, case: &Case, bash: &Observed) -> Option<String> {
     let dir = tempfile::tempdir().unwrap();
     let ours = player.play(case, dir.path()).await;
@@ -123,7 +123,7 @@ async fn check(player: &Player, case: &Case, bash: &Observed) -> Option<String> 
     judge(player.way.name, case, &ours, bash, allowed)
 }
 
-/// Runs one script by bash and in all ways.
+/// Runs a script in bash and in all ways.
 async fn compare(players: &[Player], case: &Case) -> Vec<String> {
     let mut faults = Vec::new();
     for streams in [Streams::Split, Streams::Merged] {
@@ -137,7 +137,7 @@ async fn compare(players: &[Player], case: &Case) -> Vec<String> {
     faults
 }
 
-/// Runs all scripts one after another in the ways in which one may notice another.
+/// Runs all scripts sequentially in the ways in which one script may affect another.
 async fn compare_in_order(players: &[Player], cases: &[Case]) -> Vec<String> {
     let mut faults = Vec::new();
     for player in players.iter().filter(|player| player.is_ordered()) {
@@ -151,7 +151,7 @@ async fn compare_in_order(players: &[Player], cases: &[Case]) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn scripts_run_as_bash_runs_them() {
-    // What this process was started with would reach bash, and not ours.
+    // Otherwise bash, unlike our shells, would inherit this process's descriptors.
     close_fds::set_fds_cloexec(3, &[]);
     let mut cases = cases();
     let mut players = Vec::new();
@@ -187,13 +187,13 @@ async fn scripts_run_as_bash_runs_them() {
         faults.len(),
         faults.join("\n")
     );
-    // Sessions were shared, or it was not looked whether one script notices another.
+    // Otherwise it was never tested whether one script affects another.
     let shared: usize = players.iter().map(Player::shared).sum();
     assert!(shared > cases.len() / 2, "{shared} of {}", cases.len());
 }
 
-/// The comparison is worth nothing if it cannot fail: an unlisted difference, a listed one that is none any more, and a
-/// listed one that is not only of its kind.
+/// Negative control: an unlisted difference, a listed one that has vanished, and a listed one that goes beyond its
+/// class.
 #[test]
 fn differences_are_found() {
     let seen = |err: &str, code| Observed {

@@ -1,4 +1,4 @@
-//! Warm shells: a call that finds one gets what a cold start gives, only sooner; nothing leaks from call to call.
+//! Warm shells: the result is that of a cold start, only sooner, and nothing leaks from call to call.
 
 #![expect(
     clippy::unwrap_used,
@@ -25,7 +25,7 @@ fn warm_cache() -> ShellCache {
     ))
 }
 
-/// Waits until `wanted` shells wait.
+/// Waits until `wanted` shells are warm.
 async fn until_warm(cache: &ShellCache, wanted: usize) {
     for _ in 0..1000 {
         if cache.warm() == wanted {
@@ -75,7 +75,7 @@ async fn the_first_call_brings_the_pool_and_each_shell_serves_once() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn supervisors_are_recycled() {
-    // Calls that take longer than this have a supervisor more started behind their backs: not in this test.
+    // Longer calls would get another supervisor started in the background: prevent that in this test.
     let clock = DrivenClock::holding(Duration::from_millis(50));
     let cache = ShellCache::new(ShellCacheOptions {
         clock: Arc::new(clock),
@@ -83,7 +83,7 @@ async fn supervisors_are_recycled() {
         ..options()
     });
     let mut parents = Vec::new();
-    // Without a pause: the next call takes a shell that is just being started.
+    // Without a pause: the next call takes a shell that is just starting.
     for _ in 0..50 {
         parents.push(out(&cache, &spec("echo $PPID")).await);
     }
@@ -114,7 +114,7 @@ async fn supervisors_of_calls_at_once_are_recycled() {
         }
         parents.extend(calls.join_all().await);
     }
-    // Six at first, and whoever comes too late to serve another: of 60.
+    // Six at first, plus those that were too late to serve another call; of 60.
     assert!(
         parents.len() <= 2 * AT_ONCE,
         "{} supervisors for 60 calls, {AT_ONCE} at once",
@@ -149,7 +149,7 @@ async fn a_warm_shell_that_was_killed_is_not_used() {
     let cache = warm_cache();
     let parent = out(&cache, &spec("echo $PPID")).await;
     until_warm(&cache, 2).await;
-    // Its supervisor was recycled: it has one of the two that wait.
+    // Its supervisor was reused: it has one of the two warm shells.
     let children =
         std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.trim())).unwrap();
     let pid = children.split_whitespace().next().unwrap().parse().unwrap();

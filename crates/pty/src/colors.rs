@@ -1,11 +1,11 @@
-//! The two colours that a program may ask for.
+//! The two colours that a program may query.
 
-/// What programs are told when they ask whether the terminal is light or dark (OSC 10 and 11). Red, green, blue.
+/// The answer to programs that ask whether the terminal is light or dark (OSC 10 and 11). Red, green, blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TerminalColors {
-    /// Of text.
+    /// Text colour.
     pub foreground: [u8; 3],
-    /// Behind it.
+    /// Background colour.
     pub background: [u8; 3],
 }
 

@@ -1,5 +1,5 @@
-//! Noticing that a program waits for a person, from what the kernel knows: how the line discipline treats input, who is in
-//! the terminal's foreground, and in which system call each of them is blocked. Nothing is read out of the output.
+//! Detects that a program waits for user input, from kernel state: the line discipline's modes, the foreground
+//! process group, and the system call in which each thread is blocked. The output is not interpreted.
 
 use crate::WaitingFor;
 use crate::terminal::{LineModes, Terminal};
@@ -7,23 +7,23 @@ use agent_bash_process::processes_of_session;
 use std::fs;
 use std::path::Path;
 
-/// Threads of a process that are looked at.
+/// Limit of threads examined per process.
 const MOST_THREADS: usize = 64;
 
-/// What a thread in the foreground does.
+/// What a foreground thread is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
-    /// It is blocked reading the terminal.
+    /// Blocked reading the terminal.
     Reading,
-    /// It is blocked waiting for one of several things, and has the terminal open.
+    /// Blocked polling several descriptors, with the terminal open.
     Polling,
-    /// It sleeps, and we may not see in what: another user's program.
+    /// Sleeping, but we may not see in which call: another user's program.
     Hidden,
     /// Anything else.
     Other,
 }
 
-/// What the programs on the terminal wait for. `session` is the process that leads its session.
+/// What the programs on the terminal wait for. `session` is the session leader's pid.
 pub(crate) fn look(terminal: &Terminal, session: i32, alternate: bool) -> Option<WaitingFor> {
     let modes = terminal.line_modes()?;
     let foreground = terminal.foreground()?;
@@ -84,8 +84,8 @@ fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> Doing {
     }
 }
 
-/// `0 0x0 0x7f… …` (proc(5)): the number of the call, and its first argument. `None` for `running`, and for `-1`,
-/// which is a thread that is blocked elsewhere.
+/// `0 0x0 0x7f… …` (proc(5)): number of the system call, and its first argument. `None` for `running`, and for
+/// `-1`, which means blocked outside of a system call.
 fn parse_call(text: &str) -> Option<(u32, u64)> {
     let mut words = text.split_ascii_whitespace();
     let number = words.next()?.parse().ok()?;
@@ -93,7 +93,7 @@ fn parse_call(text: &str) -> Option<(u32, u64)> {
     Some((number, u64::from_str_radix(argument, 16).ok()?))
 }
 
-/// Whether a thread is in an interruptible sleep.
+/// Whether a thread is in interruptible sleep.
 fn sleeps(thread: &Path) -> bool {
     let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
     stat.rsplit_once(") ")
@@ -115,7 +115,7 @@ fn has_open(pid: i32, terminal: &Path) -> bool {
         .any(|descriptor| is_terminal(pid, &descriptor, terminal))
 }
 
-/// Numbers of the calls in which a program waits for input. From the kernel's tables.
+/// Numbers of the system calls in which a program waits for input, from the kernel's tables.
 #[cfg(target_arch = "x86_64")]
 mod calls {
     /// read, readv.
@@ -124,7 +124,7 @@ mod calls {
     pub(super) const POLL: &[u32] = &[7, 23, 232, 270, 271, 281, 441];
 }
 
-/// Numbers of the calls in which a program waits for input. From the kernel's tables.
+/// Numbers of the system calls in which a program waits for input, from the kernel's tables.
 #[cfg(target_arch = "aarch64")]
 mod calls {
     /// read, readv.
@@ -133,7 +133,7 @@ mod calls {
     pub(super) const POLL: &[u32] = &[22, 72, 73, 441];
 }
 
-/// Elsewhere the numbers are not known, and the line discipline alone decides.
+/// Elsewhere the numbers are unknown, and the line discipline alone decides.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod calls {
     pub(super) const READ: &[u32] = &[];
@@ -163,7 +163,7 @@ mod tests {
             (secret, false, &[Hidden], Some(WaitingFor::Secret)),
             (secret, false, &[Polling], None),
             (secret, false, &[Other], None),
-            // Readline has echo off, too.
+            // Readline switches echo off, too.
             (keys, false, &[Reading], Some(WaitingFor::Raw)),
             (keys, false, &[Polling], Some(WaitingFor::Raw)),
             (keys_with_echo, false, &[Reading], Some(WaitingFor::Raw)),

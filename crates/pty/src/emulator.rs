@@ -1,7 +1,7 @@
-//! The screen behind a terminal: what programs write comes in, a plain [`Screen`] comes out.
+//! The screen behind a terminal: takes what programs write, and provides a plain [`Screen`].
 //!
-//! It also decides what of the output is for reading: what is drawn on the alternate screen is not, since that is one
-//! redraw over the other. In its place stands the screen as it was last, when the program leaves it, or ends.
+//! It also decides which output is worth reading: what is drawn on the alternate screen is not, as that is one
+//! redraw over another. It is replaced by the last state of that screen, when the program leaves it or ends.
 
 use crate::PtySize;
 use crate::colors::TerminalColors;
@@ -13,7 +13,7 @@ use std::num::NonZeroU16;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use vt100::MouseProtocolMode;
 
-/// Lines that can be scrolled back to.
+/// Number of lines in the scrollback.
 const SCROLLBACK: usize = 1000;
 
 /// A terminal's screen.
@@ -23,27 +23,27 @@ pub(crate) struct Emulator {
     shown: Shown,
 }
 
-/// The emulator proper, and what it takes to have a new one.
+/// The emulator proper, and what is needed to create a new one.
 struct Guarded {
     parser: vt100::Parser<Queries>,
     size: PtySize,
     colors: TerminalColors,
 }
 
-/// What of the output is for reading.
+/// Output that is worth reading.
 #[derive(Debug, Default)]
 struct Shown {
     bytes: Vec<u8>,
-    /// Something was shown, and it does not end with a line feed.
+    /// Whether something was shown that did not end with a line feed.
     inside_line: bool,
 }
 
-/// What a chunk brought.
+/// The result of processing a chunk.
 #[derive(Debug, Default)]
 pub(crate) struct Processed {
-    /// For the consumer.
+    /// Output for the consumer.
     pub(crate) shown: Vec<u8>,
-    /// To be sent to the program.
+    /// Replies for the program.
     pub(crate) answers: String,
 }
 
@@ -60,7 +60,7 @@ impl Emulator {
         }
     }
 
-    /// Takes in what a program wrote, split anywhere.
+    /// Processes a program's output, split anywhere.
     pub(crate) fn process(&mut self, chunk: &[u8]) -> Processed {
         let Self {
             guard,
@@ -97,7 +97,7 @@ impl Emulator {
         }
     }
 
-    /// What is for reading at the end: the screen that a program leaves behind that had it for itself.
+    /// Final output: the screen left by a program that ended on the alternate screen.
     pub(crate) fn finish(&mut self) -> Vec<u8> {
         let last = self.screen.is_alternate().then(|| self.screen.text());
         self.shown.add_screen(last);
@@ -114,7 +114,7 @@ impl Emulator {
         self.screen.size
     }
 
-    /// How keys are to be sent.
+    /// How keys must be sent.
     pub(crate) fn input_modes(&self) -> InputModes {
         let queries = self.screen.parser.callbacks();
         let screen = self.screen.parser.screen();
@@ -133,7 +133,7 @@ impl Emulator {
         self.screen.is_alternate()
     }
 
-    /// The screen, or what is so many lines above it.
+    /// The screen, or what is `lines_back` lines above it.
     pub(crate) fn snapshot(&mut self, lines_back: usize) -> Screen {
         let mut taken = None;
         self.screen.guarded(|parser| {
@@ -144,7 +144,7 @@ impl Emulator {
         taken.unwrap_or_else(|| snapshot(&self.screen.parser))
     }
 
-    /// The text of the screen, line by line, without blanks at the ends.
+    /// The text of the screen, line by line, without trailing blanks.
     pub(crate) fn text(&self) -> Vec<String> {
         self.screen.text()
     }
@@ -159,8 +159,8 @@ impl Guarded {
         self.guarded(|parser| parser.process(bytes));
     }
 
-    /// Does something that may panic, since the emulator has had such faults. Then the screen begins anew, and the session
-    /// lives.
+    /// Runs something that may panic, as the emulator has had such bugs. Then the screen is reset, and the session
+    /// continues.
     fn guarded(&mut self, work: impl FnOnce(&mut vt100::Parser<Queries>)) {
         let parser_now = &mut self.parser;
         if catch_unwind(AssertUnwindSafe(|| work(parser_now))).is_err() {
@@ -191,7 +191,7 @@ impl Shown {
         }
     }
 
-    /// A screen on lines of its own.
+    /// Adds a screen on lines of its own.
     fn add_screen(&mut self, lines: Option<Vec<String>>) {
         let Some(lines) = lines.filter(|lines| !lines.is_empty()) else {
             return;
@@ -206,7 +206,7 @@ impl Shown {
     }
 }
 
-/// The emulator fails at one column; sizes are clamped far above, and here once more.
+/// The emulator fails with one column; sizes are clamped far above that, and again here.
 fn at_least_two(length: u16) -> NonZeroU16 {
     NonZeroU16::new(length.max(2)).unwrap_or(NonZeroU16::MAX)
 }
@@ -216,7 +216,7 @@ fn parser(size: PtySize, colors: TerminalColors) -> vt100::Parser<Queries> {
     vt100::Parser::new_with_callbacks(rows, cols, SCROLLBACK, Queries::new(colors))
 }
 
-/// The emulator knows the alternate screen by two of its three numbers.
+/// The emulator knows two of the three numbers for the alternate screen.
 fn as_understood(sequence: &[u8]) -> &[u8] {
     match sequence {
         b"\x1b[?1047h" => b"\x1b[?47h",

@@ -47,7 +47,7 @@ fn the_alternate_screen_is_shown_as_it_was_last() {
         ("\x1b[?1047hx\x1b[?1047l", "", "x\r\n"),
         ("a\r\n\x1b[?1049h\x1b[Hlast", "last\r\n", "a\r\n"),
         ("\x1b[?1049hx\x1bcb", "", "x\r\nb"),
-        // Left empty, there is nothing to show.
+        // If it was left empty, there is nothing to show.
         ("a\x1b[?1049hx\x1b[2J\x1b[?1049lb", "", "ab"),
         ("a\x1b[?1h\x1b[?2004h", "", "a\x1b[?1h\x1b[?2004h"),
     ] {
@@ -163,7 +163,7 @@ fn colours_and_states_are_told() {
     }
 }
 
-/// Bytes that make sequences likely.
+/// Bytes that are likely to form sequences.
 fn output() -> impl Strategy<Value = Vec<u8>> {
     let part = prop_oneof![
         3 => Just(b"\x1b[".to_vec()),
@@ -192,7 +192,7 @@ proptest! {
             let screen = emulator.snapshot(usize::from(rows));
             prop_assert_eq!(screen.cells.len(), usize::from(screen.cols) * usize::from(screen.rows));
             prop_assert!(screen.cursor.row < screen.rows && screen.cursor.col < screen.cols);
-            // Nothing on a screen can control the terminal that it is drawn on.
+            // Nothing on a screen can control the terminal that shows it.
             prop_assert!(!screen.title.chars().any(char::is_control));
             for cell in &screen.cells {
                 prop_assert!(!cell.text.chars().any(char::is_control), "{:?}", cell.text);

@@ -1,20 +1,21 @@
-//! What stands before the emulator: cuts output into pieces, and keeps from it what it has no limits for.
+//! A filter in front of the emulator: splits output into pieces, and withholds what the emulator does not limit.
 //!
-//! The emulator keeps an operating system command of any length in memory, and repeats a character as often as it is
-//! told to; a few bytes would cost it megabytes and seconds. So numbers in control sequences are clamped, control strings
-//! are cut, and sequences that are longer than any program sends are dropped. Everything else goes through byte for byte.
+//! The emulator stores operating system commands (OSC) of any length, and repeats a character as often as it is
+//! told to; a few bytes could cost megabytes and seconds. So numbers in control sequences are clamped, control
+//! strings are truncated, and sequences longer than any program sends are dropped. Everything else passes
+//! unchanged.
 //!
-//! It also tells apart the sequences at which the emulator's caller wants to look at the screen before and after: those
-//! that set and reset private modes (the alternate screen among them), and the full reset.
+//! It also reports sequences around which the caller wants to look at the screen: those that set and reset private
+//! modes (including the alternate screen), and the full reset.
 
-/// Bytes of an operating system command that are passed on. Titles and links are shorter.
+/// Maximum length of an OSC that is passed on. Titles and links are shorter.
 const LONGEST_STRING: usize = 4096;
 
-/// Bytes of a control sequence. The longest in use (SGR with every attribute) has fewer than 200.
+/// Maximum length of a control sequence. The longest in use (SGR with every attribute) has fewer than 200 bytes.
 const LONGEST_SEQUENCE: usize = 256;
 
-/// Numbers in cursor movements, insertions and the like are clamped to this: more than any screen has, and what programs
-/// use to mean "as far as it goes".
+/// Numbers in cursor movements, insertions and the like are clamped to this: more than any screen has, and what
+/// programs use for "as far as possible".
 const LARGEST: u32 = 999;
 
 /// A piece of output.
@@ -22,17 +23,17 @@ const LARGEST: u32 = 999;
 pub(crate) enum Piece<'a> {
     /// Anything.
     Bytes(&'a [u8]),
-    /// One whole sequence that sets (`true`) or resets private modes.
+    /// A complete sequence that sets (`true`) or resets private modes.
     PrivateModes(&'a [u8], bool),
     /// `ESC c`, a full reset.
     Reset(&'a [u8]),
 }
 
-/// Where in a sequence the output is.
+/// The parser's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Ground,
-    /// After ESC, which is held back, or was `sent` since it ended a string.
+    /// After ESC, which is held back, or was `sent` because it ended a string.
     Escape {
         sent: bool,
     },
@@ -40,23 +41,23 @@ enum State {
     Intermediate,
     /// In a control sequence, which is held back.
     Sequence,
-    /// In one that was too long.
+    /// In a control sequence that is too long.
     Dropped,
-    /// In an operating system command of so many bytes.
+    /// In an OSC, with its length so far.
     Command(usize),
-    /// In one that was too long.
+    /// In an OSC that is too long.
     Cut,
-    /// In another control string; nothing keeps those.
+    /// In another control string; nothing stores those.
     Text,
 }
 
-/// The scanner. Its pieces do not depend on how the output was split into chunks.
+/// The filter. Its pieces do not depend on how the output was split into chunks.
 #[derive(Debug)]
 pub(crate) struct Guard {
     state: State,
-    /// A control sequence up to now, from its ESC.
+    /// The current control sequence from its ESC on.
     sequence: Vec<u8>,
-    /// Bytes that wait for their piece to become complete.
+    /// Bytes waiting for their piece to be complete.
     bytes: Vec<u8>,
 }
 
@@ -74,7 +75,7 @@ impl Guard {
         }
     }
 
-    /// Cuts a chunk into pieces. `cols` is the width of the screen.
+    /// Splits a chunk into pieces. `cols` is the width of the screen.
     pub(crate) fn cut(&mut self, chunk: &[u8], cols: u16, mut piece: impl FnMut(Piece<'_>)) {
         for byte in chunk {
             self.step(*byte, cols, &mut piece);
@@ -91,7 +92,7 @@ impl Guard {
 
     fn step(&mut self, byte: u8, cols: u16, piece: &mut impl FnMut(Piece<'_>)) {
         match (self.state, byte) {
-            // Wherever it is, these end what was begun.
+            // In any state, these cancel the current sequence.
             (State::Escape { .. } | State::Sequence | State::Dropped, CAN | SUB) => {
                 self.sequence.clear();
                 self.bytes.push(byte);
@@ -111,7 +112,7 @@ impl Guard {
                 self.bytes.push(byte);
                 self.state = State::Ground;
             }
-            // Control characters inside of a sequence take effect at once.
+            // Control characters inside a sequence are executed.
             (State::Ground | State::Text, _)
             | (State::Escape { .. } | State::Sequence, 0..0x20) => self.bytes.push(byte),
             (State::Escape { sent }, _) => self.after_escape(byte, sent, piece),
@@ -136,7 +137,7 @@ impl Guard {
             (State::Dropped, 0x40..=0x7e) | (State::Cut, BEL | CAN | SUB) => {
                 self.state = State::Ground;
             }
-            // Not a byte of a sequence, or of what is not passed on.
+            // Not part of a sequence, or dropped.
             (State::Sequence | State::Dropped | State::Cut, _) => {}
             (State::Command(length), _) if length >= LONGEST_STRING => {
                 // Ends it for the emulator.
@@ -151,7 +152,7 @@ impl Guard {
     }
 
     fn after_escape(&mut self, byte: u8, sent: bool, piece: &mut impl FnMut(Piece<'_>)) {
-        // Not a byte that can follow: the emulator waits on for what the escape means.
+        // Not a valid continuation: the emulator keeps waiting for one.
         if byte >= 0x7f {
             return;
         }
@@ -199,7 +200,7 @@ impl Guard {
     }
 }
 
-/// Copies a sequence with every number in it at most `largest`.
+/// Copies a sequence with every number in it limited to `largest`.
 fn clamp(sequence: &[u8], largest: u32, out: &mut Vec<u8>) {
     let mut rest = sequence;
     while let Some(first) = rest.first() {
@@ -228,7 +229,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What the emulator gets, in one piece, and how many pieces were told apart.
+    /// What the emulator receives, and the number of pieces.
     fn through(chunks: &[&[u8]]) -> (Vec<u8>, usize) {
         let mut guard = Guard::new();
         let (mut out, mut apart) = (Vec::new(), 0);
@@ -299,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Bytes that make sequences likely, with no number that is clamped.
+    /// Bytes that are likely to form sequences, without numbers that would be clamped.
     fn output() -> impl Strategy<Value = Vec<u8>> {
         let part = prop_oneof![
             Just(b"\x1b[".to_vec()),

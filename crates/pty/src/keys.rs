@@ -1,6 +1,6 @@
-//! Keys to bytes: what a person types, as xterm sends it to a program, or as the program asked for it.
+//! Encodes keys: what xterm would send, or what the program has requested.
 //!
-//! From xterm's control sequences (`ctlseqs`) and the Kitty keyboard protocol. Parts: `kitty`, `mouse`.
+//! From xterm's control sequences (`ctlseqs`) and the Kitty keyboard protocol. Modules: `kitty`, `mouse`.
 
 mod kitty;
 mod mouse;
@@ -8,7 +8,7 @@ mod mouse;
 use agent_bash_core::{Key, KeyInput, KeyModifiers};
 use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 
-/// What a program has asked for.
+/// The modes that a program has enabled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct InputModes {
     /// DECCKM.
@@ -17,17 +17,17 @@ pub(crate) struct InputModes {
     pub(crate) application_keypad: bool,
     /// DECSET 2004.
     pub(crate) bracketed_paste: bool,
-    /// Which events of the mouse.
+    /// Which mouse events are reported.
     pub(crate) mouse: MouseProtocolMode,
-    /// In which form.
+    /// Their encoding.
     pub(crate) mouse_encoding: MouseProtocolEncoding,
     /// DECSET 1004.
     pub(crate) focus_events: bool,
-    /// Flags of the Kitty keyboard protocol; 0 is none.
+    /// Flags of the Kitty keyboard protocol; 0 means off.
     pub(crate) kitty: u8,
 }
 
-/// The bytes of an input. Empty for one that has none, such as the mouse where the program did not ask for it.
+/// The bytes of an input. Empty if there are none, as for the mouse if the program did not enable it.
 pub(crate) fn encode(input: &KeyInput, modes: InputModes) -> Vec<u8> {
     match input {
         KeyInput::Key { key, modifiers } if modes.kitty != 0 => {
@@ -42,12 +42,12 @@ pub(crate) fn encode(input: &KeyInput, modes: InputModes) -> Vec<u8> {
     }
 }
 
-/// As a number in a sequence: 1, and 1 for shift, 2 for alt, 4 for control.
+/// As a number in a sequence: 1, plus 1 for shift, 2 for alt, 4 for control.
 fn parameter(modifiers: KeyModifiers) -> u8 {
     1 + u8::from(modifiers.shift) + 2 * u8::from(modifiers.alt) + 4 * u8::from(modifiers.ctrl)
 }
 
-/// How a key that is not a character is written.
+/// How a key that is not a character is encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// `ESC [ 1 ; m X`, without modifiers `ESC [ X`, or `ESC O X` in application-cursor mode.
@@ -111,7 +111,7 @@ fn with_alt(modifiers: KeyModifiers, bytes: &[u8]) -> Vec<u8> {
     [escape, bytes].concat()
 }
 
-/// A printable key with its modifiers.
+/// A printable key with modifiers.
 fn character(c: char, modifiers: KeyModifiers) -> Vec<u8> {
     if modifiers.ctrl
         && let Some(control) = control(c)
@@ -130,8 +130,7 @@ fn shifted(c: char) -> char {
     }
 }
 
-/// What control makes of a key, as xterm has it: letters 1–26, and the rows of digits and punctuation that mean the rest
-/// of C0.
+/// The control character of a key in xterm: letters map to 1–26, some digits and punctuation to the rest of C0.
 fn control(c: char) -> Option<u8> {
     Some(match c.to_ascii_lowercase() {
         letter @ 'a'..='z' => letter as u8 - b'a' + 1,
@@ -146,7 +145,7 @@ fn control(c: char) -> Option<u8> {
     })
 }
 
-/// A key of the keypad: `ESC O x` in application mode (VT100's table), what it prints otherwise.
+/// A keypad key: `ESC O x` in application mode (VT100's table), otherwise its character.
 fn keypad(c: char, modifiers: KeyModifiers, application: bool) -> Vec<u8> {
     let code = match c {
         '0'..='9' => char::from(b'p' + (c as u8 - b'0')),
@@ -167,14 +166,14 @@ fn keypad(c: char, modifiers: KeyModifiers, application: bool) -> Vec<u8> {
     }
 }
 
-/// Composed text is text: a control character in it would be a key that nobody pressed.
+/// Composed text is text: a control character in it would act as a key that nobody pressed.
 fn without_controls(text: &str) -> Vec<u8> {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     text.into_bytes()
 }
 
-/// Line ends become Return. Other control characters are left out: pasted text must not press keys, and must not end the
-/// brackets early.
+/// Line ends become Return. Other control characters are removed: pasted text must not press keys, or end the
+/// bracketed paste.
 fn paste(text: &str, bracketed: bool) -> Vec<u8> {
     let text: String = text
         .replace("\r\n", "\r")

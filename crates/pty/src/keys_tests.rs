@@ -108,8 +108,8 @@ fn the_table_of_the_contract() {
     }
 }
 
-/// Every named key and every printable character of ASCII, with every combination of modifiers, against the table of a
-/// terminal in use. What it writes differently on purpose stands in `differs`.
+/// Every named key and every printable ASCII character, with all combinations of modifiers, compared with the table
+/// of an existing terminal. Intentional differences are in `differs`.
 #[test]
 fn termwiz_sends_the_same() {
     let named = [
@@ -165,14 +165,14 @@ fn termwiz_sends_the_same() {
     assert!(compared > 1000, "{compared}");
 }
 
-/// Where we do as xterm does and termwiz does otherwise.
+/// Where we follow xterm and termwiz does not.
 fn differs(key: &Key, modifiers: KeyModifiers) -> bool {
     match key {
-        // It writes modified ones, and control with capitals and some punctuation, as `CSI u`, which nobody asked for.
+        // It sends modified ones, and control with capitals and some punctuation, as `CSI u` without being asked.
         Key::Enter | Key::Tab | Key::Escape | Key::Backspace => modifiers != NONE,
         Key::Char(c) => {
             modifiers.ctrl && (modifiers.shift || c.is_ascii_uppercase() || control(*c).is_none())
-                // Without a table of shifted keys only letters have a shifted form.
+                // Without a table of shifted keys, only letters have a shifted form.
                 || modifiers.shift && !c.is_ascii_alphabetic()
         }
         _ => false,
@@ -210,7 +210,7 @@ fn kitty_is_sent_to_who_asked_for_it() {
         (Key::Enter, NONE, 8, "\x1b[13u"),
         (Key::Keypad('\r'), NONE, 8, "\x1b[57414u"),
         (Key::Text("é漢".into()), NONE, 8, "é漢"),
-        // Asked for alternate keys only, which say nothing without the others.
+        // Only alternate keys are requested, which has no effect without the other flags.
         (Key::Up, NONE, 4, "\x1bOA"),
     ] {
         let modes = InputModes {

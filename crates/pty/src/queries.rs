@@ -1,39 +1,39 @@
-//! What the emulator asks of its host while it reads: answers to the questions that programs ask their terminal and wait
-//! for, and the modes that the emulator does not keep.
+//! Callbacks of the emulator: replies to queries that programs send to their terminal, and modes that the emulator
+//! does not track.
 //!
-//! The answers are only put together here. They are sent by the session's writer, never by whoever reads.
+//! Replies are only assembled here. The session's writer sends them, never the reader.
 
 use crate::colors::TerminalColors;
 use agent_bash_core::visible;
 use std::fmt::Write as _;
 use vt100::Screen;
 
-/// Bytes of answers that wait to be sent; a program that asks on without reading gets no more.
+/// Maximum size of unsent replies; a program that keeps asking without reading gets no more.
 const MOST: usize = 16 * 1024;
 
-/// Characters of a title that are kept.
+/// Maximum length of a title in characters.
 const LONGEST_TITLE: usize = 256;
 
-/// Entries of the Kitty keyboard stack, as its specification advises.
+/// Entries of the Kitty keyboard stack, as recommended by its specification.
 const DEEPEST: usize = 16;
 
-/// Width and height of a cell in pixels, as answered to programs that want to know: nobody sees pixels here.
+/// Width and height of a cell in pixels, for programs that ask; nothing here has real pixels.
 const CELL: (u32, u32) = (8, 16);
 
 /// VT220 with colours (ECMA-48 DA1; xterm's `62;22`).
 const PRIMARY_ATTRIBUTES: &str = "\x1b[?62;22c";
 
-/// A VT100 without version, which no program has a special case for.
+/// A VT100 without version, for which no program has a special case.
 const SECONDARY_ATTRIBUTES: &str = "\x1b[>0;0;0c";
 
-/// Answers and modes, beside the emulator's own.
+/// Replies and modes, in addition to the emulator's own.
 #[derive(Debug)]
 pub(crate) struct Queries {
     colors: TerminalColors,
     answers: String,
     pub(crate) title: String,
     pub(crate) focus_events: bool,
-    /// Flags of the Kitty keyboard protocol, for the main and the alternate screen: the last is in force.
+    /// Stacks of Kitty keyboard flags, for the main and the alternate screen: the last entry is in force.
     kitty: [Vec<u8>; 2],
 }
 
@@ -48,18 +48,18 @@ impl Queries {
         }
     }
 
-    /// What is to be sent.
+    /// Takes the pending replies.
     pub(crate) fn take_answers(&mut self) -> String {
         std::mem::take(&mut self.answers)
     }
 
-    /// As after a full reset.
+    /// Resets everything, as after a full reset.
     pub(crate) fn reset(&mut self) {
         self.focus_events = false;
         self.kitty = [Vec::new(), Vec::new()];
     }
 
-    /// Flags of the Kitty keyboard protocol that are in force; 0: it is not.
+    /// The Kitty keyboard flags in force; 0 means off.
     pub(crate) fn kitty_flags(&self, alternate_screen: bool) -> u8 {
         let stack = &self.kitty[usize::from(alternate_screen)];
         stack.last().copied().unwrap_or(0)
@@ -67,13 +67,13 @@ impl Queries {
 
     fn answer(&mut self, text: std::fmt::Arguments<'_>) {
         if self.answers.len() < MOST {
-            // Writing to a string does not fail.
+            // Cannot fail for a string.
             let _ = self.answers.write_fmt(text);
         }
     }
 
     fn set_kitty(&mut self, alternate: bool, change: KittyChange) {
-        /// Bits that the protocol defines.
+        /// The bits that the protocol defines.
         const DEFINED: u8 = 0b1_1111;
         let current = self.kitty_flags(alternate);
         let stack = &mut self.kitty[usize::from(alternate)];
@@ -101,7 +101,7 @@ impl Queries {
     }
 }
 
-/// A change to the flags of the Kitty keyboard protocol.
+/// A change to the Kitty keyboard flags.
 #[derive(Debug, Clone, Copy)]
 enum KittyChange {
     Push(u8),
@@ -141,7 +141,7 @@ impl vt100::Callbacks for Queries {
             (None | Some(b'?'), None, 'n', 6) => {
                 let mark = if first.is_some() { "?" } else { "" };
                 let (row, col) = screen.cursor_position();
-                // After the last column the cursor is still on it.
+                // After the last column, the cursor is still reported there.
                 let (row, col) = (row + 1, (col + 1).min(cols));
                 self.answer(format_args!("\x1b[{mark}{row};{col}R"));
             }
@@ -206,7 +206,7 @@ impl vt100::Callbacks for Queries {
     }
 }
 
-/// State of a private mode as DECRPM tells it: 1 set, 2 reset, 0 not known.
+/// The state of a private mode as in DECRPM: 1 set, 2 reset, 0 unknown.
 fn mode_state(screen: &Screen, focus_events: bool, mode: u16) -> u8 {
     use vt100::{MouseProtocolEncoding as Encoding, MouseProtocolMode as Mouse};
     let mouse = screen.mouse_protocol_mode();

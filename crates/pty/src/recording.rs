@@ -1,7 +1,7 @@
-//! Recording a session as asciicast v2, which asciinema and its players show: a line of JSON with the size, then one for
-//! every piece of output and every change of size.
+//! Records a session as asciicast v2, the format of asciinema: a JSON line with the size, then one for every piece
+//! of output and every change of size.
 //!
-//! What is typed is not recorded at all: with echo it is part of the output, and without echo it is nobody's business.
+//! Input is not recorded: with echo it is part of the output, and without echo it is private.
 
 use crate::PtySize;
 use agent_bash_core::{Clock, Timestamp};
@@ -10,15 +10,15 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Where a recording goes: a file, as a rule. Written to as output comes, in whole lines.
+/// The destination of a recording, usually a file. Written as output comes, in whole lines.
 pub type RecordingWriter = Box<dyn Write + Send>;
 
-/// A recording that is being made.
+/// A recording in progress.
 pub(crate) struct Recording {
     out: RecordingWriter,
     clock: Arc<dyn Clock>,
     started: Duration,
-    /// The beginning of a character whose end has not come yet.
+    /// An incomplete character.
     incomplete: Vec<u8>,
     failed: bool,
 }
@@ -43,7 +43,7 @@ impl Recording {
         recording
     }
 
-    /// Something was written to the terminal, split anywhere.
+    /// Records output, split anywhere.
     pub(crate) fn output(&mut self, bytes: &[u8]) {
         self.incomplete.extend_from_slice(bytes);
         let whole = whole_characters(&self.incomplete);
@@ -71,7 +71,7 @@ impl Recording {
 
     fn event(&mut self, kind: &str, data: &str) {
         let seconds = self.clock.now().saturating_sub(self.started).as_secs_f64();
-        // Microseconds, as the recorders write them.
+        // With microsecond resolution, like other recorders.
         let seconds = (seconds * 1e6).round() / 1e6;
         self.line(&json!([seconds, kind, data]));
     }
@@ -83,7 +83,7 @@ impl Recording {
         }
     }
 
-    /// A recording that cannot be written ends; the command does not.
+    /// If the recording cannot be written it stops; the command continues.
     fn note(&mut self, result: io::Result<()>) {
         if let Err(error) = result {
             tracing::warn!(%error, "the recording of a terminal could not be written");
@@ -92,7 +92,7 @@ impl Recording {
     }
 }
 
-/// How much of this is whole characters, or can never become any.
+/// Length of the part that consists of complete characters, or can never become valid.
 fn whole_characters(bytes: &[u8]) -> usize {
     /// The longest character has four bytes.
     const LONGEST: usize = 4;

@@ -18,7 +18,7 @@ impl Write for Seen {
     }
 }
 
-/// A disk with room for so many writes, and how many were tried.
+/// A disk that fails after some writes, and the number of attempts.
 #[derive(Clone)]
 struct Full(usize, Arc<AtomicUsize>);
 
@@ -102,11 +102,11 @@ fn characters_are_whole() {
 
 #[test]
 fn a_full_disk_ends_the_recording_only() {
-    // Of four: the head, twice output, the new size.
+    // Of four writes: the header, two outputs, a resize.
     for (room, tried) in [(0, 1), (2, 3), (100, 4)] {
         let writes = Arc::new(AtomicUsize::new(0));
         record(Full(room, Arc::clone(&writes)), &[b"a", b"b"]);
-        // After the first that fails nothing more is written, and nobody is told but the log.
+        // After the first failure nothing more is written; only the log mentions it.
         assert_eq!(writes.load(Ordering::Relaxed), tried, "room for {room}");
     }
 }

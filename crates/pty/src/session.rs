@@ -1,5 +1,5 @@
-//! A terminal as its host sees it while a command runs on it: a handle that shows the screen, takes input, and says when
-//! something has changed. It never waits for the command, and it does not keep it alive.
+//! A host's handle to a command on its terminal: provides the screen, accepts input, and reports changes. It never
+//! waits for the command, and does not keep it alive.
 
 use crate::colors::TerminalColors;
 use crate::emulator::Emulator;
@@ -13,54 +13,54 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
-/// Bytes of input that wait for a program that does not read.
+/// Limit of input queued for a program that does not read.
 const MOST_INPUT: usize = 1 << 20;
 
-/// Bytes of it beyond which answers to a program's questions are not added: it does not read them.
+/// Beyond this many queued bytes, replies to a program's queries are dropped, as it does not read them.
 const MOST_ANSWERED: usize = 64 << 10;
 
-/// A handle to a command on its terminal. Clones are handles to the same. Dropping it ends nothing; after the command's
-/// end it still shows the last screen, and holds no descriptor.
+/// A handle to a command on its terminal. Clones are handles to the same. Dropping it ends nothing; after the
+/// command's end it still has the last screen, and holds no descriptors.
 #[derive(Clone)]
 pub struct PtySession {
     shared: Arc<Shared>,
     status: watch::Receiver<PtyStatus>,
 }
 
-/// Where a session is.
+/// The state of a session.
 #[derive(Debug, Clone, Default)]
 pub struct PtyStatus {
-    /// Grows with whatever may have changed the screen.
+    /// Increases with every possible change of the screen.
     pub generation: u64,
-    /// What the command waits for, if it is known to wait. Noticed after two seconds of silence; gone with the next
-    /// output or input.
+    /// What the command waits for, if known. Detected after two seconds of silence; reset by the next output or
+    /// input.
     pub waiting: Option<WaitingFor>,
-    /// How it ended, once it has.
+    /// How it ended, if it has.
     pub ended: Option<Arc<PtyEnd>>,
 }
 
-/// How a session ended.
+/// The end of a session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PtyEnd {
-    /// What the executor returned.
+    /// The executor's result.
     pub result: Result<Outcome, NotStarted>,
-    /// The person at the terminal ended it: [`PtySession::kill`].
+    /// The user at the terminal ended it: [`PtySession::kill`].
     pub killed: bool,
 }
 
-/// Input that was not taken.
+/// Input was not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InputRefused {
     /// The command has ended.
     #[error("the command has ended")]
     Ended,
-    /// A mebibyte of input waits already: the program does not read.
+    /// 1 MiB of input is queued already: the program does not read.
     #[error("the program does not read its input")]
     Full,
 }
 
 impl PtySession {
-    /// The screen. Cheap: it is put together once for each change, and only if somebody looks.
+    /// The screen. Cheap: built once per change, and only on demand.
     pub fn screen(&self) -> Arc<Screen> {
         let generation = self.status.borrow().generation;
         let mut cache = lock(&self.shared.cache);
@@ -74,23 +74,23 @@ impl PtySession {
         screen
     }
 
-    /// What stands so many lines above the screen; at most [`Screen::scrollback`].
+    /// The screen that is `lines` lines further up; at most [`Screen::scrollback`].
     pub fn scrolled_back(&self, lines: usize) -> Screen {
         lock(&self.shared.emulator).snapshot(lines)
     }
 
-    /// The screen's text, line by line, without blanks at the ends and without empty lines at the bottom.
+    /// The screen's text, line by line, without trailing blanks and without empty lines at the bottom.
     pub fn text(&self) -> Vec<String> {
         lock(&self.shared.emulator).text()
     }
 
-    /// Where it is now.
+    /// Its current state.
     pub fn status(&self) -> PtyStatus {
         self.status.borrow().clone()
     }
 
-    /// Waits until something has changed since this handle last waited; at once if it has. Changes that come faster than
-    /// they are asked for are one. After the end it never returns. Cancel safe.
+    /// Waits until something has changed since this handle last waited; returns at once if it has. Rapid changes
+    /// are combined. Never returns after the end. Cancel safe.
     pub async fn changed(&mut self) -> PtyStatus {
         if self.status.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -106,24 +106,24 @@ impl PtySession {
         {
             return Arc::clone(end);
         }
-        // The sender lives as long as this handle.
+        // Cannot happen: the sender lives as long as this handle.
         std::future::pending().await
     }
 
-    /// Sends what a person typed, as the program asked for it. Does not wait; empty where the program did not ask for
-    /// such events.
+    /// Sends user input, encoded as the program has requested. Does not wait; does nothing if the program did not
+    /// enable such events.
     ///
     /// # Errors
-    /// Nothing of it was sent.
+    /// Nothing was sent.
     pub fn send(&self, input: &KeyInput) -> Result<(), InputRefused> {
         let modes = lock(&self.shared.emulator).input_modes();
         self.send_bytes(&keys::encode(input, modes))
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     ///
     /// # Errors
-    /// Nothing of them was sent.
+    /// Nothing was sent.
     pub fn send_bytes(&self, bytes: &[u8]) -> Result<(), InputRefused> {
         if lock(&self.shared.terminal).is_none() {
             return Err(InputRefused::Ended);
@@ -138,11 +138,11 @@ impl PtySession {
         Ok(())
     }
 
-    /// Changes the size of screen and terminal; the program hears of it by SIGWINCH. Nothing happens after the end.
+    /// Resizes screen and terminal; the program gets SIGWINCH. Does nothing after the end.
     pub fn resize(&self, size: PtySize) {
         let terminal = lock(&self.shared.terminal);
         let Some(terminal) = &*terminal else { return };
-        // The emulator first: what the program draws upon the signal is for the new size.
+        // The emulator first: what the program draws after the signal is for the new size.
         {
             let mut emulator = lock(&self.shared.emulator);
             if emulator.size() == size {
@@ -159,19 +159,20 @@ impl PtySession {
         self.shared.changed(|_| {});
     }
 
-    /// The size it has.
+    /// Its current size.
     pub fn size(&self) -> PtySize {
         lock(&self.shared.emulator).size()
     }
 
-    /// Ends the command and everything it started: SIGHUP, SIGTERM, the call's grace, SIGKILL. Does not wait.
+    /// Ends the command and everything it started: SIGHUP, SIGTERM, the call's grace period, SIGKILL. Does not
+    /// wait.
     pub fn kill(&self) {
         self.shared.kill.cancel();
     }
 }
 
 impl fmt::Debug for PtySession {
-    /// Without what is on the screen, or was typed.
+    /// Without screen contents or input.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PtySession")
             .field("status", &*self.status.borrow())
@@ -179,14 +180,14 @@ impl fmt::Debug for PtySession {
     }
 }
 
-/// What handles and the running call have in common.
+/// Shared by the handles and the running call.
 pub(crate) struct Shared {
     emulator: Mutex<Emulator>,
     /// The screen of a generation.
     cache: Mutex<Option<(u64, Arc<Screen>)>>,
-    /// Until the call's end.
+    /// Until the call ends.
     terminal: Mutex<Option<Arc<Terminal>>>,
-    /// What waits to be written to the terminal.
+    /// Input waiting to be written to the terminal.
     pub(crate) input: Mutex<VecDeque<u8>>,
     /// There is new input.
     pub(crate) wake: Notify,
@@ -221,7 +222,7 @@ impl Shared {
         }
     }
 
-    /// Takes in what a program wrote; returns what of it is for reading.
+    /// Processes a program's output; returns the part that is worth reading.
     pub(crate) fn process(&self, chunk: &[u8]) -> Vec<u8> {
         let processed = lock(&self.emulator).process(chunk);
         if !processed.answers.is_empty() {
@@ -237,12 +238,12 @@ impl Shared {
         processed.shown
     }
 
-    /// Whether input waits to be written.
+    /// Whether input is waiting to be written.
     pub(crate) fn has_input(&self) -> bool {
         !lock(&self.input).is_empty()
     }
 
-    /// Nobody will read it.
+    /// Discards queued input that nobody will read.
     pub(crate) fn drop_input(&self) {
         lock(&self.input).clear();
     }
@@ -263,12 +264,12 @@ impl Shared {
         });
     }
 
-    /// What is for reading after the last output: see [`Emulator::finish`].
+    /// The final output: see [`Emulator::finish`].
     pub(crate) fn last_screen(&self) -> Vec<u8> {
         lock(&self.emulator).finish()
     }
 
-    /// Lets go of the terminal, and says how it ended. Once.
+    /// Releases the terminal and records how it ended. Once.
     pub(crate) fn end(&self, end: PtyEnd) {
         if self.status.borrow().ended.is_some() {
             return;
@@ -292,7 +293,7 @@ impl Shared {
     }
 }
 
-/// What panicked under the lock was the emulator, which starts anew, or a recording's writer.
+/// Ignores poisoning: what may have panicked is the emulator, which is reset, or a recording's writer.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

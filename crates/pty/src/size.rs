@@ -1,11 +1,11 @@
-//! How large a terminal is.
+//! Terminal sizes.
 
 use std::ops::RangeInclusive;
 
 /// Columns and rows of a terminal, always within [`PtySize::COLS`] and [`PtySize::ROWS`].
 ///
-/// Programs draw nonsense on very small terminals and emulators cost memory by the cell on very large ones, so that
-/// what is asked for is clamped, never refused.
+/// Programs draw garbage on very small terminals, and emulators need memory for each cell, so requested sizes are
+/// clamped, never refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PtySize {
     cols: u16,
@@ -13,12 +13,12 @@ pub struct PtySize {
 }
 
 impl PtySize {
-    /// The columns a terminal may have.
+    /// Allowed numbers of columns.
     pub const COLS: RangeInclusive<u16> = 20..=400;
-    /// The rows a terminal may have.
+    /// Allowed numbers of rows.
     pub const ROWS: RangeInclusive<u16> = 5..=200;
 
-    /// The nearest size that is allowed.
+    /// The nearest allowed size.
     pub fn clamped(cols: u16, rows: u16) -> Self {
         Self {
             cols: cols.clamp(*Self::COLS.start(), *Self::COLS.end()),
@@ -38,7 +38,7 @@ impl PtySize {
 }
 
 impl Default for PtySize {
-    /// 120 × 40: wide enough for compilers' messages, as high as most screens.
+    /// 120 × 40: wide enough for compiler messages, as high as most screens.
     fn default() -> Self {
         Self::clamped(120, 40)
     }

@@ -1,7 +1,7 @@
-//! The pseudo-terminal itself: opened here, read and written without ever blocking, asked for its modes.
+//! The pseudo-terminal: opening it, non-blocking reads and writes, querying its modes.
 //!
-//! portable-pty opens the pair, and nothing more: its readers and writers block, its writer types an end of file when it is
-//! dropped, and its way to start a command forks the host. What is kept is a descriptor of the master.
+//! portable-pty only opens the pair: its readers and writers block, its writer sends EOF when dropped, and its way
+//! to start a command forks the host. We keep a descriptor of the master.
 
 use crate::PtySize;
 use filedescriptor::FileDescriptor;
@@ -15,30 +15,30 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use tokio::net::unix::pipe::{Receiver, Sender};
 
-/// So Linux says that nobody has the programs' side open, once everything was read.
+/// Linux's error for reading a master whose slave nobody has open, after everything was read.
 const OTHER_SIDE_CLOSED: Errno = Errno::IO;
 
-/// A terminal, from the side of its emulator.
+/// The master side of a terminal.
 #[derive(Debug)]
 pub(crate) struct Terminal {
-    /// Two descriptors of the master. tokio's types are made for pipes, and are as good for anything that is ready now
-    /// and then.
+    /// Two descriptors of the master. Tokio's pipe types work for anything that can be polled.
     output: Receiver,
     input: Sender,
     path: PathBuf,
 }
 
-/// The side of the programs. While it is held the terminal does not end, whoever closes it; programs may open it again.
+/// The slave side. While it is held the terminal does not hang up, even if all programs close it; they may open it
+/// again.
 pub(crate) struct ProgramSide(
     #[expect(dead_code, reason = "held, never used")] Box<dyn SlavePty + Send>,
 );
 
-/// How the line discipline treats what is typed.
+/// The line discipline's modes for input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineModes {
-    /// By lines (ICANON).
+    /// Canonical mode (ICANON).
     pub(crate) canonical: bool,
-    /// It is shown (ECHO).
+    /// Echo (ECHO).
     pub(crate) echo: bool,
 }
 
@@ -46,7 +46,7 @@ impl Terminal {
     /// Opens one.
     ///
     /// # Errors
-    /// The system has no more, or none.
+    /// The system has none left, or no support for them.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -63,7 +63,7 @@ impl Terminal {
         let missing = || io::Error::other("the system did not say which terminal it opened");
         let path = pair.master.tty_name().ok_or_else(missing)?;
         let number = pair.master.as_raw_fd().ok_or_else(missing)?;
-        // The only way to a descriptor of one's own without unsafe code; it is close-on-exec.
+        // The only way to get an owned descriptor without unsafe code; it is close-on-exec.
         let master = FileDescriptor::dup(&number)
             .map_err(io::Error::other)?
             .as_fd()
@@ -78,17 +78,17 @@ impl Terminal {
         Ok((terminal, ProgramSide(pair.slave)))
     }
 
-    /// Its name for programs, such as `/dev/pts/3`.
+    /// The slave's path, such as `/dev/pts/3`.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The master, for somebody else to read on.
+    /// The master, for another reader.
     pub(crate) fn master(&self) -> BorrowedFd<'_> {
         self.output.as_fd()
     }
 
-    /// Waits for output; 0 is the end: nobody has the programs' side open. Cancel safe.
+    /// Waits for output; 0 means hang-up: nobody has the slave open. Cancel safe.
     pub(crate) async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.output.readable().await?;
@@ -102,8 +102,8 @@ impl Terminal {
         }
     }
 
-    /// Reads what is there now: as [`Terminal::read`], or `None` if that is nothing. It asks the system itself, which first
-    /// moves on what was written a moment ago; the runtime may not have heard of that yet.
+    /// Reads what is available: as [`Terminal::read`], or `None` if nothing is. Asks the kernel directly, which
+    /// first processes recent writes that the runtime may not know of yet.
     pub(crate) fn read_now(&self, buffer: &mut [u8]) -> Option<io::Result<usize>> {
         loop {
             return match rustix::io::read(&self.output, &mut *buffer) {
@@ -115,7 +115,7 @@ impl Terminal {
         }
     }
 
-    /// Waits until the terminal takes input, and writes what it takes of the queue. Cancel safe.
+    /// Waits until the terminal accepts input, and writes as much of the queue as it accepts. Cancel safe.
     pub(crate) async fn write_from(&self, queue: &Mutex<VecDeque<u8>>) -> io::Result<()> {
         loop {
             self.input.writable().await?;
@@ -134,7 +134,7 @@ impl Terminal {
         }
     }
 
-    /// Changes its size; the programs in the foreground get SIGWINCH.
+    /// Resizes it; the foreground programs get SIGWINCH.
     pub(crate) fn resize(&self, size: PtySize) -> io::Result<()> {
         let size = Winsize {
             ws_row: size.rows(),
@@ -145,7 +145,7 @@ impl Terminal {
         Ok(rustix::termios::tcsetwinsize(self.master(), size)?)
     }
 
-    /// `None` where the system does not say.
+    /// `None` if the system does not tell.
     pub(crate) fn line_modes(&self) -> Option<LineModes> {
         let local = rustix::termios::tcgetattr(self.master()).ok()?.local_modes;
         Some(LineModes {
@@ -154,7 +154,7 @@ impl Terminal {
         })
     }
 
-    /// The process group in the foreground.
+    /// The foreground process group.
     pub(crate) fn foreground(&self) -> Option<i32> {
         let group = rustix::termios::tcgetpgrp(self.master()).ok()?;
         Some(group.as_raw_pid())
@@ -168,7 +168,7 @@ fn is_to_be_repeated(error: &io::Error) -> bool {
     )
 }
 
-/// Lets Backspace erase a whole character of UTF-8, not a byte of it, where a program reads lines.
+/// Makes Backspace erase whole UTF-8 characters in canonical mode.
 fn erase_whole_characters(master: &OwnedFd) -> io::Result<()> {
     let mut modes = rustix::termios::tcgetattr(master)?;
     modes.input_modes |= InputModes::IUTF8;

@@ -1,16 +1,16 @@
-//! What a program waits for that reads from its terminal.
+//! What a program that reads from its terminal waits for.
 
 use std::fmt;
 
-/// How a program at a terminal waits for a person. A program that sleeps, computes, or polls in canonical mode
-/// (`tail -f`) waits for nobody.
+/// How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode
+/// (`tail -f`) does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WaitingFor {
-    /// A line: canonical mode with echo, and somebody is blocked in `read`.
+    /// A line: canonical mode with echo, and a process is blocked in `read`.
     Line,
-    /// A secret: canonical mode without echo. What is typed now goes to the program and nowhere else.
+    /// A secret: canonical mode without echo. Input now goes to the program and nowhere else.
     Secret,
-    /// Single keys: not canonical (readline, menus).
+    /// Single keys: non-canonical mode (readline, menus).
     Raw,
     /// Single keys, on the alternate screen (editors, pagers).
     FullScreen,
@@ -20,7 +20,7 @@ impl WaitingFor {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Line, Self::Secret, Self::Raw, Self::FullScreen];
 
-    /// As the notice `waiting_for_input` names it: `line`, `secret`, `raw`, `full_screen`.
+    /// As in the notice `waiting_for_input`: `line`, `secret`, `raw`, `full_screen`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Line => "line",
@@ -30,7 +30,7 @@ impl WaitingFor {
         }
     }
 
-    /// Whether what is typed may appear in transcripts, recordings and logs.
+    /// Whether input may appear in transcripts, recordings and logs.
     pub fn may_be_recorded(self) -> bool {
         self != Self::Secret
     }

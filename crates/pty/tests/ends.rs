@@ -1,4 +1,4 @@
-//! How calls end, and what they leave: nothing, or what they say.
+//! How calls end, and what they leave: nothing, or what they report.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use support::{Collect, attend, executor, run, soon, spec};
 
-/// Pids that a script printed, one a line after `pid `.
+/// Pids that a script printed, one per line after `pid `.
 fn pids(out: &str) -> Vec<i32> {
     out.lines()
         .filter_map(|line| line.trim().strip_prefix("pid ")?.parse().ok())
@@ -26,7 +26,8 @@ fn lives(pid: i32) -> bool {
     ProcessInfo::read(pid).is_some_and(|process| !process.zombie)
 }
 
-/// A shell with children of every kind: in its group, in one of its own, in a session of its own, orphaned.
+/// A shell with children of every kind: in its process group, in one of their own, in a session of their own,
+/// orphaned.
 const TREE: &str = "sleep 1000 & echo pid $!; \
     setsid sleep 1000 & echo pid $!; \
     (setsid bash -c 'echo pid $$; exec sleep 1000' &) ; \
@@ -62,7 +63,7 @@ async fn a_hang_up_comes_first_and_everybody_has_the_time_to_go() {
         let ran = run(&limited).await.unwrap();
         let after = Duration::from_secs(1);
         assert_eq!(ran.outcome.ending, Ending::TimedOut { after });
-        // bash may say before that what it waited for was ended.
+        // Before that, bash may report that the command it waited for was killed.
         assert_eq!(ran.out.lines().last(), Some(wanted), "{traps}");
     }
 }
@@ -210,7 +211,7 @@ async fn nothing_that_was_printed_is_lost() {
     while ended < RUNS {
         while running.len() < 8 && started < RUNS {
             let executor = Arc::clone(&executor);
-            // Some a line, some more than the kernel's buffers hold.
+            // Some print a line, some more than the kernel buffers.
             let lines = if started % 10 == 0 {
                 20_000
             } else {

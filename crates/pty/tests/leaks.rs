@@ -1,4 +1,5 @@
-//! Sessions leave no descriptor, thread or process. One test, since whatever else ran here would be counted, too.
+//! Sessions leave no descriptors, threads or processes. A single test, as any other running here would be counted,
+//! too.
 
 #![expect(
     clippy::unwrap_used,
@@ -44,7 +45,7 @@ fn census() -> (BTreeSet<String>, usize, BTreeSet<i32>) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_hundred_sessions_leave_nothing() {
     const SESSIONS: usize = 200;
-    // The runtime's own threads and descriptors are there after the first.
+    // The runtime's own threads and descriptors exist after the first one.
     let first = attend(&spec("echo ready; sleep 1000")).await;
     first.shows("ready").await;
     let (busy_descriptors, _, busy_children) = census();
@@ -52,9 +53,9 @@ async fn two_hundred_sessions_leave_nothing() {
     first.outcome().await;
     assert!(soon(|| census().2.is_empty()).await);
     let (descriptors, threads, _) = census();
-    // The census sees what a session has.
+    // Control: the census detects what a session has.
     assert!(!busy_children.is_empty() && busy_descriptors.len() > descriptors.len() + 2);
-    // Handles are kept, as a history of calls keeps them: they hold nothing.
+    // Handles are kept, as by a host's history of calls: they hold nothing.
     let mut kept = Vec::new();
     for index in 0..SESSIONS {
         let attended = attend(&spec(
@@ -73,7 +74,7 @@ async fn two_hundred_sessions_leave_nothing() {
         );
         kept.push(attended.session);
     }
-    // A killed session's outcome is told a moment before its supervisor is reaped.
+    // A killed session's outcome is reported a moment before its supervisor is reaped.
     let same = || {
         let (now, count, children) = census();
         children.is_empty() && now.len() <= descriptors.len() && count <= threads

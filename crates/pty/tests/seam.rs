@@ -1,4 +1,4 @@
-//! The executor as a pipeline sees it, and the handle as a host sees it.
+//! The executor as used by a pipeline, and the handle as used by a host.
 
 mod support;
 
@@ -21,7 +21,7 @@ async fn whoever_shows_terminals_hears_of_each() {
             .await
             .unwrap();
         let mut session = seen.lock().unwrap().last().unwrap().clone();
-        // Told before the outcome is returned, and told once.
+        // Reported before the outcome is returned, and once.
         let end = session.status().ended.unwrap();
         assert_eq!(end.result, Ok(outcome));
         assert!(!end.killed);

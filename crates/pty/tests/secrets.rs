@@ -1,4 +1,4 @@
-//! What is typed while nothing of it is shown is found nowhere but in the program.
+//! What is typed without echo is found nowhere but in the program.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use support::{attend_with, options, spec};
 
-/// A writer whose content a test can see.
+/// A writer whose contents a test can see.
 #[derive(Debug, Clone, Default)]
 struct Seen(Arc<Mutex<Vec<u8>>>);
 
@@ -28,7 +28,7 @@ impl io::Write for Seen {
     }
 }
 
-/// Everything in which something typed could be found: output, recording, screen, scrollback, the handle itself.
+/// Everything that could contain input: output, recording, screen, scrollback, the handle itself.
 async fn traces(script: &str, typed: &str) -> String {
     let executor = PtyExecutor::new(PtyOptions {
         size: PtySize::clamped(80, 24),

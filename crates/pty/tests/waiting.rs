@@ -1,4 +1,4 @@
-//! Noticing that a command waits for a person: what is noticed, and what is not taken for it.
+//! Detecting that a command waits for user input: what is detected, and what is not mistaken for it.
 
 mod support;
 
@@ -7,7 +7,7 @@ use agent_bash_pty::WaitingFor;
 use std::time::Duration;
 use support::{attend, is_installed, run, spec};
 
-/// What a command is said to wait for. Where nothing is expected it is watched for long enough for three looks.
+/// What a command is reported to wait for. If nothing is expected, it is watched for three polling intervals.
 async fn waits(script: &str, expected: bool) -> Option<&'static str> {
     const LOOKS: Duration = Duration::from_secs(6);
     let attended = attend(&spec(script)).await;

@@ -20,7 +20,7 @@ pub const MODES: Profile = Profile {
         min: Duration::from_millis(1),
         max: DAY,
     },
-    // REQ-BASH-004.
+    // Fixed by the contract.
     grace: Duration::from_secs(15),
     streams: Streams::Merged,
     output: OutputLimits {
@@ -32,7 +32,7 @@ pub const MODES: Profile = Profile {
     },
     layout: TextLayout::Modes,
     shell: ShellChoice::Bash,
-    // REQ-BASH-005.
+    // Fixed by the contract.
     pty: false,
     survivors: SurvivorPolicy::Adopt,
     schema_fields: &["command", "mode"],

@@ -1,24 +1,24 @@
-//! The differences from `bash -c` that the contract allows, and what each may consist of.
+//! The differences from `bash -c` that the contract allows, and how far each may go.
 
 use super::observed::{End, Observed};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A script whose run may differ, why, and how.
+/// A script that may differ, why, and how.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Allowed {
     script: String,
     pub(crate) class: Class,
-    /// Lines that differ: ours, then bash's (`null` for none).
+    /// Differing lines: ours, then bash's (`null` for none).
     #[serde(default)]
     lines: Vec<(String, Option<String>)>,
-    /// What is ours as a whole.
+    /// Our complete output, where it is stated as a whole.
     #[serde(default)]
     ours: Stated,
 }
 
-/// What is to be seen of a script, as far as it differs from bash's.
+/// The parts of an observation that differ from bash's.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stated {
@@ -27,7 +27,7 @@ struct Stated {
     err: Option<String>,
 }
 
-/// Kinds of differences. There are no others.
+/// The classes of differences. There are no others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Class {
@@ -39,36 +39,38 @@ pub(crate) enum Class {
     ExitTrapCommand,
     /// `PIPESTATUS` is set before the first pipeline.
     InitialPipestatus,
-    /// The last command is not exec'ed: one that is killed comes back as 128+n, and bash says so.
+    /// The last command is not exec'ed: if it is killed, the result is 128+n, and bash reports it.
     LastNotExecuted,
     /// For the same reason a bash below has one `SHLVL` more.
     NestedShlvl,
-    /// The session's leader is the supervisor.
+    /// The session leader is the supervisor.
     Session,
-    /// After some errors inside `[[` (`[[ a b ]]`) bash reads on to the end of its text without running it. `eval` then says
-    /// 2, as after every syntax error; only the text of `bash -c` itself, or a file, ends with whatever the command before
-    /// had. Nothing that evaluates a text can know that status, and a script that was not run is better not called a success.
+    /// After some errors inside `[[` (`[[ a b ]]`) bash reads on to the end of its text without running it. `eval`
+    /// then returns 2, as after any syntax error; only the text of `bash -c` itself, or a file, ends with the
+    /// status of the command before. Nothing that evaluates a text can know that status, and a script that was not
+    /// run should not be called a success.
     ConditionErrorStatus,
-    /// There are the functions and aliases of the snapshot, and aliases are expanded.
+    /// The functions and aliases of the snapshot exist, and aliases are expanded.
     SnapshotLoaded,
     /// In a session xtrace shows two more `+`.
     SessionXtrace,
-    /// An EXIT trap is run when the session ends, not with the call; what it prints then is nobody's.
+    /// An EXIT trap runs when the session ends, not with the call; its output is discarded then.
     SessionExitTrap,
-    /// There is a stack of directories that was looked at, and what an earlier script has looked at.
+    /// There is a directory stack that was accessed before, and changes by earlier scripts.
     SessionLoop,
-    /// Bash keeps what a session's script hides from it (its own output, the control pipe) in descriptors from 10 on.
+    /// Bash saves what is hidden from a session's script (its own output, the control pipe) in descriptors from 10
+    /// on.
     SessionDescriptors,
-    /// A shell that runs nothing any more, or may not write where it is told to, cannot say how its script ended, and the
-    /// session ends.
+    /// A shell that executes nothing any more, or may not write where it is told to, cannot report how its script
+    /// ended; the session ends.
     SessionMute,
-    /// The shell was somewhere else before.
+    /// The shell was in another directory before.
     SessionDirectory,
-    /// Once bash has had a trap, it handles signals otherwise than one that has had none.
+    /// Once bash has had a trap, it handles signals differently from a shell that never had one.
     SessionSignals,
 }
 
-/// What some lists allow, by the scripts' names. A later list says more of a script than an earlier one.
+/// The allowed differences in some lists, by script. Later lists override earlier ones.
 pub(crate) fn of(lists: &[&str]) -> BTreeMap<String, Allowed> {
     let mut table = BTreeMap::new();
     for list in lists {
@@ -86,7 +88,7 @@ pub(crate) fn of(lists: &[&str]) -> BTreeMap<String, Allowed> {
 }
 
 impl Stated {
-    /// What is as stated becomes bash's.
+    /// Replaces what is as stated by bash's.
     fn replace(&self, ours: &mut Observed, bash: &Observed) {
         if self.end.as_ref() == Some(&format!("{:?}", ours.end)) {
             ours.end = bash.end.clone();
@@ -101,7 +103,7 @@ impl Stated {
 }
 
 impl Observed {
-    /// Takes `more` off the beginning of lines of a trace.
+    /// Removes `more` from the beginning of trace lines.
     fn trace_from(&mut self, more: &str) {
         for text in [&mut self.out, &mut self.err] {
             let lines = text.split_inclusive('\n').map(|line| {
@@ -114,7 +116,7 @@ impl Observed {
 }
 
 impl Allowed {
-    /// Whether ours, which is not the same as bash's, differs by nothing else.
+    /// Whether our observation differs from bash's in nothing else.
     pub(crate) fn explains(&self, ours: &Observed, bash: &Observed) -> bool {
         let mut ours = ours.clone();
         for text in [&mut ours.out, &mut ours.err] {
@@ -135,7 +137,7 @@ impl Allowed {
                 {
                     ours.end = End::Signaled(*number);
                 }
-                // On one pipe it is the same.
+                // With merged streams both are the same.
                 for (text, bashs) in [(&mut ours.out, &bash.out), (&mut ours.err, &bash.err)] {
                     if text.strip_prefix(bashs.as_str()).is_some_and(is_one_line) {
                         text.clone_from(bashs);

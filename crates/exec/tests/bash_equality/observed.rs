@@ -1,4 +1,4 @@
-//! What is compared: output, ending, files. Numbers and names that differ from run to run are taken out of both sides.
+//! What is compared: output, ending, files. Numbers and names that vary between runs are replaced on both sides.
 
 use agent_bash_core::{Ending, Outcome};
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 
-/// What one run of a script did.
+/// The observation of one run of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Observed {
     pub(crate) end: End,
     pub(crate) out: String,
     pub(crate) err: String,
-    /// Path, then type, mode and content.
+    /// Path, then type, mode and contents.
     pub(crate) files: BTreeMap<String, String>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Observed {
 pub(crate) enum End {
     Exited(i32),
     Signaled(i32),
-    /// None that bash could have.
+    /// An ending that bash cannot have.
     Other(String),
 }
 
@@ -47,7 +47,7 @@ impl Observed {
         Self::new(end, out, err, dir)
     }
 
-    /// `dir` is where it ran.
+    /// `dir` is the script's directory.
     pub(crate) fn new(end: End, out: &[u8], err: &[u8], dir: &Path) -> Self {
         let mut files = BTreeMap::new();
         list(dir, "", &mut files);
@@ -96,7 +96,7 @@ fn list(dir: &Path, prefix: &str, files: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Readable, and without loss: bytes that are not UTF-8 are spelled out.
+/// A readable, lossless form: invalid UTF-8 is escaped.
 fn escaped(bytes: &[u8]) -> String {
     bytes
         .utf8_chunks()
@@ -107,7 +107,7 @@ fn escaped(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The directory's name is `DIR`, and the number of a process that bash reports as killed is `PID`.
+/// Replaces the directory's name by `DIR`, and the pid of a process reported as killed by `PID`.
 fn normalised(bytes: &[u8], dir: &Path) -> String {
     let text = escaped(bytes).replace(&dir.display().to_string(), "DIR");
     let lines = text.split_inclusive('\n').map(without_pid);

@@ -1,4 +1,4 @@
-//! Writing to what a job reads.
+//! Writing to a job's stdin.
 
 use crate::support::SOON;
 use crate::world::{World, all_of};
@@ -46,7 +46,7 @@ async fn its_stdin_stays_open_without_a_writer() {
         .try_start(&world.spec(script), JobStdin::Pipe)
         .await
         .unwrap();
-    // Above 128 is a timeout; an end of file is 1.
+    // `read` returns more than 128 on a timeout, 1 at EOF.
     world.printed(&job, "142\n").await;
     world.jobs.close_stdin(&job.id).await.unwrap();
     world.end(&job.id).await;
@@ -57,7 +57,7 @@ async fn its_stdin_stays_open_without_a_writer() {
 async fn one_that_reads_nothing_says_so() {
     let world = World::new();
     let job = world.start("read -r x; echo $?; sleep 1000").await;
-    // Its stdin ends at once.
+    // EOF at once.
     world.printed(&job, "1\n").await;
     assert!(!job.stdin);
     let written = world.jobs.write_stdin(&job.id, b"x", SOON).await;
@@ -104,7 +104,7 @@ async fn one_that_does_not_read_on_delays_nobody_for_long() {
         panic!("{written:?}");
     };
     assert_eq!(length, 1 << 20);
-    // What a pipe takes.
+    // The capacity of a pipe.
     assert_eq!(written, 64 << 10);
     world.kill(&job.id).await;
 }

@@ -1,4 +1,4 @@
-//! More than one host: killed in the middle, started later, at work at the same time.
+//! Several hosts: killed halfway, started later, concurrent.
 
 use crate::support::{command, soon};
 use crate::world::{World, all_of, from, read_on};
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-/// Another host that starts these jobs, and stays until it is killed.
+/// Another host that starts these jobs, and runs until it is killed.
 fn host(world: &World, count: u32, script: &str) -> Child {
     command(env!("CARGO_BIN_EXE_exec-test-jobs"))
         .arg(world.registry())
@@ -50,7 +50,7 @@ async fn a_job_outlives_its_host_and_the_next_one_reads_on() {
     assert!(said[0].starts_with("job 1 "), "{said:?}");
     let id = JobId("1".into());
 
-    // A first reader has part of it when the host is killed.
+    // The first reader has read a part when the host is killed.
     let first = world.again();
     let half = numbers(3000);
     assert!(
@@ -62,7 +62,7 @@ async fn a_job_outlives_its_host_and_the_next_one_reads_on() {
     let JobOutput { bytes, next, .. } = first.output(&id, from(0, 5000)).unwrap();
     host.kill().unwrap();
     host.wait().unwrap();
-    // A foreground command would be gone by now; see `containment`.
+    // A foreground command would have ended by now; see `containment`.
     let alive = world.again();
     assert!(
         soon(|| alive.output(&id, from(0, usize::MAX)).unwrap().next == half.len() as u64).await
@@ -97,7 +97,7 @@ async fn whoever_reads_while_it_prints_meets_no_gap_and_no_duplicate() {
         let read = read_on(&world.jobs, &job.id, 0, max).await;
         assert_eq!(String::from_utf8(read).unwrap(), want, "{max}");
     }
-    // A reader that is off by one sees it.
+    // An off-by-one error of the reader would show.
     let read = read_on(&world.jobs, &job.id, 1, 1000).await;
     assert_ne!(String::from_utf8(read).unwrap(), want);
 }
@@ -189,7 +189,7 @@ async fn hosts_at_the_same_time_share_numbers_and_room() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn where_nothing_more_can_be_written_the_end_is_told_all_the_same() {
-    // What a full disk is to others, a limit on the size of files is to this host and whoever it starts: 8 KiB.
+    // A full disk is simulated by a limit of 8 KiB on file sizes, for this host and everything it starts.
     let world = World::new();
     let script = "ulimit -f 8; exec \"$@\"";
     let mut host = command("bash")

@@ -1,4 +1,4 @@
-//! How long what is kept, and that no number comes twice.
+//! How long jobs are kept, and that numbers are not reused.
 
 use crate::world::{DAY, World};
 use agent_bash_core::JobId;
@@ -15,7 +15,7 @@ async fn what_ended_a_day_ago_goes_and_its_number_does_not_come_again() {
     world.clock.age(Duration::from_secs(24 * 60 * 60 - 60));
     assert_eq!(world.jobs.clean().await.unwrap(), 0);
     world.clock.age(Duration::from_secs(120));
-    // One that runs is kept however old it is.
+    // A running job is kept however old it is.
     assert_eq!(world.jobs.clean().await.unwrap(), 1);
     let left = world.jobs.list().unwrap();
     assert_eq!(
@@ -26,7 +26,7 @@ async fn what_ended_a_day_ago_goes_and_its_number_does_not_come_again() {
 
     world.kill(&running.id).await;
     world.clock.age(2 * DAY);
-    // A start cleans, too.
+    // Starting a job also cleans up.
     let next = world.start("true").await;
     assert_eq!(next.id, JobId("3".into()));
     assert_eq!(world.jobs.list().unwrap().len(), 1);
@@ -59,7 +59,7 @@ async fn what_cannot_be_read_is_left_to_people_and_hides_nothing() {
     assert_eq!(world.jobs.list().unwrap().len(), 1);
     assert_eq!(world.jobs.clean().await.unwrap(), 1);
     assert!(broken.exists());
-    // Its number counts.
+    // Its number is taken into account.
     assert_eq!(world.start("true").await.id, JobId("10".into()));
     world.end(&JobId("10".into())).await;
 }

@@ -1,20 +1,20 @@
-//! What is to come of each configuration. Data only.
+//! The expected result of each configuration. Data only.
 
-/// One configuration, and what calls see of it.
+/// A configuration, and what calls see of it.
 pub(crate) struct Case {
     /// `data/rc/<rc>.bashrc`.
     pub(crate) rc: &'static str,
-    /// All functions that a call has; `*` is not looked at.
+    /// All functions in a call; `*` is not checked.
     pub(crate) functions: &'static str,
-    /// All aliases that a call has.
+    /// All aliases in a call.
     pub(crate) aliases: &'static str,
-    /// Scripts, and what they print on stdout.
+    /// Scripts and their stdout.
     pub(crate) scripts: &'static [(&'static str, &'static str)],
     /// Part of the reason why there is no snapshot.
     pub(crate) skipped: Option<&'static str>,
-    /// It does not end by itself: the process by which that is known.
+    /// It hangs in this process.
     pub(crate) hangs_in: Option<&'static str>,
-    /// It sets options, or `PATH`, with which scripts do other things than without.
+    /// It sets options, or `PATH`, that change what scripts do.
     pub(crate) options: bool,
 }
 
@@ -28,7 +28,7 @@ const NOTHING: Case = Case {
     options: false,
 };
 
-/// Scripts that do the same in a shell with a snapshot and in a bare one.
+/// Scripts that do the same with a snapshot and in a bare shell.
 pub(crate) const LIKE_BARE: &[&str] = &[
     "echo out; echo err >&2; (exit 3)",
     "echo \"$0 $# $- $_\"; echo \"$BASH_EXECUTION_STRING\" | wc -c; pwd; cd /usr; pwd; echo \"${OLDPWD-}\"",
@@ -208,7 +208,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         rc: "extglob_off_again",
         functions: "kind",
-        // It can be read, and does what it does in the user's own shell.
+        // It loads, and does what it does in the user's own shell.
         scripts: &[
             ("kind a; kind c", "other\nother\n"),
             ("shopt -q extglob || echo off", "off\n"),
@@ -425,7 +425,7 @@ pub(crate) const CASES: &[Case] = &[
         scripts: &[("last", "last\n")],
         ..NOTHING
     },
-    // Bash does not read it either.
+    // Bash cannot read it either.
     Case {
         rc: "crlf",
         ..NOTHING

@@ -1,4 +1,4 @@
-//! A user of these tests: a home with a configuration in it, and caches that read it.
+//! A test user: a home with a configuration, and caches that load it.
 
 use crate::support::census::Census;
 use crate::support::driven_clock::{DrivenClock, LIMIT};
@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// Where the configurations are.
+/// The directory of the configurations.
 pub(crate) const CONFIGURATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rc");
 
 pub(crate) struct Home {
@@ -48,7 +48,7 @@ impl Home {
         self.path(".bashrc")
     }
 
-    /// Writes it anew. Another inode, so that a file system whose times are coarse does not hide the change.
+    /// Replaces it. The new inode makes the change visible even if the file system's timestamps are coarse.
     pub(crate) fn write_rc(&self, text: &str) {
         let draft = self.path(".bashrc.new");
         std::fs::write(&draft, text).unwrap();
@@ -67,7 +67,7 @@ impl Home {
         entries.map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// The time limit of a capture passes when the clock is told so.
+    /// The time limit of a capture passes when the clock is told to.
     pub(crate) fn options(&self) -> SnapshotOptions {
         SnapshotOptions {
             limit: LIMIT,
@@ -88,7 +88,7 @@ impl Home {
         })
     }
 
-    /// One that reads no configuration.
+    /// A cache that loads no configuration.
     pub(crate) fn bare_cache() -> ShellCache {
         ShellCache::new(options())
     }
@@ -99,7 +99,7 @@ impl Home {
         spec
     }
 
-    /// What is still there after the cache has gone: processes, snapshots, files in the home.
+    /// What is left after the cache was dropped: processes, snapshots, files in the home.
     pub(crate) async fn left_behind(&self, rc: &str) -> Vec<String> {
         let mut left = Vec::new();
         if !soon(|| self.census.everybody().is_empty()).await {

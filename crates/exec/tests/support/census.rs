@@ -1,4 +1,4 @@
-//! Who lives of a call: every process that has the call's mark in its environment, wherever it has hidden.
+//! Finds the living processes of a call: all that have the call's mark in their environment, wherever they hide.
 
 use super::soon;
 use agent_bash_process::ProcessInfo;
@@ -7,13 +7,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The variable that marks.
+/// The environment variable with the mark.
 const VARIABLE: &str = "AGENT_BASH_TEST_MARK";
 
-/// How a supervisor names itself: `/proc/<pid>/comm`.
+/// The name of a supervisor in `/proc/<pid>/comm`.
 const SUPERVISOR: &str = "agent-bash-sup";
 
-/// A mark that nobody else has. Whoever bears it still when the census is dropped is ended.
+/// A unique mark. Processes that still have it when the census is dropped are killed.
 #[derive(Debug)]
 pub(crate) struct Census {
     mark: String,
@@ -24,7 +24,7 @@ pub(crate) struct Census {
 pub(crate) struct Found {
     pub(crate) pid: i32,
     pub(crate) name: String,
-    /// `T` is stopped; see proc(5).
+    /// `T` means stopped; see proc(5).
     pub(crate) state: char,
 }
 
@@ -37,12 +37,12 @@ impl Census {
         }
     }
 
-    /// The marking variable.
+    /// The variable with the mark.
     pub(crate) fn variable(&self) -> (OsString, OsString) {
         (VARIABLE.into(), self.mark.clone().into())
     }
 
-    /// Everybody who bears the mark and lives: supervisors and hosts too. A zombie has no environment any more.
+    /// All living processes with the mark, including supervisors and hosts. A zombie has no environment any more.
     pub(crate) fn everybody(&self) -> Vec<Found> {
         let entry = format!("{VARIABLE}={}", self.mark);
         let bears = |pid: i32| {
@@ -62,7 +62,7 @@ impl Census {
             .collect()
     }
 
-    /// Everybody but supervisors.
+    /// All except supervisors.
     pub(crate) fn commands(&self) -> Vec<Found> {
         let mut found = self.everybody();
         found.retain(|found| found.name != SUPERVISOR);
@@ -76,7 +76,7 @@ impl Census {
         found
     }
 
-    /// Waits until a process with that name is there, and returns it.
+    /// Waits until a process with that name exists, and returns it.
     pub(crate) async fn wait_for(&self, name: &str) -> Found {
         let mut here = None;
         let look = soon(|| {
@@ -87,19 +87,19 @@ impl Census {
         here.unwrap()
     }
 
-    /// Waits until nobody is left, supervisors included.
+    /// Waits until no process is left, including supervisors.
     pub(crate) async fn assert_empty_soon(&self, after: &str) {
         let empty = soon(|| self.everybody().is_empty()).await;
         assert!(empty, "{after}: {:?}", self.everybody());
     }
 
-    /// Waits until nobody is left but supervisors.
+    /// Waits until only supervisors are left.
     pub(crate) async fn assert_nobody_but_supervisors_soon(&self, after: &str) {
         let empty = soon(|| self.commands().is_empty()).await;
         assert!(empty, "{after}: {:?}", self.everybody());
     }
 
-    /// Ends whoever bears the mark.
+    /// Kills all processes with the mark.
     pub(crate) fn end_all(&self) {
         loop {
             let left = self.everybody();
@@ -130,7 +130,7 @@ impl Found {
         })
     }
 
-    /// Kills it, and nobody else who may have its number by now.
+    /// Kills it, and never another process that has its pid by now.
     pub(crate) fn end(&self) {
         let Some(before) = ProcessInfo::read(self.pid) else {
             return;

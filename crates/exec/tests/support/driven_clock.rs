@@ -1,5 +1,5 @@
-//! A clock on which one time limit passes when a test says so, not before and not later: no test waits for a timeout,
-//! and none is too slow for one.
+//! A clock on which one time limit passes exactly when a test says so: no test waits for a timeout, and none is too
+//! slow for one.
 
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_process::SystemClock;
@@ -11,13 +11,13 @@ use tokio_util::sync::CancellationToken;
 /// The limit that does not pass by itself.
 pub(crate) const LIMIT: Duration = Duration::from_secs(123_456);
 
-/// The system's clock, except for one duration, [`LIMIT`] as a rule.
+/// The system's clock, except for one duration, normally [`LIMIT`].
 #[derive(Debug)]
 pub(crate) struct DrivenClock {
     system: SystemClock,
     held: Duration,
     passed: CancellationToken,
-    /// Seconds.
+    /// In seconds.
     ahead: AtomicU64,
 }
 
@@ -26,7 +26,7 @@ impl DrivenClock {
         Self::holding(LIMIT)
     }
 
-    /// Whoever sleeps for this long, or for what little is missing to it, sleeps until [`Self::pass`].
+    /// Sleeps of this duration, or slightly less, last until [`Self::pass`].
     pub(crate) fn holding(held: Duration) -> Self {
         Self {
             held,
@@ -36,12 +36,12 @@ impl DrivenClock {
         }
     }
 
-    /// Lets the limit pass.
+    /// Makes the limit pass.
     pub(crate) fn pass(&self) {
         self.passed.cancel();
     }
 
-    /// Moves the time of [`Clock::now`] on; nobody who sleeps wakes by it.
+    /// Advances [`Clock::now`]; sleepers are not woken.
     pub(crate) fn advance(&self, seconds: u64) {
         self.ahead.fetch_add(seconds, Ordering::Relaxed);
     }
@@ -58,7 +58,7 @@ impl Clock for DrivenClock {
     }
 
     async fn sleep(&self, duration: Duration) {
-        // What is left of it, too.
+        // Including what is left of it.
         if duration <= self.held && duration > self.held * 9 / 10 {
             self.passed.cancelled().await;
         } else {

@@ -1,21 +1,21 @@
-//! What the test's own process has: for tests that look whether all of it is back where it was.
+//! The resources of the test's own process, for tests that check that they are released.
 
 use std::fs;
 
-/// What is open, by its target.
+/// Open descriptors, by target.
 pub(crate) fn descriptors() -> Vec<String> {
     let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let mut open: Vec<_> = open
         .filter_map(|entry| fs::read_link(entry.path()).ok())
         .map(|target| target.display().to_string())
-        // The directory itself, while it is read.
+        // Except the directory being read.
         .filter(|target| !target.ends_with("/fd"))
         .collect();
     open.sort();
     open
 }
 
-/// A number of `/proc/self/status`.
+/// A number from `/proc/self/status`.
 pub(crate) fn status(field: &str) -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let value = status.lines().find_map(|line| line.strip_prefix(field));
@@ -27,7 +27,7 @@ pub(crate) fn status(field: &str) -> usize {
         .unwrap()
 }
 
-/// Children of this process with their states. Zombies too.
+/// Children of this process with their states, including zombies.
 pub(crate) fn children() -> String {
     let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
     let lists =

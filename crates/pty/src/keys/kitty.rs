@@ -1,17 +1,16 @@
-//! Keys in the Kitty keyboard protocol, for programs that asked for it. Only presses: releases are not passed on by
-//! hosts.
+//! The Kitty keyboard protocol, for programs that enable it. Only key presses: hosts do not pass on releases.
 
 use super::{InputModes, Special, legacy, parameter, shifted, special, without_controls};
 use agent_bash_core::{Key, KeyModifiers};
 
-/// Flag 1: keys that are ambiguous otherwise get sequences of their own.
+/// Flag 1: keys that are otherwise ambiguous get sequences of their own.
 const DISAMBIGUATE: u8 = 1;
-/// Flag 8: all keys do, those that print too.
+/// Flag 8: all keys do, including printable ones.
 const REPORT_ALL: u8 = 8;
-/// Flag 16: with the text they print.
+/// Flag 16: with the text they produce.
 const WITH_TEXT: u8 = 16;
 
-/// The code of the keypad's `0`; the other digits follow.
+/// The code of keypad `0`; the other digits follow.
 const KEYPAD_ZERO: u32 = 57399;
 
 pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> Vec<u8> {
@@ -22,7 +21,7 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     let m = parameter(modifiers);
     if let Some(special) = special(key) {
         return match (special, m) {
-            // `CSI R` would be the answer to a question for the cursor's position.
+            // `CSI R` is the reply to a cursor position query.
             (Special::First('R'), 1) => "\x1b[13~".to_owned(),
             (Special::First('R'), m) => format!("\x1b[13;{m}~"),
             (Special::Cursor(x) | Special::First(x), 1) => format!("\x1b[{x}"),
@@ -34,7 +33,7 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     }
     let (code, text) = match key {
         Key::Text(text) => return without_controls(text),
-        // Kept as they are, so that a program that crashed leaves a shell one can type into.
+        // Sent as usual, so that after a program has crashed one can still type in the shell.
         Key::Enter | Key::Tab | Key::Backspace if m == 1 && !all => {
             return legacy(key, modifiers, modes);
         }
@@ -67,7 +66,7 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
     .into_bytes()
 }
 
-/// The key's own character: codes are those of the key without shift.
+/// The key without shift, which determines its code.
 fn unshifted(c: char) -> char {
     let mut lower = c.to_lowercase();
     match (lower.next(), lower.next()) {

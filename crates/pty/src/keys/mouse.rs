@@ -1,11 +1,11 @@
-//! The mouse, for programs that asked for it, in the form they asked for.
+//! Mouse events, for programs that enable them, in the encoding they choose.
 
 use agent_bash_core::{MouseButton, MouseInput, MouseKind};
 use vt100::{MouseProtocolEncoding, MouseProtocolMode};
 
-/// Added to the button while it moves.
+/// Added to the button for motion events.
 const MOTION: u16 = 32;
-/// "No button", and in the old forms every release.
+/// "No button"; in the old encodings also every release.
 const NONE: u16 = 3;
 /// The wheel.
 const WHEEL: u16 = 64;
@@ -31,7 +31,7 @@ pub(super) fn encode(
     };
     let held = mouse.modifiers;
     let held = 4 * u16::from(held.shift) + 8 * u16::from(held.alt) + 16 * u16::from(held.ctrl);
-    // X10 tells of no modifiers.
+    // X10 mode has no modifiers.
     let held = if mode == MouseProtocolMode::Press {
         0
     } else {
@@ -45,7 +45,7 @@ pub(super) fn encode(
             format!("\x1b[<{button};{col};{row}{last}").into_bytes()
         }
         MouseProtocolEncoding::Default => {
-            // Further to the right or below there is no byte for it, so there is no event, as in xterm.
+            // Cells further right or down cannot be encoded in a byte, so there is no event, as in xterm.
             let bytes = [button, col, row].map(|number| u8::try_from(number + 32).ok());
             match bytes {
                 [Some(button), Some(col), Some(row)] => vec![0x1b, b'[', b'M', button, col, row],
