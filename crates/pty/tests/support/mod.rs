@@ -19,7 +19,7 @@ use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::{Key, KeyInput, KeyModifiers, PtyExecutor, PtyOptions, PtySession, PtyStatus};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
