@@ -1,4 +1,4 @@
-//! The seam to whoever keeps full outputs. Best effort: a failure here never stops a run.
+//! The interface for storing full outputs. Best effort: an error here never stops a run.
 
 use crate::{ArtifactRef, Status, StreamId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -6,12 +6,12 @@ use std::fs::File;
 use std::io;
 use std::time::Duration;
 
-/// Keeps full outputs. Implemented by `agent_bash_sink::ArtifactDir`.
+/// Stores full outputs. Implemented by `agent_bash_sink::ArtifactDir`.
 pub trait ArtifactStore: Send + Sync + std::fmt::Debug {
-    /// Makes a new, empty artifact. Called when an output first overflows what is shown, not before.
+    /// Creates an empty artifact. Called only once an output exceeds what is shown.
     ///
     /// # Errors
-    /// [`ArtifactError`]; the run goes on, and its text has no link.
+    /// [`ArtifactError`]; the run continues, and its text has no link.
     fn create(
         &self,
         meta: &ArtifactMeta,
@@ -21,33 +21,33 @@ pub trait ArtifactStore: Send + Sync + std::fmt::Debug {
 
 /// An artifact being written.
 pub trait ArtifactWriter: Send {
-    /// Appends. Beyond the store's cap bytes are counted and not written; that is not an error.
+    /// Appends bytes. Those beyond the store's cap are counted but not written, which is not an error.
     ///
     /// # Errors
-    /// After an error the artifact is not whole; the caller drops the writer, which removes the file.
+    /// The artifact is incomplete then; the caller drops the writer, which removes the file.
     fn write(&mut self, bytes: &[u8]) -> Result<(), ArtifactError>;
 
-    /// A second handle on the file, at its end, for a process that goes on writing it.
+    /// A second handle to the file, positioned at its end, for a process that continues writing it.
     ///
     /// # Errors
-    /// The system's.
+    /// I/O errors.
     fn file(&self) -> io::Result<File>;
 
-    /// Completes the artifact. A writer dropped without this removes its file.
+    /// Completes the artifact. Dropping a writer without this removes its file.
     ///
     /// # Errors
-    /// The artifact is not whole and was removed.
+    /// The artifact is incomplete and was removed.
     fn finish(self: Box<Self>, end: &ArtifactEnd) -> Result<ArtifactRef, ArtifactError>;
 }
 
-/// What is known of a call when its artifact is made.
+/// What is known of a call when its artifact is created.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ArtifactMeta {
     /// The command as it was run.
     pub command: String,
-    /// The directory it ran in.
+    /// Its working directory.
     pub cwd: String,
-    /// When it was started.
+    /// When it started.
     pub started_at: Timestamp,
 }
 
@@ -60,14 +60,14 @@ pub struct ArtifactEnd {
     pub duration: Duration,
 }
 
-/// Why an output was not kept.
+/// Why an output was not stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtifactError {
-    /// The system refused.
+    /// An I/O error.
     #[error("{what}: {source}")]
     Io {
-        /// What was being done, with the path.
+        /// The operation, with the path.
         what: String,
         /// The system's error.
         source: io::Error,

@@ -1,39 +1,39 @@
-//! The signal by which a caller calls a run off.
+//! The signal with which a caller cancels a run.
 
 use std::future::Future;
 use tokio_util::sync::CancellationToken;
 
-/// A cancellation signal: cheap to clone, all clones are the same signal. Once given it stays given.
+/// A cancellation signal. Cheap to clone; clones share it. Once triggered it stays triggered.
 #[derive(Debug, Clone, Default)]
 pub struct Cancel(CancellationToken);
 
 impl Cancel {
-    /// A signal that nobody has given yet.
+    /// A signal that has not been triggered.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Gives the signal. Giving it twice changes nothing.
+    /// Triggers the signal. Idempotent.
     pub fn cancel(&self) {
         self.0.cancel();
     }
 
-    /// Whether the signal was given.
+    /// Whether it was triggered.
     pub fn is_cancelled(&self) -> bool {
         self.0.is_cancelled()
     }
 
-    /// Waits until the signal is given; at once if it was.
+    /// Waits until it is triggered.
     pub fn cancelled(&self) -> impl Future<Output = ()> + '_ {
         self.0.cancelled()
     }
 
-    /// As [`Cancel::cancelled`], for a task of its own.
+    /// As [`Cancel::cancelled`], without borrowing.
     pub fn cancelled_owned(&self) -> impl Future<Output = ()> + Send + 'static + use<> {
         self.0.clone().cancelled_owned()
     }
 
-    /// A signal that is given when this one is, but not the other way round.
+    /// A signal that is triggered along with this one, but not the other way round.
     #[must_use]
     pub fn child(&self) -> Self {
         Self(self.0.child_token())

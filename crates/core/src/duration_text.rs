@@ -1,4 +1,4 @@
-//! Durations as people and models write them, and as texts show them.
+//! Parses and formats durations.
 
 use std::time::Duration;
 
@@ -16,15 +16,16 @@ pub enum DurationError {
     Negative(String),
 }
 
-/// The units that are understood, with their length in seconds.
+/// The accepted units and their length in seconds.
 const UNITS: [(&str, f64); 4] = [("ms", 0.001), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
 
-/// Reads `90`, `1.5`, `1500ms`, `90s`, `2m`, `1h`. A number without a unit is seconds.
+/// Parses `90`, `1.5`, `1500ms`, `90s`, `2m`, `1h`. A number without a unit means seconds.
 ///
-/// More than fits a `Duration` becomes [`Duration::MAX`], so that a caller's clamp decides, not an overflow.
+/// Values too large for a `Duration` become [`Duration::MAX`], so that they are clamped by the caller instead of
+/// overflowing.
 ///
 /// # Errors
-/// [`DurationError`] names the text and the forms that are accepted.
+/// [`DurationError`] quotes the text and lists the accepted forms.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     let trimmed = text.trim();
     let unit = UNITS.iter().find_map(|(unit, length)| {
@@ -33,7 +34,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
             .map(|number| (number.trim_end(), *length))
     });
     let (number, length) = unit.unwrap_or((trimmed, 1.0));
-    // `f64::from_str` also takes "inf", "nan" and "infinity"; a duration has a digit in it.
+    // `f64::from_str` also accepts "inf", "nan" and "infinity"; a duration must contain a digit.
     let value = match number.parse::<f64>() {
         Ok(value) if number.bytes().any(|b| b.is_ascii_digit()) => value,
         _ => return Err(DurationError::Unreadable(text.to_owned())),
@@ -41,7 +42,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     seconds(value * length).ok_or_else(|| DurationError::Negative(text.to_owned()))
 }
 
-/// `None` for a negative number or NaN; more than fits becomes the most that fits.
+/// `None` for a negative number or NaN; values that are too large become the maximum.
 pub(crate) fn seconds(value: f64) -> Option<Duration> {
     if value.is_nan() || value < 0.0 {
         return None;
@@ -49,8 +50,7 @@ pub(crate) fn seconds(value: f64) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX))
 }
 
-/// The shortest exact form for a text: `30s`, `90s`, `2m`, `15m`, `1500ms`. Whole minutes from two on are minutes
-/// (spec: "`30s`, `15m` for slow; the timeout in force, as `90s` or `2m`").
+/// The shortest exact form: `30s`, `90s`, `2m`, `15m`, `1500ms`. Whole minutes from two on are given in minutes.
 pub fn short_duration(duration: Duration) -> String {
     let (secs, millis) = (duration.as_secs(), duration.subsec_millis());
     if millis != 0 {

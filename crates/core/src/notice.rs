@@ -1,10 +1,10 @@
-//! What the caller should know beside status and output. One list of kinds, one sentence each.
+//! Notices: what the caller should know besides status and output. A list of kinds, with one sentence each.
 
 use crate::{Stage, Survivor, short_duration};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Something worth knowing: its kind with values, and the sentence made from them.
+/// A notice: its kind with values, and the sentence made from them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -12,7 +12,7 @@ pub struct Notice {
     /// Kind and values.
     #[serde(flatten)]
     pub kind: NoticeKind,
-    /// The sentence for people and models; made from `kind`, never parsed.
+    /// The sentence for people and models; generated from `kind`, never parsed.
     pub text: String,
 }
 
@@ -29,73 +29,73 @@ impl From<NoticeKind> for Notice {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NoticeKind {
-    /// Processes that the call started still live.
+    /// Processes started by the call are still alive.
     Survivors {
-        /// Who they are; the same list as in the result.
+        /// The processes; the same list as in the result.
         survivors: Vec<Survivor>,
     },
-    /// A stage before the last of a pipeline failed, and the exit code does not show it.
+    /// An earlier stage of a pipeline failed, which the exit code does not show.
     FailedStage {
         /// Position in the pipeline, from 1.
         stage: usize,
         /// Its exit status.
         code: i32,
-        /// All stages.
+        /// The exit statuses of all stages.
         stages: Vec<Stage>,
     },
-    /// The persistent shell is gone; the next call starts a fresh one.
+    /// The persistent shell has ended; the next call starts a new one.
     SessionReset {
-        /// Why, and what was kept.
+        /// Why, and what was preserved.
         reason: String,
     },
-    /// The timeout asked for was outside what is allowed.
+    /// The requested timeout was out of bounds.
     TimeoutClamped {
-        /// Asked for, in milliseconds.
+        /// Requested, in milliseconds.
         asked_ms: u64,
         /// In force, in milliseconds.
         used_ms: u64,
     },
-    /// The full output could not be kept.
+    /// The full output could not be stored.
     ArtifactFailed {
-        /// Such as `No space left on device`.
+        /// For example `No space left on device`.
         reason: String,
     },
-    /// Text that could be seen was written over on its line, by a carriage return or backspaces, and is not shown.
+    /// Visible text was overwritten on its line, by a carriage return or backspaces, and is not shown.
     Overwritten {
-        /// Where all of it is; none where it could not be kept.
+        /// The full output; `None` if it could not be stored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         artifact: Option<String>,
     },
-    /// `head` had its lines, and the producer was ended as a closed pipe ends it.
+    /// `head` had its lines, so the producer's pipe was closed.
     HeadSatisfied {
-        /// How many lines were asked for.
+        /// How many lines were requested.
         lines: u64,
     },
-    /// A program waits for input that nobody gives.
+    /// A program waits for input that nobody provides.
     WaitingForInput {
         /// `line`, `secret`, `raw` or `full_screen`.
         state: String,
     },
-    /// A field was given under another of its names.
+    /// A field was given under an alternative name.
     FieldRenamed {
-        /// As it was given.
+        /// The name as given.
         given: String,
-        /// The field's own name.
+        /// The canonical name.
         used: String,
     },
-    /// A trailing `head` or `tail` was taken out of the command and applied to its output.
+    /// A trailing `head` or `tail` was removed from the command and applied to its output.
     Lifted {
-        /// As it stood in the command.
+        /// The filter as written in the command.
         filter: String,
     },
-    /// A better tool exists for this; the command ran all the same.
+    /// There is a better tool for this; the command ran all the same.
     Advice {
         /// The tool.
         suggested_tool: String,
-        /// What its rule says.
+        /// The rule's message.
         message: String,
     },
-    /// A process of the call met one of its resource limits and was ended by it.
+    /// A process of the call exceeded a resource limit and was killed.
     LimitHit {
         /// `cpu_s` or `file_mb`, as in the settings.
         limit: String,
@@ -107,12 +107,12 @@ pub enum NoticeKind {
         /// Why.
         reason: String,
     },
-    /// The call is not in the host's audit log.
+    /// The call could not be written to the host's audit log.
     AuditFailed {
-        /// Such as `Permission denied`.
+        /// For example `Permission denied`.
         reason: String,
     },
-    /// No supervisor: processes are contained by group and scan only.
+    /// There is no supervisor: processes are found by process group and by scanning only.
     WithoutSupervisor {
         /// Why.
         reason: String,
@@ -120,8 +120,8 @@ pub enum NoticeKind {
 }
 
 impl NoticeKind {
-    /// Whether it changes what a model should believe or do, so that `standard` puts it into the
-    /// text. The others stay in the data.
+    /// Whether it affects what a model should believe or do, so that `standard` includes it in the text. Other
+    /// notices are only in the data.
     pub fn is_for_model(&self) -> bool {
         match self {
             Self::Survivors { .. }
@@ -200,14 +200,14 @@ impl NoticeKind {
 }
 
 fn millis_text(millis: u64) -> String {
-    // `Duration::MAX` in milliseconds: the request asked for more than any clock can count.
+    // `Duration::MAX` in milliseconds: the requested value overflowed.
     if millis == u64::MAX {
         return "forever".to_owned();
     }
     short_duration(Duration::from_millis(millis))
 }
 
-/// `Still running: pid 12 sleep 300 (holds the output), pid 13 …`, at most five by name.
+/// `Still running: pid 12 sleep 300 (holds the output), pid 13 …`, naming at most five.
 fn survivors_sentence(survivors: &[Survivor]) -> String {
     const NAMED: usize = 5;
     let named: Vec<String> = survivors

@@ -1,6 +1,6 @@
-//! From JSON to a [`Request`]: the accepted spellings, and errors a caller can act on.
+//! Parses JSON into a [`Request`]: the accepted spellings, and actionable errors.
 //!
-//! Every error is found before anything was started; it names the field, the value, and what to write instead.
+//! All errors are found before anything is started, and name the field, the value, and what to write instead.
 
 use crate::request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
 use crate::{DurationError, Notice, NoticeKind, SessionName, parse_duration};
@@ -9,16 +9,16 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-/// A request that was read, and what the caller should know about how it was read.
+/// A parsed request, and notices on how it was read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parsed {
-    /// The call.
+    /// The request for the pipeline.
     pub request: Request,
-    /// One notice for each accepted spelling that is not the field's own name.
+    /// One notice for each field given under an alternative name.
     pub notices: Vec<Notice>,
 }
 
-/// Why a request was not understood. Nothing has been started.
+/// Why a request is invalid. Nothing has been started.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
@@ -28,13 +28,13 @@ pub enum RequestError {
     /// No `command`.
     #[error("`command` is missing; give the script to run as a string")]
     MissingCommand,
-    /// Nothing but white space.
+    /// Only white space.
     #[error("`command` is empty; give the script to run")]
     EmptyCommand,
-    /// Bash cannot be handed a NUL.
+    /// A script cannot contain NUL.
     #[error("`command` has a NUL byte at offset {0}, which no shell can read; remove it")]
     NulInCommand(usize),
-    /// Over [`MAX_COMMAND_BYTES`].
+    /// Longer than [`MAX_COMMAND_BYTES`].
     #[error(
         "`command` has {bytes} bytes, more than the {max} that are taken; write it to a file and run that"
     )]
@@ -44,28 +44,28 @@ pub enum RequestError {
         /// [`MAX_COMMAND_BYTES`].
         max: usize,
     },
-    /// A field that no call has.
+    /// An unknown field.
     #[error("unknown field `{field}`{}; the fields are {FIELD_LIST}", nearest_hint(*.nearest))]
     UnknownField {
-        /// As it was given.
+        /// The field as given.
         field: String,
-        /// The closest known field, if one is close.
+        /// The most similar known field, if one is close enough.
         nearest: Option<&'static str>,
     },
     /// A value of the wrong type or out of range.
     #[error("`{field}` must be {expected}, got {got}")]
     BadValue {
-        /// The field as it was given.
+        /// The field as given.
         field: String,
-        /// What it takes.
+        /// What it accepts.
         expected: &'static str,
         /// The value, shortened.
         got: String,
     },
-    /// `timeout` is no duration.
+    /// `timeout` is not a duration.
     #[error("`timeout`: {0}")]
     BadTimeout(DurationError),
-    /// A name in `env` that no process can have.
+    /// An invalid variable name in `env`.
     #[error(
         "`env`: `{0}` cannot be a variable's name; names are not empty and have neither `=` nor NUL"
     )]
@@ -73,12 +73,12 @@ pub enum RequestError {
     /// A value in `env` with a NUL.
     #[error("`env`: the value of `{0}` has a NUL byte, which no environment can hold")]
     BadEnvValue(String),
-    /// Two spellings of one field with different values.
+    /// One field under two names with different values.
     #[error("`{first}` and `{second}` are the same field; give only `{first}`")]
     GivenTwice {
-        /// The field's own name.
+        /// The canonical name.
         first: &'static str,
-        /// The other spelling.
+        /// The other name.
         second: String,
     },
 }
@@ -105,7 +105,7 @@ const FIELDS: [&str; 11] = [
 const FIELD_LIST: &str =
     "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description";
 
-/// Other spellings that models are known to use, and the field each one is.
+/// Alternative names that models are known to use, and the fields they mean.
 const SPELLINGS: [(&str, &str); 4] = [
     ("cmd", "command"),
     ("workdir", "cwd"),
@@ -113,10 +113,10 @@ const SPELLINGS: [(&str, &str); 4] = [
     ("dir_path", "cwd"),
 ];
 
-/// The habit of asking for the background by a switch.
+/// The flag with which some models ask for the background.
 const RUN_IN_BACKGROUND: &str = "run_in_background";
 
-/// Reads a call. A bare JSON string is the command.
+/// Parses a call. A bare JSON string is the command.
 ///
 /// # Errors
 /// [`RequestError`]; nothing was started.
@@ -202,7 +202,7 @@ fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
     Ok(Parsed { request, notices })
 }
 
-/// The fields under their own names; unknown ones and double ones are refused.
+/// The fields under their canonical names; unknown and duplicate ones are refused.
 fn canonical_fields<'a>(
     given: &'a Map<String, Value>,
     notices: &mut Vec<Notice>,
@@ -249,7 +249,7 @@ fn renamed_notice(given: &str, used: &str) -> Notice {
     .into()
 }
 
-/// The closest field within an edit distance that a slip of the hand explains.
+/// The most similar field, within the edit distance of a typo.
 fn nearest_field(name: &str) -> Option<&'static str> {
     let lower = name.to_lowercase();
     FIELDS
@@ -290,7 +290,7 @@ impl Fields<'_> {
         let Some(value) = self.get(field) else {
             return Ok(None);
         };
-        // Models write `5.0` for 5; it is the same JSON number.
+        // Models write `5.0` for 5; as a JSON number it is the same.
         let whole = value.as_u64().or_else(|| {
             value
                 .as_f64()
@@ -357,10 +357,10 @@ impl Fields<'_> {
             let value = match value {
                 Value::Null => None,
                 Value::String(text) => Some(text.clone()),
-                // `{"PORT": 8080}` has one reading.
+                // `{"PORT": 8080}` is unambiguous.
                 Value::Number(number) => Some(number.to_string()),
                 other => {
-                    // The value may be a secret: only its type is told.
+                    // The value may be a secret: only its type is reported.
                     return Err(RequestError::BadValue {
                         field: format!("env.{name}"),
                         expected: "a string, or `null` to unset",
@@ -375,7 +375,7 @@ impl Fields<'_> {
 }
 
 fn bad(field: &str, expected: &'static str, got: &Value) -> RequestError {
-    /// Characters of a refused value that an error repeats.
+    /// Characters of an invalid value quoted in an error.
     const SHOWN: usize = 60;
     let text = got.to_string();
     let got = match text.char_indices().nth(SHOWN) {

@@ -1,9 +1,9 @@
-//! What a call gives back: data first, the model's text generated from it.
+//! The result of a call: data first; the model's text is generated from it.
 
 use crate::{ArtifactId, Direction, JobId, Notice, Status, StreamId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// The result of a call, the same on every surface.
+/// The result of a call, the same on every interface.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -12,32 +12,32 @@ pub struct ToolResult {
     pub status: Status,
     /// [`Status::is_error`] of `status`.
     pub is_error: bool,
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
-    /// What was printed, and what of it is shown.
+    /// Counts of the output and of the part shown.
     pub output: OutputSummary,
-    /// From hand-over of the script to the shell's end, in milliseconds.
+    /// From the hand-over of the script to the shell's end, in milliseconds.
     pub duration_ms: f64,
-    /// The directory it ran in; absolute.
+    /// Its working directory; absolute.
     pub cwd: String,
-    /// Exit status of each stage of the last pipeline, where it had more than one; else empty.
+    /// Exit status of each stage of the last pipeline, if it had more than one; otherwise empty.
     pub stages: Vec<Stage>,
-    /// Processes that the call started and that still live.
+    /// Processes started by the call that are still alive.
     pub survivors: Vec<Survivor>,
-    /// What else is worth knowing.
+    /// Notices: what else is worth knowing.
     pub notices: Vec<Notice>,
     /// Files with the full output.
     pub artifacts: Vec<ArtifactRef>,
-    /// The tool that a refusal proposes.
+    /// The tool that a refusal suggests.
     pub suggested_tool: Option<String>,
     /// Id of the rule that refused.
     pub rule: Option<String>,
-    /// When the script was handed over; when the call was refused, if it was.
+    /// When the script was handed over, or when the call was refused.
     pub started_at: Timestamp,
 }
 
-/// Counts of an output stream. Bytes are raw bytes as printed; lines are counted as `wc -l` does, plus one for a last
-/// line without newline.
+/// Counts of an output stream. Bytes are raw bytes as printed; lines are counted as by `wc -l`, plus one for a last
+/// line without a newline.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -50,7 +50,7 @@ pub struct OutputSummary {
     pub shown_bytes: u64,
     /// Lines of output text in the result.
     pub shown_lines: u64,
-    /// Which lines are shown: `[first, last]`, from 1, inclusive.
+    /// The lines shown: `[first, last]`, from 1, inclusive.
     pub shown_ranges: Vec<[u64; 2]>,
     /// Raw bytes that are not shown.
     pub dropped_bytes: u64,
@@ -58,23 +58,23 @@ pub struct OutputSummary {
     pub dropped_lines: u64,
     /// Whether anything is not shown.
     pub truncated: bool,
-    /// Which limit cut it.
+    /// Which limit truncated it.
     pub truncated_by: Option<TruncatedBy>,
-    /// Which part of the output the limit keeps.
+    /// Which part of the output that limit keeps.
     pub direction: Direction,
-    /// Whether it was reported as binary instead of being shown.
+    /// Whether it was replaced by a line that says it is binary.
     pub binary: bool,
 }
 
-/// What cut an output.
+/// What truncated an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TruncatedBy {
-    /// The policy's limit in bytes.
+    /// The policy's byte limit.
     Bytes,
-    /// The policy's limit in lines.
+    /// The policy's line limit.
     Lines,
     /// The call's `head` or `tail`.
     HeadTail,
@@ -91,18 +91,18 @@ pub struct Stage {
     pub code: i32,
 }
 
-/// A process that the call started and that still lives.
+/// A process started by the call that is still alive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Survivor {
-    /// Process id.
+    /// Its pid.
     pub pid: u32,
     /// Its command line, shortened, without control characters.
     pub command: String,
-    /// Whether it still has the call's output open.
+    /// Whether it still holds the call's output open.
     pub holds_output: bool,
-    /// The job it was adopted as.
+    /// The job it became, if it was adopted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
 }
@@ -118,13 +118,13 @@ pub struct ArtifactRef {
     pub uri: String,
     /// Absolute path.
     pub path: String,
-    /// What is in it.
+    /// The stream it contains.
     pub stream: StreamId,
     /// Length of the file.
     pub bytes: u64,
     /// Lines in the file.
     pub lines: u64,
-    /// False where the stream was longer than an artifact may be.
+    /// False if the stream was longer than an artifact may be.
     pub complete: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The seam between the pipeline and whoever runs a script.
+//! The interface between the pipeline and whatever runs a script.
 
 use crate::{
     Cancel, Environment, Notice, NoticeKind, SessionName, Stage, Streams, Survivor, SurvivorPolicy,
@@ -13,13 +13,13 @@ use std::time::Duration;
 /// Runs scripts.
 ///
 /// Implemented by `agent-bash-exec` (isolated shells, sessions), `agent-bash-pty` (a terminal), and by hosts that
-/// bring a container or a remote machine.
+/// run commands in a container or on a remote machine.
 #[async_trait]
 pub trait Executor: Send + Sync {
-    /// Runs one script to its end and pushes what it prints into `out`.
+    /// Runs one script to its end and passes its output to `out`.
     ///
-    /// On return no process of the call is left, or [`Outcome::survivors`] names it. Dropping the future ends the
-    /// command as a cancellation without grace does.
+    /// On return every process of the call has ended or is named in [`Outcome::survivors`]. Dropping the future
+    /// ends the command like a cancellation without a grace period.
     ///
     /// # Errors
     /// [`NotStarted`]: nothing of the script has run. A timeout, a cancellation and a failing command are `Ok`.
@@ -31,35 +31,35 @@ pub trait Executor: Send + Sync {
     ) -> Result<Outcome, NotStarted>;
 }
 
-/// Takes what a command prints.
+/// Receives a command's output.
 pub trait OutputConsumer: Send {
-    /// Takes a chunk, split anywhere: inside a character or an escape sequence too. The next chunk is read when this
-    /// returns, so a slow consumer slows the producer, and nothing is lost.
+    /// Takes a chunk, which may be split anywhere, even inside a character or an escape sequence. The next chunk is
+    /// read after this returns, so a slow consumer applies backpressure, and nothing is lost.
     fn chunk(&mut self, stream: StreamId, bytes: &[u8]) -> Flow;
 
-    /// The script was handed to the shell `pid`, whose process group is `group`. Called once, before the first chunk, by
-    /// executors that know; nothing follows from it.
+    /// The script was handed to the shell `pid` in process group `group`. Called once, before the first chunk, by
+    /// executors that know these. Informational.
     fn started(&mut self, pid: u32, group: u32) {
         let _ = (pid, group);
     }
 
-    /// A file to which processes that outlive the call go on writing what they print on `stream`: at its end, holding
-    /// everything that was pushed so far. Asked for once, when the call has ended and somebody still holds the
-    /// stream. `None` where outputs are not kept; what is printed later is then read and dropped, so that the
-    /// process does not die of it.
+    /// A file to which processes that outlive the call append their further output on `stream`; positioned at its
+    /// end and holding everything pushed so far. Requested once, when the call has ended and a process still holds
+    /// the stream open. `None` if outputs are not stored: further output is then read and discarded, so that the
+    /// process is not killed by SIGPIPE.
     fn file_for_survivors(&mut self, stream: StreamId) -> Option<File> {
         let _ = stream;
         None
     }
 }
 
-/// A consumer's answer to a chunk.
+/// A consumer's response to a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {
-    /// Go on.
+    /// Continue.
     Continue,
-    /// This stream's consumer has what it wanted. The executor keeps pushing for at most one second or 1 MiB more,
-    /// then closes the stream's pipe, so that the producer meets SIGPIPE as it would have from `head`.
+    /// This stream's consumer has enough. The executor pushes at most one more second or 1 MiB, then closes the
+    /// stream's pipe, so that the producer gets SIGPIPE as it would with `head`.
     Stop,
 }
 
@@ -68,7 +68,7 @@ pub enum Flow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StreamId {
-    /// Stdout and stderr in the order of writing.
+    /// Stdout and stderr in the order in which they were written.
     Merged,
     /// Standard output.
     Stdout,
@@ -76,39 +76,40 @@ pub enum StreamId {
     Stderr,
 }
 
-/// Everything an executor needs to know. Every field is a decision of the caller; nothing is read from the state of
+/// Everything an executor needs to know. All fields are decisions of the caller; nothing is read from the state of
 /// the calling process.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RunSpec {
     /// The script, without NUL.
     pub script: String,
-    /// Who runs it.
+    /// The shell that runs it.
     pub shell: Shell,
-    /// Where; an absolute path that was a directory when the caller looked.
+    /// Its working directory: an absolute path that was a directory when the caller checked.
     pub cwd: PathBuf,
-    /// What it finds in its environment.
+    /// Its environment.
     pub env: Environment,
-    /// One pipe or two.
+    /// Merged or separate streams.
     pub streams: Streams,
-    /// What it reads.
+    /// Its stdin.
     pub stdin: StdinSource,
-    /// How long it may take, from the hand-over of the script; `None` is for ever.
+    /// Time limit, counted from the hand-over of the script; `None` means none.
     pub timeout: Option<Duration>,
-    /// From SIGTERM to SIGKILL.
+    /// Time between SIGTERM and SIGKILL.
     pub grace: Duration,
-    /// What becomes of processes that outlive it.
+    /// What happens to processes that outlive it.
     pub survivors: SurvivorPolicy,
-    /// The persistent shell it runs in; `None` is a shell of its own.
+    /// The persistent shell to run in; `None` means a shell of its own.
     pub session: Option<SessionName>,
-    /// Report [`Outcome::stages`] and [`Outcome::final_cwd`]: one line is evaluated after the script. Only for a script
-    /// that was read without an error and whose last statement is a pipeline of two stages or more.
+    /// Report [`Outcome::stages`] and [`Outcome::final_cwd`], which are obtained by evaluating one line after the
+    /// script. Only for scripts that were parsed without errors and whose last statement is a pipeline of at least
+    /// two stages.
     pub report_stages: bool,
-    /// In a session: enter `cwd` before the script, wherever the shell is. Without it a call stays where the one before
-    /// left the shell. A shell of the call's own always enters it.
+    /// In a session: change to `cwd` before the script. Otherwise the call runs in the directory where the previous
+    /// one left the shell. A shell of the call's own always starts in `cwd`.
     pub enter_cwd: bool,
-    /// Run it in a shell that has loaded the snapshot of the user's shell, where the executor keeps one. Without it (safe mode)
-    /// a shell is as bare as `bash -c`.
+    /// Use a shell that has loaded the snapshot of the user's shell, if the executor has one. Otherwise (as in safe
+    /// mode) the shell is as bare as `bash -c`.
     pub snapshot: bool,
     /// Resource limits of the call.
     pub limits: Limits,
@@ -171,15 +172,15 @@ setters! {
     limits: Limits,
 }
 
-/// A shell that was found on the system.
+/// A shell found on the system.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Shell {
     /// Absolute path.
     pub path: PathBuf,
-    /// Whether it is bash, which may be started ahead of the call and handed its script by descriptor. Any other is
-    /// started as `path args… <script file>`.
+    /// Whether it is bash, which can be started ahead of the call and receive its script by descriptor. Any other
+    /// shell is started as `path args… <script file>`.
     pub is_bash: bool,
-    /// Arguments before the script of a shell that is not bash; `-l` for a login bash.
+    /// Arguments in front of the script, for a shell that is not bash; `-l` for a login bash.
     pub args: Vec<String>,
 }
 
@@ -194,7 +195,7 @@ impl Shell {
     }
 }
 
-/// What a command reads.
+/// Where a command's stdin comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StdinSource {
     /// `/dev/null`.
@@ -204,7 +205,7 @@ pub enum StdinSource {
     Inherit,
 }
 
-/// Resource limits of one call, as rlimits; `None` leaves what is in force.
+/// Resource limits (rlimits) of one call; `None` leaves the inherited limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limits {
@@ -212,9 +213,9 @@ pub struct Limits {
     pub cpu_s: Option<u64>,
     /// Address space in MiB.
     pub memory_mb: Option<u64>,
-    /// Processes of this user.
+    /// Number of processes of this user.
     pub processes: Option<u64>,
-    /// Size of a written file in MiB.
+    /// Maximum size of a written file in MiB.
     pub file_mb: Option<u64>,
 }
 
@@ -228,25 +229,25 @@ pub struct Outcome {
     pub started_at: Timestamp,
     /// From the hand-over to the shell's end.
     pub duration: Duration,
-    /// Exit status of each stage of the last pipeline; `None` where it is not known.
+    /// Exit status of each stage of the last pipeline; `None` if unknown.
     pub stages: Option<Vec<Stage>>,
-    /// Where the script began, if that is not the directory of its specification but a session's; `None` where it is.
+    /// The directory in which the script started, if it is a session's rather than the one specified.
     pub initial_cwd: Option<PathBuf>,
-    /// Where the shell ended up; `None` where it is not known.
+    /// The shell's directory at the end; `None` if unknown.
     pub final_cwd: Option<PathBuf>,
-    /// Processes that still live.
+    /// Processes that are still alive.
     pub survivors: Vec<Survivor>,
-    /// A stream was closed because its consumer answered [`Flow::Stop`].
+    /// A stream was closed because its consumer returned [`Flow::Stop`].
     pub closed_early: bool,
-    /// Number of the signal that ended the shell, where one did: for [`Ending::TimedOut`] and [`Ending::Cancelled`], which
-    /// are endings whatever ended the shell in the end.
+    /// Number of the signal that killed the shell, if one did. Also set for [`Ending::TimedOut`] and
+    /// [`Ending::Cancelled`].
     pub shell_signal: Option<i32>,
-    /// What else is worth knowing.
+    /// Notices: what else is worth knowing.
     pub notices: Vec<Notice>,
 }
 
 impl Outcome {
-    /// One of which nothing else is known: no stages, no directories, nobody left, nothing to notice.
+    /// An outcome of which only these are known: no stages, no directories, no survivors, no notices.
     pub fn new(ending: Ending, started_at: Timestamp, duration: Duration) -> Self {
         Self {
             ending,
@@ -278,26 +279,26 @@ impl Outcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// By itself.
+    /// It exited by itself.
     Exited {
-        /// 0 to 255.
+        /// Exit code, 0 to 255.
         code: i32,
     },
-    /// By a signal that we did not send.
+    /// Killed by a signal that we did not send.
     Signaled {
-        /// Such as `SIGKILL`.
+        /// For example `SIGKILL`.
         signal: String,
-        /// The platform's number.
+        /// The platform's signal number.
         number: i32,
     },
-    /// By its time limit.
+    /// Ended by its time limit.
     TimedOut {
         /// The limit.
         after: Duration,
     },
-    /// By its caller.
+    /// Cancelled by its caller.
     Cancelled,
-    /// Nobody knows.
+    /// Unknown.
     Lost {
         /// What was observed.
         reason: String,
@@ -309,12 +310,12 @@ pub enum Ending {
 #[error("{reason}")]
 #[non_exhaustive]
 pub struct NotStarted {
-    /// What was wrong, with the value.
+    /// What was wrong, with the offending value.
     pub reason: String,
 }
 
 impl NotStarted {
-    /// With the reason as a lower-case fragment.
+    /// `reason` is a lower-case sentence fragment.
     pub fn new(reason: impl Into<String>) -> Self {
         Self {
             reason: reason.into(),

@@ -3,8 +3,8 @@
 use crate::{Ending, JobId, NotStarted};
 use serde::{Deserialize, Serialize};
 
-/// Exactly one of these is the outcome of a call. Never a guess: no path yields `exited{0}` unless that exit was
-/// observed (or a lifted pipe was closed by us, which a notice says).
+/// The outcome of a call; exactly one of these. Never a guess: `exited{0}` is only reported if that exit was
+/// observed (or if we closed a lifted pipe, which a notice says).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -12,14 +12,14 @@ use serde::{Deserialize, Serialize};
 pub enum Status {
     /// The shell exited by itself.
     Exited {
-        /// 0 to 255.
+        /// Exit code, 0 to 255.
         code: i32,
     },
-    /// The shell was ended by a signal that we did not send.
+    /// The shell was killed by a signal that we did not send.
     Signaled {
-        /// Such as `SIGKILL`.
+        /// For example `SIGKILL`.
         signal: String,
-        /// The platform's number.
+        /// The platform's signal number.
         number: i32,
     },
     /// The time limit passed and the command was ended.
@@ -27,33 +27,33 @@ pub enum Status {
         /// The limit in force, in milliseconds.
         after_ms: u64,
     },
-    /// The caller called it off.
+    /// Cancelled by the caller.
     Cancelled,
-    /// It goes on without the caller.
+    /// It continues in the background.
     MovedToBackground {
-        /// Its name in the session.
+        /// Its id in the session.
         job: JobId,
-        /// Process id of its shell.
+        /// Pid of its shell.
         pid: u32,
-        /// Its process group: `kill -9 -<pgid>` ends it.
+        /// Its process group: `kill -9 -<pgid>` ends all of it.
         pgid: u32,
-        /// Where its output goes; an absolute path.
+        /// The file that holds its output; an absolute path.
         output: String,
     },
     /// A check refused it; nothing was started.
     Blocked {
         /// Id of the rule that decided.
         rule: String,
-        /// The tool to use instead, where the rule names one.
+        /// The tool to use instead, if the rule names one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         suggested_tool: Option<String>,
     },
-    /// A system error before the command began: no such shell, no such directory, spawn failed.
+    /// A system error before the command started: no such shell, no such directory, the spawn failed.
     NotStarted {
-        /// What was wrong, with the value.
+        /// What was wrong, with the offending value.
         reason: String,
     },
-    /// It was started, and how it ended cannot be known.
+    /// It was started, but how it ended is unknown.
     Lost {
         /// What was observed instead.
         reason: String,
@@ -91,9 +91,9 @@ impl Status {
         )
     }
 
-    /// The exit code of a program that ran this call for somebody: the command's own; 128 + n for a signal, 124 for a
-    /// timeout (as `timeout(1)`), 130 for a cancelled call (as a shell after SIGINT), 125 where nothing was started, 70
-    /// (`EX_SOFTWARE`) where it was and nobody knows how it ended, 0 for a started background job.
+    /// The exit code of a program that runs this call on somebody's behalf: the command's own; 128 + n for a
+    /// signal, 124 for a timeout (as `timeout(1)`), 130 if cancelled (as a shell after SIGINT), 125 if nothing was
+    /// started, 70 (`EX_SOFTWARE`) if it was started but the outcome is unknown, 0 for a started background job.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Exited { code } => u8::try_from(code & 0xff).unwrap_or(u8::MAX),

@@ -1,7 +1,7 @@
-//! What a call costs, against plain bash doing the same. Pairs are interleaved in one run, since the machine's own speed
-//! changes by the minute; what counts is the ratio of the medians.
+//! Cost of a call compared with plain bash. Both are interleaved in one run, as the machine's own speed changes by
+//! the minute; the ratio of the medians is what counts.
 //!
-//! A plain program and no criterion: it must call the supervisor's `init` at the top of `main`.
+//! A plain program without criterion, because it must call the supervisor's `init` at the top of `main`.
 
 #![expect(
     clippy::disallowed_methods,
@@ -22,12 +22,12 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Between two calls of the rows "with pauses": the pool has refilled by then.
+/// Pause between calls in the rows "with pauses", long enough for the pool to refill.
 const PAUSE: Duration = Duration::from_millis(12);
 
 fn main() {
     let token = supervisor::init();
-    // How many rounds, and which part alone.
+    // Number of rounds, and which part to run alone.
     let mut rounds = 300;
     let mut only = None;
     for argument in std::env::args()
@@ -41,7 +41,7 @@ fn main() {
     }
     let wanted = move |part: &str| only.as_deref().is_none_or(|only| only == part);
     let runtime = runtime();
-    // In a task, as a server's calls are.
+    // In a task, like a server's calls.
     let all = runtime.spawn(async move {
         for script in ["true", "/bin/true"] {
             if wanted("pauses") {
@@ -132,8 +132,8 @@ async fn session(token: &Token, script: &str, rounds: usize) {
     );
 }
 
-/// Both sides have read the same 200 functions: ours ahead of the call, or back to back on the way to it; bash at its
-/// start, from the very file that ours are loaded from.
+/// Both sides have loaded the same 200 functions: ours before the call, or on the way to it if calls follow each
+/// other without pauses; bash at its start, from the very file that ours are loaded from.
 async fn snapshot(token: &Token, script: &str, rounds: usize) {
     let spec = spec(script);
     let root = tempfile::tempdir().unwrap();
@@ -192,7 +192,7 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
     );
 }
 
-/// Functions of a common size: 15 lines, a loop, a `case`, a pipeline.
+/// Functions of a typical size: 15 lines, a loop, a `case`, a pipeline.
 fn functions(count: usize) -> String {
     let body = r#"
         local x=$1 y

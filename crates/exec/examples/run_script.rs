@@ -1,5 +1,5 @@
-//! Runs a script as `bash -c` would, with a time limit, and says how it ended:
-//! `cargo run -p agent-bash-exec --example run_script -- 'sleep 300 & echo hi'`.
+//! Runs a script like `bash -c`, with a time limit, and reports how it ended: `cargo run -p agent-bash-exec
+//! --example run_script -- 'sleep 300 & echo hi'`.
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
@@ -16,7 +16,7 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Prints what comes, as it comes.
+/// Prints output as it comes.
 struct Print;
 
 impl OutputConsumer for Print {
@@ -29,11 +29,11 @@ impl OutputConsumer for Print {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // First of all: in a supervisor's process this call does not return.
+    // Must come first: in a supervisor process this call does not return.
     let token = supervisor::init();
     let script = std::env::args().nth(1).unwrap_or("echo hello".to_owned());
 
-    // The host's environment without its secrets, with defaults that keep programs from asking.
+    // The host's environment without secrets, with defaults that keep programs from waiting for a user.
     let ours: BTreeMap<_, _> = std::env::vars_os().collect();
     let environment = BaseEnvironment::build(ours, &EnvironmentPolicy::default());
     let spec = RunSpec::new(script, std::path::absolute(".")?)
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         )?)
         .env(environment.for_call(&BTreeMap::new()))
         .timeout(Duration::from_secs(10))
-        // What is left in the background is ended with the call.
+        // Background processes are ended along with the call.
         .survivors(SurvivorPolicy::Kill);
     let supervisor = Supervisor::this_program(&token);
     let clock = Arc::new(SystemClock::new());

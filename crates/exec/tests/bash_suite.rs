@@ -1,7 +1,7 @@
-//! Bash's own tests as a corpus: each of its scripts by bash and here, in a shell of its own and in a session, must print
-//! the same, end the same and leave the same files. `cargo xtask corpora` fetches them from bash's sources and runs this
-//! where nothing can be reached; what is known to differ, and why, is `data/bash_suite.jsonl`. A script that bash itself
-//! does not run the same twice is not compared.
+//! Bash's own tests as a corpus: each script must print the same, end the same and leave the same files under bash
+//! and here, both in a shell of its own and in a session. `cargo xtask corpora` gets them from bash's sources and
+//! runs this in isolation. Known differences, with reasons, are in `data/bash_suite.jsonl`. A script whose result
+//! varies under bash itself is not compared.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -28,19 +28,19 @@ use tokio::sync::Semaphore;
 /// Bash's sources.
 const SOURCES: &str = "AGENT_BASH_SUITE_SOURCES";
 
-/// The programs that its tests call, compiled.
+/// The compiled helper programs of its tests.
 const HELPERS: &str = "AGENT_BASH_SUITE_HELPERS";
 
-/// A script that takes longer is ended, on both sides.
+/// Longer scripts are ended, on both sides.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What `timeout` exits with then.
+/// Exit code of `timeout` in that case.
 const TIMED_OUT: i32 = 124;
 
-/// Scripts at once.
+/// Concurrent scripts.
 const PARALLEL: usize = 4;
 
-/// A script that is known to differ, and why.
+/// A script known to differ, and why.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Known {
@@ -50,12 +50,12 @@ struct Known {
     _why: String,
 }
 
-/// What became of one script in one way.
+/// The result for one script in one way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Verdict {
     Equal,
     Differs,
-    /// Bash does not run it the same twice, or not within the limit.
+    /// Under bash its result varies, or it exceeds the limit.
     Varies,
 }
 
@@ -76,7 +76,7 @@ impl Way {
     }
 }
 
-/// The suite, and what runs its scripts.
+/// The suite, and what is needed to run it.
 struct Suite {
     sources: PathBuf,
     helpers: PathBuf,
@@ -103,7 +103,7 @@ impl Room {
         self.directory.path().join("tests")
     }
 
-    /// Leaves of the copy what the script has changed in it: the rest need not be compared.
+    /// Removes everything from the copy that the script has not changed, which need not be compared.
     fn take_out_unchanged(&self, suite: &Suite) {
         for entry in fs::read_dir(suite.sources.join("tests")).unwrap().flatten() {
             let (original, copy) = (entry.path(), self.tests().join(entry.file_name()));
@@ -113,13 +113,13 @@ impl Room {
             match fs::read(&copy) {
                 Ok(now) if now == fs::read(original).unwrap() => fs::remove_file(copy).unwrap(),
                 Ok(_) => {}
-                // Its absence is seen as a file that nobody else has.
+                // A removed file is represented by a file with a unique name.
                 Err(_) => fs::write(copy.with_extension("was-removed"), "").unwrap(),
             }
         }
     }
 
-    /// What bash's Makefile sets.
+    /// The variables that bash's Makefile sets.
     fn environment(&self, suite: &Suite) -> BTreeMap<OsString, OsString> {
         let mut all = environment();
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", suite.helpers.display());
@@ -136,7 +136,7 @@ impl Room {
 }
 
 impl Suite {
-    /// By bash, in a session of its own.
+    /// Runs it in bash, in a session of its own.
     fn by_bash(&self, script: &str) -> Observed {
         let room = Room::new(self);
         let limit = LIMIT.as_secs().to_string();
@@ -189,10 +189,10 @@ impl Suite {
         })
     }
 
-    /// All that is seen of one script, in each way.
+    /// All observations of one script, in each way.
     async fn compare(self: Arc<Self>, name: String) -> Vec<(&'static str, String, Verdict)> {
         let script = fs::read(self.sources.join("tests").join(&name)).unwrap();
-        // A script is text; bash takes any bytes from a file, and neither `-c` nor a request does.
+        // A script must be text here; bash accepts any bytes in a file, but neither `-c` nor a request does.
         let Ok(script) = String::from_utf8(script) else {
             return Vec::new();
         };
@@ -260,7 +260,7 @@ async fn bash_runs_its_own_tests_here_as_it_does() {
     );
 }
 
-/// Prints the counts of a way. What differs and is not listed.
+/// Prints the counts for a way. Returns unlisted differences.
 fn sum_up(way: &str, verdicts: &[(&str, String, Verdict)]) -> Vec<String> {
     let of = |wanted: Verdict| -> BTreeSet<&str> {
         verdicts
@@ -298,7 +298,7 @@ fn joined(names: &[&&str]) -> String {
     }
 }
 
-/// The first lines that differ, of each part that does.
+/// Prints the first differing lines of each part that differs.
 fn show(name: &str, way: Way, ours: &Observed, bash: &Observed) {
     // Writing to a String cannot fail.
     let mut text = format!("{}: {name} differs", way.name());
@@ -348,7 +348,7 @@ fn named(variable: &str) -> PathBuf {
     path
 }
 
-/// The scripts of the suite: what its tests are, and what they call.
+/// The scripts of the suite: its tests, and the scripts they call.
 fn scripts(sources: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(sources.join("tests"))
         .unwrap()
@@ -374,7 +374,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A difference that is not listed is a fault, and so it is in the other way than the one that is listed.
+/// An unlisted difference is a failure, even if the script is listed for another way.
 #[test]
 fn what_is_not_listed_is_found() {
     let seen = |way, script: &str, verdict| (way, script.to_owned(), verdict);

@@ -1,5 +1,6 @@
-//! Nobody gets away: every way in which a process leaves its parent, its group, its session or its output, against every
-//! way in which a call is stopped. The census looks for a mark in the environment, so it sees those who have hidden.
+//! Containment: every way in which a process leaves its parent, process group, session or output, combined with
+//! every way of stopping a call. The census looks for a mark in the environment, so it also finds processes that
+//! have hidden.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -16,13 +17,13 @@ use support::census::Census;
 use support::driven_clock::{DrivenClock, LIMIT};
 use support::{Collect, SOON, command, marked, options, soon};
 
-/// A way of getting away. Its script leaves a `sleep` somewhere, and does not end.
+/// A way of escaping. Its script leaves a `sleep` somewhere, and does not end.
 struct Shape {
     name: &'static str,
     script: &'static str,
-    /// It outlives the end of the shell's process group, which is all that many tools do.
+    /// Whether it survives killing the shell's process group, which is all that many tools do.
     survives_group_kill: bool,
-    /// It is stopped, perhaps before it became the `sleep`, and hears nothing but SIGKILL and SIGCONT.
+    /// It is stopped, perhaps before it has exec'ed `sleep`, and only reacts to SIGKILL and SIGCONT.
     stopped: bool,
 }
 
@@ -85,7 +86,7 @@ const SHAPES: &[Shape] = &[
     ),
 ];
 
-/// How a call inside of this process is stopped.
+/// How a call in this process is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stop {
     Timeout,
@@ -96,7 +97,7 @@ enum Stop {
 
 const GRACE: Duration = Duration::from_millis(300);
 
-/// The shape is there: the census finds it. Without this nothing below would mean anything.
+/// Waits until the census finds the process. Otherwise nothing below would mean anything.
 async fn in_place(shape: &Shape, census: &Census) {
     if shape.stopped {
         let stopped = soon(|| census.commands().iter().any(|found| found.state == 'T'));
@@ -135,7 +136,7 @@ async fn stop(shape: &Shape, how: Stop, supervisor: &Supervisor) {
         Stop::Drop => assert!(ended.unwrap().unwrap_err().is_cancelled(), "{context}"),
         Stop::Timeout | Stop::Cancel => {
             let outcome = ended.unwrap().unwrap().unwrap();
-            // On return, not some time after it.
+            // When the call returns, not some time later.
             assert_eq!(census.commands(), [], "{context}");
             let ending = match how {
                 Stop::Timeout => Ending::TimedOut { after: LIMIT },
@@ -149,7 +150,7 @@ async fn stop(shape: &Shape, how: Stop, supervisor: &Supervisor) {
     census.assert_empty_soon(&context).await;
 }
 
-/// With a supervisor, and with what stands in for it.
+/// With a supervisor, and with the fallback.
 async fn stop_all(how: Stop) {
     for supervisor in [options().supervisor, Supervisor::fallback()] {
         for shape in SHAPES {
@@ -173,7 +174,7 @@ async fn nobody_outlives_a_dropped_future() {
     stop_all(Stop::Drop).await;
 }
 
-/// A host of its own that runs the shape.
+/// A separate host process that runs the shape.
 fn host(shape: &Shape, census: &Census) -> Child {
     command(env!("CARGO_BIN_EXE_exec-test-host"))
         .arg(shape.script)
@@ -207,8 +208,7 @@ async fn nobody_outlives_a_terminated_host() {
     end_hosts(Signal::TERM).await;
 }
 
-/// The negative control of all of the above: with bash alone, and the end of its process group, the shapes do what they
-/// are here for.
+/// Negative control for all of the above: with plain bash, and its process group killed, the processes do escape.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_process_group_is_not_enough() {
     for shape in SHAPES {

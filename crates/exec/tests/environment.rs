@@ -1,5 +1,5 @@
-//! What a command finds: exactly the environment it was given, three descriptors, signals at their defaults; whatever the
-//! host has.
+//! The environment of a command: exactly the variables it was given, three descriptors, default signal
+//! dispositions, whatever the host has.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -13,11 +13,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 use support::{command, environment, options, run_with, soon, spec};
 
-/// A variable, and what it becomes: a value, or none.
+/// A variable and its new value; `None` unsets.
 type Change = (&'static str, Option<&'static [u8]>);
 
-/// Changes of one call: a name, and its value; `None` unsets. Bash itself says what must come of each. Two names are not
-/// here, since the record uses them: `SECONDS` starts at 0, and `__ab` is unset.
+/// Changes by one call. Bash itself determines the expected result. Two names are missing because the record uses
+/// them: `SECONDS` starts at 0, and `__ab` is unset.
 const CHANGES: &[&[Change]] = &[
     &[],
     &[("PLAIN", Some(b"value")), ("EMPTY", Some(b""))],
@@ -60,7 +60,7 @@ const CHANGES: &[&[Change]] = &[
     ],
 ];
 
-/// The environment of a child, and what the shell itself has made of it.
+/// Prints the environment of a child, and what the shell has made of it.
 const SHOW: &str = "touch here; env -0 | sort -z; echo; echo \"$-|$IFS|$SHLVL|$UID|$OPTIND|$HOME|$_\"; echo *; \
                     shopt -p nullglob; ls /nonexistent; type f 2>/dev/null; [[ é == ? ]]; echo $?; set -x; :";
 
@@ -81,7 +81,7 @@ fn reference(env: &Environment, dir: &std::path::Path) -> Vec<u8> {
     [output.stdout, output.stderr].concat()
 }
 
-/// What may differ: the directory, and xtrace's additional `+`.
+/// Removes allowed differences: the directory, and the additional `+` of xtrace.
 fn normalised(bytes: &[u8], dir: &std::path::Path) -> String {
     bytes
         .escape_ascii()
@@ -143,11 +143,12 @@ async fn a_child_finds_exactly_what_was_given() {
     );
 }
 
-/// A program that starts another with signals ignored and descriptors open: `bash -c … bash PROGRAM ARGUMENT`.
+/// Starts a program with signals ignored and descriptors open: `bash -c … bash PROGRAM ARGUMENT`.
 const FAULTY_PARENT: &str =
     "trap '' INT HUP QUIT TERM USR1 PIPE; exec 7</dev/null 8>/dev/null 99</etc/passwd; exec \"$@\"";
 
-/// Descriptors (3 is the directory's, while it is read), and ignored signals without 32 and 33, which are glibc's own.
+/// Prints descriptors (3 is that of the directory being read), and ignored signals except 32 and 33, which glibc
+/// reserves.
 const INHERITED: &str = "echo /proc/$$/fd/*; grep SigIgn /proc/self/status | { read _ mask; \
                          echo $((0x$mask & ~0x180000000)); }";
 
@@ -171,7 +172,7 @@ fn inherited_through(program: &[&str]) -> String {
 fn a_hosts_faults_are_not_inherited() {
     let host = env!("CARGO_BIN_EXE_exec-test-host");
     assert_eq!(inherited_through(&[host]), "0 1 2 3 0");
-    // The negative control: bash in the host's place hands them on.
+    // Negative control: bash in the host's place passes them on.
     let bash = inherited_through(&["bash", "-c"]);
     assert!(bash.starts_with("0 1 2 3 7 8 99 "), "{bash}");
     let mask: u64 = bash.rsplit(' ').next().unwrap().parse().unwrap();
@@ -180,7 +181,7 @@ fn a_hosts_faults_are_not_inherited() {
     }
 }
 
-/// A bash that reads the user's profile is bash: nothing of how it takes its script is to be seen.
+/// A bash that reads the user's profile is still bash: the hand-over of its script must be invisible.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_bash_does_as_bash_does() {
     let home = tempfile::tempdir().unwrap();

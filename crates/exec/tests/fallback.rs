@@ -1,5 +1,5 @@
-//! Without a supervisor: what a thread of the host holds all the same, and what it cannot. That its ways of ending a call
-//! are as good is in `containment.rs`, which runs both ways.
+//! Without a supervisor: what the fallback thread can do all the same, and what it cannot. `containment.rs` runs
+//! both ways of ending calls.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -21,7 +21,7 @@ use std::time::Duration;
 use support::census::Census;
 use support::{Ran, SOON, command, marked, options, run_with, soon, spec};
 
-/// What `exec-test-host` exits with after an ending that is no exit.
+/// Exit code of `exec-test-host` if the script did not exit by itself.
 const OTHER_ENDING: i32 = 99;
 
 fn without() -> ShellCacheOptions {
@@ -55,7 +55,7 @@ async fn calls_do_as_they_do_and_say_what_is_missing() {
     assert!(said.contains("supervisor::init()"), "{said}");
     let killed = run(&spec("kill -KILL $$")).await.outcome.ending;
     assert!(matches!(killed, Ending::Signaled { number: 9, .. }));
-    // A session of its own; no descriptor but the three, no signal ignored, no terminal: as with a supervisor.
+    // As with a supervisor: a session of its own, only three descriptors, no ignored signals, no terminal.
     let leads = run(&spec("[ $(ps -o sid= $$) = $$ ] && echo leads")).await;
     assert_eq!(leads.out, "leads\n");
     let state = spec("ls /proc/$$/fd; grep Sig[BIC] /proc/self/status; : </dev/tty");
@@ -186,7 +186,7 @@ async fn background_jobs_are_refused() {
     assert!(!marker.exists());
 }
 
-/// Ends when a daemon is there that has left everything by which it could be known, but the mark of a census.
+/// Ends once a daemon runs that has left everything by which it could be identified, except the mark of a census.
 fn daemon(census: &Census, directory: &Path) -> RunSpec {
     let (name, value) = census.variable();
     let script = format!(
@@ -199,7 +199,7 @@ fn daemon(census: &Census, directory: &Path) -> RunSpec {
     spec(&script).survivors(SurvivorPolicy::Kill)
 }
 
-/// What it cannot: a process without any mark gets away.
+/// A limit of the fallback: a process without any mark escapes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_without_any_mark_gets_away() {
     let directory = tempfile::tempdir().unwrap();
@@ -218,7 +218,7 @@ async fn a_supervisor_lets_no_process_get_away() {
     assert_eq!(census.commands(), []);
 }
 
-/// What it cannot: the thread dies with its host.
+/// A limit of the fallback: the thread dies with its host.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_killed_host_leaves_its_command_behind() {
     let census = Census::new();
@@ -247,7 +247,7 @@ async fn a_time_limit_stops_a_sessions_shell_first() {
     assert!(!next.exists());
 }
 
-/// What it cannot: the host's own descriptors and session are no place for a terminal. The control: a supervisor looks for it.
+/// A limit of the fallback: no terminals. Control: a supervisor does look for it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_terminal_is_refused() {
     let start = || TerminalStart {
@@ -285,7 +285,8 @@ async fn the_parent_is_the_host() {
     assert_ne!(supervised.out, own);
 }
 
-/// What it cannot: a host to whom all of its children are one takes the status of the shell, too. A supervisor is not bothered.
+/// A limit of the fallback: a host that reaps all children takes the shell's status, too. With a supervisor this
+/// has no effect.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_host_that_ignores_its_children_loses_the_status() {
     for (how, code) in [("fallback", OTHER_ENDING), ("", 7)] {

@@ -1,4 +1,4 @@
-//! Commands that misbehave, and calls that cannot start: each gets the status it deserves, and the next call works.
+//! Misbehaving commands, and calls that cannot start: each gets the right status, and the next call works.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -36,7 +36,7 @@ async fn collected(spec: &RunSpec, mut collect: Collect) -> (Ending, Collect, bo
 const ODD_OUTPUT: &[(&str, i32, &[u8], &[u8])] = &[
     ("echo only >&2", 0, b"", b"only\n"),
     ("exec >&-; touch made; exit 3", 3, b"", b""),
-    // The end of the output is not the end of the command.
+    // EOF on the output is not the end of the command.
     ("exec >&- 2>&-; sleep 0.3; [ -d . ] && exit 4", 4, b"", b""),
     ("exec 0<&- 1>&- 2>&-; exit 5", 5, b"", b""),
     ("printf 'a\\0b\\0'", 0, b"a\0b\0", b""),
@@ -50,7 +50,7 @@ const ODD_OUTPUT: &[(&str, i32, &[u8], &[u8])] = &[
 async fn odd_output_arrives_as_it_is() {
     for (script, code, out, err) in ODD_OUTPUT {
         let dir = tempfile::tempdir().unwrap();
-        // One below, so that the script may remove it.
+        // A subdirectory, so that the script may remove it.
         let cwd = dir.path().join("cwd");
         fs::create_dir(&cwd).unwrap();
         let spec = spec(script).cwd(cwd);
@@ -60,7 +60,7 @@ async fn odd_output_arrives_as_it_is() {
     }
 }
 
-/// Script, and what it prints. Each exhausts what it has.
+/// Script, and what it prints. Each exhausts a resource.
 const EXHAUSTION: &[(&str, &str)] = &[
     (
         "ulimit -n 16; for i in {1..50}; do exec {fd}</dev/null || break; done 2>/dev/null; ((i < 20)) && echo full",
@@ -96,7 +96,8 @@ async fn who_exhausts_its_resources_harms_itself_only() {
     }
 }
 
-/// Forks until the system refuses. As another user, since no limit binds root; `sh`, since bash tries for long.
+/// Forks until the system refuses. As another user, because limits do not apply to root; with `sh`, because bash
+/// keeps retrying.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_forks_to_the_limit_is_ended_whole() {
     let census = Census::new();
@@ -123,7 +124,7 @@ fn bash(path: &Path) -> Shell {
     }
 }
 
-/// What cannot start says so, has started nothing and left nobody.
+/// A call that cannot start says so, and has started nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_cannot_start_is_not_started() {
     let dir = tempfile::tempdir().unwrap();
@@ -138,7 +139,7 @@ async fn what_cannot_start_is_not_started() {
     let dies = file("dies", 0o700, "#!/bin/sh\nkill -9 $$\n");
     let lost_interpreter = file("lost", 0o700, "#!/nonexistent/interpreter\n");
     let good = PathBuf::from("/bin/bash");
-    // Directory, shell, what the reason names.
+    // Directory, shell, and what the reason mentions.
     let cases = [
         (path("missing"), bash(&good), "missing"),
         (plain.clone(), bash(&good), "plain"),
@@ -166,7 +167,7 @@ async fn what_cannot_start_is_not_started() {
         assert!(!path("made").exists(), "{context}");
         census.assert_empty_soon(&context).await;
     }
-    // The negative control: the script makes what was not made.
+    // Negative control: the script does create the file when it runs.
     let spec = spec("touch made").cwd(path(""));
     run(&spec).await.unwrap();
     assert!(path("made").exists());
@@ -179,7 +180,7 @@ fn supervised_by(program: &Path) -> ShellCache {
     })
 }
 
-/// What they leave behind, that is: the calls themselves run, see `fallback.rs`.
+/// Only about what they leave behind; `fallback.rs` shows that the calls run.
 #[tokio::test(flavor = "multi_thread")]
 async fn programs_that_are_no_supervisors_leave_nothing() {
     let census = Census::new();
@@ -191,7 +192,7 @@ async fn programs_that_are_no_supervisors_leave_nothing() {
     }
 }
 
-/// Scripts that no argument list could hold.
+/// Scripts too long for any argument list.
 #[tokio::test(flavor = "multi_thread")]
 async fn long_scripts_run() {
     let mut lines = String::new();
@@ -280,8 +281,8 @@ const FLOODS: &[(&str, Streams)] = &[
     ("while :; do echo x; done", Streams::Merged),
 ];
 
-/// What a stream may still bring after its consumer had enough: a MiB, the chunk in which it had, and the one that
-/// exceeds the MiB.
+/// Maximum output of a stream after its consumer asked to stop: 1 MiB, the chunk with which it asked, and the chunk
+/// that exceeds the limit.
 const AFTER_STOP: usize = (1 << 20) + 2 * 64 * 1024;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -308,7 +309,7 @@ async fn a_consumer_that_has_enough_ends_a_flood() {
     }
 }
 
-/// The negative control: who does not say stop gets all of it.
+/// Negative control: without asking to stop, the consumer gets all of it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_consumer_that_goes_on_gets_everything() {
     const ALL: usize = 5_000_000;
@@ -321,7 +322,7 @@ async fn a_consumer_that_goes_on_gets_everything() {
     }
 }
 
-/// Takes its time, and the thread's, for every chunk.
+/// Blocks its thread for a while on every chunk.
 struct Slow(Arc<AtomicUsize>);
 
 impl OutputConsumer for Slow {
@@ -333,13 +334,13 @@ impl OutputConsumer for Slow {
     }
 }
 
-/// A block of 4 KiB, and how many were written, again and again.
+/// Writes 4 KiB blocks for ever and counts them.
 const COUNTING_WRITER: &str =
     "x=$(printf '%04095d' 0); n=0; while :; do echo $x; echo $((++n)) > n; done";
 
 const BLOCK: usize = 4096;
 
-/// More than pipe and buffer hold, 64 KiB each, and the block that is being written.
+/// More than the capacity of pipe and buffer, 64 KiB each, plus the block being written.
 const UNREAD: usize = 2 * 64 * 1024 + 4 * BLOCK;
 
 fn written(dir: &Path) -> usize {
@@ -363,7 +364,7 @@ async fn a_slow_consumer_slows_the_producer_and_no_timer() {
     let taken = Arc::new(AtomicUsize::new(0));
     let mut consumer = Slow(taken.clone());
     let call = tokio::spawn(async move { cache.run(&spec, &mut consumer, &Cancel::new()).await });
-    // Several pipes full, so that it had to wait for room several times.
+    // Several times the capacity, so it had to wait repeatedly.
     assert!(soon(|| written(dir.path()) > 4 * UNREAD).await);
     clock.pass();
     let outcome = tokio::time::timeout(SOON, call).await.unwrap().unwrap();
@@ -372,7 +373,7 @@ async fn a_slow_consumer_slows_the_producer_and_no_timer() {
     assert!(written(dir.path()) <= taken.load(Ordering::SeqCst) + UNREAD);
 }
 
-/// The negative control: the same producer is fast where the consumer is.
+/// Negative control: the same producer is fast with a fast consumer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fast_consumer_does_not_slow_the_producer() {
     let dir = tempfile::tempdir().unwrap();
@@ -387,7 +388,7 @@ async fn a_fast_consumer_does_not_slow_the_producer() {
     call.await.unwrap().unwrap();
 }
 
-/// 64 calls at once, cold and warm: each has its own directory, environment, output and state.
+/// 64 concurrent calls, cold and warm: each has its own directory, environment, output and state.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_calls_at_once_do_not_meet() {
     const CALLS: usize = 64;

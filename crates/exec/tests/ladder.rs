@@ -1,4 +1,4 @@
-//! How a command is ended, and how one is reported that ended itself or its supervisor.
+//! How commands are ended, and how commands are reported that kill themselves or their supervisor.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -21,7 +21,7 @@ fn patient(script: &str, census: &Census) -> RunSpec {
     marked(script, census).timeout(LIMIT).grace(ENDLESS)
 }
 
-/// Runs until `ready`, then cancels, and returns what came.
+/// Runs until `ready`, then cancels; returns the result.
 async fn cancelled_when(spec: RunSpec, census: &Census, ready: impl Fn(&Census) -> bool) -> Ran {
     let cancel = Cancel::new();
     let call = tokio::spawn({
@@ -38,19 +38,19 @@ fn has(census: &Census, name: &str) -> bool {
     census.commands().iter().any(|found| found.name == name)
 }
 
-/// Script, and what it prints when it is cancelled with a grace that nobody could sit through.
+/// Script, and what it prints when cancelled with a grace period that no test could wait for.
 const GENTLE: &[(&str, &str)] = &[
     // A trap runs, and its output is kept.
     (
         "trap 'echo cleaned up; exit 3' TERM; echo started; sleep 1000 & wait",
         "started\ncleaned up\n",
     ),
-    // In a session of its own, too.
+    // Also in a session of its own.
     (
         "setsid bash -c 'trap \"echo child cleaned up; exit\" TERM; sleep 1000 & wait' & wait",
         "child cleaned up\n",
     ),
-    // A tree that is gone is not waited for.
+    // If the tree is gone there is no waiting.
     ("echo a; sleep 1000 & sleep 1000 & sleep 1000", "a\n"),
     // The next command does not run.
     ("sleep 1000; echo next", ""),
@@ -71,7 +71,7 @@ async fn a_command_may_clean_up_and_a_long_grace_does_not_delay() {
     }
 }
 
-/// The negative control of the above: a grace is waited for where somebody needs it, and SIGKILL ends it. The trap
+/// Negative control for the above: the grace period is used if a process needs it, and SIGKILL ends it. The trap
 /// shows that SIGTERM came first.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_withstands_is_killed_after_the_grace() {
@@ -85,7 +85,7 @@ async fn who_withstands_is_killed_after_the_grace() {
     census.assert_empty_soon("killed").await;
 }
 
-/// A stopped process does not hear SIGTERM; SIGCONT makes it.
+/// A stopped process does not handle SIGTERM until SIGCONT.
 #[tokio::test(flavor = "multi_thread")]
 async fn stopped_processes_are_woken_to_end() {
     for script in [
@@ -130,7 +130,7 @@ async fn a_call_that_was_called_off_before_does_not_start() {
     let ran = run_with(&cache(), &spec, &cancel).await.unwrap();
     assert_eq!(ran.outcome.ending, Ending::Cancelled);
     assert!(!dir.path().join("made").exists());
-    // The same script does make it, if it is not called off.
+    // The same script does create the file if it is not cancelled.
     run_with(&cache(), &spec, &Cancel::new()).await.unwrap();
     assert!(dir.path().join("made").exists());
 }
@@ -159,7 +159,7 @@ async fn a_command_that_ends_itself_is_told_from_one_that_exits() {
         ("kill -40 $$", signaled("SIGRTMIN+6", 40)),
         ("kill -64 $$", signaled("SIGRTMIN+30", 64)),
         ("exec sh -c 'kill -HUP $$'", signaled("SIGHUP", 1)),
-        // The shell's own status is the one that counts.
+        // The shell's own status counts.
         ("sh -c 'kill -9 $$'", exited(137)),
         ("exit 137", exited(137)),
         ("exit 255", exited(255)),
@@ -176,7 +176,7 @@ async fn a_command_that_ends_itself_is_told_from_one_that_exits() {
     }
 }
 
-/// `$PPID` is the supervisor. What a script or a person sends around does not end it …
+/// `$PPID` is the supervisor. Signals that scripts or users send around do not end it …
 #[tokio::test(flavor = "multi_thread")]
 async fn a_supervisor_withstands_everything_but_sigkill() {
     let signals = "HUP INT QUIT ALRM USR1 USR2 TERM TSTP TTIN TTOU PIPE CHLD WINCH CONT";
@@ -192,7 +192,7 @@ async fn a_supervisor_withstands_everything_but_sigkill() {
     );
 }
 
-/// … and where it is killed, nobody knows how the command ended, and nobody is left either.
+/// … and if it is killed, the outcome is unknown, and no processes are left.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_whose_supervisor_was_killed_is_lost_and_leaves_nobody() {
     for script in [
@@ -216,7 +216,7 @@ async fn a_call_whose_supervisor_was_killed_is_lost_and_leaves_nobody() {
     assert_eq!(next.unwrap().out, "next\n");
 }
 
-/// A supervisor that was stopped can neither tell nor end anything; the caller has its answer all the same.
+/// A stopped supervisor can neither report nor end anything; the caller gets an answer all the same.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
     let census = Census::new();
@@ -229,8 +229,8 @@ async fn a_stopped_supervisor_does_not_keep_the_caller_waiting() {
     census.assert_empty_soon("stopped supervisor").await;
 }
 
-/// The oracle of the lost call: bash's own parent is this process, which is not to be killed; so the shapes are shown to
-/// outlive the shell's parent with a shell in between.
+/// Negative control for the lost call: there, bash's parent is this process, which cannot be killed. So this shows,
+/// with a shell in between, that the processes outlive the shell's parent.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_sweep_the_orphans_of_a_killed_parent_live() {
     let census = Census::new();
@@ -243,7 +243,7 @@ async fn without_a_sweep_the_orphans_of_a_killed_parent_live() {
     census.wait_for("sleep").await;
 }
 
-/// Blocks its thread in the first chunk, a pid, until that process has ended or [`SOON`] has passed.
+/// Blocks its thread on the first chunk, a pid, until that process has ended or [`SOON`] has passed.
 struct Blocks {
     ended: Option<bool>,
 }
@@ -277,7 +277,7 @@ async fn a_consumer_that_blocks_does_not_keep_a_command_from_its_end() {
     }
 }
 
-/// Whoever was to hear of the supervisor's end does not listen any more.
+/// Nobody is listening any more for the supervisor's end.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_is_dropped_after_its_supervisor_was_killed_leaves_nobody() {
     let directory = tempfile::tempdir().unwrap();

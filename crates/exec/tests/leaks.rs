@@ -1,5 +1,5 @@
-//! After many calls of all kinds everything of ours is back where it was: descriptors, threads, children, memory. One test
-//! in a process of its own, since it looks at the whole process.
+//! After many calls of all kinds, all resources are back to where they were: descriptors, threads, children,
+//! memory. A single test in a process of its own, as it examines the whole process.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -13,10 +13,10 @@ use support::census::Census;
 use support::own_process::{children, descriptors, status};
 use support::{marked, options, run_with, soon};
 
-/// Bytes of a long line.
+/// Length of a long line in bytes.
 const LENGTH: usize = 200_000_000;
 
-/// Counts, and keeps nothing.
+/// Counts bytes and discards them.
 struct Count(usize);
 
 impl OutputConsumer for Count {
@@ -65,7 +65,7 @@ async fn calls(rounds: usize, census: &Census, warm_shells: usize) {
                 let cancel = Cancel::new();
                 let call = run_with(&cache, &spec, &cancel);
                 if missing && round % 3 == 0 {
-                    // Its future is dropped somewhere on the way.
+                    // Its future is dropped somewhere in the middle.
                     let _ = tokio::time::timeout(Duration::from_millis(5), call).await;
                 } else {
                     assert_eq!(call.await.is_err(), missing, "{}", spec.script);
@@ -81,7 +81,7 @@ fn everything_is_back_where_it_was() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
-        // A thread for blocking work goes soon after it, not after ten seconds.
+        // Threads for blocking work end soon after it, not after ten seconds.
         .thread_keep_alive(Duration::from_millis(100))
         .build()
         .unwrap();
@@ -90,7 +90,7 @@ fn everything_is_back_where_it_was() {
 
 async fn look_before_and_after() {
     let census = Census::new();
-    // The runtime has sockets of its own where signals are a feature of it.
+    // The runtime has sockets of its own if its signal feature is enabled.
     let sockets = || {
         descriptors()
             .iter()
@@ -98,10 +98,10 @@ async fn look_before_and_after() {
             .count()
     };
     let own = sockets();
-    // What tokio, the allocator and the loader keep once is there before the first look.
+    // One-time allocations of tokio, the allocator and the loader are done before the first measurement.
     calls(2, &census, 2).await;
     assert!(soon(|| children().is_empty()).await);
-    // Who reaps a supervisor holds its socket a moment longer.
+    // The task that reaps a supervisor holds its socket a moment longer.
     let settled = soon(|| sockets() == own);
     assert!(settled.await, "{:?}", descriptors());
     let before = (descriptors(), status("Threads:"));
@@ -117,7 +117,7 @@ async fn look_before_and_after() {
     );
     assert!(soon(|| status("Threads:") <= before.1).await);
 
-    // 200 MB on one line.
+    // 200 MB on a single line.
     let memory = status("VmRSS:");
     let spec = marked(&format!("head -c {LENGTH} /dev/zero | tr '\\0' x"), &census)
         .streams(Streams::Merged);

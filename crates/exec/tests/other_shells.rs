@@ -1,5 +1,5 @@
-//! Shells that are not bash, or that read a profile first, do what they do by their own `-c`, but for one word in messages:
-//! a text that is evaluated is called so.
+//! Shells that are not bash, or that read a profile first, behave as under their own `-c`, except for one word in
+//! messages, which say that a text was evaluated.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use support::{command, run_with, spec};
 
-/// A shell, its arguments before `-c`, and what its messages say where its own `-c` says the other.
+/// A shell, its arguments before `-c`, and how its messages differ.
 struct Other {
     path: &'static str,
     args: &'static [&'static str],
@@ -29,7 +29,7 @@ const SHELLS: &[Other] = &[
         args: &["-l"],
         says: ("bash: eval: line ", "bash: -c: line "),
     },
-    // Where it is there.
+    // If it is installed.
     Other {
         path: "/bin/zsh",
         args: &[],
@@ -62,7 +62,7 @@ const SCRIPTS: &[&str] = &[
     "exec echo replaced",
 ];
 
-/// As the shell itself has it: stdout, stderr, exit code or `-` and the signal.
+/// As observed under the shell itself: stdout, stderr, exit code or `-` and the signal.
 type Seen = (String, String, i32);
 
 async fn ours(shell: &Other, script: &str, streams: Streams) -> Seen {
@@ -124,7 +124,7 @@ async fn streams_are_merged_and_scripts_may_be_long() {
     }
 }
 
-/// A shell of this name and text, in a directory of its own.
+/// A shell with this name and text, in a directory of its own.
 fn stand_in(directory: &Path, name: &str, text: &str) -> Shell {
     let path = directory.join(name);
     std::fs::write(&path, text).unwrap();
@@ -136,7 +136,7 @@ fn stand_in(directory: &Path, name: &str, text: &str) -> Shell {
     }
 }
 
-/// Real bash, which says that it is of this version.
+/// Real bash that claims to have this version.
 fn bash_of_version(directory: &Path, version: &str) -> Shell {
     let text = format!(
         "#!/bin/bash\nargs=(\"$@\")\nargs[-1]=\"BASH_VERSION='{version}'; ${{args[-1]}}\"\nexec -a bash /bin/bash \"${{args[@]}}\"\n"
@@ -170,7 +170,7 @@ async fn a_bash_that_is_too_old_is_named() {
     }
 }
 
-/// What is done otherwise for them holds for any.
+/// The special handling of old versions works with any version.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bash_that_is_old_runs_scripts() {
     for version in ["4.4.20(1)-release", "5.0.18(1)-release"] {
@@ -191,7 +191,7 @@ async fn a_bash_that_is_old_runs_scripts() {
     }
 }
 
-/// A script that a shell has not run is none that ended with 125.
+/// A script that was not run must not be reported as exited with 125.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_did_not_run_was_not_started() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! A host may have a runtime for each of its calls. What a runtime was to wait for, when it ends, is waited for all the same.
-//! One test in a process of its own, since it looks at all children.
+//! A host may use a separate runtime for each call. What a runtime should have waited for is still waited for after
+//! it ends. A single test in a process of its own, as it examines all children.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 

@@ -1,4 +1,4 @@
-//! A session's shell that a script has taken from what it reports with.
+//! Sessions whose shell has lost its means of reporting through a script.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -8,7 +8,7 @@ use agent_bash_core::{Cancel, Ending, NoticeKind, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use support::{Ran, options, run_with, spec};
 
-/// In a session, with no time limit.
+/// Runs it in a session without a time limit.
 async fn say(cache: &ShellCache, script: &str) -> Ran {
     let spec = spec(script).session(SessionName("a".into())).timeout(None);
     run_with(cache, &spec, &Cancel::new()).await.unwrap()
@@ -19,7 +19,7 @@ fn is_reset(ran: &Ran) -> bool {
     notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
 }
 
-/// What a script can take from its shell is missed as soon as it is over.
+/// What a script can break in its shell is noticed as soon as the script is over.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_cannot_tell_is_replaced() {
     for script in [
@@ -48,7 +48,7 @@ async fn a_shell_that_cannot_tell_is_replaced() {
     }
 }
 
-/// Where an alias stands in for a word of ours the script is not lost.
+/// If an alias replaces one of our words, the script is not lost.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_that_cannot_read_a_script_is_replaced() {
     let cache = ShellCache::new(options());
@@ -63,7 +63,7 @@ async fn a_shell_that_cannot_read_a_script_is_replaced() {
     assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
 }
 
-/// So is one that has lost what its loop stands on.
+/// So is a shell without the array that its loop needs.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_shell_without_its_stack_is_replaced() {
     let cache = ShellCache::new(options());

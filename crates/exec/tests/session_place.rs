@@ -1,4 +1,4 @@
-//! Where a session goes on when its shell was replaced: where it was, or nowhere.
+//! The directory of a session after its shell was replaced: the same, or the call fails.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -26,7 +26,7 @@ fn is_reset(ran: &Ran) -> bool {
     notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
 }
 
-/// What comes before the end of the shell, and where the next call runs, below the directory of the calls.
+/// What precedes the end of the shell, and where the next call runs, below the directory of the calls.
 const KEPT: &[(&str, &str)] = &[
     (":", "base"),
     ("unset PWD", "base"),
@@ -37,7 +37,7 @@ const KEPT: &[(&str, &str)] = &[
     ("cd ..", ""),
     ("mkdir -p real && ln -sfn real link && cd link", "base/link"),
     ("mkdir -p a && cd a && mv ../a ../moved", "base/moved"),
-    // Gone, and made again.
+    // Removed and created again.
     (
         "mkdir -p again && cd again && rmdir ../again && mkdir ../again",
         "base/again",
@@ -60,7 +60,7 @@ async fn it_goes_on_where_it_was() {
         say(&cache, before, &base).await;
         assert!(is_reset(&say(&cache, "exit 3", &base).await), "{before}");
         let next = say(&cache, "\\builtin pwd", &base).await;
-        // A path that ends in nothing ends in a slash.
+        // An empty last component leaves a trailing slash.
         let wanted: PathBuf = top.join(place).components().collect();
         assert_eq!(next.out, format!("{}\n", wanted.display()), "{before}");
         let real = fs::canonicalize(wanted).unwrap();
@@ -79,13 +79,13 @@ async fn it_goes_nowhere_else() {
         let base = fs::canonicalize(dir.path()).unwrap();
         let cache = cache();
         say(&cache, &format!("export KEPT=1; {lose}"), &base).await;
-        // While the shell lives it is there.
+        // The shell itself is still there as long as it lives.
         assert_eq!(say(&cache, "echo here", &base).await.out, "here\n");
         say(&cache, "exit 3", &base).await;
         let refused = try_say(&cache, "echo ran >ran", &base).await.unwrap_err();
         assert!(refused.reason.contains("which is gone"), "{refused:?}");
         assert!(!base.join("ran").exists(), "{lose}");
-        // It was told, and knows where it is now.
+        // The caller was told, and it knows its new directory.
         let next = say(&cache, "echo $KEPT; \\builtin pwd", &base).await;
         assert_eq!(next.out, format!("1\n{}\n", base.display()), "{lose}");
     }
@@ -108,7 +108,7 @@ async fn a_directory_of_its_own_is_where_a_call_runs() {
     assert_eq!(ran.out, format!("1\n{}\n", base.display()));
 }
 
-/// A shell that could not enter its first directory has been nowhere: the next call is not run there either.
+/// A shell that could not enter its first directory has no directory yet: the next call does not run in `/` either.
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_begins_at_the_root() {
     let dir = tempfile::tempdir().unwrap();
@@ -135,7 +135,7 @@ async fn a_result_says_where_its_script_began() {
     let second = say(&cache, "cd /usr/lib; exit 3", &base).await.outcome;
     assert_eq!(second.ending, Ending::Exited { code: 3 });
     assert_eq!(second.initial_cwd, Some("/usr".into()));
-    // Neither the shell nor the directory of the calls has to be there for that.
+    // Neither the shell nor the directory of the calls needs to exist for that.
     fs::remove_dir(&base).unwrap();
     for _ in 0..2 {
         let next = say(&cache, "pwd", &base).await;

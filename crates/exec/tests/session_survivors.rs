@@ -1,5 +1,5 @@
-//! What a call of a session leaves beside the shell is ended, or waited for, where that is the policy; the shell, and what an
-//! earlier call has left, are not touched.
+//! What a session's call leaves besides the shell is ended, or waited for, if that is the policy; the shell, and
+//! survivors of earlier calls, are not affected.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -25,13 +25,13 @@ async fn say(cache: &ShellCache, spec: &RunSpec) -> Ran {
     run_with(cache, spec, &Cancel::new()).await.unwrap()
 }
 
-/// Of a process id that a script printed.
+/// Whether the process with a printed pid is alive.
 fn lives(pid: &str) -> bool {
     let process = ProcessInfo::read(pid.trim().parse().unwrap());
     process.is_some_and(|process| !process.zombie)
 }
 
-/// What leaves a process behind and prints its process id.
+/// Scripts that leave a process behind and print its pid.
 const LEAVES: &[&str] = &[
     "sleep 1000 & echo $!",
     "sleep 1000 >/dev/null 2>&1 & echo $!",
@@ -40,7 +40,7 @@ const LEAVES: &[&str] = &[
      until [[ -s $f ]]; do sleep .01; done; cat $f; rm $f",
 ];
 
-/// With a registry, where survivors become jobs; without; and without a supervisor of its own.
+/// With a registry, in which survivors become jobs; without one; and without a supervisor process.
 fn caches(directory: &tempfile::TempDir) -> [ShellCache; 3] {
     let clock = Arc::new(SystemClock::new());
     let jobs = JobsOptions::new(directory.path().join("jobs"), clock);
@@ -81,7 +81,7 @@ async fn what_a_call_leaves_is_ended_and_nothing_else() {
     }
 }
 
-/// Also those that let go of the output and were not started by the shell itself.
+/// Including processes that closed the output and were not started by the shell itself.
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_is_left_is_named_once() {
     let directory = tempfile::tempdir().unwrap();
@@ -103,7 +103,7 @@ async fn whoever_is_left_is_named_once() {
     }
 }
 
-/// What goes on into a call's file goes on when a later call ends what it has left itself.
+/// Output that goes to an earlier call's file continues when a later call ends its own survivors.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_is_kept_prints_on_when_others_are_ended() {
     let census = Census::new();
@@ -200,7 +200,7 @@ async fn what_a_call_leaves_is_waited_for() {
     }
 }
 
-/// Waiting has its limits: the call's time, and its caller. The shell goes on.
+/// The wait is limited by the call's time and by cancellation. The shell continues.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wait_ends_with_the_call_and_the_shell_goes_on() {
     for by_timeout in [true, false] {
@@ -220,7 +220,7 @@ async fn the_wait_ends_with_the_call_and_the_shell_goes_on() {
             async move { run_with(&cache, &spec, &cancel).await }
         });
         assert!(soon(|| returned.exists()).await);
-        // The script is over, and only what it has left is waited for.
+        // The script is over; only its survivors are waited for.
         tokio::time::sleep(Duration::from_millis(300)).await;
         assert!(!call.is_finished());
         if by_timeout {

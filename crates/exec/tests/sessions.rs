@@ -71,7 +71,7 @@ async fn variables_functions_directory_and_options_persist() {
         ),
         ("echo \"it's 'quoted'\" \"$x\"", "it's 'quoted' 6\n", 0),
         ("unset -f printf eval; PATH=; echo still", "still\n", 0),
-        // One that has this name stays for its call only: nothing of ours would work.
+        // A function with this name only exists during its call; otherwise our wrapper would fail.
         ("builtin() { :; }; unset() { :; }; false", "", 1),
         ("builtin echo by its name; x=", "by its name\n", 0),
         ("IFS=, ; set -u; readonly r=1", "", 0),
@@ -108,7 +108,7 @@ async fn the_status_of_the_last_command_is_there_for_the_next() {
     assert_eq!(trapped, "\n", "what failed has failed once");
 }
 
-/// What a script asks bash to show of what it does, or of what there is, is the script's alone.
+/// What a script makes bash show of its own actions, or of its state, contains only the script's.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_of_ours_is_to_be_seen() {
     let cache = support::cache();
@@ -147,7 +147,7 @@ async fn nothing_of_ours_is_to_be_seen() {
         let asked = named("a", script).report_stages(true);
         let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
         let mut lines: Vec<_> = ran.err.lines().collect();
-        // Both sides of a pipeline say what they do.
+        // The order between both sides of a pipeline is arbitrary.
         lines.sort_unstable();
         let mut wanted: Vec<_> = err.lines().collect();
         wanted.sort_unstable();
@@ -316,7 +316,7 @@ async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
     }
 }
 
-/// What a trap or a trace of the script's prints between two calls is not taken for what the shell says.
+/// Output of the script's traps or traces between two calls is not mistaken for the shell's reports.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_shell_says_is_its_own() {
     for script in [
@@ -332,7 +332,7 @@ async fn what_the_shell_says_is_its_own() {
     }
 }
 
-/// A pipe holds 64 KiB, and the shell says what it exports when nobody listens.
+/// More than the 64 KiB that a pipe holds, written while nobody is reading.
 #[tokio::test(flavor = "multi_thread")]
 async fn exports_of_any_length_are_kept() {
     let cache = support::cache();
@@ -382,7 +382,7 @@ async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
     assert!(reset(&ran).is_some_and(|reason| reason.contains("time limit")));
     assert!(!pushed.exists(), "the shell went on to its next command");
     assert_eq!(say(&cache, "pwd").await.out, "/usr\n");
-    // The control: the same script without the limit does touch the file.
+    // Control: the same script without the limit does create the file.
     let whole = script.replace("sleep 60", "sleep 0.1");
     say(&cache, &whole).await;
     assert!(pushed.exists());
@@ -405,7 +405,7 @@ async fn calls_of_one_session_wait_and_a_cancelled_waiter_leaves() {
                 .unwrap()
         }
     });
-    // Waiting does not count: this one's limit is shorter than its wait.
+    // Waiting does not count: this limit is shorter than the wait.
     let short = named("a", "echo $x").timeout(Duration::from_millis(500));
     let next = tokio::spawn({
         let cache = Arc::clone(&cache);
@@ -491,9 +491,9 @@ async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
     let path = say(&cache, "readlink /proc/$$/fd/1").await.out;
     assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
     std::fs::remove_file(path.trim()).unwrap();
-    // It would be a file now that nobody reads.
+    // Otherwise it would now be a regular file that nobody reads.
     assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
-    // As would be whatever a script has put there.
+    // So would anything else that a script has put there.
     for put in ["ln -sf out", "ln -sf /dev/null", "rm", "mkdir"] {
         let script = format!(
             "rm {path} ${{p%out}}err; {put} {path}; {put} ${{p%out}}err",
@@ -508,13 +508,13 @@ async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
     }
 }
 
-/// What this thread has computed, in nanoseconds.
+/// CPU time of this thread in nanoseconds.
 fn computed() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().unwrap().parse().unwrap()
 }
 
-/// A pipe that has had a writer and has none is at its end, and stays so for whoever looked then.
+/// A FIFO whose last writer has closed it stays readable at EOF, so a naive reader would spin.
 #[tokio::test]
 async fn waiting_for_a_command_costs_nothing() {
     let cache = support::cache();

@@ -1,6 +1,7 @@
-//! Snapshots of the user's shell: what of a configuration reaches a call, and that nothing a configuration does harms one.
+//! Snapshots of the user's shell: which parts of a configuration reach a call, and that no configuration can do
+//! harm.
 //!
-//! The configurations are data (`data/rc/*.bashrc`); what is to come of each is in `snapshot/cases.rs`.
+//! The configurations are data (`data/rc/*.bashrc`); the expected results are in `snapshot/cases.rs`.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use support::{Ran, run_with, soon};
 use tokio::sync::Semaphore;
 
-/// Configurations at once.
+/// Concurrent configurations.
 const PARALLEL: usize = 3;
 
 async fn run(cache: &ShellCache, spec: &RunSpec) -> Ran {
@@ -38,19 +39,19 @@ fn skipped(ran: &Ran) -> Option<&str> {
         })
 }
 
-/// What a call prints, and how it ends.
+/// A call's output and how it ended.
 fn seen(ran: &Ran) -> (String, String, String) {
     let ending = format!("{:?}", ran.outcome.ending);
     (ran.out.clone(), ran.err.clone(), ending)
 }
 
-/// Functions and aliases of a shell. Works under every option, and without `PATH`.
+/// Prints functions and aliases. Works with every option, and without `PATH`.
 const PROBE: &str = r#"
 builtin printf 'f %s\n' $(builtin compgen -A function)
 builtin printf 'a %s\n' "${!BASH_ALIASES[@]}""#;
 
 async fn definitions(cache: &ShellCache, home: &Home) -> String {
-    // Options of the configuration are undone: the probe is a script like any other.
+    // The configuration's options are undone: they apply to the probe, too.
     let undo = "builtin set +eufxvCk -B +o posix; builtin shopt -u failglob nullglob xpg_echo extdebug; IFS=$' \\t\\n'";
     let ran = run(cache, &home.spec(&format!("{undo} 2>/dev/null{PROBE}"))).await;
     sorted(ran.out.lines().filter(|line| line.len() > 2))
@@ -62,7 +63,7 @@ fn sorted<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.join("\n")
 }
 
-/// Runs one configuration through all that is to be seen of it. Returns what is wrong.
+/// Runs all checks of one configuration. Returns what is wrong.
 async fn check(case: &Case) -> Vec<String> {
     let home = Home::with(case.rc);
     let cache = home.cache(2);
@@ -120,7 +121,7 @@ async fn check(case: &Case) -> Vec<String> {
                 fault(&format!("{way}: {script}"), &seen(&ran), out);
             }
         }
-        // The record is the same; what a call could see of the loading is there in both.
+        // The record is the same; with options, traces of the loading are visible in both.
         if case.options || way == "cold" {
             continue;
         }
@@ -163,7 +164,7 @@ async fn every_configuration_gives_what_it_can_and_harms_nobody() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Without the filter, without the second reading, without the limit: what the tests above find absent is there.
+/// Negative control: without filter, verification or limit, what is excluded above is there.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_left_out_would_be_there() {
     // The same file, read by bash itself.
@@ -257,7 +258,7 @@ async fn a_changed_configuration_is_read_again() {
     assert_eq!(run(&cache, &home.spec("v")).await.out, "back\n");
 }
 
-/// One notice a failure; nothing is tried again within a minute, unless the file changes.
+/// One notice per failure; no retry within a minute, unless the file changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_is_told_once_and_tried_again_after_a_minute() {
     let home = Home::with("execs");
@@ -298,7 +299,7 @@ async fn calls_at_once_share_one_capture() {
     assert_eq!(log, "captured\n");
 }
 
-/// A call that is called off while the configuration is read ends at once, and so does the reading.
+/// A call that is cancelled while the configuration is read ends at once, and so does the reading.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_capture_can_be_called_off() {
     let home = Home::with("sleeps");
@@ -336,7 +337,7 @@ async fn two_caches_have_their_own_and_each_environment_too() {
     assert_eq!(run(&two, &home.spec("v 2")).await.out, "2\n");
 }
 
-/// Somebody cleaned the directory: it is captured again.
+/// The directory was cleaned by somebody: the configuration is captured again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_snapshot_that_is_gone_is_made_again() {
     let home = Home::with("plain");
@@ -380,7 +381,7 @@ async fn where_it_cannot_be_kept_the_call_goes_on_and_says_so() {
     }
 }
 
-/// The call's own variables win over those of the configuration.
+/// The call's own variables take precedence over those of the configuration.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_path_of_the_calls_own_wins() {
     let home = Home::with("plain");
@@ -407,7 +408,7 @@ fn in_session(home: &Home, script: &str) -> RunSpec {
     home.spec(script).session(SessionName("a".into()))
 }
 
-/// A session's shell loads it when it starts, and keeps what it has when the configuration changes.
+/// A session's shell loads it when it starts, and keeps it when the configuration changes.
 #[tokio::test(flavor = "multi_thread")]
 async fn sessions_load_it_once() {
     let home = Home::with("plain");
@@ -441,7 +442,7 @@ async fn sessions_load_it_once() {
     assert_eq!(home.left_behind("sessions").await, Vec::<String>::new());
 }
 
-/// What would break the wrapper around a session's scripts does not.
+/// Configurations that could break the wrapper around a session's scripts do not.
 #[tokio::test(flavor = "multi_thread")]
 async fn odd_configurations_do_not_break_sessions() {
     for (rc, script, want) in [

@@ -1,5 +1,5 @@
-//! Many calls of all kinds at once, and then everything of ours is back where it was. One test in a process of its own,
-//! since it looks at the whole process. `cargo xtask soak` is its long mode.
+//! Many concurrent calls of all kinds, after which all resources are back to where they were. A single test in a
+//! process of its own, as it examines the whole process. `cargo xtask soak` runs it longer.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,20 +22,20 @@ use support::census::Census;
 use support::own_process::{children, descriptors, status};
 use support::{marked, options, run_with, soon};
 
-/// Names the number of calls of the long mode.
+/// Environment variable with the number of calls for the long run.
 const CALLS: &str = "AGENT_BASH_SOAK_CALLS";
 
-/// Calls where nobody names a number.
+/// Default number of calls.
 const SHORT: usize = 400;
 
-/// Calls at once.
+/// Concurrent calls.
 const AT_ONCE: usize = 8;
 
-/// How much resident memory may grow between a first tenth of the calls and the last, in KiB. Allocators keep what they
-/// had at the busiest moment; a leak of one buffer a call would be hundreds of times as much.
+/// Allowed growth of resident memory in KiB between the first tenth of the calls and the last. Allocators retain
+/// their peak; a leak of one buffer per call would be hundreds of times as much.
 const MEMORY: usize = 4 * 1024;
 
-/// What this process has, and its descendants.
+/// The resources of this process and its descendants.
 #[derive(Debug)]
 struct State {
     descriptors: Vec<String>,
@@ -56,7 +56,7 @@ impl State {
         }
     }
 
-    /// What is more than it was.
+    /// Which resources have grown.
     fn faults(&self, before: &Self) -> Vec<&'static str> {
         let faults = [
             ("descriptors", self.descriptors != before.descriptors),
@@ -70,7 +70,7 @@ impl State {
     }
 }
 
-/// Keeps nothing, and has enough after so many bytes.
+/// Discards output, and asks to stop after this many bytes.
 struct Enough(usize);
 
 impl OutputConsumer for Enough {
@@ -84,14 +84,14 @@ impl OutputConsumer for Enough {
     }
 }
 
-/// What the calls share.
+/// Shared by all calls.
 struct Soak {
     cache: ShellCache,
     jobs: Arc<Jobs>,
     census: Census,
 }
 
-/// Kinds of calls.
+/// Number of kinds of calls.
 const KINDS: usize = 15;
 
 impl Soak {
@@ -107,7 +107,8 @@ impl Soak {
         assert!(is_right(&ending), "{}: {ending:?}", spec.script);
     }
 
-    /// In a session: on a busy machine its shell may miss the second that it has to answer, which is a result, too.
+    /// In a session: on a busy machine its shell may exceed the second it has to respond, which is a valid result,
+    /// too.
     async fn ends_in_session(&self, spec: &RunSpec, is_right: impl Fn(&Ending) -> bool) {
         if let Ok(ran) = run_with(&self.cache, spec, &Cancel::new()).await {
             let ending = ran.outcome.ending;
@@ -122,7 +123,7 @@ impl Soak {
         .await;
     }
 
-    /// Somewhere on its way, as it comes.
+    /// Cancels somewhere in the middle.
     async fn cancels(&self, script: &str, after: Duration) {
         let cancel = Cancel::new();
         let spec = self.spec(script);
@@ -215,7 +216,7 @@ impl Soak {
             }
             13 => self.job(number).await,
             _ => {
-                // Dropped somewhere on its way; the supervisor is killed if it gets that far.
+                // Dropped somewhere in the middle; the supervisor is killed if it gets that far.
                 let spec = self.spec("kill -9 $PPID; sleep 1000");
                 let cancel = Cancel::new();
                 let call = run_with(&self.cache, &spec, &cancel);
@@ -249,7 +250,7 @@ impl Soak {
     }
 }
 
-/// As many calls, in a cache that is gone afterwards.
+/// Makes `count` calls, with a cache that is dropped afterwards.
 async fn soak(count: usize) {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::new());
@@ -277,7 +278,7 @@ async fn soak(count: usize) {
     census.assert_empty_soon("the soak").await;
 }
 
-/// The negative control: each kind of thing that could be left is seen.
+/// Negative control: each kind of leftover is detected.
 fn each_fault_is_seen(census: &Census) {
     let before = State::now(census);
     assert_eq!(before.faults(&before), [] as [&str; 0]);
@@ -292,7 +293,7 @@ fn each_fault_is_seen(census: &Census) {
     drop(stop);
     thread.join().unwrap().unwrap_err();
 
-    // Its thread's number is gone from /proc a moment after it was joined.
+    // A thread disappears from /proc a moment after it was joined.
     let mut sleeper = support::command("/bin/sleep")
         .arg("1000")
         .envs([census.variable()])
@@ -326,7 +327,7 @@ fn many_calls_leave_nothing() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
-        // A thread for blocking work goes soon after it, not after ten seconds.
+        // Threads for blocking work end soon after it, not after ten seconds.
         .thread_keep_alive(Duration::from_millis(100))
         .build()
         .unwrap();
@@ -339,7 +340,7 @@ fn many_calls_leave_nothing() {
                 .count()
         };
         let own = pipes();
-        // What tokio, the allocator and the loader keep once is there before the first look.
+        // One-time allocations of tokio, the allocator and the loader are done before the first measurement.
         soak((count / 10).max(SHORT / 2)).await;
         assert!(soon(|| children().is_empty()).await, "{}", children());
         assert!(soon(|| pipes() == own).await, "{:?}", descriptors());
@@ -365,5 +366,5 @@ fn many_calls_leave_nothing() {
     });
 }
 
-/// Of this process at rest: main, the test's own, two of the runtime.
+/// Threads of this process at rest: main, the test's own, two of the runtime.
 const THREADS: usize = 4;

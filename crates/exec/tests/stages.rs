@@ -1,5 +1,5 @@
-//! The exit status of each stage of a script's last pipeline: what bash has in `PIPESTATUS`, or nothing; never a guess,
-//! and never anything that the script could see.
+//! The exit status of each stage of a script's last pipeline: bash's `PIPESTATUS`, or nothing. Never a guess, and
+//! never visible to the script.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -8,7 +8,7 @@ mod support;
 use agent_bash_core::Ending;
 use support::{run, spec};
 
-/// Script, exit code, stages (empty: not known).
+/// Script, exit code, stages (empty: unknown).
 const CASES: &[(&str, i32, &[i32])] = &[
     ("false | true", 0, &[1, 0]),
     ("true | false", 1, &[0, 1]),
@@ -27,7 +27,7 @@ const CASES: &[(&str, i32, &[i32])] = &[
     ),
     ("IFS=0123456789; false | true", 0, &[1, 0]),
     ("set -Cu; false | true", 0, &[1, 0]),
-    // Nothing is reported where the tail was not reached, or could be seen.
+    // Nothing is reported if the tail was not reached, or would have been visible.
     ("set -e; true | false", 1, &[]),
     ("exit 3; false | true", 3, &[]),
     ("trap 'echo bye' EXIT; false | true", 0, &[]),

@@ -1,5 +1,5 @@
-//! Shells that print while they start, as bash does where its locale is not installed: the call runs, and what was printed is
-//! where bash would have it.
+//! Shells that print while they start, as bash does if its locale is not installed: the call runs, and the message
+//! appears where bash would print it.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -18,7 +18,7 @@ use support::{SOON, command, environment, options, run_with, soon, spec};
 /// Late, and more than a pipe holds.
 const NOISE: &str = "sleep 0.1; printf '%0100000d\\n' 0 >&2; echo warning >&2\n";
 
-/// A shell of this call prints [`NOISE`] at its start.
+/// The shell of this call prints [`NOISE`] at its start.
 fn noisy(script: &str, dir: &Path) -> RunSpec {
     let noise = dir.join("noise");
     fs::write(&noise, NOISE).unwrap();
@@ -60,7 +60,7 @@ async fn a_call_begins_with_what_its_shell_printed() {
     }
 }
 
-/// A session's shell is started once for many calls: what it prints then is none of theirs.
+/// A session's shell is started once for many calls: what it prints then belongs to none of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_starts_all_the_same() {
     let dir = tempfile::tempdir().unwrap();
@@ -95,7 +95,7 @@ async fn a_job_begins_with_what_its_shell_printed() {
     assert_eq!(lines(&said()), ["warning", "ran"]);
 }
 
-/// What bash itself warns of, at an instant that nobody chooses.
+/// Bash's own warning, at a moment that nobody controls.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_warning_of_bash_is_what_bash_prints() {
     let spec = spec("echo ran $SHLVL")

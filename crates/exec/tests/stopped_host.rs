@@ -1,4 +1,4 @@
-//! A host that was stopped while a command ended in time: the command has ended in time.
+//! If the host was stopped while a command ended within its limit, the command has not timed out.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -9,7 +9,7 @@ use agent_bash_exec::ShellCache;
 use std::time::Duration;
 use support::{options, run_with, spec};
 
-/// Nothing of this program goes on for so long: it has one thread, and that is blocked.
+/// How long nothing in this program runs: its only thread is blocked.
 const STOPPED: Duration = Duration::from_millis(1500);
 
 #[tokio::test]
@@ -17,7 +17,7 @@ const STOPPED: Duration = Duration::from_millis(1500);
 async fn who_ended_in_time_has_ended_in_time() {
     for session in [None, Some(SessionName("a".into()))] {
         let cache = ShellCache::new(options());
-        // The output makes a task of its own watch the time.
+        // Output makes a separate task watch the time.
         for script in ["echo ok; sleep 0.4; (exit 4)", "sleep 0.4; exit 4"] {
             let spec = spec(script)
                 .session(session.clone())
@@ -34,7 +34,7 @@ async fn who_ended_in_time_has_ended_in_time() {
     }
 }
 
-/// The control: who goes on has not.
+/// Control: a command that continues does time out.
 #[tokio::test]
 async fn who_goes_on_is_ended() {
     for session in [None, Some(SessionName("a".into()))] {

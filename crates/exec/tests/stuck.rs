@@ -1,5 +1,5 @@
-//! Processes that withstand SIGKILL are named, in a call of its own and in a session. On Linux one does whose end is held by a
-//! debugger: it has taken the signal, and stops before it is gone.
+//! Processes that withstand SIGKILL are named, in a call of its own and in a session. On Linux, a debugger can
+//! cause that: the process has taken the signal, but is stopped before it is gone.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
@@ -14,11 +14,11 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 use support::{run_with, soon, spec};
 
-/// Holds the end of a process for as long as the thread lives that did this: until `done` is dropped.
+/// Holds the end of a process as long as the tracing thread lives: until `done` is dropped.
 fn hold(pid: i32, held: &Sender<()>, done: &Receiver<()>) {
     ptrace::seize(Pid::from_raw(pid), ptrace::Options::PTRACE_O_TRACEEXIT).unwrap();
     held.send(()).unwrap();
-    // The threads of a process let go of what they trace as they end.
+    // A thread detaches from its tracees when it ends.
     let _ = done.recv();
 }
 

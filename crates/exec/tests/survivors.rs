@@ -1,5 +1,5 @@
-//! Processes that outlive their call: named, left alive, and read on for; or ended, or waited for, where that is the
-//! policy.
+//! Processes that outlive their call: named, left running, and their output read; or ended or waited for, depending
+//! on the policy.
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
@@ -21,7 +21,8 @@ use support::census::Census;
 use support::driven_clock::{DrivenClock, LIMIT};
 use support::{SOON, cache, command, marked, options, run, run_with, soon};
 
-/// Put behind a command in the background: waits until it is that command, and no longer a fork of the shell.
+/// Put after a background command: waits until the child has exec'ed the command, and is no longer a fork of the
+/// shell.
 const UNTIL_SLEEP: &str = "until [[ $(</proc/$!/comm) == sleep ]]; do :; done";
 
 /// Script, command lines of the survivors, whether they hold the output.
@@ -53,13 +54,13 @@ const NAMED: &[(&str, &[&str], bool)] = &[
         &["sleep 300", "sleep 400"],
         true,
     ),
-    // A subshell of ours is not shown as our wrapper, nor as the script.
+    // A subshell is reported neither as our wrapper nor as the script.
     (
         "mkfifo p; { echo > p; read x < p; } & read x < p; echo hi",
         &["bash (subshell)"],
         true,
     ),
-    // Nobody.
+    // No survivors.
     ("sleep 300 & kill $!; wait; echo hi", &[], false),
     ("echo hi", &[], false),
 ];
@@ -89,7 +90,7 @@ async fn survivors_are_named_and_live_on_until_they_end_themselves() {
         });
         assert_eq!(noticed, !survivors.is_empty(), "{script}");
 
-        // They are who they are said to be, and outlive the cache.
+        // They are the processes they are said to be, and outlive the cache.
         drop(cache);
         let mut pids: Vec<_> = survivors.iter().map(|one| one.pid.cast_signed()).collect();
         pids.sort_unstable();
@@ -99,7 +100,7 @@ async fn survivors_are_named_and_live_on_until_they_end_themselves() {
             assert_eq!(living, pids, "{script}");
             assert_eq!(census.supervisors().len(), 1, "{script}");
         }
-        // Their supervisor ends when the last of them has.
+        // Their supervisor ends after the last of them.
         for found in census.commands() {
             found.end();
         }
@@ -107,7 +108,7 @@ async fn survivors_are_named_and_live_on_until_they_end_themselves() {
     }
 }
 
-/// Keeps output in files, as a sink does, and hands these out.
+/// Keeps output in files, as a sink does, and lends them to survivors.
 struct ToFiles {
     out: File,
     err: File,
@@ -150,14 +151,14 @@ impl OutputConsumer for ToFiles {
     }
 }
 
-/// Prints at least 20,000 numbered lines on both streams without a pause that could be taken for quiet, and goes on until
-/// it is told to stop: so it prints before, while and after it is handed over.
+/// Prints at least 20,000 numbered lines on both streams without a pause that could be taken for quiet, and
+/// continues until told to stop: so it prints before, during and after the handover.
 const WRITER: &str = "(i=0; until [[ $i -ge 20000 && -e stop ]]; do
     echo line $i; echo line $i >&2
     ((++i % 500)) || sleep 0.01
 done; echo end $i; touch ended) &";
 
-/// How many lines there are of each stream. Panics unless they are all there, once each, in order.
+/// The number of lines in each stream. Panics unless all of them are there, once each, in order.
 fn count_lines(text: &str, of_each: usize) -> usize {
     let lines: Vec<&str> = text
         .lines()
@@ -230,10 +231,10 @@ async fn output_goes_on_without_loss_on_two_pipes() {
     hand_over(Streams::Split).await;
 }
 
-/// A survivor that prints a lot once its call has ended, and marks that it could.
+/// A survivor that prints a lot after its call has ended, and records that it could.
 const LATE_WRITER: &str = "(until [[ -e go ]]; do sleep 0.01; done; for i in {1..20000}; do echo line $i; done; touch ended) & echo hi";
 
-/// Runs the late writer and returns what its file holds in the end.
+/// Runs the late writer and returns the final contents of its file.
 async fn late_output(hands_out: bool, survivor_quota: u64) -> String {
     let census = Census::new();
     let dir = tempfile::tempdir().unwrap();
@@ -264,7 +265,7 @@ async fn a_survivor_is_read_on_for_where_nothing_is_kept() {
     assert_eq!(all.lines().count(), 20_001);
 }
 
-/// The negative control: who prints into a pipe without a reader dies of it.
+/// Negative control: writing to a pipe without a reader is fatal.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_reader_the_writer_dies() {
     let census = Census::new();
@@ -311,7 +312,7 @@ async fn survivors_are_waited_for_where_that_is_the_policy() {
     for script in [
         "(sleep 0.4; echo late) & echo hi",
         "setsid bash -c 'sleep 0.4; echo late' & echo hi",
-        // One that holds no output, and one that holds it.
+        // One that does not hold the output, and one that does.
         "(sleep 0.8; echo late) & sleep 0.2 > /dev/null 2>&1 & echo hi",
     ] {
         let census = Census::new();
@@ -326,7 +327,7 @@ async fn survivors_are_waited_for_where_that_is_the_policy() {
     }
 }
 
-/// Waiting has its limits: the call's time, and its caller.
+/// The wait is limited by the call's time and by cancellation.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_wait_for_survivors_ends_with_the_call() {
     for by_timeout in [true, false] {
@@ -345,7 +346,7 @@ async fn the_wait_for_survivors_ends_with_the_call() {
             async move { run_with(&cache, &spec, &cancel).await }
         });
         census.wait_for("sleep").await;
-        // The shell is gone: only the survivor is waited for.
+        // The shell has ended: only the survivor is waited for.
         assert!(soon(|| census.commands().len() == 1).await);
         if by_timeout {
             clock.pass();
@@ -363,7 +364,7 @@ async fn the_wait_for_survivors_ends_with_the_call() {
     }
 }
 
-/// A clock on which short waits are long: what ends soon has all the time it needs to, on a busy machine too.
+/// A clock on which short waits are long, so that processes which end soon have enough time on a busy machine, too.
 #[derive(Debug)]
 struct PatientClock(SystemClock);
 
@@ -405,7 +406,7 @@ async fn who_ends_with_the_call_is_no_survivor() {
     }
 }
 
-/// A program that makes one call and exits leaves its survivors to their supervisor.
+/// A program that makes one call and exits leaves survivors to their supervisor.
 #[tokio::test(flavor = "multi_thread")]
 async fn survivors_outlive_the_host() {
     let census = Census::new();

@@ -1,5 +1,5 @@
-//! A program with an overlay: runs a command on a terminal of its own and shows it in a box.
-//! `cargo run -p agent-bash-pty --example overlay -- 'vim notes.txt'`
+//! A program with an overlay: runs a command on its own terminal and shows it in a box. `cargo run -p
+//! agent-bash-pty --example overlay -- 'vim notes.txt'`
 
 use agent_bash_core::{Cancel, Clock, Flow, OutputConsumer, RunSpec, ShellChoice};
 use agent_bash_core::{StreamId, SurvivorPolicy};
@@ -17,7 +17,7 @@ impl OutputConsumer for Nowhere {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let token = supervisor::init(); // first of all: this program is its own supervisor
+    let token = supervisor::init(); // must come first: this program is its own supervisor
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let options = PtyOptions::new(
         supervisor::Supervisor::this_program(&token),
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             keys.expire(clock.now())
         };
         match action {
-            OverlayAction::Send(input) => drop(session.send(&input)), // refused only at its end
+            OverlayAction::Send(input) => drop(session.send(&input)), // only refused after the command's end
             OverlayAction::Kill => session.kill(),
             OverlayAction::Nothing | OverlayAction::Scroll(_) => {}
         }

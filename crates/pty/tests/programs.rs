@@ -1,4 +1,4 @@
-//! Real programs on real terminals: what they see, what they show, and what of it is for reading.
+//! Real programs on real terminals: what they see, what they show, and which part of it is worth reading.
 
 mod support;
 
@@ -106,7 +106,7 @@ async fn less_pages_and_its_last_screen_is_for_reading() {
         out.contains("\n77\r\n78\r\n") && out.ends_with("after\r\n"),
         "{out:?}"
     );
-    // The first page was drawn, too, and is not there.
+    // The first page was drawn, too, but is not in the output.
     assert!(!out.contains("\n12\r\n"), "{out:?}");
 }
 
@@ -128,7 +128,7 @@ async fn vim_edits_a_file() {
     attended.types("and more");
     attended.presses(Key::Escape);
     attended.shows("two words\nand more").await;
-    // There is nobody who could let it go on: a stopped editor comes back at once.
+    // Nobody could continue it: a stopped editor comes back at once.
     attended.control('z');
     attended.enters(":wq");
     assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 0 });
@@ -167,7 +167,7 @@ async fn control_c_interrupts_what_floods() {
     assert_eq!(attended.outcome().await.ending, Ending::Exited { code: 9 });
 }
 
-/// Asks, and prints the answer with its control characters visible.
+/// Sends a query, and prints the reply with its control characters visible.
 fn ask(question: &str, last: char) -> String {
     format!(
         "stty raw -echo; printf '{question}'; answer=; \
@@ -243,7 +243,7 @@ async fn a_bash_that_is_too_old_is_named() {
     }
 }
 
-/// What is done otherwise for them holds for any.
+/// The special handling of old versions works with any version.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_bash_that_is_old_runs_scripts() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Every row of the table of fixed texts of docs/contract.md, in each layout.
+//! Every row of docs/contract.md's table of fixed texts, in each layout.
 
 use super::*;
 use crate::approval::Denied;
@@ -98,7 +98,7 @@ fn ran(profile: &Profile, status: &Status, printed: &[SinkReport]) -> String {
     text(profile, End::Ran(status), printed, &[])
 }
 
-/// All cases of one profile as one document, so that a snapshot can be read beside the table.
+/// All cases of one profile in one document, so that the snapshot can be compared with the table.
 fn document(profile: &Profile, cases: &[(&str, End<'_>, Vec<SinkReport>)]) -> String {
     let mut document = String::new();
     for (name, end, printed) in cases {
@@ -300,7 +300,7 @@ fn standard_shows_notices_that_change_what_a_model_believes_and_the_others_keep_
     )];
     let shown = text(&profiles::STANDARD, End::Ran(&EXIT_3), &printed, &notices);
     insta::assert_snapshot!("standard_notices", shown);
-    // Who lives on is said in each of them.
+    // Survivors are named in all of them.
     let others = [&profiles::MODES, &profiles::PAGED, &profiles::WORKSPACE];
     let alive = "[Still running: pid 12, holds the output: sleep 300]\n";
     for profile in others {
@@ -353,10 +353,11 @@ fn where_what_was_asked_for_is_shown_nothing_is_said() {
     let ok = Status::Exited { code: 0 };
     assert_eq!(notes(&show(None, &ok, &[])), 0);
     assert_eq!(notes(&show(None, &ok, &[lifted.clone(), ended.clone()])), 0);
-    // Who gave an argument has written no `| head`.
+    // Whoever passed `head` as an argument did not write `| head`.
     let by_argument = show(None, &ok, std::slice::from_ref(&ended));
     assert!(by_argument.contains("ended after its first 5 lines"));
-    // The controls: a failure keeps all of it and says so, and how much a producer happened to print is no number to name.
+    // Controls: a failed command keeps all of its output and says so; and the number of lines that a stopped
+    // producer printed means nothing, so it is not shown.
     let failed = show(Some(3), &EXIT_3, std::slice::from_ref(&lifted));
     assert!(failed.contains(" of 8432. Full: artifact://3]"), "{failed}");
     let cut_off = show(Some(3), &EXIT_3, &[lifted, ended]);

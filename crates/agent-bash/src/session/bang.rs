@@ -1,5 +1,5 @@
-//! Running a user's command: the way of a tool call without its checks. Nothing is normalised, intercepted or judged (the
-//! user typed it), there is no time limit, and it runs in the session's own persistent shell.
+//! Runs a user's command: like a tool call, but without its checks. Nothing is normalised, intercepted or refused
+//! (the user typed it), there is no time limit, and it runs in the session's own persistent shell.
 
 use crate::call::{Call, Decisions};
 use crate::layout;
@@ -17,22 +17,22 @@ use agent_bash_sink::{CallOptions, CallOutput, CallReport, CarriageReturn};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The name of the shell in which the user's commands run.
+/// The name of the user's shell.
 pub const USER_SHELL: &str = "!";
 
-/// What is shown of an output, in every profile: the command is the user's, not the model's.
+/// How much output is shown, in every profile: the command is the user's, not the model's.
 const SHOWN: OutputLimits = profiles::STANDARD.output;
 
-/// What a caller adds to a user's command.
+/// Options of a user's command.
 #[derive(Default)]
 pub struct BangOptions<'a> {
-    /// `!!`: the model does not get to see it.
+    /// `!!`: hidden from the model.
     pub excluded_from_context: bool,
-    /// Gets the output as it comes, raw. As [`crate::CallOptions::live`].
+    /// Receives the raw output as it comes. As [`crate::CallOptions::live`].
     pub live: Option<&'a mut dyn OutputConsumer>,
-    /// Variables for this command; `None` unsets.
+    /// Environment variables for this command; `None` unsets.
     pub env: BTreeMap<String, Option<String>>,
-    /// How long it may take; `None` is for ever.
+    /// Time limit; `None` means none.
     pub timeout: Option<Duration>,
 }
 
@@ -49,7 +49,7 @@ impl std::fmt::Debug for BangOptions<'_> {
 /// Runs it to its end.
 ///
 /// # Errors
-/// It is empty or has a NUL, or a name in `env` is none; nothing was started.
+/// The command is empty or contains NUL, or a name in `env` is invalid; nothing was started.
 pub(super) async fn run(
     tool: &Wiring,
     command: &str,
@@ -111,7 +111,7 @@ pub(super) async fn run(
     Ok(message)
 }
 
-/// Persistent shells are bash's: a profile's zsh gives way to it.
+/// Persistent shells must be bash: if the profile's shell is zsh, bash is used instead.
 fn shell(tool: &Wiring) -> Result<Shell, NotStarted> {
     match &tool.shell {
         Ok(shell) if shell.is_bash || !tool.sessions => Ok(shell.clone()),

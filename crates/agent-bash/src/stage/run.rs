@@ -1,4 +1,4 @@
-//! Hands the script to the executor, with every decision made.
+//! Passes the script to the executor, with all decisions made.
 
 use crate::call::{Call, Decisions};
 use crate::panics::caught_in;
@@ -42,13 +42,13 @@ pub(crate) fn spec(
         .session(request.session.clone())
         .report_stages(decisions.report_stages)
         .enter_cwd(request.cwd.is_some())
-        // In safe mode a function or an alias must not stand in for an allowed command.
+        // In safe mode no function or alias may replace an allowed command.
         .snapshot(decisions.hardened.is_none())
         .limits(tool.limits))
 }
 
-/// Runs the script to its end. Where the executor or somebody who watches panics, what was printed by then is kept, and nobody
-/// knows how the script ended.
+/// Runs the script to its end. If the executor or a watcher panics, the output so far is kept, and the outcome is
+/// unknown.
 pub(crate) async fn run(
     tool: &Wiring,
     decisions: &Decisions<'_>,
@@ -73,7 +73,7 @@ pub(crate) async fn run(
     }
 }
 
-/// Everything is kept, and shown live for as long as somebody watches.
+/// Keeps everything, and shows it live while somebody watches.
 struct Tee<'a, 'b> {
     output: &'a mut CallOutput,
     live: Option<&'b mut dyn OutputConsumer>,

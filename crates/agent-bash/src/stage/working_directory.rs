@@ -1,4 +1,4 @@
-//! Where a call runs: the path it asks for made absolute, and whether that is a directory. Looks, and changes nothing.
+//! The directory of a call: makes the requested path absolute and checks that it is a directory. Changes nothing.
 
 use crate::refusal::{DirectoryError, Refusal};
 use crate::wiring::Wiring;
@@ -9,8 +9,8 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-/// The directory that a call names: relative to the session's, `~` is the user's home, `.` and `..` are taken as `cd`
-/// takes them, by name.
+/// The directory that a call names: relative to the session's, `~` is the user's home, `.` and `..` are resolved
+/// lexically, as `cd` does.
 pub(crate) fn resolve(host: &HostContext, asked: Option<&str>) -> PathBuf {
     let Some(asked) = asked.filter(|asked| !asked.is_empty()) else {
         return host.cwd.clone();
@@ -31,7 +31,7 @@ fn without_dots(path: &Path) -> PathBuf {
     for component in path.components() {
         match component {
             Component::CurDir => {}
-            // Of `/` itself `..` is `/`.
+            // The parent of `/` is `/`.
             Component::ParentDir => {
                 clean.pop();
             }
@@ -41,19 +41,20 @@ fn without_dots(path: &Path) -> PathBuf {
     clean
 }
 
-/// Whether the call runs in the directory of its own or the session's; a persistent shell is where it is.
+/// Whether the call runs in its own or the session's directory, as opposed to a persistent shell, which has a
+/// directory already.
 pub(crate) fn is_wanted(request: &Request) -> bool {
     request.session.is_none() || request.cwd.is_some() || request.mode == Some(Mode::Background)
 }
 
-/// Refuses what is no directory, or does not say so within the call's time: a file system may not answer.
+/// Refuses a path that is not a directory, or whose file system does not respond within the call's time limit.
 pub(crate) async fn check(
     tool: &Wiring,
     path: &Path,
     limit: Duration,
     cancel: &Cancel,
 ) -> Result<(), Refusal> {
-    // Nearly every one is: no thread is started for those, and no timer.
+    // The common case: needs no thread and no timer.
     if is_known_directory(path) {
         return Ok(());
     }
@@ -71,11 +72,11 @@ pub(crate) async fn check(
             .into());
         }
     };
-    // Without a thread to look from the shell finds out.
+    // If no thread could be started to look, the shell will report the problem.
     found.unwrap_or(Ok(())).map_err(Refusal::from)
 }
 
-/// The longest wait for a file system.
+/// Maximum wait for a file system.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 fn look(path: &Path) -> Result<(), DirectoryError> {
@@ -85,7 +86,7 @@ fn look(path: &Path) -> Result<(), DirectoryError> {
         Ok(_) => Err(DirectoryError::NotADirectory(path_buf())),
         Err(error) if is_barred(&error) && is_reached_from_here(path) => Ok(()),
         Err(error) => Err(match error.kind() {
-            // The second: a component on the way is a file, so nothing of that name can exist.
+            // ENOTDIR: a component of the path is a file, so the path does not exist.
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => {
                 DirectoryError::Missing(path_buf())
             }

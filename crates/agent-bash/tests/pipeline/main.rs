@@ -1,5 +1,5 @@
-//! The pipeline against a scripted executor: what is refused before anything is started, what the executor is asked
-//! for, and what becomes of its outcome.
+//! The pipeline with a scripted executor: what is refused before anything is started, what the executor is asked
+//! for, and how its outcome is reported.
 
 #![expect(
     clippy::unwrap_used,
@@ -209,7 +209,7 @@ async fn a_producer_that_met_the_pipe_that_head_closed_has_succeeded() {
             Status::Exited { code: 0 },
         ),
         (Ending::Exited { code: 2 }, true, Status::Exited { code: 2 }),
-        // Nobody closed a pipe of theirs: it is what it is.
+        // No pipe of theirs was closed, so the status is unchanged.
         (
             Ending::Exited { code: 141 },
             false,
@@ -274,7 +274,7 @@ async fn what_the_executor_noticed_is_in_the_result() {
     assert!(result.stages.is_empty(), "one stage is the status itself");
 }
 
-/// A persistent shell is where it is, whatever became of the directory of the tool.
+/// A persistent shell has its own directory, whatever became of the tool's.
 #[tokio::test]
 async fn a_call_of_a_session_is_where_its_shell_is() {
     let mut ended = outcome(Ending::Exited { code: 0 });
@@ -314,7 +314,7 @@ async fn a_timeout_that_was_clamped_is_said() {
     );
 }
 
-/// Remembers what it was shown, and may have enough.
+/// Records the output, and may ask to stop.
 #[derive(Default)]
 struct Watcher {
     seen: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Stand-ins behind the seams: an executor that plays a script, a store in memory, a clock that stands still.
+//! Test doubles: a scripted executor, an in-memory store, a clock that stands still.
 
 use agent_bash::core::{
     ArtifactEnd, ArtifactError, ArtifactId, ArtifactMeta, ArtifactRef, ArtifactStore,
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Prints what it was told to print and ends as it was told to end.
+/// Prints and ends as it was told to.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     pub(crate) chunks: Vec<(StreamId, Vec<u8>)>,
@@ -70,7 +70,7 @@ impl Executor for Scripted {
     }
 }
 
-/// Keeps artifacts in memory, or refuses to.
+/// Stores artifacts in memory, or refuses to.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     pub(crate) full: bool,
@@ -122,7 +122,7 @@ impl ArtifactWriter for MemoryFile {
     }
 }
 
-/// It is always one second past the epoch.
+/// A clock that always shows one second past the epoch.
 #[derive(Debug)]
 pub(crate) struct Stopped;
 

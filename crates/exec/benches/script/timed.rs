@@ -1,4 +1,4 @@
-//! What the benchmarks share: a script as its caller asks for it, and nobody who reads its output.
+//! Shared by the benchmarks: run specifications, and a consumer that discards output.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures")]
 #![expect(clippy::unwrap_used, reason = "a benchmark that fails may stop")]
@@ -20,7 +20,7 @@ impl OutputConsumer for Nothing {
     }
 }
 
-/// As two workers drive a server's calls.
+/// A runtime with two workers, like a server's.
 pub(crate) fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -29,7 +29,7 @@ pub(crate) fn runtime() -> tokio::runtime::Runtime {
         .unwrap()
 }
 
-/// Microseconds of one call.
+/// Duration of a call in microseconds.
 pub(crate) async fn time(cache: &ShellCache, spec: &RunSpec) -> f64 {
     let start = Instant::now();
     cache.run(spec, &mut Nothing, &Cancel::new()).await.unwrap();
@@ -41,7 +41,7 @@ pub(crate) fn micros(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e6
 }
 
-/// All that a shell's environment holds.
+/// The complete environment of a shell.
 pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
     [("PATH", "/usr/bin:/bin"), ("HOME", "/nonexistent")]
         .map(|(name, value)| (name.into(), value.into()))
@@ -61,7 +61,7 @@ pub(crate) fn spec(script: &str) -> RunSpec {
         .snapshot(true)
 }
 
-/// The one in the middle.
+/// The median.
 pub(crate) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]

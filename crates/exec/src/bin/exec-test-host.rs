@@ -1,5 +1,5 @@
-//! A host of this crate's tests, in a process of its own: it runs one script in its own environment and exits as the
-//! script did. It handles no signal, so that a test can see what becomes of a command whose host is ended by one.
+//! A host for this crate's tests, in a process of its own: it runs one script in its own environment and exits like
+//! the script. It handles no signals, so that tests can see what happens to a command whose host is killed by one.
 
 use agent_bash_core::{
     Cancel, Ending, Environment, Executor, Flow, OutputConsumer, RunSpec, Shell, StreamId, Streams,
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Exit code for an ending that is no exit.
+/// Exit code if the script did not exit by itself.
 const OTHER_ENDING: u8 = 99;
 
 /// Passes output on as it comes.

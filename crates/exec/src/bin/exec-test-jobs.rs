@@ -1,5 +1,5 @@
-//! A second host for the tests of background jobs: it starts the same job so many times, says what became of each, and
-//! stays until its stdin ends or somebody kills it.
+//! A second host for the tests of background jobs: starts the same job several times, reports each, and runs until
+//! its stdin ends or it is killed.
 
 use agent_bash_core::{Cancel, Environment, RunSpec, Shell};
 use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};

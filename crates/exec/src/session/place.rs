@@ -1,7 +1,7 @@
-//! Where a session's shell stands, and how another shell gets there: there or nowhere.
+//! The directory of a session's shell, and how another shell gets there, or fails.
 //!
-//! What a shell says of it can be wrong: a script may set PWD, a directory may be moved or removed while a shell is in it. The
-//! system knows, but not by which name the shell got there (a symbolic link).
+//! What the shell reports can be wrong: a script may set PWD, and a directory may be moved or removed while a shell
+//! is in it. The kernel knows the directory, but not the name by which the shell got there (a symbolic link).
 
 use agent_bash_call::Reader;
 use agent_bash_process::{directory_of, quoted};
@@ -9,29 +9,29 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// What the system says behind the name of a directory that was removed.
+/// What the kernel appends to the path of a removed directory.
 const REMOVED: &[u8] = b" (deleted)";
 
 /// The directory of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Its name, as the shell has it.
+    /// Its path according to the shell.
     name: Vec<u8>,
-    /// Its name, as the system has it; `None` where that does not tell.
+    /// Its path according to the kernel; `None` if that does not tell.
     real: Option<Vec<u8>>,
 }
 
 impl Place {
-    /// Where the shell with this pid stands at the moment, which it calls `name`.
+    /// The current directory of the shell with this pid, which the shell calls `name`.
     pub(super) fn of(pid: u32, name: Vec<u8>) -> Self {
         let real = directory_of(pid).map(|path| path.into_os_string().into_vec());
         Self { name, real }
     }
 
-    /// As it is shown: what is known rather than what was said.
+    /// The path to show: the kernel's rather than the shell's.
     pub(super) fn shown(&self) -> PathBuf {
         let real = self.real.as_ref().unwrap_or(&self.name);
-        // Without what the system adds, where that is no part of the name.
+        // Without the kernel's suffix, unless that is part of the name.
         let shown = match real.strip_suffix(REMOVED) {
             Some(name) if *name == *self.name => name,
             _ => real,
@@ -39,7 +39,7 @@ impl Place {
         OsStr::from_bytes(shown).into()
     }
 
-    /// A list of commands that enters it, or fails and leaves the shell where it is. By the shell's own name only if that
+    /// Commands that enter it, or fail and leave the shell where it is. The shell's own path is used only if it
     /// still leads there.
     pub(super) fn enter(&self) -> Vec<u8> {
         let Some(real) = &self.real else {
@@ -54,7 +54,7 @@ impl Place {
             text.extend_from_slice(b" ]]; } || ");
         }
         text.extend(enter(real));
-        // It may have been made again.
+        // It may have been created again.
         if let Some(name) = real.strip_suffix(REMOVED) {
             text.extend_from_slice(b" || ");
             text.extend(enter(name));
@@ -63,7 +63,7 @@ impl Place {
     }
 }
 
-/// Enters a directory; fails where its name says nothing by itself.
+/// Enters a directory; fails if its path is not absolute.
 fn enter(name: &[u8]) -> Vec<u8> {
     if name.first() != Some(&b'/') {
         return b"[[ '' ]]".to_vec();

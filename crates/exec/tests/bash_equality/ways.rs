@@ -1,4 +1,4 @@
-//! The ways in which a script can be run here, each of which must not be told from `bash -c`.
+//! The ways of running a script, each of which must be indistinguishable from `bash -c`.
 
 use super::Case;
 use super::allowed::{self, Allowed};
@@ -19,34 +19,34 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
-/// Calls at once.
+/// Concurrent calls.
 pub(crate) const PARALLEL: usize = 6;
 
-/// A way of running a script that must not be told from `bash -c`.
+/// A way of running a script.
 pub(crate) struct Way {
     pub(crate) name: &'static str,
     pub(crate) streams: Streams,
-    /// Where the script's last statement is a pipeline.
+    /// Whether to report stages, if the script ends with a pipeline.
     report_stages: bool,
     shell: Shell,
-    /// The lists of what may differ.
+    /// The lists of allowed differences.
     allowed: &'static [&'static str],
 }
 
-/// Whose shell it is.
+/// Which shell is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shell {
-    /// The call's own, started for it.
+    /// A new one for the call.
     Cold,
-    /// The call's own, started ahead.
+    /// A warm one.
     Warm,
-    /// As warm, with functions and aliases of a configuration.
+    /// A warm one with functions and aliases of a configuration.
     Snapshot,
-    /// That of a session which has run nothing yet.
+    /// That of a new session.
     NewSession,
-    /// That of one session, for as long as scripts leave it as they found it.
+    /// That of one session, as long as scripts leave its state unchanged.
     OneSession,
-    /// A background job's.
+    /// That of a background job.
     Job,
 }
 
@@ -115,17 +115,17 @@ pub(crate) const WAYS: &[Way] = &[
     },
 ];
 
-/// A way, and the shells that it needs.
+/// A way, and the shells it needs.
 pub(crate) struct Player {
     pub(crate) way: &'static Way,
-    /// What may differ, by the scripts' names.
+    /// The allowed differences, by script.
     pub(crate) allowed: BTreeMap<String, Allowed>,
     cache: ShellCache,
-    /// Sessions so far.
+    /// Number of sessions so far.
     sessions: AtomicUsize,
-    /// Scripts that ran in a session in which another had run before.
+    /// Number of scripts that ran in a session after another one.
     shared: AtomicUsize,
-    /// How the last script of the one session found its shell, and left it.
+    /// The state in which the last script found and left the shared session.
     found: Mutex<Option<String>>,
     _directory: TempDir,
 }
@@ -137,13 +137,13 @@ impl Player {
         let rc = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rc/quiet.bashrc");
         let snapshot = || SnapshotOptions::new(rc, directory.path().join("snapshots"));
         let cache = ShellCache::new(ShellCacheOptions {
-            // As many wait as calls run at once.
+            // As many warm shells as concurrent calls.
             warm_shells: if ahead { PARALLEL } else { 0 },
             snapshot: (way.shell == Shell::Snapshot).then(snapshot),
             ..options()
         });
         if ahead {
-            // The first call of a kind brings the pool.
+            // The first call of a kind fills the pool.
             let first = run_with(&cache, &spec("declare -F"), &Cancel::new()).await;
             let has_functions = first.unwrap().out.contains("quiet_one\n");
             assert_eq!(has_functions, way.shell == Shell::Snapshot);
@@ -159,17 +159,17 @@ impl Player {
         }
     }
 
-    /// Whether the order of the scripts is part of it: one after another, then.
+    /// Whether scripts must run sequentially.
     pub(crate) fn is_ordered(&self) -> bool {
         self.way.shell == Shell::OneSession
     }
 
-    /// Scripts that ran in a session in which another had run before.
+    /// Number of scripts that ran in a session after another one.
     pub(crate) fn shared(&self) -> usize {
         self.shared.load(Ordering::Relaxed)
     }
 
-    /// Runs a script in a directory, and looks what it did.
+    /// Runs a script in a directory and observes it.
     pub(crate) async fn play(&self, case: &Case, dir: &Path) -> Observed {
         let spec = spec(&case.script)
             .cwd(dir.to_path_buf())
@@ -207,7 +207,7 @@ impl Player {
         }
     }
 
-    /// The next script has the same shell if this one has left it as it was.
+    /// The next script uses the same shell if this one left its state unchanged.
     async fn in_one_session(&self, spec: RunSpec) -> Observed {
         let session = SessionName(self.sessions.load(Ordering::Relaxed).to_string());
         let probe = in_session(support::spec(STATE), &session);
@@ -236,7 +236,7 @@ impl Player {
     }
 }
 
-/// As the only job of its registry, so that none waits for another.
+/// As the only job of its registry, so that jobs do not wait for each other.
 async fn as_job(spec: &RunSpec) -> Observed {
     let directory = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::new());
@@ -258,7 +258,7 @@ async fn as_job(spec: &RunSpec) -> Observed {
         return Observed::new(End::Other("did not end".to_owned()), b"", b"", &spec.cwd);
     };
     let mut printed = fs::read(output).unwrap();
-    // What follows is the line about its end.
+    // Anything beyond is the line about its end.
     printed.truncate(usize::try_from(length).unwrap());
     let end = match ending {
         JobEnding::Exited { code } => End::Exited(code),
@@ -268,7 +268,7 @@ async fn as_job(spec: &RunSpec) -> Observed {
     Observed::new(end, &printed, b"", &spec.cwd)
 }
 
-/// What a script may leave changed in its shell. The process id tells shells apart.
+/// Prints the shell state that a script may change. The pid distinguishes shells.
 const STATE: &str = r#"
 for __name in $(builtin compgen -v); do case $__name in
     BASH_*|COMP_WORDBREAKS|DIRSTACK|EPOCH*|GROUPS|HISTCMD|LINENO|PIPESTATUS|RANDOM|SRANDOM|SECONDS|OLDPWD|PWD|_|__ab|__name) ;;

@@ -1,4 +1,4 @@
-//! What a call leaves behind becomes a job.
+//! Survivors of a call become a job.
 
 use crate::support::{Collect, SOON, options, soon};
 use crate::world::World;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const UNTIL_SLEEP: &str = "until [[ $(</proc/$!/comm) == sleep ]]; do :; done";
 
-/// Runs a call whose output is kept in a file, as a pipeline keeps it.
+/// Runs a call whose output is kept in a file.
 async fn call(world: &World, script: &str) -> (Outcome, PathBuf) {
     run(world, world.spec(script)).await
 }
@@ -60,7 +60,7 @@ async fn survivors_are_one_job_that_ends_with_the_last() {
     assert_eq!(jobs.len(), 2);
     assert_eq!(jobs[0], jobs[1]);
     let id = jobs[0].clone().unwrap();
-    // The notice names it, too.
+    // The notice names the job, too.
     let NoticeKind::Survivors { survivors } = &outcome.notices[0].kind else {
         panic!("{outcome:?}");
     };
@@ -161,7 +161,7 @@ async fn a_call_that_leaves_nobody_makes_no_job() {
     assert_eq!(world.jobs.list().unwrap(), []);
 }
 
-/// What a session's call leaves behind is a job of its own: it can be ended without the shell.
+/// Survivors of a session's call are a job of their own, which can be ended without the shell.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sessions_survivors_are_jobs_beside_its_shell() {
     let world = World::new();
@@ -171,7 +171,7 @@ async fn a_sessions_survivors_are_jobs_beside_its_shell() {
     assert_eq!((survivors.len(), survivors[0].holds_output), (1, true));
     let id = survivors[0].job.clone().unwrap();
     assert_eq!(world.jobs.processes(&id).await.unwrap().len(), 1);
-    // Those of the call before are not the next one's, nor its job.
+    // Survivors of the previous call belong neither to this call nor to its job.
     let script = "(trap '' TERM; sleep 2000 >/dev/null 2>&1 & wait $! 2>/dev/null) >/dev/null 2>&1 & until pgrep -P $! sleep >/dev/null; do :; done";
     let (second, _) = in_session(&world, script).await;
     assert_eq!(second.survivors.len(), 2, "{second:?}");
@@ -187,7 +187,7 @@ async fn a_sessions_survivors_are_jobs_beside_its_shell() {
         let sleeps = world.census.commands();
         let sleeps = sleeps.iter().filter(|found| found.name == "sleep");
         assert_eq!(sleeps.count(), left);
-        // Once more is once too often, and no error.
+        // Killing again is harmless.
         world.kill(id).await;
     }
     in_session(&world, "echo $$ $x >last").await;
@@ -247,7 +247,7 @@ async fn what_a_sessions_last_call_leaves_is_a_job() {
     world.census.assert_empty_soon("its end").await;
 }
 
-/// The negative control: without a registry they are the session's, and end with it.
+/// Negative control: without a registry they belong to the session, and end with it.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_a_registry_a_sessions_survivors_end_with_it() {
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! How jobs end: said as data, their output is what they printed.
+//! How jobs end: the recorded end, and their output.
 
 use crate::support::soon;
 use crate::world::{World, all_of, signaled};
@@ -20,7 +20,7 @@ async fn how_it_ended_is_data_and_its_output_its_own() {
             JobEnding::Exited { code: 127 },
             "bash: line 1: nosuchcommand: command not found\n",
         ),
-        // It has not ended as long as somebody holds its output.
+        // It has not ended while a process holds its output.
         (
             "(until [[ -e go ]]; do :; done; echo late) & echo first; : > go",
             JobEnding::Exited { code: 0 },
@@ -40,7 +40,7 @@ async fn how_it_ended_is_data_and_its_output_its_own() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killing_the_group_as_the_model_is_told_is_seen() {
     let world = World::new();
-    // Whoever would see it from within the group is ended with it.
+    // A waiter inside the process group would be killed, too.
     let script =
         "echo hi; (trap '' TERM; until [[ -e never ]]; do sleep .01; done; echo line) & sleep 1000";
     let job = world.start(script).await;
@@ -110,7 +110,7 @@ async fn beyond_the_quota_output_is_counted_and_dropped() {
     }
 }
 
-/// `kill` with the number that the model was told meets the shell alone.
+/// `kill` with the pid that the model was told only reaches the shell.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_whose_shell_was_killed_has_ended_and_who_holds_its_output_is_named() {
     let world = World::new();
@@ -129,7 +129,7 @@ async fn one_whose_shell_was_killed_has_ended_and_who_holds_its_output_is_named(
         left.any(|left| left.command.contains(name) && left.holds_output)
     };
     assert!(holds("child"), "{ended:?}");
-    // What it prints is read on, so nothing is complete yet.
+    // Its output is still being read, so nothing is complete yet.
     let all = || {
         let range = OutputRange::Tail {
             lines: 100,

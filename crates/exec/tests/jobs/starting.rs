@@ -1,4 +1,4 @@
-//! What a start gives back, what the command finds, and who may start none.
+//! The result of a start, what the command finds, and when starting is refused.
 
 use crate::support::{Collect, run_with};
 use crate::world::{Early, World, all_of};
@@ -37,7 +37,7 @@ async fn one_that_dies_early_is_reported_as_ended() {
     };
     assert_eq!(end.ending, JobEnding::Exited { code: 7 });
     assert_eq!(all_of(&job), "no\n");
-    // One that lives beyond its first moments is reported as running.
+    // A job that outlives its first moments is reported as running.
     let world = World::new();
     let job = world.start("sleep 1000").await;
     assert_eq!(job.state, JobState::Running);
@@ -74,7 +74,7 @@ async fn what_cannot_be_started_leaves_nothing() {
     );
     assert!(!world.dir.path().join("ran").exists());
     world.census.assert_empty_soon("nothing was started").await;
-    // The script does run where it can.
+    // With a working command it does run.
     let job = world.try_start(&plain, JobStdin::Null).await.unwrap();
     world.end(&job.id).await;
     assert!(world.dir.path().join("ran").exists());
@@ -167,7 +167,7 @@ async fn the_seventeenth_is_refused_and_there_is_room_again() {
     assert_eq!(all.len(), 16);
     world.kill(&all[3].id).await;
     let next = world.start("sleep 1000").await;
-    // The refused one had no number.
+    // The refused one did not use up a number.
     assert_eq!(next.id.0, "17");
     for job in world.jobs.list().unwrap() {
         world.kill(&job.id).await;

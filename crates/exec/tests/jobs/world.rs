@@ -1,4 +1,4 @@
-//! A session's jobs in a temporary directory, and a census of all that they start.
+//! A session's jobs in a temporary directory, with a census of everything they start.
 
 use crate::support::census::Census;
 use crate::support::{SOON, marked, options, soon};
@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long a young job is watched.
+/// How long a new job is watched.
 pub(crate) const EARLY: Duration = Duration::from_millis(250);
 
-/// A time that passes on no clock of these tests but by [`TestClock::age`].
+/// A time that only passes when a test calls [`TestClock::age`].
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) struct World {
@@ -31,7 +31,7 @@ pub(crate) struct World {
     pub(crate) cache: ShellCache,
 }
 
-/// The system's clock, on which the first moments of a job pass at once, or never.
+/// The system's clock, except that the first moments of a job pass at once or never.
 #[derive(Debug)]
 pub(crate) struct TestClock {
     system: SystemClock,
@@ -39,12 +39,12 @@ pub(crate) struct TestClock {
     aged_ms: AtomicU64,
 }
 
-/// What becomes of the first moments.
+/// What happens to the first moments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Early {
-    /// They pass at once: nobody ends early.
+    /// They pass at once: no job ends early.
     AtOnce,
-    /// They never pass: whoever ends at all ends early.
+    /// They never pass: any job that ends, ends early.
     Never,
 }
 
@@ -87,7 +87,7 @@ impl World {
             early,
             aged_ms: AtomicU64::new(0),
         });
-        // Longer than the name of a socket may be.
+        // Longer than a socket address may be.
         let directory = dir.path().join("s".repeat(120)).join("jobs");
         let jobs = Arc::new(Jobs::new(change(JobsOptions::new(
             directory,
@@ -112,7 +112,7 @@ impl World {
         self.dir.path().join("s".repeat(120)).join("jobs")
     }
 
-    /// The jobs as a host sees them that has just been started.
+    /// The jobs as a newly started host sees them.
     pub(crate) fn again(&self) -> Jobs {
         let clock = Arc::new(SystemClock::new());
         Jobs::new(JobsOptions::new(self.registry(), clock))
@@ -162,7 +162,7 @@ impl World {
         killed.unwrap().unwrap().job
     }
 
-    /// Makes a file that scripts look for.
+    /// Creates a file that scripts wait for.
     pub(crate) fn touch(&self, name: &str) {
         fs::write(self.dir.path().join(name), "").unwrap();
     }

@@ -1,4 +1,5 @@
-//! What the tests of this crate share: a cache over the test supervisor, a specification, a consumer that collects.
+//! Shared by the tests of this crate: a cache with the test supervisor, run specifications, a consumer that
+//! collects output.
 
 #![allow(
     dead_code,
@@ -23,10 +24,10 @@ pub(crate) mod census;
 pub(crate) mod driven_clock;
 pub(crate) mod own_process;
 
-/// Deadline for what must happen soon. Generous: the machine may be busy, and nothing passes by being fast.
+/// Deadline for what should happen soon. Generous, as the machine may be busy, and no test passes by being fast.
 pub(crate) const SOON: Duration = Duration::from_secs(30);
 
-/// Every shell is started when it is needed.
+/// Options without warm shells.
 pub(crate) fn options() -> ShellCacheOptions {
     ShellCacheOptions::one_call(
         Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor")),
@@ -38,7 +39,7 @@ pub(crate) fn cache() -> ShellCache {
     ShellCache::new(options())
 }
 
-/// A process outside of the cache: what a test compares with, or starts a host by.
+/// A process outside of the cache: for comparison, or as a host.
 #[expect(
     clippy::disallowed_methods,
     reason = "tests need processes that are not the cache's"
@@ -49,7 +50,7 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// Looks again and again until `done`, at the longest until [`SOON`] has passed. Whether it was done.
+/// Polls until `done` is true, at most until [`SOON`] has passed. Returns whether it was.
 pub(crate) async fn soon(mut done: impl FnMut() -> bool) -> bool {
     let look = async {
         while !done() {
@@ -59,7 +60,7 @@ pub(crate) async fn soon(mut done: impl FnMut() -> bool) -> bool {
     tokio::time::timeout(SOON, look).await.is_ok()
 }
 
-/// The environment of every test: nothing of the machine but `PATH`.
+/// The environment of every test: only `PATH` comes from the machine.
 pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
     [
         ("PATH", "/usr/local/bin:/usr/bin:/bin"),
@@ -83,7 +84,7 @@ pub(crate) fn spec(script: &str) -> RunSpec {
         .snapshot(true)
 }
 
-/// Its processes bear the mark of a census.
+/// A script whose processes have the mark of a census.
 pub(crate) fn marked(script: &str, census: &census::Census) -> RunSpec {
     let mut base = environment();
     base.extend([census.variable()]);
@@ -93,7 +94,7 @@ pub(crate) fn marked(script: &str, census: &census::Census) -> RunSpec {
     })
 }
 
-/// Keeps what was printed, and has enough after `stop_after` bytes of a stream.
+/// Collects output, and asks to stop after `stop_after` bytes of a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Collect {
     pub(crate) out: Vec<u8>,

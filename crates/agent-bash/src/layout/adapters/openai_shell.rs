@@ -1,7 +1,7 @@
-//! Stdout, stderr and an outcome for each command, and the text that `OpenAI`'s SDK makes of them.
+//! Stdout, stderr and an outcome per command, and the text that `OpenAI`'s SDK makes of them.
 //!
-//! An outcome without an exit code is read as success by the SDK, so there always is one; what no command has said (that it
-//! was refused, or why there is no more) stands in `stderr`.
+//! The SDK reads an outcome without an exit code as success, so there is always one; messages of our own (a
+//! refusal, why output is missing) are in `stderr`.
 
 use super::{notes, sentence, stream_text, with_lines};
 use crate::Account;
@@ -9,24 +9,24 @@ use crate::adapters::{CallFields, Done, Shown};
 use agent_bash_core::{Status, StreamId};
 use serde_json::{Value, json};
 
-/// As shells have it: found, and may not be run.
+/// As in shells: found, but not executable.
 const REFUSED: i32 = 126;
-/// Not found.
+/// As in shells: not found.
 const NOT_STARTED: i32 = 127;
-/// Ended by SIGINT.
+/// As in shells: killed by SIGINT.
 const CANCELLED: i32 = 130;
-/// Nobody knows.
+/// The outcome is unknown.
 const LOST: i32 = 125;
 
 /// One command's part of the answer.
 struct Entry {
     stdout: String,
     stderr: String,
-    /// `None`: it timed out.
+    /// `None` if it timed out.
     exit_code: Option<i32>,
 }
 
-/// What each of so many commands may show: they share the length that was asked for.
+/// The share of output of each of `commands` commands: they divide the requested length.
 pub(crate) fn share(given: &CallFields, commands: usize) -> Option<u64> {
     let length = given.count("max_output_length")?;
     Some(length / commands.max(1) as u64)
@@ -73,7 +73,7 @@ fn entry(account: &Account, room: Option<u64>) -> Entry {
     let mut stdout = stream_text(account, StreamId::Stdout);
     let mut stderr = stream_text(account, StreamId::Stderr);
     let timed_out = matches!(account.result.status, Status::TimedOut { .. });
-    // The outcome says it.
+    // The outcome already says so.
     let sentence = sentence(account).filter(|_| !timed_out);
     let mut lines: Vec<String> = sentence.into_iter().collect();
     lines.extend(notes(account));
@@ -101,8 +101,8 @@ fn exit_code(status: &Status) -> Option<i32> {
     }
 }
 
-/// Takes away what is over the room, which is in characters: of the output its beginning, stdout's first, and of our own lines
-/// only where they alone are too long. The SDK would cut at the end otherwise, where the link is.
+/// Shortens everything to `room` characters: first the beginning of stdout, then of stderr, and our own lines only
+/// if they alone are too long. The SDK would cut at the end, where the link is.
 fn fit(stdout: &mut String, stderr: &mut String, lines: &mut Vec<String>, room: usize) {
     let joints = if lines.is_empty() { 0 } else { 2 };
     let of_lines = |lines: &[String]| {
@@ -136,7 +136,7 @@ impl Entry {
         json!({ "stdout": self.stdout, "stderr": self.stderr, "outcome": outcome })
     }
 
-    /// As the SDK shows it to a model.
+    /// The SDK's rendering for a model.
     fn rendered(&self) -> String {
         let (stdout, stderr) = (
             self.stdout.trim_end_matches('\n'),
