@@ -76,7 +76,7 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "agent-bash-call",
         workspace: &["agent-bash-core", "agent-bash-process"],
-        third_party: &["rustix", "tokio", "tracing"],
+        third_party: &["async-trait", "rustix", "thiserror", "tokio", "tracing"],
         dev_workspace: &[],
     },
     Crate {

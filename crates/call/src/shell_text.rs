@@ -1,8 +1,5 @@
 //! What shells on pipes and on terminals are told alike: how to get to the call's directory, how to be rid of what is ours, and how
-//! to say that they cannot run the script.
-
-use agent_bash_core::{NotStarted, RunSpec, Shell};
-use std::os::fd::AsFd;
+//! one that is not bash takes its script.
 
 /// What a bash does that lacks what we need of it (`mapfile -d`).
 #[macro_export]
@@ -64,32 +61,13 @@ pub fn exec(redirections: &str) -> String {
     )
 }
 
-/// What a shell that cannot enter its directory adds to its script file: nothing else can write there, since the descriptor is
-/// closed before the script runs.
-const NO_DIRECTORY: u8 = b'd';
-
-/// What one adds that is too old, followed by its version.
-pub const TOO_OLD: u8 = b'v';
-
-/// Why the shell has not run its script, if it has said so behind the record, which ends at `length`.
-pub fn refusal(script: impl AsFd, length: u64, spec: &RunSpec) -> Option<NotStarted> {
-    let mut said = [0; 64];
-    let count = rustix::io::pread(script, &mut said, length).ok()?;
-    match said[..count].split_first()? {
-        (&NO_DIRECTORY, []) => Some(NotStarted::new(format!(
-            "`{}` could not be entered",
-            spec.cwd.display()
-        ))),
-        (&TOO_OLD, version) => Some(too_old(&spec.shell, version)),
-        _ => None,
-    }
-}
-
-/// The shell is a bash that lacks what we need of it (`mapfile -d`).
-pub fn too_old(shell: &Shell, version: &[u8]) -> NotStarted {
-    NotStarted::new(format!(
-        "bash 4.4 or later is needed, and `{}` is {}; name another as the shell",
-        shell.path.display(),
-        String::from_utf8_lossy(version)
-    ))
-}
+/// How a shell that cannot be relied on to have more than POSIX takes the text of its script file, whose number is `{script_fd}`.
+/// The text is evaluated, and not read as a file, so that `$0` is the shell's name and messages name no descriptor of ours; they
+/// say `eval` in its place. Such shells know descriptors of one digit only, and the path of another is there only with `/proc`; the
+/// dot keeps newlines at the end.
+pub const PLAIN_TAKE: &str = concat!(
+    "case {script_fd} in ",
+    "?) __ab=$(command -p cat <&{script_fd} && echo .) || exit 125 ;; ",
+    "*) __ab=$(command -p cat /dev/fd/{script_fd} && echo .) || exit 125 ;; ",
+    r#"esac; eval "${__ab%.}""#,
+);

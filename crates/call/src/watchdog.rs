@@ -36,9 +36,13 @@ pub struct Watchdog {
     watch: Watch,
 }
 
-/// How the command is ended.
+/// What is listened to, and how the command is ended.
 #[derive(Debug, Clone)]
 struct Ender {
+    clock: Arc<dyn Clock>,
+    cancel: Cancel,
+    /// The person at its terminal wants it to end.
+    kill: Option<Cancel>,
     link: Link,
     /// Where a session's shell says that it is done.
     status: Option<Arc<OwnedFd>>,
@@ -80,6 +84,9 @@ impl Watchdog {
     ) -> Self {
         let Signals { status, kill } = signals;
         let ender = Ender {
+            clock,
+            cancel,
+            kill,
             link,
             status: status.map(Arc::new),
             grace: spec.grace,
@@ -88,7 +95,7 @@ impl Watchdog {
                 None => Link::terminate,
             },
         };
-        Self::new(ender, clock, cancel, kill, spec.timeout)
+        Self::new(ender, spec.timeout)
     }
 
     /// Watches what a session's call has left, and ends that alone, with `grace`, after `timeout`.
@@ -100,24 +107,30 @@ impl Watchdog {
         grace: Duration,
     ) -> Self {
         let ender = Ender {
+            clock,
+            cancel,
+            kill: None,
             link,
             status: None,
             grace,
             order: Link::end_survivors,
         };
-        Self::new(ender, clock, cancel, None, timeout)
+        Self::new(ender, timeout)
     }
 
-    fn new(
-        ender: Ender,
-        clock: Arc<dyn Clock>,
-        cancel: Cancel,
-        kill: Option<Cancel>,
-        timeout: Option<Duration>,
-    ) -> Self {
-        let word = ender.clone();
+    /// Goes on without a time limit, for what is left of a call whose command has ended in time.
+    #[must_use]
+    pub fn unlimited(self) -> Self {
+        match self.reason() {
+            Some(_) => self,
+            None => Self::new(self.ender.clone(), None),
+        }
+    }
+
+    fn new(ender: Ender, timeout: Option<Duration>) -> Self {
+        let watched = ender.clone();
         let watch = Box::pin(async move {
-            let time = Arc::clone(&clock);
+            let clock = &*watched.clock;
             let limit = async {
                 match timeout {
                     Some(timeout) => clock.sleep(timeout).await,
@@ -125,7 +138,7 @@ impl Watchdog {
                 }
             };
             let killed = async {
-                match &kill {
+                match &watched.kill {
                     Some(kill) => kill.cancelled().await,
                     None => std::future::pending().await,
                 }
@@ -133,11 +146,11 @@ impl Watchdog {
             let reason = tokio::select! {
                 biased;
                 () = killed => Reason::Kill,
-                () = cancel.cancelled() => Reason::Cancel,
+                () = watched.cancel.cancelled() => Reason::Cancel,
                 () = limit => Reason::Timeout,
             };
-            while word.is_there() {
-                time.sleep(READ_AGAIN).await;
+            while watched.is_there() {
+                clock.sleep(READ_AGAIN).await;
             }
             reason
         });

@@ -2,16 +2,17 @@
 
 mod start_job;
 
-use crate::call::{Call, Finished, Unstarted};
+use crate::call::{Call, Finished};
 use crate::exports;
 use crate::jobs::Jobs;
 use crate::pool::{ComingShell, Kind, Pool, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{SnapshotForCall, SnapshotOptions, Snapshots};
 use crate::start;
-use agent_bash_call::{cancelled_before, launch};
+use agent_bash_call::{SurvivorHandover, SurvivorRegistry, Unstarted, cancelled_before, launch};
 use agent_bash_core::{
-    Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName, StdinSource,
+    Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName,
+    StdinSource, Timestamp,
 };
 use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
 use async_trait::async_trait;
@@ -64,6 +65,27 @@ impl ShellCacheOptions {
             snapshot: None,
             survivor_quota: 100 << 20,
             jobs: None,
+        }
+    }
+}
+
+impl ShellCacheOptions {
+    /// How a call leaves behind who outlives it. `alone`: nobody else is below its supervisor.
+    pub(crate) fn handover<'a>(
+        &'a self,
+        spec: &'a RunSpec,
+        started_at: Timestamp,
+        alone: bool,
+    ) -> SurvivorHandover<'a> {
+        SurvivorHandover {
+            spec,
+            started_at,
+            registry: self
+                .jobs
+                .as_deref()
+                .map(|jobs| jobs as &dyn SurvivorRegistry),
+            quota: self.survivor_quota,
+            alone,
         }
     }
 }
@@ -304,8 +326,8 @@ impl Executor for ShellCache {
                 return Ok(cancelled_before(&*options.clock));
             }
             let Handover { shell, warm } = handover;
-            let untaken = match Call::hand_over(spec, shell, warm, options, cancel) {
-                Err(untaken) => untaken,
+            let refused = match Call::hand_over(spec, shell, warm, options, cancel) {
+                Err(refused) => refused,
                 Ok(call) => {
                     let Finished { result, supervised } = call.finish(out).await;
                     self.done_with(&kind, supervised).await;
@@ -315,13 +337,13 @@ impl Executor for ShellCache {
                             return Ok(outcome);
                         }
                         Err(Unstarted::Refused(error)) => return Err(error),
-                        Err(Unstarted::Untaken(untaken)) => untaken,
+                        Err(Unstarted::RefusedHandoff(refused)) => refused,
                     }
                 }
             };
             // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.
             if !warm {
-                return Err(untaken.into());
+                return Err(refused.into());
             }
             handover = self.new_shell(spec, &kind).await.map_err(not_started)?;
         }

@@ -21,7 +21,6 @@ mod launch;
 mod output;
 mod registry;
 
-pub(crate) use adopt::Adoption;
 pub use control::{Killed, Waited};
 pub(crate) use launch::{Launch, Unlaunched};
 pub use output::{JobOutput, OutputRange};

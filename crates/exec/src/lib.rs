@@ -15,7 +15,6 @@ mod cache;
 mod call;
 mod exports;
 mod jobs;
-mod left_behind;
 mod pool;
 mod record;
 mod session;

@@ -12,7 +12,7 @@
 
 use crate::exports;
 use crate::snapshot::Snapshot;
-use agent_bash_call::{Reader, enter, exec, if_too_old};
+use agent_bash_call::{PLAIN_TAKE, Reader, enter, exec, if_too_old, is_bash};
 use agent_bash_core::{Shell, Stage};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
@@ -105,29 +105,15 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
         .then(|| (stages, PathBuf::from(format!("/{directory}"))))
 }
 
-/// The same for a shell that is not bash: it cannot be relied on to have more than POSIX. The script file holds one text, the
-/// record's work and the script. It is evaluated, and not read as a file, so that `$0` is the shell's name and messages name no
-/// descriptor of ours; they say `eval` in its place. Such shells know descriptors of one digit only, and the path of another is
-/// there only with `/proc`; the dot keeps newlines at the end.
-const PLAIN_BOOT: &str = concat!(
-    "read -r __ab || exit 125; ",
-    "case {script_fd} in ",
-    "?) __ab=$(command -p cat <&{script_fd} && echo .) || exit 125 ;; ",
-    "*) __ab=$(command -p cat /dev/fd/{script_fd} && echo .) || exit 125 ;; ",
-    r#"esac; eval "${__ab%.}""#,
-);
-
-/// Whether a shell takes its script as bash does. One that reads the user's profile at its start is not one that can be
-/// started ahead, and is bash all the same.
-pub(crate) fn is_bash(shell: &Shell) -> bool {
-    shell.is_bash || shell.path.file_name().is_some_and(|name| name == "bash")
-}
+/// The same for a shell that is not bash; [`PLAIN_TAKE`] follows. The script file holds one text, the record's work and the script.
+const PLAIN_BOOT: &str = "read -r __ab || exit 125; ";
 
 /// How a shell that waits for its script is started: its arguments.
 pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let own = shell.args.iter().map(OsString::from);
     if !is_bash(shell) {
-        return own.chain(["-c", PLAIN_BOOT].map(OsString::from)).collect();
+        let text = [PLAIN_BOOT, PLAIN_TAKE].concat();
+        return own.chain(["-c".into(), text.into()]).collect();
     }
     let mut text = snapshot.map(Snapshot::load_command).unwrap_or_default();
     let (before, after) = BOOT.split_once(ENTER).unwrap_or((BOOT, ""));

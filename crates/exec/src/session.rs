@@ -4,13 +4,16 @@
 //! own, which the record opens by path, so that an `exec >/dev/null` is undone with the call and late output stays with its
 //! own call; status and directory leave on a status FIFO, exports on another. Nothing is ever parsed out of the output.
 //!
-//! Parts: `live` (a shell that waits for records), `place` (where one stands), `record` (their text), `call` (one call), `survivors` (whoever it leaves).
+//! Parts: `live` (a shell that waits for records), `conversation` (what it is told, and says), `place` (where one stands), `record`
+//! (the text of records), `call` (one call), `source` (what is waited for in it), `survivors` (whoever it leaves).
 
 mod call;
+mod conversation;
 mod directory;
 mod live;
 mod place;
 mod record;
+mod source;
 mod survivors;
 
 use crate::cache::ShellCacheOptions;
@@ -166,7 +169,7 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
         let mut notices = Vec::new();
-        let mut untaken = String::new();
+        let mut refused = String::new();
         for _ in 0..ATTEMPTS {
             // Taken out: if this future is dropped the shell, in an unknown state, is dropped with it.
             let mut shell = self.shell.take();
@@ -220,14 +223,14 @@ impl Session {
                         spec.cwd.display()
                     )));
                 }
-                After::Untaken(reason) => {
+                After::RefusedHandoff(reason) => {
                     notices.push(reset(&reason));
-                    untaken = reason;
+                    refused = reason;
                 }
             }
         }
         Err(NotStarted::new(format!(
-            "the session's shell does not take its script, and a new one did not either: {untaken}"
+            "the session's shell does not take its script, and a new one did not either: {refused}"
         )))
     }
 }

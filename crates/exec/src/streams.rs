@@ -1,11 +1,10 @@
 //! Reading a call's pipes into its consumer.
 
+use agent_bash_call::{Progress, Source};
 use agent_bash_core::{Flow, OutputConsumer, StreamId};
 use rustix::buffer::spare_capacity;
-use std::future::Future;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::time::Duration;
 use tokio::net::unix::pipe::Receiver;
 
 /// Bytes read at once: the size of a pipe. Larger buffers and pipes gained nothing.
@@ -14,10 +13,7 @@ const BUFFER: usize = 64 * 1024;
 /// The most that a pipe holds for a user without privileges: `/proc/sys/fs/pipe-max-size` as Linux has it.
 const MAX_PIPE: usize = 1 << 20;
 
-/// A stream whose consumer has enough is read on for at most this long …
-pub(crate) const AFTER_STOP: Duration = Duration::from_secs(1);
-
-/// … and this far; then its pipe is closed.
+/// A stream whose consumer has enough is read on this far, and not for long; then its pipe is closed.
 const AFTER_STOP_BYTES: usize = 1 << 20;
 
 /// The pipes of one call, and the buffer they are read into.
@@ -45,17 +41,6 @@ struct Pipe {
 #[derive(Debug)]
 pub(crate) struct Ready(usize);
 
-/// What a read found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// Output, pushed.
-    Chunk,
-    /// A consumer has enough as of this chunk: the clock for closing its stream starts.
-    Stopped,
-    /// A stream has ended, or was closed by us.
-    Ended,
-}
-
 impl OutputStreams {
     /// Takes read ends over.
     pub(crate) fn of(fds: Vec<(StreamId, OwnedFd)>) -> io::Result<Self> {
@@ -77,11 +62,6 @@ impl OutputStreams {
         })
     }
 
-    /// Whether all streams have ended.
-    pub(crate) fn ended(&self) -> bool {
-        self.pipes.is_empty()
-    }
-
     /// Whether a stream was closed since its consumer had enough.
     pub(crate) fn closed_early(&self) -> bool {
         self.closed_early
@@ -92,39 +72,6 @@ impl OutputStreams {
         std::mem::take(&mut self.ended)
     }
 
-    /// What is still open, for somebody else to read on.
-    pub(crate) fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
-        self.pipes
-            .iter()
-            .map(|pipe| (pipe.stream, pipe.receiver.as_fd()))
-    }
-
-    /// Pushes what is in the pipes at this moment, by direct reads. What a shell printed before it ended is among that, and
-    /// no time limit, however late this task gets its turn, must come before it.
-    pub(crate) fn read_now(&mut self, out: &mut dyn OutputConsumer) {
-        for index in (0..self.pipes.len()).rev() {
-            let mut left = MAX_PIPE;
-            while left > 0 {
-                let pipe = &mut self.pipes[index];
-                self.buffer.clear();
-                self.buffer.reserve(BUFFER);
-                match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
-                    Ok(count) if count > 0 => {
-                        left = left.saturating_sub(count);
-                        if pipe.push(&self.buffer, out) != Progress::Ended {
-                            continue;
-                        }
-                    }
-                    Err(rustix::io::Errno::INTR) => continue,
-                    Err(rustix::io::Errno::WOULDBLOCK) => break,
-                    Ok(_) | Err(_) => {}
-                }
-                self.end(index);
-                break;
-            }
-        }
-    }
-
     fn end(&mut self, index: usize) {
         let pipe = self.pipes.remove(index);
         match pipe.after_stop {
@@ -133,8 +80,23 @@ impl OutputStreams {
         }
     }
 
-    /// Waits until [`Self::read`] has something to do. Never returns once all streams have ended. Cancel safe.
-    pub(crate) async fn ready(&mut self) -> Ready {
+    /// Index of a pipe that can be read; `None` if there is none left.
+    async fn readable(&self) -> Option<usize> {
+        match &self.pipes[..] {
+            [] => None,
+            [one] => one.receiver.readable().await.ok().map(|()| 0),
+            [one, two, ..] => tokio::select! {
+                _ = one.receiver.readable() => Some(0),
+                _ = two.receiver.readable() => Some(1),
+            },
+        }
+    }
+}
+
+impl Source for OutputStreams {
+    type Ready = Ready;
+
+    async fn ready(&mut self) -> Ready {
         if self.pushed > 1 {
             // A stream that is always ready never waits: without this a consumer that takes its time for each chunk takes
             // that of all timers and of all other tasks, too. One that is found empty waits by itself, and to yield there
@@ -148,12 +110,7 @@ impl OutputStreams {
         }
     }
 
-    /// Reads one chunk of a stream and pushes it. `None` if there was nothing after all.
-    pub(crate) fn read(
-        &mut self,
-        Ready(index): Ready,
-        out: &mut dyn OutputConsumer,
-    ) -> Option<Progress> {
+    fn read(&mut self, Ready(index): Ready, out: &mut dyn OutputConsumer) -> Option<Progress> {
         self.buffer.clear();
         self.buffer.reserve(BUFFER);
         let pipe = self.pipes.get_mut(index)?;
@@ -180,23 +137,48 @@ impl OutputStreams {
         Some(progress)
     }
 
-    /// Index of a pipe that can be read; `None` if there is none left.
-    async fn readable(&self) -> Option<usize> {
-        match &self.pipes[..] {
-            [] => None,
-            [one] => one.receiver.readable().await.ok().map(|()| 0),
-            [one, two, ..] => tokio::select! {
-                _ = one.receiver.readable() => Some(0),
-                _ = two.receiver.readable() => Some(1),
-            },
+    fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
+        let mut any = false;
+        for index in (0..self.pipes.len()).rev() {
+            let mut left = MAX_PIPE;
+            while left > 0 {
+                let pipe = &mut self.pipes[index];
+                self.buffer.clear();
+                self.buffer.reserve(BUFFER);
+                match rustix::io::read(&pipe.receiver, spare_capacity(&mut self.buffer)) {
+                    Ok(count) if count > 0 => {
+                        any = true;
+                        left = left.saturating_sub(count);
+                        if pipe.push(&self.buffer, out) != Progress::Ended {
+                            continue;
+                        }
+                    }
+                    Err(rustix::io::Errno::INTR) => continue,
+                    Err(rustix::io::Errno::WOULDBLOCK) => break,
+                    Ok(_) | Err(_) => {}
+                }
+                self.end(index);
+                break;
+            }
         }
+        any
     }
 
-    /// Closes the streams whose consumer has enough, so that their producers meet SIGPIPE.
-    pub(crate) fn close_stopped(&mut self) {
+    fn ended(&self) -> bool {
+        self.pipes.is_empty()
+    }
+
+    fn close_stopped(&mut self) -> Progress {
         let before = self.pipes.len();
         self.pipes.retain(|pipe| pipe.after_stop.is_none());
         self.closed_early |= self.pipes.len() < before;
+        Progress::Ended
+    }
+
+    fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
+        self.pipes
+            .iter()
+            .map(|pipe| (pipe.stream, pipe.receiver.as_fd()))
     }
 }
 
@@ -218,14 +200,6 @@ impl Pipe {
                 }
             }
         }
-    }
-}
-
-/// A wait that may not be set: never ends then.
-pub(crate) async fn optional<F: Future<Output = ()> + Unpin>(wait: &mut Option<F>) {
-    match wait {
-        Some(wait) => wait.await,
-        None => std::future::pending().await,
     }
 }
 

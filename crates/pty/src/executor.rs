@@ -1,13 +1,14 @@
 //! Starting commands on terminals.
 
 use crate::PtySize;
-use crate::call::{Parts, PtyRun};
+use crate::call::{EndTold, PtyRun};
 use crate::colors::TerminalColors;
 use crate::recording::{Recording, RecordingWriter};
-use crate::script::{self, ScriptFile};
+use crate::script;
 use crate::session::{PtySession, Shared};
+use crate::source::TerminalSource;
 use crate::terminal::Terminal;
-use agent_bash_call::{Signals, Watchdog, cancelled_before, launch};
+use agent_bash_call::{Signals, SurvivorRegistry, Watchdog, cancelled_before, launch};
 use agent_bash_core::{Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
 use agent_bash_process::supervisor::{ShellStart, Supervisor, TerminalStart};
 use async_trait::async_trait;
@@ -29,6 +30,8 @@ pub struct PtyOptions {
     pub colors: TerminalColors,
     /// Bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
+    /// Where what a call leaves behind becomes a job; `None`: it lives on without an entry.
+    pub jobs: Option<Arc<dyn SurvivorRegistry>>,
 }
 
 impl PtyOptions {
@@ -40,6 +43,7 @@ impl PtyOptions {
             size: PtySize::default(),
             colors: TerminalColors::default(),
             survivor_quota: 100 << 20,
+            jobs: None,
         }
     }
 }
@@ -108,7 +112,7 @@ impl PtyExecutor {
             size: *self.size.lock().unwrap_or_else(PoisonError::into_inner),
             ..self.options.clone()
         };
-        let script = ScriptFile::new(spec).map_err(failed)?;
+        let script = script::write(spec).map_err(failed)?;
         let (terminal, program_side) = Terminal::open(options.size).map_err(failed)?;
         let terminal = Arc::new(terminal);
         let mut supervised = launch(&options.supervisor, &spec.env.base, &options.clock, false)
@@ -127,7 +131,7 @@ impl PtyExecutor {
         let started_at = options.clock.wall();
         let started = options.clock.now();
         supervised
-            .start_on_terminal(start(spec, &terminal), script.file().as_fd())
+            .start_on_terminal(start(spec, &terminal), script.file.as_fd())
             .await
             .map_err(failed)?;
         let signals = Signals {
@@ -136,18 +140,23 @@ impl PtyExecutor {
         };
         let clock = Arc::clone(&options.clock);
         let watchdog = Watchdog::start(supervised.link(), clock, cancel.clone(), signals, spec);
-        Ok(PtyRun::new(Parts {
+        let session = supervised.pid();
+        let clock = Arc::clone(&options.clock);
+        let for_source = Arc::clone(&shared);
+        Ok(PtyRun {
             spec: spec.clone(),
+            source: TerminalSource::new(terminal, program_side, for_source, clock, session),
+            ended: EndTold {
+                shared,
+                clock: Arc::clone(&options.clock),
+            },
             options,
             supervised,
-            terminal,
-            program_side,
             script,
             watchdog,
-            shared,
             started_at,
             started,
-        }))
+        })
     }
 
     /// Starts a script on a terminal and follows it by a task of its own. [`PtySession::ended`] has its outcome.
@@ -227,6 +236,6 @@ fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
 }
 
 /// The line that the contract wants for whatever goes wrong on our side.
-fn failed(reason: impl fmt::Display) -> NotStarted {
+pub(crate) fn failed(reason: impl fmt::Display) -> NotStarted {
     NotStarted::new(format!("PTY error: {reason}"))
 }

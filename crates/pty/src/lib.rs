@@ -7,7 +7,7 @@
 //! What is *not* here: drawing (`agent-bash-render`), ending trees and naming survivors (`agent-bash-process`), what becomes
 //! of the output (`agent-bash-sink`). No type of portable-pty or of the emulator is in a public signature.
 //!
-//! Parts: `executor` (starting), `call` (one call from start to outcome),
+//! Parts: `executor` (starting), `call` (one call from start to outcome), `source` (what is waited for in it),
 //! `session` (the handle), `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `guard` and
 //! `emulator` (from output to screen), `queries` (what programs ask their terminal), `keys` (from input to bytes),
 //! `detect` (who waits for input), `recording`.
@@ -24,9 +24,11 @@ mod recording;
 mod script;
 mod session;
 mod size;
+mod source;
 mod terminal;
 mod waiting;
 
+pub use agent_bash_call::SurvivorRegistry;
 pub use agent_bash_core as core;
 pub use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen};
 pub use agent_bash_process as process;

@@ -5,8 +5,10 @@
 //! call's directory, closes all that is ours and leaves the script in `BASH_EXECUTION_STRING`, where `bash -c` has it.
 //! Words of ours are escaped (`\builtin`) against functions that the environment may bring.
 
-use agent_bash_call::{Reader, enter, exec, if_too_old};
-use agent_bash_core::{NotStarted, RunSpec};
+use agent_bash_call::{
+    NO_DIRECTORY, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old, is_bash,
+};
+use agent_bash_core::RunSpec;
 use agent_bash_process::{quoted, unnamed_file};
 use std::ffi::OsString;
 use std::fs::File;
@@ -33,8 +35,12 @@ const RUN: &str =
 /// What commits to bash.
 const COMMIT: &str = "\0";
 
-/// The same for a shell that cannot be relied on to have more than POSIX, nor to know descriptors beyond 9.
-const PLAIN_BOOT: &str = "read -r __ab </dev/fd/{control_fd} || exit 125; . /dev/fd/{script_fd}";
+/// The same for a shell that cannot be relied on to have more than POSIX, nor to know descriptors beyond 9: [`PLAIN_TAKE`]
+/// follows.
+const PLAIN_BOOT: &str = concat!(
+    "read -r __ab </dev/fd/{control_fd} || exit 125; ",
+    "case {control_fd} in ?) exec {control_fd}<&- ;; esac; __ab_fd={script_fd}; ",
+);
 
 /// What commits to such a shell.
 const PLAIN_COMMIT: &str = "\n";
@@ -42,48 +48,34 @@ const PLAIN_COMMIT: &str = "\n";
 /// Arguments of the shell, and what commits its script.
 pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     let mut args: Vec<OsString> = spec.shell.args.iter().map(OsString::from).collect();
+    if !is_bash(&spec.shell) {
+        args.extend(["-c".into(), [PLAIN_BOOT, PLAIN_TAKE].concat().into()]);
+        return (args, PLAIN_COMMIT);
+    }
     if spec.shell.is_bash {
-        let text = [BOOT, &exec("{control_fd}<&- {script_fd}<&-"), RUN].concat();
-        args.extend(["--norc", "--noprofile", "-c", &text].map(OsString::from));
-        return (args, COMMIT);
+        args.extend(["--norc", "--noprofile"].map(OsString::from));
     }
-    args.extend(["-c", PLAIN_BOOT].map(OsString::from));
-    (args, PLAIN_COMMIT)
+    let text = [BOOT, &exec("{control_fd}<&- {script_fd}<&-"), RUN].concat();
+    args.extend(["-c", &text].map(OsString::from));
+    (args, COMMIT)
 }
 
-/// The file that a shell reads its script from, and into which a record that fails writes.
-#[derive(Debug)]
-pub(crate) struct ScriptFile {
-    file: File,
-    length: u64,
-}
-
-impl ScriptFile {
-    /// Writes the script of a call. The file has no name.
-    pub(crate) fn new(spec: &RunSpec) -> io::Result<Self> {
-        let content = if spec.shell.is_bash {
-            content(spec)
-        } else {
-            plain_content(spec)
-        };
-        let mut file = File::from(unnamed_file("agent-bash-script")?);
-        file.write_all(&content)?;
-        file.rewind()?;
-        Ok(Self {
-            file,
-            length: content.len() as u64,
-        })
-    }
-
-    /// For the supervisor, which hands it on.
-    pub(crate) fn file(&self) -> &File {
-        &self.file
-    }
-
-    /// Why the shell has not run its script, if it has said so. For when it has ended.
-    pub(crate) fn refusal(&self, spec: &RunSpec) -> Option<NotStarted> {
-        agent_bash_call::refusal(&self.file, self.length, spec)
-    }
+/// Writes the script of a call into a file without a name, which the shell reads, and a record that fails writes into.
+pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
+    let is_bash = is_bash(&spec.shell);
+    let content = if is_bash {
+        content(spec)
+    } else {
+        plain_content(spec)
+    };
+    let mut file = File::from(unnamed_file("agent-bash-script")?);
+    file.write_all(&content)?;
+    file.rewind()?;
+    Ok(ScriptFile {
+        file: file.into(),
+        length: content.len() as u64,
+        shares_place: is_bash,
+    })
 }
 
 fn content(spec: &RunSpec) -> Vec<u8> {
@@ -113,7 +105,13 @@ fn plain_content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 256);
     text.extend_from_slice(b"{ ");
     text.extend(enter(&quoted(spec.cwd.as_os_str()), Reader::Posix));
-    text.extend_from_slice(b"; } || exit 125; unset __ab; ");
+    // A number that such a shell does not know stays open, and is not written to.
+    text.extend_from_slice(b"; } 2>/dev/null || { case $__ab_fd in ?) printf ");
+    text.push(NO_DIRECTORY);
+    text.extend_from_slice(b" >&$__ab_fd ;; esac; exit 125; }; ");
+    text.extend_from_slice(
+        b"case $__ab_fd in ?) eval \"exec $__ab_fd<&-\" ;; esac; unset __ab __ab_fd; ",
+    );
     text.extend_from_slice(spec.script.as_bytes());
     text
 }

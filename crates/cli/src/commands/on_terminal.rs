@@ -1,6 +1,7 @@
 //! `agent-bash run --pty`: runs one command on its own terminal, shown on ours.
 
 use crate::args::{RunArgs, ThemeArg};
+use crate::commands::session;
 use crate::output;
 use crate::start::Start;
 use crate::theme::theme;
@@ -25,7 +26,10 @@ pub(crate) fn prepare(
         return Ok(None);
     }
     let supervisor = Supervisor::this_program(&start.token);
-    let terminals = Terminals::new(PtyOptions::new(supervisor, Arc::clone(clock)));
+    let terminals = Terminals::new(PtyOptions {
+        jobs: session::jobs(start, &args.state).map(|jobs| jobs as _),
+        ..PtyOptions::new(supervisor, Arc::clone(clock))
+    });
     if let Some(path) = &args.record {
         let file =
             File::create(path).with_context(|| format!("cannot record to {}", path.display()))?;

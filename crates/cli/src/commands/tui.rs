@@ -2,6 +2,7 @@
 
 use crate::args::TuiArgs;
 use crate::commands::serving::session_name_for;
+use crate::commands::session;
 use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
@@ -40,7 +41,10 @@ async fn interface(args: &TuiArgs, start: &Start, supervisor: Supervisor) -> any
     settings.virtual_terminal = true;
     let (name, _claim) = session_name_for(serving.state.as_deref(), "tui", start);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    let terminals = Terminals::new(PtyOptions::new(supervisor.clone(), Arc::clone(&clock)));
+    let terminals = Terminals::new(PtyOptions {
+        jobs: session::jobs(start, &name).map(|jobs| jobs as _),
+        ..PtyOptions::new(supervisor.clone(), Arc::clone(&clock))
+    });
     let executor = terminals.executor();
     let options = SessionOptions::many_calls(name, supervisor);
     let session = Session::open_with(&settings, start.host.clone(), options, |builder| {

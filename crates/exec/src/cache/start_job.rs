@@ -79,8 +79,10 @@ impl ShellCache {
                     return Ok(job);
                 }
                 // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.
-                Err(Unlaunched::Untaken(_)) if warm => warm = false,
-                Err(Unlaunched::Untaken(reason)) => return Err(NotStarted::new(reason).into()),
+                Err(Unlaunched::RefusedHandoff(_)) if warm => warm = false,
+                Err(Unlaunched::RefusedHandoff(refused)) => {
+                    return Err(NotStarted::from(refused).into());
+                }
                 Err(Unlaunched::Refused(error)) => return Err(error),
             }
         }

@@ -3,10 +3,11 @@
 use crate::jobs::entry::Entry;
 use crate::jobs::registry::{Locked, NewJob};
 use crate::jobs::{JobError, JobKind, Jobs};
-use agent_bash_core::{JobId, RunSpec, Survivor, Timestamp};
-use agent_bash_process::supervisor::Supervised;
+use agent_bash_call::{Adoption, SurvivorRegistry};
+use agent_bash_core::JobId;
 use agent_bash_process::{ProcessIdentity, ProcessInfo};
-use rustix::fs::fstat;
+use async_trait::async_trait;
+use rustix::fs::{FileType, fstat};
 use std::fs;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::fs::MetadataExt;
@@ -16,38 +17,18 @@ use std::time::Duration;
 /// The caller waits for its answer meanwhile.
 const LOCK: Duration = Duration::from_secs(1);
 
-/// Survivors of a call, and what they still write to.
-#[derive(Debug)]
-pub(crate) struct Adoption<'a> {
-    pub(crate) spec: &'a RunSpec,
-    /// When the call's script was handed over.
-    pub(crate) started_at: Timestamp,
-    /// At least one.
-    pub(crate) survivors: &'a [Survivor],
-    /// Their supervisor.
-    pub(crate) supervised: &'a mut Supervised,
-    /// It has nothing else. If it has, a session's shell, they are a job beside that.
-    pub(crate) alone: bool,
-    /// Read ends of what they still hold.
-    pub(crate) pipes: &'a [BorrowedFd<'a>],
-    /// A file for each pipe, or none.
-    pub(crate) files: &'a [BorrowedFd<'a>],
-    pub(crate) quota: u64,
-}
-
-impl Jobs {
-    /// Leaves survivors to their supervisor, as a job. They are left to it in any case, though beside a session's shell only
-    /// while that lives; `None` if they are no job, since there was no place for one.
-    pub(crate) async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId> {
+#[async_trait]
+impl SurvivorRegistry for Jobs {
+    async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId> {
         let entry = entry(&adoption);
         let Adoption {
             supervised,
-            pipes,
-            files,
+            output,
             quota,
             alone,
             ..
         } = adoption;
+        let (pipes, files) = (output.pipes(), output.files());
         let locked = match self.registry.lock(&*self.options.clock, LOCK).await {
             Ok(locked) => Some(locked),
             Err(error) => {
@@ -57,11 +38,11 @@ impl Jobs {
         };
         let place = locked.as_ref().and_then(|locked| place(locked, &entry?));
         let Some(new) = place else {
-            let _ = supervised.adopt(pipes, files, alone, quota).await;
+            let _ = supervised.adopt(pipes, &files, alone, quota).await;
             return None;
         };
         let _ = supervised
-            .adopt_as_job(pipes, files, alone, quota, &new.directory)
+            .adopt_as_job(pipes, &files, alone, quota, &new.directory)
             .await;
         new.is_taken().then(|| new.keep())
     }
@@ -96,14 +77,22 @@ fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
         supervisor: identity(adoption.supervised.pid())?,
         beside: !adoption.alone,
         pipe: adoption
-            .pipes
+            .output
+            .pipes()
             .first()
-            .and_then(|pipe| fstat(pipe).ok())
-            .map(|stat| stat.st_ino),
-        output: adoption.files.first().copied().and_then(path_of),
+            .and_then(|pipe| inode_of_pipe(*pipe)),
+        output: adoption.output.files().first().copied().and_then(path_of),
         stdin: false,
         started_at: adoption.started_at,
     })
+}
+
+/// By which leftovers are found that still print. A terminal is nobody's: what is open of it is the one side of all of them.
+fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
+    let stat = fstat(pipe).ok()?;
+    FileType::from_raw_mode(stat.st_mode)
+        .is_fifo()
+        .then_some(stat.st_ino)
 }
 
 /// The path of an open file, if it has one by which others can open it.

@@ -4,11 +4,11 @@ use crate::call::script_file;
 use crate::jobs::entry::Entry;
 use crate::jobs::{Job, JobError, JobKind, Jobs, Reserved};
 use crate::pool::WaitingShell;
-use crate::record;
+use agent_bash_call::{RefusedHandoff, ScriptFile, Unstarted, is_bash};
 use agent_bash_core::{JobId, RunSpec};
 use agent_bash_process::ProcessIdentity;
 use agent_bash_process::supervisor::{Detach, JobFds, Supervised};
-use rustix::fs::{fstat, tell};
+use rustix::fs::fstat;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -35,17 +35,25 @@ pub(crate) struct Launch<'a> {
 #[derive(Debug)]
 pub(crate) enum Unlaunched {
     /// The shell, or its supervisor, was gone before it took the script: another one can have it.
-    Untaken(String),
+    RefusedHandoff(RefusedHandoff),
     /// It cannot be run like this, or its place cannot be used.
     Refused(JobError),
+}
+
+impl From<Unstarted> for Unlaunched {
+    fn from(unstarted: Unstarted) -> Self {
+        match unstarted {
+            Unstarted::RefusedHandoff(refused) => Self::RefusedHandoff(refused),
+            Unstarted::Refused(refused) => Self::Refused(refused.into()),
+        }
+    }
 }
 
 /// A job that runs, while its first moments are watched.
 #[derive(Debug)]
 struct LaunchedJob {
     supervised: Supervised,
-    script: OwnedFd,
-    script_length: u64,
+    script: ScriptFile,
 }
 
 impl Jobs {
@@ -59,11 +67,10 @@ impl Jobs {
         let LaunchedJob {
             mut supervised,
             script,
-            script_length,
         } = self
             .detach(&reserved, launch)
             .await
-            .map_err(Unlaunched::Untaken)?;
+            .map_err(|reason| Unlaunched::RefusedHandoff(RefusedHandoff { reason }))?;
         // Others may make theirs from here on.
         let Reserved { new, locked } = reserved;
         let id = new.keep();
@@ -72,10 +79,10 @@ impl Jobs {
         tokio::select! {
             biased;
             _ = supervised.job_ended() => {
-                if let Some(unlaunched) = not_run(&script, script_length, spec) {
+                if let Some(unstarted) = script.unstarted(spec) {
                     supervised.close().await;
                     self.forget(&id);
-                    return Err(unlaunched);
+                    return Err(unstarted.into());
                 }
             }
             () = self.options.clock.sleep(EARLY) => {}
@@ -140,8 +147,11 @@ impl Jobs {
         detached.map_err(|error| error.to_string())?;
         Ok(LaunchedJob {
             supervised,
-            script: script.into(),
-            script_length: content.len() as u64,
+            script: ScriptFile {
+                file: script.into(),
+                length: content.len() as u64,
+                shares_place: is_bash(&spec.shell),
+            },
         })
     }
 
@@ -151,15 +161,6 @@ impl Jobs {
             let _ = std::fs::remove_dir_all(record.directory);
         }
     }
-}
-
-/// Whether, and why, nothing of the script has run. The script file knows: see [`crate::call`].
-fn not_run(script: &OwnedFd, written: u64, spec: &RunSpec) -> Option<Unlaunched> {
-    if let Some(refusal) = agent_bash_call::refusal(script, written, spec) {
-        return Some(Unlaunched::Refused(refusal.into()));
-    }
-    (record::is_bash(&spec.shell) && tell(script) == Ok(0))
-        .then(|| Unlaunched::Untaken("its shell ended before it took the script".to_owned()))
 }
 
 fn identity(pid: u32) -> Result<ProcessIdentity, String> {

@@ -1,40 +1,30 @@
 //! A shell of a session that lives and waits for records.
 
 use super::Remembered;
+use super::conversation::{Conversation, read_now, read_status};
 use super::directory::{Directory, fifo, open_fifo, remove};
-use super::record::{self, COMMIT, QUESTION};
+use super::record;
 use crate::cache::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
-use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams, Survivor};
+use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellStart, Supervised};
 use agent_bash_process::{Children, make_fifo, shrink_pipe, signal_name};
-use rustix::buffer::spare_capacity;
 use rustix::fs::{FileType, OFlags};
-use rustix::io::Errno;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Seek, Write};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::FileExt;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::net::unix::pipe::Receiver;
 
 /// A living shell.
 #[derive(Debug)]
 pub(super) struct LiveShell {
     pub(super) supervised: Supervised,
     pub(super) pid: u32,
-    /// Records go in here; the shell shares the place where it is read.
-    record: File,
-    /// A NUL in here makes the shell take the record.
-    control: File,
-    /// Reports come out here.
-    pub(super) status: Receiver,
-    /// What came out in this call.
-    pub(super) said: Vec<u8>,
+    pub(super) talk: Conversation,
     /// What it exports comes out here after a call, and is read when the next one begins.
     exports: OwnedFd,
     /// The exports after its last call are still to be read.
@@ -115,10 +105,7 @@ impl LiveShell {
         Ok(Self {
             supervised,
             pid: fds.pid,
-            record: File::from(fds.script),
-            control: File::from(fds.control),
-            status,
-            said: Vec::new(),
+            talk: Conversation::new(fds.script, fds.control, status),
             exports,
             owes_exports: false,
             directory,
@@ -157,49 +144,12 @@ impl LiveShell {
         }
     }
 
-    /// Gives it a record. It takes it when it gets to it.
-    pub(super) fn write(&mut self, record: &[u8]) -> io::Result<()> {
-        // Nothing of the record before is left, should that have been longer.
-        self.record.set_len(0)?;
-        self.record.write_all_at(record, 0)?;
-        self.record.rewind()?;
-        self.control.write_all(COMMIT)
-    }
-
     /// Whether nobody lives beside it or below it, as far as that can be told by a short look. Whoever leaves it becomes the
     /// supervisor's child.
     pub(super) fn is_alone(&self) -> bool {
         let [beside, below] = &self.children;
         let own = i32::try_from(self.pid).unwrap_or_default();
         beside.are_just(&[own]) && below.are_just(&[])
-    }
-
-    /// Whether it has taken the record: it reads it from the place that it shares with us.
-    pub(super) fn has_taken(&self) -> bool {
-        rustix::fs::tell(&self.record) != Ok(0)
-    }
-
-    /// Takes the record back, if it was not taken. Returns whether it was not: the shell will find an empty one then.
-    pub(super) fn take_back(&self) -> io::Result<bool> {
-        if self.has_taken() {
-            return Ok(false);
-        }
-        self.record.write_all_at(b"\0", 0)?;
-        // At 1 it has taken the empty one meanwhile, beyond it the whole one.
-        Ok(rustix::fs::tell(&self.record)? <= 1)
-    }
-
-    /// Asks whether it is done with its record. It answers by taking what it is asked with from the control pipe.
-    pub(super) fn ask(&mut self) -> io::Result<Asked> {
-        self.control.write_all(QUESTION)?;
-        let control = self.control.try_clone()?;
-        let control = Sender::from_owned_fd_unchecked(control.into())?;
-        Ok(Asked { control })
-    }
-
-    /// Reads what it has said and was not read.
-    pub(super) fn listen(&mut self) -> io::Result<()> {
-        read_now(&self.status, &mut self.said)
     }
 
     /// It has said how its call ended; what it exports follows.
@@ -237,53 +187,8 @@ impl LiveShell {
     }
 }
 
-/// A question to a shell.
-#[derive(Debug)]
-pub(super) struct Asked {
-    control: Sender,
-}
-
-impl Asked {
-    /// Waits for the answer: it is done with its record, and reads what comes next. For ever, where the system does not tell.
-    /// Cancel safe.
-    pub(super) async fn answered(&self) {
-        let _ = self.control.writable().await;
-        if rustix::io::ioctl_fionread(&self.control) != Ok(0) {
-            std::future::pending::<()>().await;
-        }
-    }
-}
-
 /// How long what a shell exports may take to come.
 const SAID_WITHIN: Duration = Duration::from_secs(1);
-
-/// Reads what is there.
-fn read_now(fifo: impl AsFd, text: &mut Vec<u8>) -> io::Result<()> {
-    loop {
-        text.reserve(4096);
-        match rustix::io::read(&fifo, spare_capacity(text)) {
-            Err(Errno::WOULDBLOCK) | Ok(0) => return Ok(()),
-            Err(Errno::INTR) | Ok(_) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// Waits for more of a report. Cancel safe.
-pub(super) async fn read_status(fifo: &Receiver, said: &mut Vec<u8>) -> io::Result<()> {
-    loop {
-        fifo.readable().await?;
-        let mut buffer = [0u8; 4096];
-        match fifo.try_read(&mut buffer) {
-            Ok(count) => {
-                said.extend_from_slice(&buffer[..count]);
-                return Ok(());
-            }
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
 
 /// Waits for the end of the shell. Cancel safe.
 pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd> {
@@ -292,19 +197,6 @@ pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd>
             Ok((Event::Ended { end, .. }, _)) => return Some(end),
             Ok(_) => {}
             Err(Gone) => return None,
-        }
-    }
-}
-
-/// Waits until nobody of a tree that is being ended is left. Returns who withstands. Cancel safe.
-pub(super) async fn until_gone(supervised: &mut Supervised) -> Vec<Survivor> {
-    loop {
-        match supervised.event().await {
-            Ok((Event::Stuck { survivors }, _)) => return survivors,
-            Ok((Event::Empty | Event::Ended { empty: true, .. }, _)) | Err(Gone) => {
-                return Vec::new();
-            }
-            Ok(_) => {}
         }
     }
 }

@@ -3,14 +3,10 @@
 
 use super::call::SessionCall;
 use super::live::LiveShell;
-use crate::call::{AFTER_GRACE, SETTLE};
-use crate::left_behind::LeftBehind;
-use crate::streams::optional;
-use agent_bash_call::{Watchdog, fired};
+use crate::call::DRAIN;
+use agent_bash_call::{Follower, OpenOutput, Source};
 use agent_bash_core::{OutputConsumer, Survivor, SurvivorPolicy};
 use agent_bash_process::holds_open;
-use std::sync::Arc;
-use std::time::Duration;
 
 impl LiveShell {
     /// To be called before it has its script: who lives beside it now is not what a call of this policy leaves.
@@ -61,57 +57,30 @@ impl SessionCall<'_> {
     }
 
     async fn leave(&mut self, survivors: &mut [Survivor], out: &mut dyn OutputConsumer) {
-        let left = LeftBehind {
-            spec: self.spec,
-            options: self.options,
-            started_at: self.started_at,
-            supervised: &mut self.shell.supervised,
-            alone: false,
-            streams: &self.streams,
-        };
-        left.adopt(survivors, out).await;
+        let output = OpenOutput::of(&self.streams, out);
+        let handover = self.options.handover(self.spec, self.started_at, false);
+        handover
+            .adopt(survivors, &mut self.shell.supervised, output)
+            .await;
     }
 
     /// Ends them, or waits until they have ended, within the call's time. Returns who withstands.
     async fn see_off(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
-        let clock = Arc::clone(&self.options.clock);
-        let link = self.shell.supervised.link();
-        if link.watch_survivors().is_err() {
+        let (clock, spec) = (&self.options.clock, self.spec);
+        if self.shell.supervised.link().watch_survivors().is_err() {
             return Vec::new();
         }
-        let (limit, grace) = match self.spec.survivors {
-            SurvivorPolicy::Wait => {
-                let passed = clock.now().saturating_sub(self.started);
-                let limit = self.spec.timeout.map(|limit| limit.saturating_sub(passed));
-                (limit, self.spec.grace)
-            }
-            // Who let go of the output is about to go by itself.
-            _ if self.streams.ended() => (Some(SETTLE), Duration::ZERO),
-            _ => (Some(Duration::ZERO), Duration::ZERO),
-        };
-        let cancel = self.cancel.clone();
-        let watchdog = Watchdog::over_survivors(link, Arc::clone(&clock), cancel, limit, grace);
-        let mut watchdog = Some(watchdog);
-        let mut give_up = None;
-        let withstand = loop {
-            tokio::select! {
-                biased;
-                ended = self.shell.supervised.survivors_ended() => break ended.unwrap_or_default(),
-                _ = fired(&mut watchdog), if give_up.is_none() => {
-                    self.shell.supervised.wake();
-                    give_up = Some(clock.sleep(grace + AFTER_GRACE));
-                }
-                () = optional(&mut give_up) => break Vec::new(),
-                ready = self.streams.ready() => {
-                    if let Some(watchdog) = &mut watchdog {
-                        watchdog.guard();
-                    }
-                    self.streams.read(ready, out);
-                }
-            }
-        };
-        drop(watchdog);
-        self.drain(out).await;
+        let passed = clock.now().saturating_sub(self.started);
+        let limit = spec.timeout.map(|limit| limit.saturating_sub(passed));
+        let follower = Follower::new(
+            &mut self.shell.supervised,
+            &mut self.streams,
+            None,
+            self.options.handover(spec, self.started_at, false),
+            clock,
+            DRAIN,
+        );
+        let withstand = follower.see_off(self.cancel.clone(), limit, out).await;
         if !self.streams.ended() {
             // The shell itself holds them, too.
             self.leave(&mut [], out).await;

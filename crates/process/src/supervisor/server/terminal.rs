@@ -13,6 +13,7 @@ use crate::platform::pipe;
 use crate::supervisor::protocol::TerminalStart;
 use agent_bash_core::Survivor;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal, WaitStatus};
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -62,17 +63,19 @@ fn holds(pid: u32, terminal: &Path) -> bool {
 }
 
 /// Starts the shell, puts it in the foreground, and lets it begin.
-pub(super) fn launch(start: &TerminalStart, script: OwnedFd) -> io::Result<OnTerminal> {
+pub(super) fn launch(start: &TerminalStart, script: &OwnedFd) -> io::Result<OnTerminal> {
+    // Inherited on purpose; everything else is close-on-exec. Opened first to keep their numbers low: a shell other than bash
+    // may only know descriptors of one digit.
+    let (control_read, control) = pipe()?;
+    for inherited in [script, &control_read] {
+        rustix::io::fcntl_setfd(inherited, FdFlags::empty())?;
+    }
     // The first terminal opened by a session leader without one becomes the controlling terminal.
     let terminal = rustix::fs::open(
         &start.terminal,
         OFlags::RDWR | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    // Inherited on purpose, like the control pipe; everything else is close-on-exec.
-    let script = rustix::io::dup(script)?;
-    let (control_read, control) = pipe()?;
-    let control_read = rustix::io::dup(control_read)?;
     let places = [
         (SCRIPT_FD, script.as_raw_fd().to_string()),
         (CONTROL_FD, control_read.as_raw_fd().to_string()),

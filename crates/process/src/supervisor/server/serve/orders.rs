@@ -139,7 +139,7 @@ impl Server {
         let Some(script) = fds.into_iter().next() else {
             return not_started(INCOMPLETE);
         };
-        let launched = terminal::launch(start, script);
+        let launched = terminal::launch(start, &script);
         match launched.and_then(|launched| Ok((launched, Report::new()?))) {
             Ok((launched, report)) => {
                 let pid = launched.pid;

@@ -1,0 +1,299 @@
+//! Follows a call: waits for what happens to it, tells the state machine, and does what that says.
+
+use crate::alarm::Alarm;
+use crate::machine::{Action, Event, Machine, Terms};
+use crate::{OpenOutput, Progress, Reason, Source, SurvivorHandover, Watchdog, ending, fired};
+use agent_bash_core::{Cancel, Clock, Outcome, OutputConsumer, Survivor, SurvivorPolicy};
+use agent_bash_process::supervisor::{Event as Word, Gone, ShellEnd, Supervised};
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A call whose shell has its script.
+#[derive(Debug)]
+pub struct Follower<'a, S> {
+    supervised: &'a mut Supervised,
+    source: &'a mut S,
+    watchdog: Option<Watchdog>,
+    handover: SurvivorHandover<'a>,
+    clock: Arc<dyn Clock>,
+    alarm: Alarm,
+    machine: Machine,
+    /// What the shell's tail wrote.
+    report: String,
+    /// The source has pushed the last that it has to say.
+    is_concluded: bool,
+    /// A session's shell goes on: only those are waited for, and ended, that its call has left beside it.
+    beside_shell: bool,
+}
+
+/// How a shell ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Ended {
+    /// When, on the clock.
+    pub at: Duration,
+    /// Why its call was ended.
+    pub reason: Option<Reason>,
+    /// `None`: the supervisor is gone, the answer was due before, or the shell goes on.
+    pub shell: Option<ShellEnd>,
+}
+
+/// How a call ended, and what it left.
+#[derive(Debug)]
+pub struct Followed {
+    /// Why it was ended.
+    pub reason: Option<Reason>,
+    /// `None`: the supervisor is gone, or the answer was due before the shell's end.
+    pub shell: Option<ShellEnd>,
+    /// What the shell's tail wrote.
+    pub report: String,
+    /// Who is left.
+    pub survivors: Vec<Survivor>,
+    /// Nobody is: the supervisor can serve another call.
+    pub is_empty: bool,
+}
+
+impl<'a, S: Source> Follower<'a, S> {
+    /// Follows a call from here on. `watchdog` was started when its script was handed over.
+    pub fn new(
+        supervised: &'a mut Supervised,
+        source: &'a mut S,
+        watchdog: Option<Watchdog>,
+        handover: SurvivorHandover<'a>,
+        clock: &Arc<dyn Clock>,
+        drain: Duration,
+    ) -> Self {
+        let spec = handover.spec;
+        let terms = Terms {
+            grace: spec.grace,
+            drain,
+            survivors: handover.alone.then_some(spec.survivors),
+        };
+        Self {
+            supervised,
+            source,
+            watchdog,
+            handover,
+            clock: Arc::clone(clock),
+            alarm: Alarm::new(Arc::clone(clock)),
+            machine: Machine::new(terms),
+            report: String::new(),
+            is_concluded: false,
+            beside_shell: false,
+        }
+    }
+
+    /// Ends whoever a session's call has left beside its shell, or waits for them, for `limit` at the longest. The supervisor
+    /// was told to watch them. Returns who withstands.
+    pub async fn see_off(
+        mut self,
+        cancel: Cancel,
+        limit: Option<Duration>,
+        out: &mut dyn OutputConsumer,
+    ) -> Vec<Survivor> {
+        let (clock, spec) = (Arc::clone(&self.clock), self.handover.spec);
+        let terms = Terms {
+            survivors: Some(spec.survivors),
+            ..self.machine.terms()
+        };
+        self.beside_shell = true;
+        self.machine = Machine::leaving(terms, self.source.ended(), clock.now());
+        let link = self.supervised.link();
+        self.watchdog = Some(Watchdog::over_survivors(
+            link, clock, cancel, limit, spec.grace,
+        ));
+        self.until_done(out).await;
+        self.machine.into_survivors()
+    }
+
+    /// Reads output until the shell has ended and, where the call is being ended, its whole tree. Returns when that was, and
+    /// why it was ended.
+    pub async fn until_ended(&mut self, out: &mut dyn OutputConsumer) -> Ended {
+        while self.machine.is_running() {
+            self.next(out).await;
+        }
+        let is_left = self.machine.can_be_ended();
+        self.watchdog = self.watchdog.take().filter(|_| is_left);
+        if self.machine.terms().survivors != Some(SurvivorPolicy::Wait) {
+            self.watchdog = self.watchdog.take().map(Watchdog::unlimited);
+        }
+        Ended {
+            at: self.machine.ended_at(),
+            reason: self.machine.reason(),
+            shell: self.machine.shell(),
+        }
+    }
+
+    /// The source, between the shell's end and the last reads.
+    pub fn source(&mut self) -> &mut S {
+        self.source
+    }
+
+    /// Drains what was printed, and deals with whoever is left.
+    pub async fn clear_up(mut self, out: &mut dyn OutputConsumer) -> Followed {
+        if let Some(watchdog) = &mut self.watchdog {
+            watchdog.guard();
+        }
+        self.step(Event::ClearUp, self.clock.now(), out).await;
+        self.until_done(out).await;
+        Followed {
+            reason: self.machine.reason(),
+            shell: self.machine.shell(),
+            report: self.report,
+            is_empty: self.machine.is_empty(),
+            survivors: self.machine.into_survivors(),
+        }
+    }
+
+    async fn until_done(&mut self, out: &mut dyn OutputConsumer) {
+        while !self.machine.is_done() {
+            self.next(out).await;
+        }
+    }
+
+    /// Waits for the next thing that happens, and sees to it.
+    async fn next(&mut self, out: &mut dyn OutputConsumer) {
+        let deadline = self.machine.deadline();
+        let event = tokio::select! {
+            biased;
+            word = self.supervised.event(), if self.machine.listens() => self.heard(word.map(|(word, _)| word)),
+            reason = fired(&mut self.watchdog), if self.machine.is_watched() => Some(Event::EndedFor(reason)),
+            now = self.alarm.at(deadline) => return self.step(Event::Due, now, out).await,
+            ready = self.source.ready() => {
+                if let Some(watchdog) = &mut self.watchdog {
+                    watchdog.guard();
+                }
+                let progress = self.source.read(ready, out);
+                progress.map(|progress| self.event_of(progress))
+            }
+        };
+        let Some(event) = event else { return };
+        let now = self.clock.now();
+        // A task may have ended it meanwhile: whoever sees the end must know that it was ours.
+        let reason = self.watchdog.as_ref().and_then(Watchdog::reason);
+        if let Some(reason) = reason.filter(|_| self.machine.is_running()) {
+            self.step(Event::EndedFor(reason), now, out).await;
+        }
+        self.step(event, now, out).await;
+    }
+
+    fn heard(&mut self, word: Result<Word, Gone>) -> Option<Event> {
+        match word {
+            Ok(Word::SurvivorsEnded { withstand }) if self.beside_shell => {
+                Some(if withstand.is_empty() {
+                    Event::Empty
+                } else {
+                    Event::Stuck(withstand)
+                })
+            }
+            Err(Gone) => Some(Event::SupervisorGone),
+            Ok(_) if self.beside_shell => None,
+            Ok(Word::Ended { end, empty, report }) => {
+                self.report = report;
+                Some(Event::ShellEnded { end, empty })
+            }
+            Ok(Word::Empty) => Some(Event::Empty),
+            Ok(Word::Stuck { survivors }) => Some(Event::Stuck(survivors)),
+            Ok(_) => None,
+        }
+    }
+
+    fn event_of(&self, progress: Progress) -> Event {
+        match progress {
+            Progress::HangUp => Event::HangUp,
+            Progress::Unreadable => Event::Unreadable,
+            Progress::ShellDone => Event::ShellDone,
+            _ if self.source.ended() => Event::OutputEnded,
+            Progress::Stopped => Event::Enough,
+            Progress::Chunk | Progress::Ended => Event::Read,
+        }
+    }
+
+    /// Tells the state machine, and does what it says until it has nothing more to say.
+    async fn step(&mut self, event: Event, now: Duration, out: &mut dyn OutputConsumer) {
+        let mut event = Some(event);
+        while let Some(happened) = event.take() {
+            event = match self.machine.step(happened, now) {
+                None => None,
+                Some(Action::Wake) => {
+                    if let Some(reason) = self.machine.reason() {
+                        self.source.being_ended(reason);
+                    }
+                    self.supervised.wake();
+                    None
+                }
+                Some(Action::Terminate { grace }) => {
+                    let link = self.supervised.link();
+                    let ordered = if self.beside_shell {
+                        link.end_survivors(grace)
+                    } else {
+                        link.terminate(grace)
+                    };
+                    // If it is gone it says so.
+                    drop(ordered);
+                    None
+                }
+                Some(Action::CloseStopped) => {
+                    let progress = self.source.close_stopped();
+                    Some(self.event_of(progress))
+                }
+                Some(Action::ReadNow) => Some(self.read_now(out)),
+                Some(Action::Sweep) => {
+                    self.sweep();
+                    Some(self.read_now(out))
+                }
+                Some(Action::HandOver) => Some(Event::HandedOver(self.hand_over(out).await)),
+            };
+        }
+        if self.machine.is_done() {
+            self.conclude(out);
+        }
+    }
+
+    fn conclude(&mut self, out: &mut dyn OutputConsumer) {
+        if !std::mem::replace(&mut self.is_concluded, true) {
+            self.source.conclude(out);
+        }
+    }
+
+    fn read_now(&mut self, out: &mut dyn OutputConsumer) -> Event {
+        match self.source.read_now(out) {
+            _ if self.source.ended() => Event::OutputEnded,
+            true => Event::Read,
+            false => Event::NothingRead,
+        }
+    }
+
+    fn sweep(&self) {
+        let output: Vec<BorrowedFd<'_>> = self.source.open().map(|(_, pipe)| pipe).collect();
+        let ended = self.supervised.sweep(&output);
+        tracing::warn!(ended, "the supervisor is gone; its session was swept");
+    }
+
+    /// Names the survivors and leaves them to the supervisor, their output included.
+    async fn hand_over(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
+        let Ok(mut survivors) = self.supervised.survivors().await else {
+            return Vec::new();
+        };
+        if !survivors.is_empty() {
+            self.conclude(out);
+            let output = OpenOutput::of(&*self.source, out);
+            let handover = self.handover;
+            handover
+                .adopt(&mut survivors, self.supervised, output)
+                .await;
+        }
+        survivors
+    }
+}
+
+impl Followed {
+    /// The outcome of a call, as far as it can be told from this.
+    pub fn outcome(&mut self, handover: &SurvivorHandover<'_>, duration: Duration) -> Outcome {
+        let ending = ending(self.reason, self.shell, handover.spec.timeout);
+        let mut outcome = Outcome::new(ending, handover.started_at, duration);
+        outcome.shell_signal = self.shell.and_then(ShellEnd::signal);
+        outcome.name_survivors(std::mem::take(&mut self.survivors));
+        outcome
+    }
+}

@@ -1,0 +1,438 @@
+//! Where a call is between its hand-over and its outcome, as a state machine without a runtime: events go in, with the time
+//! at which they came, and actions come out. Who waits for the events and does the actions is `follow`.
+//!
+//! ```text
+//! Running ─► Ending ─► Ended ─► Draining ─► Leaving ─► Done
+//!    └─────────────────►┘          └────────────────────►┘
+//! ```
+//!
+//! Whether the script was taken at all is no state of it: the script file knows, and is asked once, at the end.
+
+use crate::Reason;
+use agent_bash_core::{Survivor, SurvivorPolicy};
+use agent_bash_process::supervisor::ShellEnd;
+use std::time::Duration;
+
+/// After the shell's end its output is drained until it ends, or is quiet for this long, or [`Terms::drain`] has passed.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// Processes that let go of the output and are not gone yet get this long to go, before they are called survivors.
+const SETTLE: Duration = Duration::from_millis(50);
+
+/// Upper bound on answering after the grace period, even if processes refuse to die.
+pub const AFTER_GRACE: Duration = Duration::from_secs(1);
+
+/// Output whose consumer has enough is read on for at most this long; then it is closed.
+const AFTER_STOP: Duration = Duration::from_secs(1);
+
+/// What a call's spec and its kind of output say of how it is followed.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    /// Between the order to end and SIGKILL.
+    pub(crate) grace: Duration,
+    /// Upper bound on draining, however much is still printed.
+    pub(crate) drain: Duration,
+    /// What becomes of whoever is left when the shell has ended. `None`: that is for the caller to see to, as where a
+    /// session's shell goes on beside them.
+    pub(crate) survivors: Option<SurvivorPolicy>,
+}
+
+/// What happens to a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Event {
+    /// Its shell has ended. `empty`: so has everybody else.
+    ShellEnded { end: ShellEnd, empty: bool },
+    /// Its shell is done with the script, and lives on for the next.
+    ShellDone,
+    /// Nobody of it is left.
+    Empty,
+    /// These withstood SIGKILL.
+    Stuck(Vec<Survivor>),
+    /// Nobody is there any more who could say how the shell does.
+    SupervisorGone,
+    /// It is being ended.
+    EndedFor(Reason),
+    /// Something was read.
+    Read,
+    /// Nothing was there to be read.
+    NothingRead,
+    /// Its consumer has enough.
+    Enough,
+    /// All of its output has ended.
+    OutputEnded,
+    /// Its consumer has had enough for too long, and its output has no end that could be closed alone.
+    HangUp,
+    /// Its output cannot be read.
+    Unreadable,
+    /// The caller has looked at how the shell did: the rest may follow.
+    ClearUp,
+    /// The [`Machine::deadline`] has passed.
+    Due,
+    /// Those who are left were handed over.
+    HandedOver(Vec<Survivor>),
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Let the supervisor go on, should its script have stopped it.
+    Wake,
+    /// End the whole tree.
+    Terminate { grace: Duration },
+    /// Close the output whose consumer has enough.
+    CloseStopped,
+    /// Read what is there without waiting for more. [`Event::Read`], [`Event::NothingRead`] or [`Event::OutputEnded`] follows.
+    ReadNow,
+    /// End whoever the supervisor that is gone has left, then as [`Action::ReadNow`].
+    Sweep,
+    /// Name whoever is left, and hand them over. [`Event::HandedOver`] follows.
+    HandOver,
+}
+
+/// Where the call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// The shell has its script.
+    Running,
+    /// The tree is being ended. `deadline`: nobody waits for it longer than that.
+    Ending { deadline: Duration },
+    /// The shell has ended, or will not be waited for any longer.
+    Ended,
+    /// What it printed is read. `quiet`: when it is found to be quiet, unless more comes.
+    Draining {
+        limit: Duration,
+        quiet: Option<Duration>,
+    },
+    /// All was read, and somebody may just be on the way out.
+    Settling { until: Duration },
+    /// Whoever is left is being handed over.
+    Adopting,
+    /// Whoever is left is being ended.
+    Killing { deadline: Duration },
+    /// Whoever is left is waited for.
+    Waiting,
+    /// Nothing is left to be done.
+    Done,
+}
+
+/// A call.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    terms: Terms,
+    state: State,
+    /// Output whose consumer has enough is closed then.
+    close_at: Option<Duration>,
+    reason: Option<Reason>,
+    shell: Option<ShellEnd>,
+    /// The shell is done with its script, and lives.
+    shell_lives: bool,
+    /// The tree was ordered to end while the shell was running.
+    was_ended: bool,
+    /// Whoever was left was ended or has ended: it is not asked again.
+    has_left: bool,
+    empty: bool,
+    gone: bool,
+    output_ended: bool,
+    survivors: Vec<Survivor>,
+    ended_at: Duration,
+}
+
+impl Machine {
+    pub(crate) fn new(terms: Terms) -> Self {
+        Self {
+            terms,
+            state: State::Running,
+            close_at: None,
+            reason: None,
+            shell: None,
+            shell_lives: false,
+            was_ended: false,
+            has_left: false,
+            empty: false,
+            gone: false,
+            output_ended: false,
+            survivors: Vec::new(),
+            ended_at: Duration::ZERO,
+        }
+    }
+
+    /// One that is over, but for whoever it has left beside a shell that goes on.
+    pub(crate) fn leaving(terms: Terms, output_ended: bool, now: Duration) -> Self {
+        let state = match terms.survivors {
+            Some(SurvivorPolicy::Wait) => State::Waiting,
+            // Who let go of the output is about to go by itself.
+            _ if output_ended => State::Settling {
+                until: now + SETTLE,
+            },
+            _ => State::Settling { until: now },
+        };
+        Self {
+            state,
+            shell_lives: true,
+            output_ended,
+            ..Self::new(terms)
+        }
+    }
+
+    /// When [`Event::Due`] is due, unless something happens before.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        let state = match self.state {
+            State::Ending { deadline } | State::Killing { deadline } => Some(deadline),
+            State::Draining { limit, quiet } => quiet.map(|quiet| quiet.min(limit)).or(Some(limit)),
+            State::Settling { until } => Some(until),
+            State::Running | State::Ended | State::Adopting | State::Waiting | State::Done => None,
+        };
+        state.into_iter().chain(self.close_at).min()
+    }
+
+    /// Whether the supervisor has more to say.
+    pub(crate) fn listens(&self) -> bool {
+        let is_over = self.empty && (self.shell.is_some() || self.shell_lives);
+        !self.gone && !is_over
+    }
+
+    /// Whether a reason to end what there is of the call counts.
+    pub(crate) fn is_watched(&self) -> bool {
+        match self.state {
+            State::Running | State::Waiting => true,
+            State::Draining { .. } | State::Settling { .. } => self.can_be_ended(),
+            _ => false,
+        }
+    }
+
+    /// Whether somebody may be left of a command that has ended by itself.
+    pub(crate) fn can_be_ended(&self) -> bool {
+        !self.was_ended && !self.is_nobody_left()
+    }
+
+    /// Whether the shell is still waited for.
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.state, State::Running | State::Ending { .. })
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.state == State::Done
+    }
+
+    pub(crate) fn terms(&self) -> Terms {
+        self.terms
+    }
+
+    /// When the shell had ended.
+    pub(crate) fn ended_at(&self) -> Duration {
+        self.ended_at
+    }
+
+    pub(crate) fn shell(&self) -> Option<ShellEnd> {
+        self.shell
+    }
+
+    /// Why the call was ended.
+    pub(crate) fn reason(&self) -> Option<Reason> {
+        self.reason
+    }
+
+    /// The supervisor has nobody left, and can serve another call.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.empty && self.shell.is_some() && !self.gone
+    }
+
+    /// Who is left.
+    pub(crate) fn into_survivors(self) -> Vec<Survivor> {
+        self.survivors
+    }
+
+    /// Takes in what has happened at `now`.
+    pub(crate) fn step(&mut self, event: Event, now: Duration) -> Option<Action> {
+        if event == Event::Due && self.close_at.is_some_and(|at| at <= now) {
+            self.close_at = None;
+            return Some(Action::CloseStopped);
+        }
+        match self.state {
+            State::Running | State::Ending { .. } => self.until_ended(event, now),
+            State::Ended if event == Event::ClearUp => {
+                self.drain(now);
+                let is_lost = self.gone && self.shell.is_none();
+                Some(if is_lost {
+                    Action::Sweep
+                } else {
+                    Action::ReadNow
+                })
+            }
+            State::Draining { .. } | State::Settling { .. } | State::Waiting
+                if matches!(event, Event::EndedFor(_)) && self.can_be_ended() =>
+            {
+                self.was_ended = true;
+                Some(self.kill(self.terms.grace, now))
+            }
+            State::Draining { limit, quiet } => self.until_drained(event, limit, quiet, now),
+            State::Settling { until } => {
+                self.note(event);
+                let is_over = self.is_nobody_left() || until <= now;
+                if is_over { self.leave(now) } else { None }
+            }
+            State::Adopting | State::Killing { .. } | State::Waiting => self.until_left(event, now),
+            State::Ended | State::Done => None,
+        }
+    }
+
+    /// What an event says of the processes, whatever the state.
+    fn note(&mut self, event: Event) {
+        match event {
+            Event::ShellEnded { end, empty } => {
+                self.shell = Some(end);
+                self.empty = empty;
+            }
+            Event::ShellDone => self.shell_lives = true,
+            Event::Empty => self.empty = true,
+            Event::SupervisorGone => self.gone = true,
+            Event::Stuck(survivors) => self.survivors = survivors,
+            Event::OutputEnded => self.output_ended = true,
+            _ => {}
+        }
+    }
+
+    fn until_ended(&mut self, event: Event, now: Duration) -> Option<Action> {
+        let grace = self.terms.grace;
+        match event {
+            Event::EndedFor(reason) if self.reason.is_none() => {
+                self.reason = Some(reason);
+                self.end(now + grace + AFTER_GRACE);
+                return Some(Action::Wake);
+            }
+            Event::HangUp if !self.was_ended => {
+                self.end(now + grace + AFTER_GRACE);
+                return Some(Action::Terminate { grace });
+            }
+            Event::Unreadable if !self.was_ended => {
+                self.output_ended = true;
+                self.end(now + AFTER_GRACE);
+                let grace = Duration::ZERO;
+                return Some(Action::Terminate { grace });
+            }
+            Event::Enough => self.close_at = Some(now + AFTER_STOP),
+            event => self.note(event),
+        }
+        let gives_up = matches!(self.state, State::Ending { deadline } if deadline <= now);
+        let is_told = self.shell.is_some() || self.shell_lives;
+        let is_over = self.gone
+            || gives_up
+            || !self.survivors.is_empty()
+            || is_told && (self.empty || !self.was_ended);
+        if is_over {
+            self.close_at = None;
+            self.ended_at = now;
+            self.state = State::Ended;
+        }
+        None
+    }
+
+    fn end(&mut self, deadline: Duration) {
+        self.was_ended = true;
+        self.state = State::Ending { deadline };
+    }
+
+    fn drain(&mut self, now: Duration) {
+        self.close_at = None;
+        self.state = State::Draining {
+            limit: now + self.terms.drain,
+            quiet: Some(now + QUIET),
+        };
+    }
+
+    fn until_drained(
+        &mut self,
+        event: Event,
+        limit: Duration,
+        quiet: Option<Duration>,
+        now: Duration,
+    ) -> Option<Action> {
+        match event {
+            Event::Read | Event::Enough => {
+                let quiet = Some(now + QUIET);
+                self.state = State::Draining { limit, quiet };
+            }
+            // A host that is late has perhaps not seen what was printed in time.
+            Event::Due if now < limit && quiet.is_some_and(|quiet| quiet <= now) => {
+                self.state = State::Draining { limit, quiet: None };
+                return Some(Action::ReadNow);
+            }
+            Event::NothingRead if quiet.is_none() => return self.leave(now),
+            Event::HangUp | Event::Unreadable => return self.leave(now),
+            event => self.note(event),
+        }
+        if self.output_ended {
+            if !self.is_nobody_left() {
+                let until = now + SETTLE;
+                self.state = State::Settling { until };
+                return None;
+            }
+            return self.leave(now);
+        }
+        if limit <= now { self.leave(now) } else { None }
+    }
+
+    /// Whether there is nobody to wait for or to ask about: they are gone, have been seen to, or are the caller's.
+    fn is_nobody_left(&self) -> bool {
+        let is_callers = self.terms.survivors.is_none();
+        let is_unknown = self.shell.is_none() && !self.shell_lives;
+        self.empty || self.gone || self.has_left || is_callers || is_unknown
+    }
+
+    /// All was read: what becomes of whoever is left.
+    fn leave(&mut self, now: Duration) -> Option<Action> {
+        let is_settled = self.was_ended || self.is_nobody_left();
+        let policy = self.terms.survivors.filter(|_| !is_settled);
+        match policy {
+            None => {
+                self.state = State::Done;
+                None
+            }
+            Some(SurvivorPolicy::Adopt) => {
+                self.state = State::Adopting;
+                Some(Action::HandOver)
+            }
+            Some(SurvivorPolicy::Kill) => Some(self.kill(Duration::ZERO, now)),
+            Some(SurvivorPolicy::Wait) => {
+                self.state = State::Waiting;
+                None
+            }
+        }
+    }
+
+    fn kill(&mut self, grace: Duration, now: Duration) -> Action {
+        let deadline = now + grace + AFTER_GRACE;
+        self.state = State::Killing { deadline };
+        Action::Terminate { grace }
+    }
+
+    fn until_left(&mut self, event: Event, now: Duration) -> Option<Action> {
+        match event {
+            Event::HandedOver(survivors) => {
+                self.survivors = survivors;
+                self.state = State::Done;
+                return None;
+            }
+            Event::HangUp if self.state == State::Waiting => {
+                return Some(self.kill(self.terms.grace, now));
+            }
+            Event::Enough => self.close_at = Some(now + AFTER_STOP),
+            event => self.note(event),
+        }
+        if !self.survivors.is_empty() {
+            self.state = State::Done;
+            return None;
+        }
+        let gives_up = matches!(self.state, State::Killing { deadline } if deadline <= now);
+        if self.empty || self.gone || gives_up {
+            self.has_left = true;
+            self.drain(now);
+            return Some(Action::ReadNow);
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+#[path = "machine_tests.rs"]
+mod tests;

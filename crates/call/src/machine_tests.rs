@@ -1,0 +1,382 @@
+use super::*;
+
+const GRACE: u64 = 2_000;
+const DRAIN: u64 = 1_000;
+
+fn ms(millis: u64) -> Duration {
+    Duration::from_millis(millis)
+}
+
+fn terminate(millis: u64) -> Action {
+    Action::Terminate { grace: ms(millis) }
+}
+
+fn exited(empty: bool) -> Event {
+    let end = ShellEnd::Exited(0);
+    Event::ShellEnded { end, empty }
+}
+
+fn somebody() -> Vec<Survivor> {
+    vec![Survivor::new(7, "sleep 300", true)]
+}
+
+fn machine(survivors: Option<SurvivorPolicy>) -> Machine {
+    Machine::new(Terms {
+        grace: ms(GRACE),
+        drain: ms(DRAIN),
+        survivors,
+    })
+}
+
+/// What happens in each row, when, what is to be done, and when something is due next, all in milliseconds.
+type Row = (Event, u64, Option<Action>, Option<u64>);
+
+fn play(name: &str, mut machine: Machine, rows: Vec<Row>) -> Machine {
+    for (row, (event, at, action, due)) in rows.into_iter().enumerate() {
+        let happened = format!("{name}, row {row}: {event:?} at {at}");
+        let state = machine.state;
+        assert_eq!(
+            machine.step(event, ms(at)),
+            action,
+            "{happened} in {state:?}"
+        );
+        assert_eq!(machine.deadline(), due.map(ms), "{happened} in {state:?}");
+    }
+    machine
+}
+
+use Action::{CloseStopped, HandOver, ReadNow, Sweep, Wake};
+use Event::{
+    ClearUp, Due, Empty, EndedFor, Enough, HandedOver, HangUp, NothingRead, OutputEnded, Read,
+    ShellDone, Stuck, SupervisorGone, Unreadable,
+};
+
+/// Plays the rows, and sees that the call is over by then, and not a row earlier.
+#[track_caller]
+fn ends(name: &str, policy: Option<SurvivorPolicy>, mut rows: Vec<Row>) -> Machine {
+    let last = rows.pop().unwrap();
+    let machine = play(name, machine(policy), rows);
+    assert!(!machine.is_done(), "{name}: too early");
+    let machine = play(name, machine, vec![last]);
+    assert!(machine.is_done(), "{name}: {:?}", machine.state);
+    machine
+}
+
+const ADOPT: Option<SurvivorPolicy> = Some(SurvivorPolicy::Adopt);
+const KILL: Option<SurvivorPolicy> = Some(SurvivorPolicy::Kill);
+const WAIT: Option<SurvivorPolicy> = Some(SurvivorPolicy::Wait);
+
+#[test]
+fn a_command_ends_with_its_output() {
+    let machine = ends(
+        "nobody left",
+        ADOPT,
+        vec![
+            (Read, 5, None, None),
+            (exited(true), 10, None, None),
+            (ClearUp, 10, Some(ReadNow), Some(110)),
+            (OutputEnded, 11, None, None),
+        ],
+    );
+    assert!(machine.is_empty());
+    assert_eq!(machine.ended_at(), ms(10));
+    assert_eq!(machine.shell(), Some(ShellEnd::Exited(0)));
+}
+
+#[test]
+fn output_is_drained_until_it_is_quiet_or_for_as_long_as_may_be() {
+    ends(
+        "quiet",
+        ADOPT,
+        vec![
+            (exited(true), 0, None, None),
+            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (NothingRead, 0, None, Some(100)),
+            (Read, 50, None, Some(150)),
+            // Read once more, whatever the time: the host may be late.
+            (Due, 150, Some(ReadNow), Some(DRAIN)),
+            (Read, 150, None, Some(250)),
+            (Due, 250, Some(ReadNow), Some(DRAIN)),
+            (NothingRead, 250, None, None),
+        ],
+    );
+    ends(
+        "never quiet",
+        ADOPT,
+        vec![
+            (exited(true), 0, None, None),
+            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Read, 950, None, Some(DRAIN)),
+            (Due, DRAIN, None, None),
+        ],
+    );
+}
+
+#[test]
+fn who_is_just_going_is_no_survivor() {
+    let gone = ends(
+        "goes",
+        ADOPT,
+        vec![
+            (exited(false), 0, None, None),
+            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (OutputEnded, 0, None, Some(50)),
+            (Empty, 20, None, None),
+        ],
+    );
+    assert!(gone.is_empty());
+    let stays = ends(
+        "stays",
+        ADOPT,
+        vec![
+            (exited(false), 0, None, None),
+            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (OutputEnded, 0, None, Some(50)),
+            (Due, 50, Some(HandOver), None),
+            (HandedOver(somebody()), 51, None, None),
+        ],
+    );
+    assert!(!stays.is_empty());
+    assert_eq!(stays.into_survivors(), somebody());
+}
+
+#[test]
+fn survivors_are_ended_where_that_is_wanted() {
+    let begin = || {
+        vec![
+            (exited(false), 0, None, None),
+            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Due, 100, Some(ReadNow), Some(DRAIN)),
+            (NothingRead, 100, Some(terminate(0)), Some(1_100)),
+        ]
+    };
+    let obey = [
+        (Read, 110, None, Some(1_100)),
+        (Empty, 120, Some(ReadNow), Some(220)),
+        (OutputEnded, 120, None, None),
+    ];
+    let machine = ends("they go", KILL, [begin(), obey.into()].concat());
+    assert!(machine.is_empty() && machine.into_survivors().is_empty());
+    let withstand = [(Stuck(somebody()), 600, None, None)];
+    let machine = ends("they withstand", KILL, [begin(), withstand.into()].concat());
+    assert!(!machine.is_empty());
+    assert_eq!(machine.into_survivors(), somebody());
+    let silent = [
+        (Due, 1_100, Some(ReadNow), Some(1_200)),
+        (OutputEnded, 1_100, None, None),
+    ];
+    ends("nobody tells", KILL, [begin(), silent.into()].concat());
+}
+
+#[test]
+fn survivors_are_waited_for_within_the_time_of_the_call() {
+    let begin = || {
+        vec![
+            (exited(false), 0, None, None),
+            (ClearUp, 0, Some(ReadNow), Some(100)),
+            (Due, 100, Some(ReadNow), Some(DRAIN)),
+            (NothingRead, 100, None, None),
+            (Read, 9_000, None, None),
+        ]
+    };
+    let go = [
+        (Empty, 9_500, Some(ReadNow), Some(9_600)),
+        (OutputEnded, 9_500, None, None),
+    ];
+    ends("they go", WAIT, [begin(), go.into()].concat());
+    let late = [
+        (
+            EndedFor(Reason::Timeout),
+            10_000,
+            Some(terminate(GRACE)),
+            Some(10_000 + GRACE + 1_000),
+        ),
+        (Empty, 10_001, Some(ReadNow), Some(10_101)),
+        (OutputEnded, 10_001, None, None),
+    ];
+    let machine = ends("too long", WAIT, [begin(), late.into()].concat());
+    assert_eq!(machine.reason(), None, "the command itself ended in time");
+    let enough = [
+        (Enough, 9_500, None, Some(10_500)),
+        (Due, 10_500, Some(CloseStopped), None),
+        (
+            HangUp,
+            10_500,
+            Some(terminate(GRACE)),
+            Some(10_500 + GRACE + 1_000),
+        ),
+        (Empty, 10_600, Some(ReadNow), Some(10_700)),
+        (OutputEnded, 10_600, None, None),
+    ];
+    ends(
+        "enough was printed",
+        WAIT,
+        [begin(), enough.into()].concat(),
+    );
+}
+
+#[test]
+fn a_call_that_is_ended_ends_with_its_tree() {
+    let deadline = 500 + GRACE + 1_000;
+    let begin = || vec![(EndedFor(Reason::Cancel), 500, Some(Wake), Some(deadline))];
+    let obey = [
+        (exited(false), 600, None, Some(deadline)),
+        (EndedFor(Reason::Timeout), 650, None, Some(deadline)),
+        (Empty, 700, None, None),
+        (ClearUp, 700, Some(ReadNow), Some(800)),
+        (OutputEnded, 700, None, None),
+    ];
+    let machine = ends("it goes", ADOPT, [begin(), obey.into()].concat());
+    assert_eq!(machine.reason(), Some(Reason::Cancel));
+    assert!(machine.is_empty());
+    let withstand = [
+        (exited(false), 600, None, Some(deadline)),
+        (Stuck(somebody()), 3_000, None, None),
+        (ClearUp, 3_000, Some(ReadNow), Some(3_100)),
+        // Nobody is asked again: they are named, and are being ended.
+        (OutputEnded, 3_000, None, Some(3_050)),
+        (Due, 3_050, None, None),
+    ];
+    let machine = ends(
+        "they withstand",
+        ADOPT,
+        [begin(), withstand.into()].concat(),
+    );
+    assert_eq!(machine.into_survivors(), somebody());
+    let silent = [
+        (Due, deadline, None, None),
+        (ClearUp, deadline, Some(ReadNow), Some(deadline + 100)),
+        (OutputEnded, deadline, None, None),
+    ];
+    let machine = ends("nobody tells", ADOPT, [begin(), silent.into()].concat());
+    assert!(!machine.is_empty(), "its supervisor serves no other call");
+    assert_eq!(machine.shell(), None);
+}
+
+#[test]
+fn without_its_supervisor_a_call_is_swept() {
+    for policy in [ADOPT, KILL, WAIT] {
+        let rows = vec![
+            (SupervisorGone, 5, None, None),
+            (ClearUp, 5, Some(Sweep), Some(105)),
+            (OutputEnded, 6, None, None),
+        ];
+        let machine = ends("gone", policy, rows);
+        assert!(!machine.is_empty() && !machine.listens());
+    }
+}
+
+#[test]
+fn a_consumer_that_has_enough_closes_the_output() {
+    let rows = vec![
+        (Enough, 100, None, Some(1_100)),
+        (Read, 200, None, Some(1_100)),
+        (Due, 1_100, Some(CloseStopped), None),
+        (OutputEnded, 1_100, None, None),
+        (exited(true), 1_200, None, None),
+        (ClearUp, 1_200, Some(ReadNow), Some(1_300)),
+        (OutputEnded, 1_200, None, None),
+    ];
+    ends("pipes", ADOPT, rows);
+    let deadline = 1_100 + GRACE + 1_000;
+    let rows = vec![
+        (Enough, 100, None, Some(1_100)),
+        (Due, 1_100, Some(CloseStopped), None),
+        (HangUp, 1_100, Some(terminate(GRACE)), Some(deadline)),
+        (HangUp, 1_150, None, Some(deadline)),
+        (exited(false), 1_200, None, Some(deadline)),
+        (Empty, 1_300, None, None),
+        (ClearUp, 1_300, Some(ReadNow), Some(1_400)),
+        (OutputEnded, 1_300, None, None),
+    ];
+    let machine = ends("a terminal", ADOPT, rows);
+    assert_eq!(machine.reason(), None);
+}
+
+#[test]
+fn output_that_cannot_be_read_ends_the_call() {
+    let rows = vec![
+        (Unreadable, 100, Some(terminate(0)), Some(1_100)),
+        (exited(true), 150, None, None),
+        (ClearUp, 150, Some(ReadNow), Some(250)),
+        (OutputEnded, 150, None, None),
+    ];
+    ends("unreadable", ADOPT, rows);
+}
+
+#[test]
+fn a_shell_that_goes_on_is_left_to_the_caller() {
+    let rows = vec![
+        (ShellDone, 100, None, None),
+        (ClearUp, 100, Some(ReadNow), Some(200)),
+        (OutputEnded, 100, None, None),
+    ];
+    let machine = ends("done", None, rows);
+    assert!(machine.listens());
+    let deadline = 50 + GRACE + 1_000;
+    let rows = vec![
+        (EndedFor(Reason::Timeout), 50, Some(Wake), Some(deadline)),
+        (ShellDone, 100, None, Some(deadline)),
+        (exited(true), 150, None, None),
+        (ClearUp, 150, Some(ReadNow), Some(250)),
+        (OutputEnded, 150, None, None),
+    ];
+    ends("done while it is ended", None, rows);
+}
+
+#[test]
+fn whoever_is_left_beside_a_shell_is_ended_or_waited_for() {
+    let left = |policy, output_ended| {
+        let terms = Terms {
+            survivors: policy,
+            ..machine(policy).terms
+        };
+        Machine::leaving(terms, output_ended, ms(10))
+    };
+    let rows = vec![
+        (Due, 60, Some(terminate(0)), Some(1_060)),
+        (Empty, 70, Some(ReadNow), Some(170)),
+        (OutputEnded, 70, None, None),
+    ];
+    assert!(play("silent", left(KILL, true), rows).is_done());
+    let rows = vec![(Empty, 20, None, None)];
+    assert!(play("it was just going", left(KILL, true), rows).is_done());
+    let rows = vec![
+        (Due, 10, Some(terminate(0)), Some(1_010)),
+        (Stuck(somebody()), 600, None, None),
+    ];
+    let machine = play("it prints", left(KILL, false), rows);
+    assert_eq!(machine.into_survivors(), somebody());
+    let rows = vec![
+        (Read, 5_000, None, None),
+        (Empty, 9_000, Some(ReadNow), Some(9_100)),
+        (OutputEnded, 9_000, None, None),
+    ];
+    assert!(play("it is waited for", left(WAIT, false), rows).is_done());
+}
+
+#[test]
+fn who_calls_it_off_while_it_is_drained_is_obeyed() {
+    let deadline = 50 + GRACE + 1_000;
+    let rows = vec![
+        (exited(false), 0, None, None),
+        (ClearUp, 0, Some(ReadNow), Some(100)),
+        (
+            EndedFor(Reason::Kill),
+            50,
+            Some(terminate(GRACE)),
+            Some(deadline),
+        ),
+        (Empty, 60, Some(ReadNow), Some(160)),
+        (OutputEnded, 60, None, None),
+    ];
+    let machine = ends("somebody was left", ADOPT, rows);
+    assert_eq!(machine.reason(), None, "the command ended by itself");
+    let rows = vec![
+        (exited(true), 0, None, None),
+        (ClearUp, 0, Some(ReadNow), Some(100)),
+        (EndedFor(Reason::Kill), 50, None, Some(100)),
+        (OutputEnded, 60, None, None),
+    ];
+    ends("nobody was left", ADOPT, rows);
+}

@@ -1,0 +1,102 @@
+//! Whether a shell has taken its script. The script file knows: the shell reads it from the place that it shares with us, and
+//! one that cannot run its script writes behind it why.
+//!
+//! What is *not* here: what the file holds, and how a shell reads it (`agent-bash-exec`, `agent-bash-pty`).
+
+use agent_bash_core::{NotStarted, RunSpec, Shell};
+use rustix::fs::tell;
+use std::os::fd::OwnedFd;
+
+/// What a shell writes that cannot enter its directory.
+pub const NO_DIRECTORY: u8 = b'd';
+
+/// What one writes that is too old, followed by its version.
+pub const TOO_OLD: u8 = b'v';
+
+/// Whether a shell takes its script as bash does. One that reads the user's profile at its start is not one that can be
+/// started ahead, and is bash all the same.
+pub fn is_bash(shell: &Shell) -> bool {
+    shell.is_bash || shell.path.file_name().is_some_and(|name| name == "bash")
+}
+
+/// The file that a shell was given its script in.
+#[derive(Debug)]
+pub struct ScriptFile {
+    /// Our handle of it.
+    pub file: OwnedFd,
+    /// Its length when it was handed over.
+    pub length: u64,
+    /// The shell reads it from the place that it shares with us.
+    pub shares_place: bool,
+}
+
+/// Nothing of the script has run.
+#[derive(Debug)]
+pub enum Unstarted {
+    /// The shell was gone before it took the script: another one can have it.
+    RefusedHandoff(RefusedHandoff),
+    /// It cannot be run like this.
+    Refused(NotStarted),
+}
+
+/// The shell was gone before it took the script.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the script could not be handed to the shell: {reason}")]
+pub struct RefusedHandoff {
+    /// What was observed.
+    pub reason: String,
+}
+
+impl From<RefusedHandoff> for NotStarted {
+    fn from(refused: RefusedHandoff) -> Self {
+        Self::new(refused.to_string())
+    }
+}
+
+impl From<Unstarted> for NotStarted {
+    fn from(unstarted: Unstarted) -> Self {
+        match unstarted {
+            Unstarted::RefusedHandoff(refused) => refused.into(),
+            Unstarted::Refused(refused) => refused,
+        }
+    }
+}
+
+impl ScriptFile {
+    /// Whether, and why, a shell that has ended has run nothing of it.
+    pub fn unstarted(&self, spec: &RunSpec) -> Option<Unstarted> {
+        if let Some(refusal) = self.refusal(spec) {
+            return Some(Unstarted::Refused(refusal));
+        }
+        (self.shares_place && tell(&self.file) == Ok(0)).then(|| {
+            Unstarted::RefusedHandoff(RefusedHandoff {
+                reason: "it ended before it took it".to_owned(),
+            })
+        })
+    }
+
+    /// What the shell has said behind the script.
+    fn refusal(&self, spec: &RunSpec) -> Option<NotStarted> {
+        let mut said = [0; 64];
+        let count = rustix::io::pread(&self.file, &mut said, self.length).ok()?;
+        match said[..count].split_first()? {
+            (&NO_DIRECTORY, []) => Some(no_directory(spec)),
+            (&TOO_OLD, version) => Some(too_old(&spec.shell, version)),
+            _ => None,
+        }
+    }
+}
+
+/// The directory of the call could not be entered.
+pub fn no_directory(spec: &RunSpec) -> NotStarted {
+    NotStarted::new(format!("`{}` could not be entered", spec.cwd.display()))
+}
+
+/// The shell is a bash that lacks what we need of it (`mapfile -d`).
+pub fn too_old(shell: &Shell, version: &[u8]) -> NotStarted {
+    NotStarted::new(format!(
+        "bash 4.4 or later is needed, and `{}` is {}; name another as the shell",
+        shell.path.display(),
+        String::from_utf8_lossy(version)
+    ))
+}

@@ -1,0 +1,185 @@
+//! What is waited for while a session's shell runs a script: its output, and its report.
+
+use super::conversation::{Asked, Conversation};
+use super::record::{Report, Run, read_report};
+use crate::streams::{OutputStreams, Ready as OutputReady};
+use agent_bash_call::{Alarm, Progress, Source};
+use agent_bash_core::{Clock, OutputConsumer, StreamId};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long a shell that waits may take to take a record. One that has taken it and says nothing for so long is asked whether it is
+/// done.
+const READY_WITHIN: Duration = Duration::from_secs(1);
+
+/// How much longer one may take that is just being started.
+const STARTED_WITHIN: Duration = Duration::from_secs(9);
+
+/// Why a shell has not run a script though it has taken its record.
+const UNREAD: &str =
+    "its shell could not read the script, as where an alias stands in for a word of the language";
+
+/// The output and the report of one call.
+#[derive(Debug)]
+pub(super) struct SessionSource<'a> {
+    streams: &'a mut OutputStreams,
+    talk: &'a mut Conversation,
+    clock: Arc<dyn Clock>,
+    alarm: Alarm,
+    /// When it is looked whether the shell has taken its record.
+    look: Option<Duration>,
+    patience: Option<Duration>,
+    asked: Option<Asked>,
+    verdict: Option<Verdict>,
+}
+
+/// What a shell did that says nothing.
+#[derive(Debug, Clone, Copy)]
+enum Verdict {
+    /// It is done with its record.
+    Done,
+    /// It did not take its record, and has none any more.
+    TookNothing,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) enum Ready {
+    Output(OutputReady),
+    /// The shell has said something, or will say nothing more.
+    Said(io::Result<()>),
+    /// It is time to look.
+    Look,
+    /// It was asked whether it is done, and is.
+    Answered,
+}
+
+/// What the shell did with a script.
+#[derive(Debug)]
+pub(super) enum Observed {
+    /// It has run it.
+    Report(Report),
+    /// It has run it, or some of it, and is gone.
+    End,
+    /// It has run it, or some of it, waits for the next, and cannot tell.
+    Mute,
+    /// It could not enter the directory.
+    Refused,
+    /// It has not run it, for this reason.
+    Unread(&'static str),
+    /// It is gone, and has not taken it.
+    RefusedHandoff,
+}
+
+impl<'a> SessionSource<'a> {
+    /// `is_new`: the shell is just being started.
+    pub(super) fn new(
+        streams: &'a mut OutputStreams,
+        talk: &'a mut Conversation,
+        clock: &Arc<dyn Clock>,
+        is_new: bool,
+    ) -> Self {
+        Self {
+            streams,
+            talk,
+            look: Some(clock.now() + READY_WITHIN),
+            clock: Arc::clone(clock),
+            alarm: Alarm::new(Arc::clone(clock)),
+            patience: is_new.then_some(STARTED_WITHIN),
+            asked: None,
+            verdict: None,
+        }
+    }
+
+    /// What became of the script, when the shell is done, or has ended.
+    pub(super) fn observed(&mut self) -> Observed {
+        // Its end may be known before its last word.
+        let _ = self.talk.listen();
+        if let Some(report) = read_report(&self.talk.said) {
+            return match report.run {
+                Run::Yes => Observed::Report(report),
+                Run::NoDirectory => Observed::Refused,
+                Run::Unread => Observed::Unread(UNREAD),
+            };
+        }
+        match self.verdict {
+            Some(Verdict::Done) => Observed::Mute,
+            Some(Verdict::TookNothing) => Observed::Unread("its shell did not answer in time"),
+            None if self.talk.has_taken() => Observed::End,
+            None => Observed::RefusedHandoff,
+        }
+    }
+
+    /// Looks whether the shell has taken its record; asks one that has.
+    fn look(&mut self) -> Option<Progress> {
+        let now = self.clock.now();
+        self.look = None;
+        if self.talk.has_taken() {
+            self.asked = self.talk.ask().ok();
+        } else if let Some(more) = self.patience.take() {
+            self.look = Some(now + more);
+        } else if matches!(self.talk.take_back(), Ok(true)) {
+            self.verdict = Some(Verdict::TookNothing);
+            return Some(Progress::ShellDone);
+        } else {
+            self.look = Some(now + READY_WITHIN);
+        }
+        None
+    }
+}
+
+impl Source for SessionSource<'_> {
+    type Ready = Ready;
+
+    async fn ready(&mut self) -> Ready {
+        tokio::select! {
+            biased;
+            said = self.talk.more() => Ready::Said(said),
+            _ = self.alarm.at(self.look) => Ready::Look,
+            () = answered(self.asked.as_ref()) => Ready::Answered,
+            ready = self.streams.ready() => Ready::Output(ready),
+        }
+    }
+
+    fn read(&mut self, ready: Ready, out: &mut dyn OutputConsumer) -> Option<Progress> {
+        match ready {
+            Ready::Output(ready) => self.streams.read(ready, out),
+            Ready::Said(Ok(())) => read_report(&self.talk.said).map(|_| Progress::ShellDone),
+            Ready::Said(Err(_)) => Some(Progress::ShellDone),
+            Ready::Look => self.look(),
+            Ready::Answered => {
+                self.asked = None;
+                // What it has said it said before.
+                let is_done = self.talk.listen().is_ok();
+                self.verdict = is_done.then_some(Verdict::Done);
+                is_done.then_some(Progress::ShellDone)
+            }
+        }
+    }
+
+    fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
+        self.streams.read_now(out)
+    }
+
+    fn ended(&self) -> bool {
+        self.streams.ended()
+    }
+
+    fn close_stopped(&mut self) -> Progress {
+        self.streams.close_stopped()
+    }
+
+    fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
+        self.streams.open()
+    }
+}
+
+/// Waits for the answer to a question; for ever, where none was asked. Cancel safe.
+async fn answered(asked: Option<&Asked>) {
+    match asked {
+        Some(asked) => asked.answered().await,
+        None => std::future::pending().await,
+    }
+}

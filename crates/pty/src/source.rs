@@ -1,0 +1,235 @@
+//! What is waited for while a command runs on its terminal: what it writes, room for what is typed, and the silence after which
+//! it is looked whether the command waits for input.
+
+use crate::detect;
+use crate::session::Shared;
+use crate::terminal::{ProgramSide, Terminal};
+use agent_bash_call::{Alarm, Progress, Reason, Source};
+use agent_bash_core::{Clock, Flow, OutputConsumer, StreamId};
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// After the shell's end a terminal is drained for this long, unless it ends or is quiet before. Shorter than a pipe is: somebody sits at
+/// it and has seen what was written.
+pub(crate) const DRAIN: Duration = Duration::from_millis(300);
+
+/// Bytes read at once. A terminal gives 4096 at the most.
+const BUFFER: usize = 16 * 1024;
+
+/// More than the system keeps of a terminal's output. Who is still writing then is not the shell.
+const MOST_AT_ONCE: usize = 1 << 20;
+
+/// A consumer that has enough gets output this far, and not for long; then the terminal is hung up.
+const AFTER_STOP_BYTES: usize = 1 << 20;
+
+/// Silence after which it is looked whether the command waits for input.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// The first pause between two looks while the command does something else in silence; each is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest.
+const LONGEST_PAUSE: Duration = Duration::from_secs(16);
+
+/// A terminal with a command on it.
+pub(crate) struct TerminalSource {
+    terminal: Arc<Terminal>,
+    /// Held until the shell has ended, so that a command that closes all its descriptors does not end the terminal.
+    program_side: Option<ProgramSide>,
+    shared: Arc<Shared>,
+    clock: Arc<dyn Clock>,
+    /// The session whose programs may wait.
+    session: i32,
+    buffer: Box<[u8]>,
+    /// All was read, or nothing more will be.
+    ended: bool,
+    /// Bytes pushed since the consumer said stop.
+    after_stop: Option<usize>,
+    /// It was hung up since its consumer had enough.
+    pub(crate) closed_early: bool,
+    /// What went wrong on our side.
+    pub(crate) error: Option<String>,
+    /// What the command waited for when its time was up.
+    pub(crate) waited_for: Option<crate::WaitingFor>,
+    alarm: Alarm,
+    /// When something was last written or typed.
+    active: Duration,
+    /// When to look next; `None` once it is known to wait.
+    look: Option<Duration>,
+    pause: Duration,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Ready {
+    /// So much was written to the terminal; 0 is its end.
+    Chunk(io::Result<usize>),
+    /// The terminal has taken what was typed.
+    Typed(io::Result<()>),
+    /// Something was typed, to be written.
+    Woken,
+    /// It is time to look whether the command waits.
+    Look(Duration),
+}
+
+impl TerminalSource {
+    pub(crate) fn new(
+        terminal: Arc<Terminal>,
+        program_side: ProgramSide,
+        shared: Arc<Shared>,
+        clock: Arc<dyn Clock>,
+        session: u32,
+    ) -> Self {
+        let now = clock.now();
+        Self {
+            terminal,
+            program_side: Some(program_side),
+            shared,
+            alarm: Alarm::new(Arc::clone(&clock)),
+            clock,
+            session: i32::try_from(session).unwrap_or(0),
+            buffer: vec![0; BUFFER].into(),
+            ended: false,
+            after_stop: None,
+            closed_early: false,
+            error: None,
+            waited_for: None,
+            active: now,
+            look: Some(now + SILENCE),
+            pause: FIRST_PAUSE,
+        }
+    }
+
+    /// The shell has ended: the terminal ends with the last of the programs that have it open.
+    pub(crate) fn let_go(&mut self) {
+        self.program_side = None;
+    }
+
+    /// Something happened: what the command waits for has to be found out again, and soon.
+    fn is_active(&mut self) {
+        self.active = self.clock.now();
+        self.pause = FIRST_PAUSE;
+        self.look = Some(self.active + SILENCE);
+    }
+
+    /// Looks whether the command waits for input.
+    fn look(&mut self, now: Duration) {
+        let waiting = detect::look(&self.terminal, self.session, self.shared.is_alternate());
+        self.shared.set_waiting(waiting);
+        self.look = waiting.is_none().then_some(now + self.pause);
+        self.pause = (self.pause * 2).min(LONGEST_PAUSE);
+    }
+
+    fn take(&mut self, chunk: io::Result<usize>, out: &mut dyn OutputConsumer) -> Progress {
+        match chunk {
+            Ok(0) => {
+                self.ended = true;
+                Progress::Ended
+            }
+            Ok(count) => {
+                self.is_active();
+                let shown = self.shared.process(&self.buffer[..count]);
+                self.push(&shown, out)
+            }
+            Err(error) => {
+                self.ended = true;
+                self.error = Some(format!("the terminal could not be read: {error}"));
+                Progress::Unreadable
+            }
+        }
+    }
+
+    pub(crate) fn push(&mut self, shown: &[u8], out: &mut dyn OutputConsumer) -> Progress {
+        if shown.is_empty() {
+            return Progress::Chunk;
+        }
+        let flow = out.chunk(StreamId::Merged, shown);
+        match &mut self.after_stop {
+            None if flow == Flow::Stop => {
+                self.after_stop = Some(0);
+                Progress::Stopped
+            }
+            Some(bytes) if !self.closed_early => {
+                *bytes += shown.len();
+                if *bytes > AFTER_STOP_BYTES {
+                    self.close_stopped()
+                } else {
+                    Progress::Chunk
+                }
+            }
+            _ => Progress::Chunk,
+        }
+    }
+}
+
+impl Source for TerminalSource {
+    type Ready = Ready;
+
+    async fn ready(&mut self) -> Ready {
+        let has_input = self.shared.has_input();
+        tokio::select! {
+            biased;
+            // Before reading: who floods the terminal can still be interrupted.
+            typed = self.terminal.write_from(&self.shared.input), if has_input => Ready::Typed(typed),
+            () = self.shared.wake.notified() => Ready::Woken,
+            now = self.alarm.at(self.look) => Ready::Look(now),
+            chunk = self.terminal.read(&mut self.buffer), if !self.ended => Ready::Chunk(chunk),
+        }
+    }
+
+    fn read(&mut self, ready: Ready, out: &mut dyn OutputConsumer) -> Option<Progress> {
+        match ready {
+            Ready::Chunk(chunk) => return Some(self.take(chunk, out)),
+            Ready::Typed(typed) => {
+                if typed.is_err() {
+                    self.shared.drop_input();
+                }
+                self.shared.set_waiting(None);
+                self.is_active();
+            }
+            Ready::Woken => {}
+            Ready::Look(now) => self.look(now),
+        }
+        None
+    }
+
+    fn read_now(&mut self, out: &mut dyn OutputConsumer) -> bool {
+        let mut read = 0;
+        while !self.ended
+            && read < MOST_AT_ONCE
+            && let Some(chunk) = self.terminal.read_now(&mut self.buffer)
+        {
+            read += chunk.as_ref().map_or(0, |count| *count);
+            self.take(chunk, out);
+        }
+        read > 0
+    }
+
+    fn being_ended(&mut self, reason: Reason) {
+        if reason == Reason::Timeout {
+            self.waited_for = self.shared.waiting();
+        }
+    }
+
+    fn conclude(&mut self, out: &mut dyn OutputConsumer) {
+        let last = self.shared.last_screen();
+        self.push(&last, out);
+    }
+
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// There is no pipe to close: the terminal is hung up.
+    fn close_stopped(&mut self) -> Progress {
+        self.closed_early = true;
+        Progress::HangUp
+    }
+
+    fn open(&self) -> impl Iterator<Item = (StreamId, BorrowedFd<'_>)> {
+        let master = (!self.ended).then(|| self.terminal.master());
+        master.map(|master| (StreamId::Merged, master)).into_iter()
+    }
+}
