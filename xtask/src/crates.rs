@@ -44,8 +44,14 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-os",
+        workspace: &[],
+        third_party: &["rustix", "serde"],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-sink",
-        workspace: &["agent-bash-core"],
+        workspace: &["agent-bash-core", "agent-bash-os"],
         third_party: &[
             "memchr",
             "regex",
@@ -59,7 +65,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-process",
-        workspace: &["agent-bash-core"],
+        workspace: &["agent-bash-core", "agent-bash-os"],
         third_party: &[
             "async-trait",
             "nix",
@@ -81,7 +87,12 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-exec",
-        workspace: &["agent-bash-call", "agent-bash-core", "agent-bash-process"],
+        workspace: &[
+            "agent-bash-call",
+            "agent-bash-core",
+            "agent-bash-os",
+            "agent-bash-process",
+        ],
         third_party: &[
             "async-trait",
             "rustix",

@@ -1,10 +1,11 @@
 //! Who is left of a job whose supervisor was killed: nobody can be asked any more, so they are looked for. Whoever is
 //! still in its session, and whoever can still write to its output, is one of them. Who has left both is not found.
 
-use crate::identity::ProcessIdentity;
-use crate::proc_fs::{self, ProcessInfo};
+use crate::proc_fs;
 use crate::supervisor::command_line;
 use agent_bash_core::Survivor;
+use agent_bash_os::ProcessIdentity;
+use agent_bash_os::ProcessInfo;
 use rustix::process::Signal;
 
 /// What leftovers are known by.
@@ -19,7 +20,7 @@ pub struct Leftovers {
 impl Leftovers {
     /// Those who live. Nobody while the supervisor lives: it is to be asked then.
     pub fn find(&self) -> Vec<ProcessIdentity> {
-        if !self.supervisor.is_of_this_boot() || self.supervisor.is_alive() {
+        if !self.supervisor.is_of_here() || self.supervisor.is_alive() {
             return Vec::new();
         }
         // The kernel gives nobody a number that is still the number of a session. If somebody has the supervisor's, the
@@ -39,11 +40,7 @@ impl Leftovers {
         proc_fs::processes()
             .into_iter()
             .filter(is_left)
-            .map(|process| ProcessIdentity {
-                pid: process.pid,
-                start_time: process.start_time,
-                boot: self.supervisor.boot.clone(),
-            })
+            .map(|process| ProcessIdentity::new(process.pid, process.start_time))
             .collect()
     }
 
@@ -86,8 +83,8 @@ impl Leftovers {
     pub fn terminate(&self) -> usize {
         let found = self.find();
         for process in &found {
-            let _ = process.signal(Signal::TERM);
-            let _ = process.signal(Signal::CONT);
+            let _ = process.signal(Signal::TERM.as_raw());
+            let _ = process.signal(Signal::CONT.as_raw());
         }
         found.len()
     }
@@ -96,7 +93,7 @@ impl Leftovers {
     pub fn kill(&self) -> usize {
         let found = self.find();
         for process in &found {
-            let _ = process.signal(Signal::KILL);
+            let _ = process.signal(Signal::KILL.as_raw());
         }
         found.len()
     }

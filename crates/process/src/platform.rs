@@ -3,7 +3,6 @@
 
 use crate::refused::{UNNAMED_FILE, refused};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -25,22 +24,13 @@ pub fn is_known_directory(path: &Path) -> bool {
 
 #[cfg(target_os = "linux")]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Path, Pid, Signal};
+    use super::{AsFd, Errno, OwnedFd, Path};
     use rustix::fs::{CWD, MemfdFlags, Mode, OFlags, ResolveFlags, memfd_create, openat2};
     use rustix::net::{RecvFlags, SendFlags};
     use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
-    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
     pub(crate) const RECEIVE: RecvFlags = RecvFlags::CMSG_CLOEXEC;
     pub(crate) const SEND: SendFlags = SendFlags::NOSIGNAL;
-
-    pub(crate) fn open_handle(pid: Pid) -> Result<OwnedFd, Errno> {
-        pidfd_open(pid, PidfdFlags::empty())
-    }
-
-    pub(crate) fn signal_handle(handle: impl AsFd, signal: Signal) -> Result<(), Errno> {
-        pidfd_send_signal(handle, signal)
-    }
 
     pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
         pipe_with(PipeFlags::CLOEXEC)
@@ -63,7 +53,7 @@ mod system {
 
 #[cfg(not(target_os = "linux"))]
 mod system {
-    use super::{AsFd, Errno, OwnedFd, Path, Pid, Signal};
+    use super::{AsFd, Errno, OwnedFd, Path};
     use rustix::fs::{Mode, OFlags, open, unlink};
     use rustix::io::{FdFlags, fcntl_setfd};
     use rustix::net::{RecvFlags, SendFlags};
@@ -71,14 +61,6 @@ mod system {
     pub(crate) const RECEIVE: RecvFlags = RecvFlags::empty();
     /// Rust's start-up ignores SIGPIPE.
     pub(crate) const SEND: SendFlags = SendFlags::empty();
-
-    pub(crate) fn open_handle(_: Pid) -> Result<OwnedFd, Errno> {
-        Err(Errno::NOSYS)
-    }
-
-    pub(crate) fn signal_handle(_: impl AsFd, _: Signal) -> Result<(), Errno> {
-        Err(Errno::NOSYS)
-    }
 
     pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
         let (read, write) = rustix::pipe::pipe()?;
@@ -105,16 +87,6 @@ mod system {
 
 /// How a message with descriptors is received, and how one is sent.
 pub(crate) use system::{RECEIVE, SEND};
-
-/// A handle of whoever has this pid at the moment. It becomes readable when that process ends.
-pub(crate) fn open_handle(pid: Pid) -> io::Result<OwnedFd> {
-    Ok(system::open_handle(pid)?)
-}
-
-/// Signals the process that the handle is of, and nobody else who may have its pid by now.
-pub(crate) fn signal_handle(handle: impl AsFd, signal: Signal) -> io::Result<()> {
-    Ok(system::signal_handle(handle, signal)?)
-}
 
 /// A pipe, read end first, that no child inherits.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {

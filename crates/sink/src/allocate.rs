@@ -3,8 +3,8 @@
 
 use crate::artifact_list::ids;
 use crate::artifact_options::Naming;
-use crate::private_dir::{self, PrivateDir};
 use agent_bash_core::{ArtifactId, ArtifactMeta, StreamId};
+use agent_bash_os::{PrivateDir, is_linked};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -74,7 +74,7 @@ fn lock_counter(dir: &PrivateDir) -> io::Result<File> {
     let mut counter = dir.open_or_create(COUNTER)?;
     for _ in 0..LOCK_TRIES {
         match counter.try_lock() {
-            Ok(()) if private_dir::is_linked(&counter) => return Ok(counter),
+            Ok(()) if is_linked(&counter) => return Ok(counter),
             // Another process removed the empty directory, and the counter with it, before we got the lock.
             Ok(()) => counter = dir.open_or_create(COUNTER)?,
             Err(TryLockError::WouldBlock) => std::thread::yield_now(),

@@ -1,8 +1,8 @@
 //! What is in a session's directory, and how much of it was removed.
 
-use crate::private_dir::PrivateDir;
 use crate::sidecar::Sidecar;
 use agent_bash_core::{ArtifactId, ArtifactRef, Status, Timestamp};
+use agent_bash_os::PrivateDir;
 use std::collections::BTreeSet;
 use std::time::Duration;
 

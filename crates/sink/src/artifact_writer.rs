@@ -1,11 +1,11 @@
 //! Writes one artifact: size cap, counts, line index. An artifact is either finished or removed.
 
 use crate::line_index::LineIndex;
-use crate::private_dir::PrivateDir;
 use crate::quota;
 use crate::shared_dir::SharedDir;
 use crate::sidecar::{Done, Sidecar};
 use agent_bash_core::{ArtifactEnd, ArtifactError, ArtifactRef, ArtifactWriter};
+use agent_bash_os::PrivateDir;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;

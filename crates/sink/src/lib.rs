@@ -28,8 +28,6 @@ mod line_index;
 mod lines;
 mod live;
 mod long_line;
-mod owner;
-mod private_dir;
 mod quota;
 mod report;
 mod sanitise;

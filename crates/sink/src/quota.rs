@@ -4,10 +4,10 @@
 use crate::allocate::COUNTER;
 use crate::artifact_list::{Removed, ids};
 use crate::artifact_options::ArtifactDirOptions;
-use crate::private_dir::PrivateDir;
 use crate::sidecar::Sidecar;
 use crate::sweep;
 use agent_bash_core::{ArtifactError, ArtifactId};
+use agent_bash_os::PrivateDir;
 
 /// Removes old artifacts until `needed` more bytes respect quota and floor. Spares `own` and artifacts being
 /// written.

@@ -1,7 +1,7 @@
 //! A session name held exclusively by one process: two programs started in one directory do not share artifacts and
 //! jobs unless told to.
 
-use crate::private_dir::PrivateDir;
+use agent_bash_os::PrivateDir;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::Path;

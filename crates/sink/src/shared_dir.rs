@@ -1,8 +1,8 @@
 //! The part of a session's directory that the writers of its artifacts share.
 
 use crate::artifact_options::ArtifactDirOptions;
-use crate::private_dir::PrivateDir;
 use agent_bash_core::ArtifactId;
+use agent_bash_os::PrivateDir;
 use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

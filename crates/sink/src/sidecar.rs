@@ -2,11 +2,11 @@
 //! complete.
 
 use crate::line_index::LineIndex;
-use crate::owner::Owner;
-use crate::private_dir::PrivateDir;
 use agent_bash_core::{
     ArtifactEnd, ArtifactId, ArtifactMeta, ArtifactRef, Status, StreamId, Timestamp,
 };
+use agent_bash_os::PrivateDir;
+use agent_bash_os::ProcessIdentity;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read};
 
@@ -26,7 +26,7 @@ pub(crate) struct Sidecar {
     pub(crate) command: String,
     pub(crate) cwd: String,
     pub(crate) started_at: Timestamp,
-    pub(crate) owner: Owner,
+    pub(crate) owner: ProcessIdentity,
     pub(crate) lifetime: Lifetime,
     /// `None` while it is being written.
     pub(crate) done: Option<Done>,
@@ -81,7 +81,7 @@ impl Sidecar {
             command,
             cwd: meta.cwd.clone(),
             started_at: meta.started_at,
-            owner: Owner::current(),
+            owner: ProcessIdentity::current(),
             lifetime,
             done: None,
         }
@@ -116,13 +116,13 @@ impl Sidecar {
     /// Reads the sidecar and tells whether its owner is certainly dead. The owner may finish the artifact and exit
     /// between two reads, so once it is dead the sidecar is read again.
     pub(crate) fn read_settled(dir: &PrivateDir, id: ArtifactId) -> io::Result<(Self, bool)> {
-        Self::read_settled_by(dir, id, Owner::is_dead)
+        Self::read_settled_by(dir, id, ProcessIdentity::is_dead)
     }
 
     fn read_settled_by(
         dir: &PrivateDir,
         id: ArtifactId,
-        is_dead: impl Fn(&Owner) -> bool,
+        is_dead: impl Fn(&ProcessIdentity) -> bool,
     ) -> io::Result<(Self, bool)> {
         let sidecar = Self::read(dir, id)?;
         if !is_dead(&sidecar.owner) {
@@ -194,7 +194,7 @@ mod tests {
             status: Status::Cancelled,
             duration: Duration::ZERO,
         };
-        let finish = |_: &Owner| {
+        let finish = |_: &ProcessIdentity| {
             let done = Done::new(&end, 0, true, false, LineIndex::default());
             let done = Some(done);
             Sidecar {

@@ -3,9 +3,9 @@
 use crate::allocate::{COUNTER, forget};
 use crate::artifact_list::{ArtifactInfo, Cleared, Removed, ids, info};
 use crate::artifact_options::DIRECTORY;
-use crate::private_dir::PrivateDir;
 use crate::sidecar::{Lifetime, Sidecar};
 use agent_bash_core::Timestamp;
+use agent_bash_os::{PrivateDir, ProcessIdentity};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -69,7 +69,7 @@ pub(crate) fn clear(
         let Ok((sidecar, dead)) = Sidecar::read_settled(dir, id) else {
             continue;
         };
-        let theirs = !dead && !sidecar.owner.is_me();
+        let theirs = !dead && sidecar.owner != ProcessIdentity::current();
         let used = match info(dir, &sidecar) {
             None => !dead,
             Some(info) => (theirs && sidecar.lifetime == Lifetime::Session) || keep(&info),

@@ -194,9 +194,10 @@ impl Jobs {
         let clock = &self.options.clock;
         let give_up = clock.now() + ANSWER;
         loop {
-            let Ok(()) = record.entry.supervisor.wake() else {
+            if record.entry.supervisor.is_dead() {
                 return Ok(None);
-            };
+            }
+            let _ = record.entry.supervisor.wake();
             match JobVisit::connect(&record.directory).await {
                 Ok(visit) => return Ok(Some(visit)),
                 // The job has ended, but its supervisor runs on for other processes.

@@ -104,18 +104,19 @@ fn state(directory: &Path, entry: &Entry) -> io::Result<JobState> {
     let ended = || -> io::Result<Option<JobState>> {
         let end = read_json::<JobEnd>(&directory.join(END))?;
         Ok(end.map(|mut end| {
-            end.left = end.left && entry.supervisor.is_alive();
+            end.left = end.left && !entry.supervisor.is_dead();
             JobState::Ended(end)
         }))
     };
     if let Some(ended) = ended()? {
         return Ok(ended);
     }
-    if entry.supervisor.is_alive() {
+    // One of another pid namespace may live: it cannot be asked for from here.
+    if !entry.supervisor.is_dead() {
         return Ok(JobState::Running);
     }
     Ok(ended()?.unwrap_or_else(|| JobState::Lost {
-        reason: if entry.supervisor.is_of_this_boot() {
+        reason: if entry.supervisor.is_of_here() {
             "its supervisor was ended, so nobody saw how it did".to_owned()
         } else {
             "the system was started anew while it ran".to_owned()

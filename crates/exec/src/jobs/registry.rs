@@ -4,13 +4,13 @@
 use crate::jobs::entry::{Entry, Record};
 use crate::jobs::{JobError, JobState};
 use agent_bash_core::{Clock, JobId, Timestamp};
+use agent_bash_os::PrivateDir;
 use agent_bash_process::supervisor::job_directory::{
     END_LENGTH, ENTRY, NEW_END, NEW_ENTRY, OUTPUT,
 };
 use rustix::fs::{FlockOperation, flock};
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -27,6 +27,7 @@ pub(super) struct Registry {
 #[derive(Debug)]
 pub(super) struct Locked<'a> {
     registry: &'a Registry,
+    private: PrivateDir,
     _lock: File,
 }
 
@@ -35,6 +36,7 @@ pub(super) struct Locked<'a> {
 pub(super) struct NewJob {
     pub(super) id: JobId,
     pub(super) directory: PathBuf,
+    private: PrivateDir,
     kept: bool,
 }
 
@@ -77,17 +79,17 @@ impl Registry {
         patience: Duration,
     ) -> Result<Locked<'_>, JobError> {
         let path = self.directory.join("lock");
-        let open = || -> io::Result<File> {
-            private_directories().create(&self.directory)?;
-            private_file().create(true).truncate(false).open(&path)
-        };
-        let file = open().map_err(|error| self.failed(&path, error))?;
+        let private =
+            PrivateDir::create_at(&self.directory).map_err(|error| self.failed(&path, error))?;
+        let file = private.open_or_create("lock");
+        let file = file.map_err(|error| self.failed(&path, error))?;
         let give_up = clock.now() + patience;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {
                     return Ok(Locked {
                         registry: self,
+                        private,
                         _lock: file,
                     });
                 }
@@ -146,14 +148,17 @@ impl Locked<'_> {
             .last()
             .map_or(0, |(number, _)| *number);
         let number: u64 = following.max(highest + 1);
-        write_whole(&counter, format!("{}\n", number + 1).as_bytes()).map_err(failed)?;
+        let next = format!("{}\n", number + 1);
+        let written = self.private.replace("next", next.as_bytes());
+        written.map_err(failed)?;
         let id = JobId(number.to_string());
         let directory = registry.directory.join(&id.0);
-        let made = DirBuilder::new().mode(0o700).create(&directory);
-        made.map_err(|error| registry.failed(&directory, error))?;
+        let made = self.private.make_dir(&id.0);
+        let private = made.map_err(|error| registry.failed(&directory, error))?;
         Ok(NewJob {
             id,
             directory,
+            private,
             kept: false,
         })
     }
@@ -210,19 +215,14 @@ impl NewJob {
     pub(super) fn write(&self, entry: &Entry) -> io::Result<()> {
         let text = serde_json::to_vec_pretty(entry)?;
         for (name, content) in [(NEW_ENTRY, &text[..]), (NEW_END, &[b' '; END_LENGTH][..])] {
-            let path = self.directory.join(name);
-            private_file()
-                .create_new(true)
-                .open(path)?
-                .write_all(content)?;
+            self.private.create_new(name)?.write_all(content)?;
         }
         Ok(())
     }
 
     /// Creates the output file of a job that has its own.
     pub(super) fn make_output(&self) -> io::Result<()> {
-        let path = self.directory.join(OUTPUT);
-        private_file().create_new(true).open(path).map(drop)
+        self.private.create_new(OUTPUT).map(drop)
     }
 
     /// Whether a supervisor has taken it over.
@@ -259,27 +259,4 @@ fn withdraw(directory: &Path) -> io::Result<bool> {
     }
     fs::remove_dir_all(directory)?;
     Ok(true)
-}
-
-fn private_directories() -> DirBuilder {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(0o700);
-    builder
-}
-
-fn private_file() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).mode(0o600);
-    options
-}
-
-/// Replaces a file atomically.
-fn write_whole(path: &Path, content: &[u8]) -> io::Result<()> {
-    let new = path.with_extension("new");
-    private_file()
-        .create(true)
-        .truncate(true)
-        .open(&new)?
-        .write_all(content)?;
-    fs::rename(new, path)
 }

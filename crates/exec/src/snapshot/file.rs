@@ -1,17 +1,13 @@
 //! A snapshot's file: in a private directory, written atomically, removed with its last user. Files left by dead
 //! processes are swept.
 
-use agent_bash_process::ProcessInfo;
-use rustix::fs::{self, AtFlags, Dir, Mode, OFlags};
-use rustix::io::Errno;
-use std::fs::{DirBuilder, File};
+use agent_bash_os::{PrivateDir, ProcessIdentity};
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Extension of a snapshot. Its name is `<pid namespace>-<pid>-<start>-<number>.bash`, which identifies its owner.
+/// Extension of a snapshot. Its name is `<process>.<number>.bash`, which identifies its owner.
 const SUFFIX: &str = ".bash";
 
 /// Extension of a file that is being written.
@@ -32,29 +28,19 @@ pub(super) struct SnapshotFile {
 impl SnapshotFile {
     /// Writes a file atomically.
     pub(super) fn write(directory: &Path, bytes: &[u8]) -> io::Result<Self> {
-        let dir = open_private(directory)?;
-        let owner = Owner::this_process();
+        let dir = PrivateDir::create_at(directory)?;
+        let owner = ProcessIdentity::current();
         for number in 0..MAX_FILES {
-            let name = format!("{}-{number}{SUFFIX}", owner.text());
+            let name = format!("{owner}.{number}{SUFFIX}");
             let draft = format!("{name}{DRAFT}");
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-            let file = match fs::openat(&dir, draft.as_str(), flags, Mode::RUSR | Mode::WUSR) {
+            let mut file = match dir.create_new(&draft) {
                 Ok(file) => file,
-                Err(Errno::EXIST) => continue,
-                Err(error) => return Err(error.into()),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                Err(error) => return Err(error),
             };
-            // A link rather than a rename: it does not replace an existing file.
-            let linked = File::from(file).write_all(bytes).and_then(|()| {
-                let to = name.as_str();
-                Ok(fs::linkat(
-                    &dir,
-                    draft.as_str(),
-                    &dir,
-                    to,
-                    AtFlags::empty(),
-                )?)
-            });
-            let _ = fs::unlinkat(&dir, draft.as_str(), AtFlags::empty());
+            // A link, not a rename: it does not take the place of a file that is there.
+            let linked = file.write_all(bytes).and_then(|()| dir.link(&draft, &name));
+            let _ = dir.remove(&draft);
             match linked {
                 Ok(()) => {
                     let path = directory.join(name);
@@ -90,112 +76,32 @@ impl Drop for SnapshotFile {
 /// Removes the files, including drafts, of dead processes. `now` is the time since 1970. Returns how many there
 /// were.
 pub(super) fn sweep(directory: &Path, now: Duration) -> usize {
-    let Ok(dir) = open_private(directory) else {
+    let Ok(dir) = PrivateDir::create_at(directory) else {
         return 0;
     };
-    let Ok(entries) = Dir::read_from(&dir) else {
-        return 0;
+    let names = dir.names().unwrap_or_default();
+    let is_gone = |name: &String| {
+        owner(name).is_some_and(|owner| {
+            owner.is_dead() || (!owner.is_of_here() && is_old(&dir, name, now))
+        })
     };
-    let mut removed = 0;
-    let here = namespace();
-    for entry in entries.flatten() {
-        let Ok(name) = entry.file_name().to_str() else {
-            continue;
-        };
-        let Some(owner) = Owner::of_file(name) else {
-            continue;
-        };
-        let gone = if owner.namespace == here {
-            owner.is_dead()
-        } else {
-            is_old(&dir, name, now)
-        };
-        if gone && fs::unlinkat(&dir, name, AtFlags::empty()).is_ok() {
-            removed += 1;
-        }
-    }
-    removed
+    let gone = names.iter().filter(|name| is_gone(name));
+    gone.filter(|name| dir.remove(name).is_ok()).count()
 }
 
-fn is_old(dir: &OwnedFd, name: &str, now: Duration) -> bool {
-    fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW).is_ok_and(|stat| {
-        let written = Duration::from_secs(u64::try_from(stat.st_mtime).unwrap_or(0));
+fn is_old(dir: &PrivateDir, name: &str, now: Duration) -> bool {
+    dir.metadata(name).is_ok_and(|stat| {
+        let written = Duration::from_secs(u64::try_from(stat.mtime()).unwrap_or(0));
         now.saturating_sub(written) >= OLD
     })
 }
 
-/// A process, told apart from later ones with the same pid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Owner {
-    namespace: u64,
-    pid: i32,
-    start: u64,
-}
-
-impl Owner {
-    fn this_process() -> Self {
-        let pid = rustix::process::getpid().as_raw_pid();
-        Self {
-            namespace: namespace(),
-            pid,
-            start: ProcessInfo::read(pid).map_or(0, |process| process.start_time),
-        }
-    }
-
-    fn text(self) -> String {
-        format!("{}-{}-{}", self.namespace, self.pid, self.start)
-    }
-
-    fn of_file(name: &str) -> Option<Self> {
-        let name = name.strip_suffix(DRAFT).unwrap_or(name);
-        let mut numbers = name.strip_suffix(SUFFIX)?.split('-');
-        let owner = Self {
-            namespace: numbers.next()?.parse().ok()?,
-            pid: numbers.next()?.parse().ok()?,
-            start: numbers.next()?.parse().ok()?,
-        };
-        let _: u32 = numbers.next()?.parse().ok()?;
-        numbers.next().is_none().then_some(owner)
-    }
-
-    /// Whether it has certainly ended.
-    fn is_dead(self) -> bool {
-        match ProcessInfo::read(self.pid) {
-            Some(process) => process.zombie || process.start_time != self.start,
-            // If `/proc` cannot be read, nothing is certain.
-            None => Path::new("/proc/self/stat").exists(),
-        }
-    }
-}
-
-/// The number of this process's pid namespace; 0 if there is none.
-fn namespace() -> u64 {
-    std::fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
-}
-
-/// Opens the directory, created if missing: owned by us, mode 0700, not a symbolic link.
-fn open_private(directory: &Path) -> io::Result<OwnedFd> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(directory)?;
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let dir = fs::open(directory, flags, Mode::empty()).map_err(|error| match error {
-        Errno::LOOP | Errno::NOTDIR => not_ours("it is a link or no directory"),
-        other => other.into(),
-    })?;
-    let stat = fs::fstat(&dir)?;
-    if stat.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(not_ours("it belongs to another user"));
-    }
-    if Mode::from_raw_mode(stat.st_mode) != Mode::RWXU {
-        fs::fchmod(&dir, Mode::RWXU)?;
-    }
-    Ok(dir)
-}
-
-fn not_ours(why: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned())
+/// Whose file it is, by its name.
+fn owner(name: &str) -> Option<ProcessIdentity> {
+    let name = name.strip_suffix(DRAFT).unwrap_or(name);
+    let (owner, number) = name.strip_suffix(SUFFIX)?.rsplit_once('.')?;
+    let _: u32 = number.parse().ok()?;
+    owner.parse().ok()
 }
 
 #[cfg(test)]
@@ -249,20 +155,16 @@ mod tests {
     fn what_the_dead_left_is_swept_and_nothing_else() {
         let root = tempfile::tempdir().unwrap();
         let live = SnapshotFile::write(root.path(), b"").unwrap();
-        let me = Owner::this_process();
-        let dead = Owner {
-            start: me.start + 1,
-            ..me
-        };
-        let elsewhere = Owner {
-            namespace: me.namespace + 1,
-            ..dead
-        };
+        let me = ProcessIdentity::current();
+        let mut dead = me.clone();
+        dead.start_time += 1;
+        let mut elsewhere = dead.clone();
+        elsewhere.namespace += 1;
         let strange = "notes.bash".to_owned();
         for name in [
-            format!("{}-0.bash", dead.text()),
-            format!("{}-1.bash.new", dead.text()),
-            format!("{}-0.bash", elsewhere.text()),
+            format!("{dead}.0.bash"),
+            format!("{dead}.1.bash.new"),
+            format!("{elsewhere}.0.bash"),
             strange.clone(),
         ] {
             std::fs::write(root.path().join(name), "").unwrap();
@@ -277,13 +179,13 @@ mod tests {
             .to_str()
             .unwrap()
             .to_owned();
-        let mut left = vec![live_name, format!("{}-0.bash", elsewhere.text()), strange];
+        let mut left = vec![live_name, format!("{elsewhere}.0.bash"), strange];
         left.sort();
         assert_eq!(names(root.path()), left);
         sweep(root.path(), now + OLD + Duration::from_secs(1));
         left.remove(
             left.iter()
-                .position(|name| name.starts_with(&elsewhere.text()))
+                .position(|name| name.starts_with(&elsewhere.to_string()))
                 .unwrap(),
         );
         assert_eq!(names(root.path()), left);

@@ -4,8 +4,8 @@ use crate::support::{SOON, soon};
 use crate::world::{World, all_of, signaled};
 use agent_bash_core::{Cancel, JobId};
 use agent_bash_exec::{Job, JobError, JobState, JobStdin, Waited};
-use agent_bash_process::ProcessInfo;
 use agent_bash_process::supervisor::JobEnding;
+use agent_bash_process::{ProcessIdentity, ProcessInfo};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
@@ -242,7 +242,8 @@ async fn whoever_has_its_number_now_is_not_the_job() {
     let info = ProcessInfo::read(stranger.pid).unwrap();
     assert_eq!((info.session, info.pid), (session, session));
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    let identity = |start_time: u64, boot: &str| json!({"pid": stranger.pid, "start_time": start_time, "boot": boot.trim()});
+    let namespace = ProcessIdentity::current().namespace;
+    let identity = |start_time: u64, boot: &str| json!({"pid": stranger.pid, "start_time": start_time, "boot": boot.trim(), "namespace": namespace});
     for (forged, state) in [
         (identity(info.start_time - 1, &boot), "supervisor was ended"),
         (identity(info.start_time, "another"), "started anew"),
@@ -267,6 +268,9 @@ async fn whoever_has_its_number_now_is_not_the_job() {
         matches!(unreachable, Err(JobError::Unreachable { .. })),
         "{unreachable:?}"
     );
+    // What another pid namespace knows by these numbers cannot be asked for here: it may live.
+    forge(&directory, |supervisor| supervisor["namespace"] = json!(1));
+    assert_eq!(world.jobs.show(&job.id).unwrap().state, JobState::Running);
     assert!(stranger.lives() && member.lives());
     stranger.end();
     member.end();

@@ -6,11 +6,11 @@
 //! directory may be moved.
 
 use agent_bash_core::Timestamp;
-use rustix::fs::{AtFlags, Mode, OFlags};
+use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
@@ -77,27 +77,20 @@ pub enum JobEnding {
 
 /// A job's directory.
 #[derive(Debug)]
-pub(super) struct JobDirectory {
-    handle: OwnedFd,
-    path: PathBuf,
-}
+pub(super) struct JobDirectory(PrivateDir);
 
 impl JobDirectory {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = rustix::fs::open(path, flags, Mode::empty())?;
-        let path = path.to_owned();
-        Ok(Self { handle, path })
+        PrivateDir::open(path, &[]).map(Self)
     }
 
-    /// Opens one of its existing files.
-    pub(super) fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
-        let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        Ok(rustix::fs::openat(&self.handle, name, flags, Mode::empty())?.into())
+    /// Opens a file of it that is there, for writing: at its beginning, or behind what is in it.
+    pub(super) fn file(&self, name: &str, append: bool) -> io::Result<File> {
+        self.0.write(name, append)
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        Ok(rustix::fs::renameat(&self.handle, from, &self.handle, to)?)
+        self.0.rename(from, to)
     }
 
     /// Listens on the socket; nobody else can bind it, as the directory is private.
@@ -112,10 +105,10 @@ impl JobDirectory {
         if cfg!(target_os = "linux") {
             PathBuf::from(format!(
                 "/proc/self/fd/{}/{SOCKET}",
-                self.handle.as_raw_fd()
+                self.0.as_fd().as_raw_fd()
             ))
         } else {
-            self.path.join(SOCKET)
+            self.0.path().join(SOCKET)
         }
     }
 
@@ -129,7 +122,7 @@ impl JobDirectory {
 
     /// Removes what is only needed while the supervisor lives.
     pub(super) fn tidy(&self) {
-        let _ = rustix::fs::unlinkat(&self.handle, SOCKET, AtFlags::empty());
+        let _ = self.0.remove(SOCKET);
     }
 }
 
@@ -145,7 +138,7 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join(NEW_END), [b' '; END_LENGTH]).unwrap();
         let directory = JobDirectory::open(&path).unwrap();
-        let mut reserved = directory.file(NEW_END, OFlags::WRONLY).unwrap();
+        let mut reserved = directory.file(NEW_END, false).unwrap();
         let end = JobEnd {
             ending: JobEnding::Signaled {
                 signal: "SIGRTMIN+30".into(),

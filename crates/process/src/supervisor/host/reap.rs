@@ -1,7 +1,8 @@
 //! The end of a supervisor, seen from its host: it is reaped, and what it has left where it was killed is ended.
 
-use crate::platform::{open_handle, signal_handle};
-use crate::proc_fs::{self, ProcessInfo};
+use crate::proc_fs;
+use agent_bash_os::ProcessHandle;
+use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -30,14 +31,11 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     for _ in 0..ROUNDS {
         let mut found = false;
         for process in proc_fs::processes().into_iter().filter(is_left) {
-            let Some(pid) = Pid::from_raw(process.pid) else {
-                continue;
-            };
-            let Ok(handle) = open_handle(pid) else {
+            let Ok(handle) = ProcessHandle::open(process.pid) else {
                 continue;
             };
             if ProcessInfo::read(process.pid).is_some_and(|now| is_left(&now))
-                && signal_handle(&handle, Signal::KILL).is_ok()
+                && handle.signal(Signal::KILL.as_raw()).is_ok()
             {
                 found = true;
                 ended += 1;

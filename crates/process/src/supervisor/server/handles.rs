@@ -1,12 +1,12 @@
 //! Processes that are tracked by pid, start time and a pidfd that reports their end, so that a reused pid is never
 //! mistaken for one of them.
 
-use crate::platform::{open_handle, signal_handle};
-use crate::proc_fs::ProcessInfo;
+use agent_bash_os::ProcessHandle;
+use agent_bash_os::ProcessInfo;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// For polling without waiting.
 const AT_ONCE: Timespec = Timespec {
@@ -23,12 +23,7 @@ pub(super) struct Handles {
 #[derive(Debug)]
 struct Handle {
     start_time: u64,
-    fd: OwnedFd,
-}
-
-/// A pidfd for the process that has this pid now; `None` if there is none.
-pub(super) fn open(pid: i32) -> Option<OwnedFd> {
-    open_handle(Pid::from_raw(pid)?).ok()
+    handle: ProcessHandle,
 }
 
 impl Handles {
@@ -48,11 +43,11 @@ impl Handles {
         if self.has(process) {
             return false;
         }
-        let Some(fd) = open(process.pid) else {
+        let Ok(handle) = ProcessHandle::open(process.pid) else {
             return false;
         };
         let start_time = process.start_time;
-        self.all.insert(process.pid, Handle { start_time, fd });
+        self.all.insert(process.pid, Handle { start_time, handle });
         true
     }
 
@@ -83,7 +78,7 @@ impl Handles {
 
     /// Descriptors that become readable when a member ends.
     pub(super) fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.all.values().map(|handle| handle.fd.as_fd())
+        self.all.values().map(|handle| handle.handle.as_fd())
     }
 
     /// Whether a member has ended that was not removed yet.
@@ -96,7 +91,7 @@ impl Handles {
     fn polled(&self) -> Vec<PollFd<'_>> {
         let handles = self.all.values();
         handles
-            .map(|handle| PollFd::new(&handle.fd, PollFlags::IN))
+            .map(|handle| PollFd::new(&handle.handle, PollFlags::IN))
             .collect()
     }
 
@@ -104,7 +99,7 @@ impl Handles {
     pub(super) fn signal(&self, signals: &[Signal]) {
         for handle in self.all.values() {
             for signal in signals {
-                let _ = signal_handle(&handle.fd, *signal);
+                let _ = handle.handle.signal(signal.as_raw());
             }
         }
     }

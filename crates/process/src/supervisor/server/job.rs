@@ -11,7 +11,6 @@ use crate::supervisor::job_directory::{
 };
 use crate::supervisor::protocol::{Detach, ShellEnd, VisitAnswer, VisitRequest};
 use agent_bash_core::{Survivor, Timestamp};
-use rustix::fs::OFlags;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -88,10 +87,7 @@ impl Job {
     /// Takes over a job whose shell waits for its script; to be followed by [`Job::run`].
     pub(super) fn take(detach: &Detach, stdin: Option<OwnedFd>, now: Instant) -> io::Result<Self> {
         let mut job = Self::open(&detach.directory)?;
-        job.output = Some(
-            job.directory
-                .file(OUTPUT, OFlags::WRONLY | OFlags::APPEND)?,
-        );
+        job.output = Some(job.directory.file(OUTPUT, true)?);
         job.stdin = stdin;
         let after = Duration::from_millis(detach.limit_ms);
         job.limit = now.checked_add(after).map(|until| Limit {
@@ -126,7 +122,7 @@ impl Job {
     fn open(directory: &OsStr) -> io::Result<Self> {
         let directory = JobDirectory::open(Path::new(directory))?;
         Ok(Self {
-            reserved: directory.file(NEW_END, OFlags::WRONLY)?,
+            reserved: directory.file(NEW_END, false)?,
             listener: directory.listen()?,
             directory,
             visitors: Vec::new(),

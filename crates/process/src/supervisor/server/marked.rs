@@ -4,13 +4,14 @@
 //! A process that removes all of these (a double fork into a new session with an empty environment and its output
 //! closed) is not found.
 
-use super::handles::{self, Handles};
+use super::handles::Handles;
 use super::reaped::{Reaped, shell_end};
-use crate::proc_fs::{self, ProcessInfo};
+use crate::proc_fs;
+use agent_bash_os::{ProcessHandle, ProcessInfo};
 use rustix::process::{Pid, WaitOptions};
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// The environment variable that marks a call's processes.
 pub(super) const VARIABLE: &str = "AGENT_BASH_CALL";
@@ -32,7 +33,7 @@ pub(super) struct Marked {
 struct Leader {
     pid: i32,
     start_time: u64,
-    handle: OwnedFd,
+    handle: ProcessHandle,
     reaped: bool,
     /// Inodes of its output pipes.
     pipes: Vec<u64>,
@@ -51,7 +52,7 @@ impl Marked {
     /// Registers a shell that was started as a child of this process.
     pub(super) fn leads(&mut self, pid: i32, pipes: &[u64]) {
         self.known.clear();
-        self.shell = handles::open(pid).map(|handle| Leader {
+        self.shell = ProcessHandle::open(pid).ok().map(|handle| Leader {
             pid,
             // It has not been reaped, so the pid is still its own.
             start_time: ProcessInfo::read(pid).map_or(0, |process| process.start_time),

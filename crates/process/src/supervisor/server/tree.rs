@@ -7,9 +7,10 @@
 use super::marked::Marked;
 use super::reaped::{Reaped, shell_end};
 use super::terminal;
-use crate::platform::{open_handle, signal_handle};
-use crate::proc_fs::{self, ProcessInfo};
+use crate::proc_fs;
 use agent_bash_core::Survivor;
+use agent_bash_os::ProcessHandle;
+use agent_bash_os::ProcessInfo;
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -158,10 +159,7 @@ impl Tree {
     }
 
     fn signal(&self, process: &ProcessInfo, members: &[ProcessInfo], signal: Signal) {
-        let Some(number) = Pid::from_raw(process.pid) else {
-            return;
-        };
-        let Ok(handle) = open_handle(number) else {
+        let Ok(handle) = ProcessHandle::open(process.pid) else {
             return;
         };
         let Some(now) = ProcessInfo::of_child(process.pid, process.parent) else {
@@ -175,7 +173,7 @@ impl Tree {
             Self::Marked(_) => now.start_time == process.start_time,
         };
         if is_the_same {
-            let _ = signal_handle(handle, signal);
+            let _ = handle.signal(signal.as_raw());
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The processes that a call leaves: naming, adopting, ending and watching them.
 
 use super::{Host, Server, now};
-use crate::proc_fs::ProcessInfo;
 use crate::supervisor::protocol::Event;
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
 use crate::supervisor::server::session_processes::{Found, SessionProcesses};
 use crate::supervisor::server::tree::{Tree, named};
 use agent_bash_core::Survivor;
+use agent_bash_os::ProcessInfo;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;

@@ -1,0 +1,65 @@
+//! A hold on a process: its number may be given to another, the handle stays that of the one it was opened for.
+
+use rustix::process::{Pid, Signal};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+/// A process that can be signalled and waited for, whoever has its number by then. Linux only; elsewhere none can be opened.
+#[derive(Debug)]
+pub struct ProcessHandle(OwnedFd);
+
+impl ProcessHandle {
+    /// Of whoever has this pid at the moment.
+    ///
+    /// # Errors
+    /// There is no such process, or the system has no handles.
+    pub fn open(pid: i32) -> io::Result<Self> {
+        let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
+        Ok(Self(system::open(pid)?))
+    }
+
+    /// Sends a signal, by its number.
+    ///
+    /// # Errors
+    /// The process has ended, is not ours to signal, or there is no such signal.
+    pub fn signal(&self, signal: i32) -> io::Result<()> {
+        let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(system::signal(&self.0, signal)?)
+    }
+}
+
+/// Readable when the process has ended.
+impl AsFd for ProcessHandle {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use super::{OwnedFd, Pid, Signal};
+    use rustix::io::Errno;
+    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+
+    pub(super) fn open(pid: Pid) -> Result<OwnedFd, Errno> {
+        pidfd_open(pid, PidfdFlags::empty())
+    }
+
+    pub(super) fn signal(handle: &OwnedFd, signal: Signal) -> Result<(), Errno> {
+        pidfd_send_signal(handle, signal)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use super::{OwnedFd, Pid, Signal};
+    use rustix::io::Errno;
+
+    pub(super) fn open(_: Pid) -> Result<OwnedFd, Errno> {
+        Err(Errno::NOSYS)
+    }
+
+    pub(super) fn signal(_: &OwnedFd, _: Signal) -> Result<(), Errno> {
+        Err(Errno::NOSYS)
+    }
+}

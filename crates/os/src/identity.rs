@@ -1,0 +1,190 @@
+//! Who a process is, for longer than it lives: its number may be given to another, also by the next boot, and means somebody
+//! else in another pid namespace.
+
+use crate::{ProcessHandle, ProcessInfo};
+use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::str::FromStr;
+
+/// One process of one boot and one pid namespace, whatever becomes of its pid. Written by [`fmt::Display`] it can be a part
+/// of a file's name, and be read again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProcessIdentity {
+    /// Process id, as its own namespace has it.
+    pub pid: i32,
+    /// Clock ticks between the boot and its start; 0 where that could not be read.
+    pub start_time: u64,
+    /// The kernel's id of the boot; empty where the system has none.
+    pub boot: String,
+    /// Inode of the pid namespace; 0 where the system has none.
+    pub namespace: u64,
+}
+
+impl ProcessIdentity {
+    /// This process.
+    pub fn current() -> Self {
+        let pid = std::process::id().cast_signed();
+        Self::new(
+            pid,
+            ProcessInfo::read(pid).map_or(0, |info| info.start_time),
+        )
+    }
+
+    /// Of the process that has this pid now; `None` if there is none, or the system does not tell.
+    pub fn of(pid: i32) -> Option<Self> {
+        Some(Self::new(pid, ProcessInfo::read(pid)?.start_time))
+    }
+
+    /// Of a process of here that was seen to have that pid and start.
+    pub fn new(pid: i32, start_time: u64) -> Self {
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        Self {
+            pid,
+            start_time,
+            boot: boot.trim().to_owned(),
+            namespace: namespace(),
+        }
+    }
+
+    /// Whether it is of this boot and this namespace, so that its numbers mean something.
+    pub fn is_of_here(&self) -> bool {
+        let here = Self::new(self.pid, self.start_time);
+        (&self.boot, self.namespace) == (&here.boot, here.namespace)
+    }
+
+    /// What `/proc` says of it; `None` if it is gone, even where another has its pid.
+    pub fn info(&self) -> Option<ProcessInfo> {
+        let info = ProcessInfo::read(self.pid)?;
+        (info.start_time == self.start_time && self.is_of_here()).then_some(info)
+    }
+
+    /// Whether it is certain that it lives. A zombie does not.
+    pub fn is_alive(&self) -> bool {
+        self.info().is_some_and(|info| !info.zombie)
+    }
+
+    /// Whether it is certain that it is no more. Of another namespace nothing is, and where `/proc` cannot be read.
+    pub fn is_dead(&self) -> bool {
+        let here = Self::new(self.pid, self.start_time);
+        if self.boot != here.boot {
+            return true;
+        }
+        self.namespace == here.namespace
+            && !self.is_alive()
+            && fs::metadata("/proc/self/stat").is_ok()
+    }
+
+    /// Lets it go on, should somebody have stopped it.
+    ///
+    /// # Errors
+    /// It is gone, or is not ours to signal.
+    pub fn wake(&self) -> io::Result<()> {
+        self.signal(Signal::CONT.as_raw())
+    }
+
+    /// Sends it a signal, by its number, and nobody else who may have its pid by now.
+    ///
+    /// # Errors
+    /// It is gone, or is not ours to signal.
+    pub fn signal(&self, signal: i32) -> io::Result<()> {
+        let handle = ProcessHandle::open(self.pid)?;
+        // If the number changed hands before this look, it is seen; if after, the handle is that of the dead.
+        if !self.is_alive() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        handle.signal(signal)
+    }
+}
+
+impl fmt::Display for ProcessIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            pid,
+            start_time,
+            boot,
+            namespace,
+        } = self;
+        write!(f, "{pid}.{start_time}.{boot}.{namespace}")
+    }
+}
+
+impl FromStr for ProcessIdentity {
+    type Err = NotAnIdentity;
+
+    fn from_str(text: &str) -> Result<Self, NotAnIdentity> {
+        let mut parts = text.split('.');
+        let mut next = || parts.next().ok_or(NotAnIdentity);
+        let identity = Self {
+            pid: next()?.parse().map_err(|_| NotAnIdentity)?,
+            start_time: next()?.parse().map_err(|_| NotAnIdentity)?,
+            boot: next()?.to_owned(),
+            namespace: next()?.parse().map_err(|_| NotAnIdentity)?,
+        };
+        parts
+            .next()
+            .is_none()
+            .then_some(identity)
+            .ok_or(NotAnIdentity)
+    }
+}
+
+/// The text names no process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotAnIdentity;
+
+impl fmt::Display for NotAnIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a process is written as <pid>.<start>.<boot>.<namespace>")
+    }
+}
+
+impl std::error::Error for NotAnIdentity {}
+
+/// The number of the pid namespace that this process is in.
+fn namespace() -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_with_the_same_number_is_somebody_else() {
+        let me = ProcessIdentity::current();
+        assert_eq!(ProcessIdentity::of(me.pid), Some(me.clone()));
+        let other = |change: fn(&mut ProcessIdentity)| {
+            let mut other = me.clone();
+            change(&mut other);
+            other
+        };
+        for (process, lives, dead) in [
+            (me.clone(), true, false),
+            (other(|p| p.start_time -= 1), false, true),
+            (other(|p| p.pid = i32::MAX), false, true),
+            (other(|p| p.boot = "another".into()), false, true),
+            // It may live there, and cannot be asked for here.
+            (other(|p| p.namespace += 1), false, false),
+        ] {
+            let found = (process.is_alive(), process.is_dead());
+            assert_eq!(found, (lives, dead), "{process:?}");
+            assert_eq!(process.wake().is_ok(), lives, "{process:?}");
+        }
+    }
+
+    #[test]
+    fn it_is_read_as_it_was_written() {
+        let me = ProcessIdentity::current();
+        assert_eq!(me.to_string().parse(), Ok(me.clone()));
+        let json = serde_json::to_string(&me).unwrap();
+        assert_eq!(serde_json::from_str::<ProcessIdentity>(&json).unwrap(), me);
+        for text in ["", "1.2.3", "1.2.b.4.5", "x.2.b.4"] {
+            assert_eq!(text.parse::<ProcessIdentity>(), Err(NotAnIdentity));
+        }
+    }
+}

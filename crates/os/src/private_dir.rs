@@ -1,0 +1,219 @@
+//! A directory only we can access: mode 0700, files 0600, and no symbolic link followed on the way to it.
+//!
+//! All operations go through a descriptor of the directory, so nobody can swap it afterwards (TOCTOU).
+
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use std::ffi::{CStr, OsStr};
+use std::fs::{DirBuilder, File, Metadata};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The mode that the directories are set to, also if it was changed between two runs.
+const OURS: Mode = Mode::RWXU;
+
+/// How directories are opened.
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
+
+/// An open private directory.
+#[derive(Debug)]
+pub struct PrivateDir {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl PrivateDir {
+    /// Opens `below`, component by component, under `root`, and creates what is missing. `root` is the caller's
+    /// choice and may be a symbolic link. Below it, a symbolic link or a directory of another user is an error.
+    pub fn create(root: &Path, below: &[&str]) -> io::Result<Self> {
+        let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
+        DirBuilder::new().recursive(true).mode(0o700).create(root)?;
+        Self::walk(root, &below, true)
+    }
+
+    /// As [`PrivateDir::create`], with the last component of a path as what is below the others.
+    pub fn create_at(directory: &Path) -> io::Result<Self> {
+        let (Some(root), Some(name)) = (directory.parent(), directory.file_name()) else {
+            return Err(not_ours("it has no name in another directory"));
+        };
+        DirBuilder::new().recursive(true).mode(0o700).create(root)?;
+        Self::walk(root, &[name], true)
+    }
+
+    /// As [`PrivateDir::create`], without creating anything.
+    pub fn open(root: &Path, below: &[&str]) -> io::Result<Self> {
+        let below: Vec<&OsStr> = below.iter().map(OsStr::new).collect();
+        Self::walk(root, &below, false)
+    }
+
+    fn walk(root: &Path, below: &[&OsStr], make: bool) -> io::Result<Self> {
+        let first = Self {
+            fd: fs::open(root, DIRECTORY, Mode::empty())?,
+            path: root.to_owned(),
+        };
+        below
+            .iter()
+            .try_fold(first, |dir, name| dir.below(name, make))
+    }
+
+    fn below(&self, name: &OsStr, make: bool) -> io::Result<Self> {
+        if make {
+            match fs::mkdirat(&self.fd, name, OURS) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let opened = fs::openat(&self.fd, name, DIRECTORY | OFlags::NOFOLLOW, Mode::empty());
+        let fd = opened.map_err(|error| match error {
+            Errno::LOOP | Errno::NOTDIR => not_ours("it is a link or no directory"),
+            other => other.into(),
+        })?;
+        let stat = fs::fstat(&fd)?;
+        if stat.st_uid != rustix::process::geteuid().as_raw() {
+            return Err(not_ours("it belongs to another user"));
+        }
+        if make && Mode::from_raw_mode(stat.st_mode) != OURS {
+            fs::fchmod(&fd, OURS)?;
+        }
+        let path = self.path.join(name);
+        Ok(Self { fd, path })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Creates a directory in it and opens that; an error if it exists.
+    pub fn make_dir(&self, name: &str) -> io::Result<Self> {
+        fs::mkdirat(&self.fd, name, OURS)?;
+        self.below(name.as_ref(), false)
+    }
+
+    /// Creates a file for appending; an error if it exists.
+    pub fn create_new(&self, name: &str) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::EXCL;
+        self.file(name, flags)
+    }
+
+    /// Opens a file for reading and writing, creating it if missing.
+    pub fn open_or_create(&self, name: &str) -> io::Result<File> {
+        self.file(name, OFlags::RDWR | OFlags::CREATE)
+    }
+
+    /// Opens a file for reading.
+    pub fn read(&self, name: &str) -> io::Result<File> {
+        // Without O_NONBLOCK, opening a planted FIFO would block for ever.
+        self.file(name, OFlags::RDONLY | OFlags::NONBLOCK)
+    }
+
+    /// Opens a file that is there for writing: at its beginning, or behind what is in it.
+    pub fn write(&self, name: &str, append: bool) -> io::Result<File> {
+        let append = if append {
+            OFlags::APPEND
+        } else {
+            OFlags::empty()
+        };
+        self.file(name, OFlags::WRONLY | OFlags::NONBLOCK | append)
+    }
+
+    /// Gives a file another name, in place of whatever has it.
+    pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
+    }
+
+    /// Gives a file another name besides. Nothing that has it is replaced.
+    pub fn link(&self, from: &str, to: &str) -> io::Result<()> {
+        Ok(fs::linkat(&self.fd, from, &self.fd, to, AtFlags::empty())?)
+    }
+
+    fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = File::from(fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)?);
+        if !file.metadata()?.is_file() {
+            return Err(not_ours("it is no regular file"));
+        }
+        Ok(file)
+    }
+
+    /// Creates or replaces a file atomically.
+    pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let draft = format!(".{name}.new");
+        let written = self
+            .write_draft(&draft, bytes)
+            .and_then(|()| self.rename(&draft, name));
+        if written.is_err() {
+            // Report the first error, not that of the cleanup.
+            let _ = self.remove(&draft);
+        }
+        written
+    }
+
+    fn write_draft(&self, draft: &str, bytes: &[u8]) -> io::Result<()> {
+        // A leftover of a process that was killed between creating and renaming.
+        self.remove(draft)?;
+        self.create_new(draft)?.write_all(bytes)
+    }
+
+    /// Removes a file if it exists.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        match fs::unlinkat(&self.fd, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A file's metadata, if it is a regular file.
+    pub fn metadata(&self, name: &str) -> io::Result<Metadata> {
+        self.read(name)?.metadata()
+    }
+
+    /// The space a file takes up, in bytes.
+    pub fn size(&self, name: &str) -> u64 {
+        fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)
+            .map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0))
+    }
+
+    /// Names of the regular files.
+    pub fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            let regular = matches!(entry.file_type(), FileType::RegularFile | FileType::Unknown);
+            if regular && let Ok(name) = CStr::to_str(entry.file_name()) {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// Free bytes of the file system that are available to us.
+    pub fn free(&self) -> io::Result<u64> {
+        let stat = fs::fstatvfs(&self.fd)?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+
+    /// Whether the directory has been removed.
+    pub fn is_gone(&self) -> bool {
+        fs::fstat(&self.fd).is_ok_and(|stat| stat.st_nlink == 0)
+    }
+}
+
+/// Whether a file still has a link.
+pub fn is_linked(file: &File) -> bool {
+    file.metadata().is_ok_and(|metadata| metadata.nlink() > 0)
+}
+
+fn not_ours(why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, why.to_owned())
+}
+
+impl AsFd for PrivateDir {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

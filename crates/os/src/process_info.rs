@@ -1,0 +1,112 @@
+//! What `/proc` says of one process, and what of that can be known where it does not tell.
+//!
+//! A pid that is read here may be gone, or be somebody else's, a moment later. Whoever signals makes sure by a
+//! [`ProcessHandle`].
+
+use crate::ProcessHandle;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, getpgid, getsid};
+use std::fs;
+
+/// A process according to `/proc/<pid>/stat`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessInfo {
+    /// Process id.
+    pub pid: i32,
+    /// Pid of its parent.
+    pub parent: i32,
+    /// Process group.
+    pub group: i32,
+    /// Session.
+    pub session: i32,
+    /// Start time in clock ticks since boot. Together with the pid it identifies a process uniquely.
+    pub start_time: u64,
+    /// Ended, but not reaped yet.
+    pub zombie: bool,
+}
+
+impl ProcessInfo {
+    /// `None` if there is no such process, or `/proc` does not show it.
+    pub fn read(pid: i32) -> Option<Self> {
+        Self::parse(pid, &fs::read(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// A child of `parent`, even if `/proc` does not show it (it runs as another user under `hidepid`, or there is
+    /// no `/proc`). `None` if there is no such process. Unknown fields are 0.
+    pub fn of_child(pid: i32, parent: i32) -> Option<Self> {
+        if let Some(shown) = Self::read(pid) {
+            return Some(shown);
+        }
+        let number = Pid::from_raw(pid)?;
+        let handle = ProcessHandle::open(pid).ok()?;
+        let mut end = [PollFd::new(&handle, PollFlags::IN)];
+        let at_once = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let has_ended = poll(&mut end, Some(&at_once)).is_ok_and(|count| count > 0);
+        let raw = |found: Result<Pid, Errno>| found.map_or(0, Pid::as_raw_pid);
+        Some(Self {
+            pid,
+            parent,
+            group: raw(getpgid(Some(number))),
+            session: raw(getsid(Some(number))),
+            start_time: 0,
+            zombie: has_ended,
+        })
+    }
+
+    /// `pid (comm) state ppid pgrp session …`, see proc(5). The name may contain anything, including parentheses,
+    /// so fields are counted from the last `)`.
+    fn parse(pid: i32, stat: &[u8]) -> Option<Self> {
+        let end = stat.iter().rposition(|byte| *byte == b')')?;
+        let rest = std::str::from_utf8(stat.get(end + 1..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
+        Some(Self {
+            pid,
+            // A process whose main thread has ended while others live has that state, too.
+            zombie: matches!(*fields.first()?, "Z" | "X" | "x") && number(17)? <= 1,
+            parent: number(1)?,
+            group: number(2)?,
+            session: number(3)?,
+            start_time: fields.get(19)?.parse().ok()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let stat = b"7 (a) Z 1 (b) S 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
+        let info = ProcessInfo::parse(7, stat).unwrap();
+        assert_eq!((info.parent, info.group, info.session), (3, 4, 5));
+        assert_eq!((info.start_time, info.zombie), (4242, false));
+    }
+
+    #[test]
+    fn who_has_a_living_thread_has_not_ended() {
+        for (state, threads, zombie) in [("S", 1, false), ("Z", 1, true), ("Z", 2, false)] {
+            let stat = format!("7 (a) {state} 3 4 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 {threads} 0 42 0");
+            let info = ProcessInfo::parse(7, stat.as_bytes()).unwrap();
+            assert_eq!(info.zombie, zombie, "{stat}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_no_process() {
+        for stat in [
+            &b""[..],
+            b"7 (a",
+            b"7 (a) S",
+            b"7 (a) S x y z",
+            b"7 (a) \xff",
+        ] {
+            assert_eq!(ProcessInfo::parse(7, stat), None);
+        }
+    }
+}
