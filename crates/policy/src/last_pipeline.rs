@@ -81,18 +81,8 @@ mod tests {
     #[test]
     fn what_is_no_plain_pipeline_at_the_end_is_none() {
         for script in [
-            "true",
-            "a || b",
-            "a | b && c | d",
-            "a && b | c",
-            "! a | b",
-            "time a | b",
-            "a | b &",
-            "a | b; c",
-            "if a | b; then c; fi",
-            "echo 'a | b'",
-            "a | b |",
-            "echo $(a | b",
+            "true", "a || b", "a | b && c | d", "a && b | c", "! a | b", "time a | b", "a | b &",
+            "a | b; c", "if a | b; then c; fi", "echo 'a | b'", "a | b |", "echo $(a | b",
         ] {
             assert_eq!(last_pipeline(script), None, "{script}");
         }

@@ -91,19 +91,8 @@ pub struct SafeMode {
 impl Default for SafeMode {
     fn default() -> Self {
         const LIST: [&str; 13] = [
-            "git",
-            "grep",
-            "rg",
-            "find",
-            "ls",
-            "cat",
-            "head",
-            "tail",
-            "wc",
-            "swift test",
-            "xcodebuild test",
-            "npm test",
-            "pytest",
+            "git", "grep", "rg", "find", "ls", "cat", "head", "tail", "wc", "swift test",
+            "xcodebuild test", "npm test", "pytest",
         ];
         SafeMode {
             level: SafeLevel::default(),
@@ -171,27 +160,10 @@ pub(crate) fn judge(script: &Script<'_>, context: &Context, mode: &SafeMode) -> 
 
 /// Kinds of nodes that a script may consist of.
 const NODES: [&str; 21] = [
-    "program",
-    "list",
-    "pipeline",
-    "command",
-    "command_name",
-    "word",
-    "string",
-    "string_content",
-    "raw_string",
-    "ansi_c_string",
-    "number",
-    "concatenation",
-    "comment",
-    "redirected_statement",
-    "file_redirect",
-    "file_descriptor",
-    "heredoc_redirect",
-    "heredoc_start",
-    "heredoc_body",
-    "heredoc_content",
-    "heredoc_end",
+    "program", "list", "pipeline", "command", "command_name", "word", "string", "string_content",
+    "raw_string", "ansi_c_string", "number", "concatenation", "comment", "redirected_statement",
+    "file_redirect", "file_descriptor", "heredoc_redirect", "heredoc_start", "heredoc_body",
+    "heredoc_content", "heredoc_end",
 ];
 
 fn refusal(script: &Script<'_>, context: &Context, mode: &SafeMode) -> Option<Refusal> {
@@ -239,9 +211,7 @@ fn shape(list: &List) -> Option<Refusal> {
             };
             if entry.background || entry.prefixed {
                 return Some(Refusal::new(
-                    "construct",
-                    simple.span,
-                    "leave out &, ! and time",
+                    "construct", simple.span, "leave out &, ! and time",
                 ));
             }
             if !simple.assigns.is_empty() || simple.words.is_empty() {
@@ -260,9 +230,7 @@ fn shape(list: &List) -> Option<Refusal> {
             }
             if let Some(redir) = simple.redirs.iter().find(|redir| !harmless_form(redir)) {
                 return Some(Refusal::new(
-                    "redirection",
-                    redir.target.span,
-                    "leave out the redirection",
+                    "redirection", redir.target.span, "leave out the redirection",
                 ));
             }
         }
@@ -328,9 +296,7 @@ fn command(ran: &Ran, context: &Context, mode: &SafeMode) -> Option<Refusal> {
         .find(|redirection| !harmless_target(redirection, context))
     {
         return Some(Refusal::new(
-            "redirection",
-            redirection.span,
-            "leave out the redirection",
+            "redirection", redirection.span, "leave out the redirection",
         ));
     }
     let literal: Vec<&str> = ran

@@ -55,9 +55,7 @@ fn a_deep_text_in_a_deep_script_does_not_exhaust_the_stack() {
     };
     for depth in [10, 30, 45] {
         for run in [
-            "eval \"$x\"",
-            "bash -c \"$x\"",
-            "f() { eval \"$x\"; f; }; f",
+            "eval \"$x\"", "bash -c \"$x\"", "f() { eval \"$x\"; f; }; f",
         ] {
             let script = format!("x='echo {inner}'; {}", nested(run, depth));
             assert_ne!(verdict(&script), "block", "{depth} {run}");
@@ -146,12 +144,7 @@ fn what_is_dangerous_in_an_absurd_shape_is_found() {
         assert_eq!(verdict(&front), "block", "in front of {name}");
     }
     for inside in [
-        "$(echo ",
-        "( ",
-        "{ ",
-        "if true; then ",
-        "echo \"$(",
-        "while ",
+        "$(echo ", "( ", "{ ", "if true; then ", "echo \"$(", "while ",
     ] {
         let deep = format!("{}rm -rf /", inside.repeat(1_000));
         assert_eq!(verdict(&deep), "block", "{inside}");

@@ -10,13 +10,7 @@ use agent_bash_policy::{Context, Interceptor, Policy, RuleSelection, SafeMode, n
 /// Characters of two, three and four bytes; a soft hyphen, as pages have it in options; and those that stand for
 /// holes in the reader itself.
 const CHARACTERS: [char; 7] = [
-    'é',
-    '\u{ad}',
-    '—',
-    '\u{1f980}',
-    '\u{f8fe}',
-    '\u{f8ff}',
-    '\u{301}',
+    'é', '\u{ad}', '—', '\u{1f980}', '\u{f8fe}', '\u{f8ff}', '\u{301}',
 ];
 
 fn scripts() -> BTreeSet<String> {
@@ -27,13 +21,7 @@ fn scripts() -> BTreeSet<String> {
         .map(|script| (*script).to_owned());
     // Options that nobody has written down so far.
     let more = [
-        "xargs -i",
-        "xargs -e",
-        "sudo -u",
-        "env -S",
-        "timeout -k",
-        "python -Wc",
-        "pkill -u",
+        "xargs -i", "xargs -e", "sudo -u", "env -S", "timeout -k", "python -Wc", "pkill -u",
     ];
     cases
         .chain(examples)

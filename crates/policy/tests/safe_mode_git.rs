@@ -59,12 +59,7 @@ fn a_repository_runs_nothing_under_safe_mode() {
     let (cwd, ran) = (root.path().join("w"), root.path().join("ran"));
     let context = Context::new(cwd.clone());
     for script in [
-        "git status",
-        "git diff",
-        "git log -p",
-        "git show",
-        "git blame a.txt",
-        "git grep a",
+        "git status", "git diff", "git log -p", "git show", "git blame a.txt", "git grep a",
         "git diff | cat",
     ] {
         // So that git looks at the file again.

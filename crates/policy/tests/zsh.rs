@@ -207,9 +207,7 @@ fn it_passes_where_no_rule_cares() {
 #[test]
 fn bash_is_not_asked_for_it() {
     for script in [
-        "rm -f $x[1]",
-        "git push origin $b:release",
-        "x=(a /); rm -rf $x",
+        "rm -f $x[1]", "git push origin $b:release", "x=(a /); rm -rf $x",
     ] {
         assert!(verdict(script, Dialect::Zsh).refuses(), "{script}");
         assert_eq!(verdict(script, Dialect::Bash), Verdict::Allow, "{script}");

@@ -6,6 +6,7 @@
 
 use crate::{Context, Span};
 
+use super::harmful::HARMFUL;
 use super::pattern::push_globbed;
 use super::run::{Field, Machine, Ran};
 use super::state::State;
@@ -14,49 +15,10 @@ use super::value::{Value, Why};
 /// Limit of commands from one text. They are unresolved, and each costs about a microsecond.
 const MAX_COMMANDS: usize = 20_000;
 
-/// Programs that are worth looking for.
-const TRIGGERS: [&str; 35] = [
-    "rm",
-    "git",
-    "find",
-    "dd",
-    "mkfs",
-    "mke2fs",
-    "wipefs",
-    "blkdiscard",
-    "sgdisk",
-    "shred",
-    "chmod",
-    "chown",
-    "chgrp",
-    "mv",
-    "tee",
-    "truncate",
-    "kill",
-    "pkill",
-    "killall",
-    "shutdown",
-    "reboot",
-    "halt",
-    "poweroff",
-    "systemctl",
-    "rsync",
-    "crontab",
-    "docker",
-    "podman",
-    "kubectl",
-    "terraform",
-    "aws",
-    "dropdb",
-    "psql",
-    "mysql",
-    "helm",
-];
-
 /// Splits a text into commands.
 pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
     let mut out = Vec::new();
-    if !TRIGGERS.iter().any(|trigger| text.contains(trigger)) {
+    if !HARMFUL.iter().any(|trigger| text.contains(trigger)) {
         return out;
     }
     let st = State::new(&context.cwd, context.home.as_deref(), context.dialect);
@@ -118,7 +80,7 @@ fn flush(words: &mut Vec<Field>, st: &State, out: &mut Vec<Ran>) {
             .map(|text| text.rsplit('/').next().unwrap_or(text));
         // `mkfs.ext4`
         let stem = name.map(|name| name.split('.').next().unwrap_or(name));
-        if !stem.is_some_and(|stem| TRIGGERS.contains(&stem)) || out.len() >= MAX_COMMANDS {
+        if !stem.is_some_and(|stem| HARMFUL.contains(&stem)) || out.len() >= MAX_COMMANDS {
             continue;
         }
         out.push(Machine::bare(taken[at..].to_vec(), st));

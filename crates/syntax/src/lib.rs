@@ -24,6 +24,7 @@ mod flat;
 pub mod git;
 #[cfg(feature = "grammar")]
 pub mod grammar;
+mod harmful;
 #[cfg_attr(
     not(any(feature = "grammar", test)),
     expect(dead_code, reason = "only the grammar reads the edited text")

@@ -49,12 +49,7 @@ const NAMES: [&str; 39] = [
 
 /// Names of key files anywhere.
 const KEYS: [&str; 6] = [
-    "id_rsa",
-    "id_ed25519",
-    "id_ed25519_sk",
-    "id_ecdsa",
-    "id_ecdsa_sk",
-    "id_dsa",
+    "id_rsa", "id_ed25519", "id_ed25519_sk", "id_ecdsa", "id_ecdsa_sk", "id_dsa",
 ];
 
 /// Whether the word, or an option value in it, is or may match such a path.

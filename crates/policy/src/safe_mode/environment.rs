@@ -3,12 +3,7 @@
 /// Directories in which programs are looked up in safe mode, in this order. A program of the same name in the
 /// workspace or elsewhere on `PATH` is not the one that was allowed.
 pub const SYSTEM_DIRECTORIES: [&str; 6] = [
-    "/usr/local/bin",
-    "/usr/bin",
-    "/bin",
-    "/usr/sbin",
-    "/sbin",
-    "/opt/homebrew/bin",
+    "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin", "/opt/homebrew/bin",
 ];
 
 /// How to change the environment before starting the script.
@@ -75,41 +70,14 @@ impl HardenedEnvironment {
         HardenedEnvironment {
             set,
             remove: &[
-                "BASH_ENV",
-                "ENV",
-                "PAGER",
-                "MANPAGER",
-                "EDITOR",
-                "VISUAL",
-                "LESSOPEN",
-                "LESSCLOSE",
-                "LESS",
-                "RIPGREP_CONFIG_PATH",
-                "SSH_AUTH_SOCK",
-                "SSH_ASKPASS",
-                "PROMPT_COMMAND",
-                "SHELLOPTS",
-                "BASHOPTS",
-                "IFS",
-                "CDPATH",
-                "PYTHONSTARTUP",
-                "PYTHONPATH",
-                "PYTHONHOME",
-                "NODE_PATH",
-                "PERL5LIB",
-                "PERL5OPT",
-                "RUBYOPT",
-                "RUBYLIB",
-                "GREP_OPTIONS",
-                "POSIXLY_CORRECT",
+                "BASH_ENV", "ENV", "PAGER", "MANPAGER", "EDITOR", "VISUAL", "LESSOPEN",
+                "LESSCLOSE", "LESS", "RIPGREP_CONFIG_PATH", "SSH_AUTH_SOCK", "SSH_ASKPASS",
+                "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "IFS", "CDPATH", "PYTHONSTARTUP",
+                "PYTHONPATH", "PYTHONHOME", "NODE_PATH", "PERL5LIB", "PERL5OPT", "RUBYOPT",
+                "RUBYLIB", "GREP_OPTIONS", "POSIXLY_CORRECT",
             ],
             remove_prefixes: &[
-                "GIT_",
-                "LD_",
-                "DYLD_",
-                "npm_config_",
-                "NPM_CONFIG_",
-                "BASH_FUNC_",
+                "GIT_", "LD_", "DYLD_", "npm_config_", "NPM_CONFIG_", "BASH_FUNC_",
             ],
             remove_suffixes: &["_OPTIONS"],
         }
@@ -145,15 +113,8 @@ mod tests {
     fn nothing_survives_that_runs_programs() {
         let pair = |name: &str| (name.to_owned(), "x".to_owned());
         let names = [
-            "HOME",
-            "LD_PRELOAD",
-            "GIT_SSH_COMMAND",
-            "BASH_ENV",
-            "PYTEST_ADDOPTS_OPTIONS",
-            "NODE_OPTIONS",
-            "PAGER",
-            "BASH_FUNC_ls%%",
-            "npm_config_script_shell",
+            "HOME", "LD_PRELOAD", "GIT_SSH_COMMAND", "BASH_ENV", "PYTEST_ADDOPTS_OPTIONS",
+            "NODE_OPTIONS", "PAGER", "BASH_FUNC_ls%%", "npm_config_script_shell",
         ];
         let kept = HardenedEnvironment::new(true).apply(names.map(pair));
         let untouched: Vec<&str> = kept

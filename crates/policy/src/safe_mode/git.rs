@@ -97,13 +97,7 @@ fn signatures(arguments: &[Field]) -> Result<(), String> {
 /// `git config` is read-only with `--get` and similar options, with `get` and `list`, and with a single name.
 fn config(operands: &Operands<'_>) -> Result<(), String> {
     let reads = operands.has(&[
-        "--list",
-        "-l",
-        "--get",
-        "--get-all",
-        "--get-regexp",
-        "--get-urlmatch",
-        "--get-color",
+        "--list", "-l", "--get", "--get-all", "--get-regexp", "--get-urlmatch", "--get-color",
     ]);
     let first = operands
         .all

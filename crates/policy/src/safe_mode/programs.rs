@@ -242,11 +242,7 @@ pub(super) fn listed(ran: &Ran, entry: &[&str]) -> Result<(), String> {
                         || PYTEST_WRITES.iter().any(|option| text.starts_with(option))
                 }
                 ["swift", "test"] => [
-                    "--package-path",
-                    "--scratch-path",
-                    "--build-path",
-                    "--toolchain",
-                    "-X",
+                    "--package-path", "--scratch-path", "--build-path", "--toolchain", "-X",
                 ]
                 .iter()
                 .any(|option| text.starts_with(option)),
@@ -269,25 +265,13 @@ const COV_REPORTS: [&str; 5] = ["html", "xml", "json", "lcov", "annotate"];
 
 /// Options of npm that select another project, settings or shell.
 const NPM_ELSEWHERE: [&str; 6] = [
-    "--script",
-    "--prefix",
-    "-C",
-    "--userconfig",
-    "--globalconfig",
-    "--node-options",
+    "--script", "--prefix", "-C", "--userconfig", "--globalconfig", "--node-options",
 ];
 
 /// Options of pytest that write files anywhere, or read settings from elsewhere.
 const PYTEST_WRITES: [&str; 9] = [
-    "--basetemp",
-    "--rootdir",
-    "--confcutdir",
-    "--config-file",
-    "--override-ini",
-    "--junit",
-    "--log-file",
-    "--pastebin",
-    "--cache-dir",
+    "--basetemp", "--rootdir", "--confcutdir", "--config-file", "--override-ini", "--junit",
+    "--log-file", "--pastebin", "--cache-dir",
 ];
 
 fn find_actions(arguments: &[Field]) -> Result<(), String> {

@@ -51,6 +51,14 @@ pub(super) struct Deed {
     pub(super) without: &'static [&'static str],
 }
 
+/// A deed for which the programs are enough.
+pub(super) const PLAIN: Deed = Deed {
+    programs: &[],
+    words: &[],
+    with: &[],
+    without: &[],
+};
+
 /// What most programs do nothing with.
 pub(super) const HARMLESS: [&str; 5] = ["--help", "-help", "--dry-run", "--dryrun", "--version"];
 

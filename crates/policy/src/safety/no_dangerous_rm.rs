@@ -100,14 +100,8 @@ fn is_computed(operand: &Value) -> bool {
 
 /// GNU rm's long options: `--recursive` may be abbreviated as far as it remains unambiguous.
 const LONG: [&str; 8] = [
-    "force",
-    "interactive",
-    "one-file-system",
-    "no-preserve-root",
-    "preserve-root",
-    "recursive",
-    "dir",
-    "verbose",
+    "force", "interactive", "one-file-system", "no-preserve-root", "preserve-root", "recursive",
+    "dir", "verbose",
 ];
 
 /// An `rm` command line.

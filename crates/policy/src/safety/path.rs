@@ -11,32 +11,9 @@ pub(super) use location::Location;
 
 /// System directories. If only the end of a path is known and it is one of these names, it might be theirs.
 const SYSTEM: [&str; 26] = [
-    "bin",
-    "boot",
-    "dev",
-    "etc",
-    "home",
-    "lib",
-    "lib32",
-    "lib64",
-    "media",
-    "mnt",
-    "opt",
-    "proc",
-    "root",
-    "run",
-    "sbin",
-    "srv",
-    "sys",
-    "usr",
-    "var",
-    "Applications",
-    "Library",
-    "System",
-    "Users",
-    "Volumes",
-    "private",
-    "nix",
+    "bin", "boot", "dev", "etc", "home", "lib", "lib32", "lib64", "media", "mnt", "opt", "proc",
+    "root", "run", "sbin", "srv", "sys", "usr", "var", "Applications", "Library", "System",
+    "Users", "Volumes", "private", "nix",
 ];
 
 /// Directories whose children are homes.

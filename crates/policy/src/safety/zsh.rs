@@ -51,28 +51,9 @@ const SHOWS: [&str; 7] = ["echo", "print", "printf", "test", "[", "grep", "rg"];
 
 /// Options of zsh that do not affect parsing.
 const HARMLESS: [&str; 22] = [
-    "allexport",
-    "clobber",
-    "dotglob",
-    "errexit",
-    "errreturn",
-    "failglob",
-    "globdots",
-    "hup",
-    "localoptions",
-    "localtraps",
-    "monitor",
-    "nomatch",
-    "notify",
-    "nullglob",
-    "numericglobsort",
-    "pipefail",
-    "rmstarsilent",
-    "rmstarwait",
-    "unset",
-    "verbose",
-    "warncreateglobal",
-    "xtrace",
+    "allexport", "clobber", "dotglob", "errexit", "errreturn", "failglob", "globdots", "hup",
+    "localoptions", "localtraps", "monitor", "nomatch", "notify", "nullglob", "numericglobsort",
+    "pipefail", "rmstarsilent", "rmstarwait", "unset", "verbose", "warncreateglobal", "xtrace",
 ];
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {

@@ -136,36 +136,15 @@ const RUN_TEXTS: [&str; 34] = [
 /// Contexts in which the text `Q`, in single quotes, is data. Its variable has a unique name: `x=Q; cat f &&
 /// x=true; eval "$x"` runs it if `cat` fails, so blocking that would not be a false alarm.
 const DATA: [&str; 10] = [
-    "echo Q",
-    "data=Q",
-    "printf '%s' Q >/dev/null",
-    "grep -c Q /dev/null",
-    "echo a # x",
-    "true Q",
-    "data=Q; echo \"$data\"",
-    "cat <<< Q",
-    "case Q in z) ;; esac",
-    "[[ Q == z ]]",
+    "echo Q", "data=Q", "printf '%s' Q >/dev/null", "grep -c Q /dev/null", "echo a # x", "true Q",
+    "data=Q; echo \"$data\"", "cat <<< Q", "case Q in z) ;; esac", "[[ Q == z ]]",
 ];
 
 /// Programs that run their arguments.
 const WRAPPERS: [&str; 16] = [
-    "env",
-    "command",
-    "nohup",
-    "nice -n 5",
-    "timeout 5",
-    "env X=1",
-    "stdbuf -oL",
-    "setsid -w",
-    "exec",
-    "xargs -r <<< x",
-    "env -u X --",
-    "timeout -s KILL 5",
-    "nice",
-    "command --",
-    "find . -maxdepth 0 -exec",
-    "xargs -n9 </dev/null",
+    "env", "command", "nohup", "nice -n 5", "timeout 5", "env X=1", "stdbuf -oL", "setsid -w",
+    "exec", "xargs -r <<< x", "env -u X --", "timeout -s KILL 5", "nice", "command --",
+    "find . -maxdepth 0 -exec", "xargs -n9 </dev/null",
 ];
 
 /// A generator of scripts; deterministic for a seed.
@@ -308,18 +287,8 @@ impl Generator {
 
     fn redirection(&mut self) -> String {
         self.pick(&[
-            ">/dev/null",
-            "2>/dev/null",
-            "2>&1",
-            "</dev/null",
-            "&>/dev/null",
-            ">>/dev/null",
-            "3>/dev/null",
-            "> /dev/null",
-            "<<<x",
-            "2>|/dev/null",
-            "1>/dev/null",
-            "{fd}>/dev/null",
+            ">/dev/null", "2>/dev/null", "2>&1", "</dev/null", "&>/dev/null", ">>/dev/null",
+            "3>/dev/null", "> /dev/null", "<<<x", "2>|/dev/null", "1>/dev/null", "{fd}>/dev/null",
         ])
         .to_owned()
     }

@@ -61,24 +61,11 @@ const VALUED: &str = "efmABCdD";
 
 /// Long options of `grep`, without and with a separate value.
 const LONG_FLAGS: [&str; 10] = [
-    "files-with-matches",
-    "files-without-match",
-    "recursive",
-    "dereference-recursive",
-    "ignore-case",
-    "extended-regexp",
-    "fixed-strings",
-    "perl-regexp",
-    "word-regexp",
-    "null",
+    "files-with-matches", "files-without-match", "recursive", "dereference-recursive",
+    "ignore-case", "extended-regexp", "fixed-strings", "perl-regexp", "word-regexp", "null",
 ];
 const LONG_VALUED: [&str; 6] = [
-    "regexp",
-    "file",
-    "include",
-    "exclude",
-    "exclude-dir",
-    "max-count",
+    "regexp", "file", "include", "exclude", "exclude-dir", "max-count",
 ];
 
 /// The output of `grep -l`: names of its file arguments, or of files below them. `None` if it prints lines, or if

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::super::expand::join;
 use super::super::git::Git;
+use super::super::harmful::HARMFUL;
 use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use super::Machine;
@@ -24,49 +25,11 @@ const SHELLS: [&str; 12] = [
     "bash", "sh", "zsh", "dash", "ksh", "mksh", "ash", "fish", "rbash", "ksh93", "yash", "posh",
 ];
 
-/// Programs to look for in the arguments of a wrapper with unknown options.
+/// Programs to look for first in the arguments of a wrapper with unknown options.
 const SOUGHT: [&str; 26] = [
     "rimraf", "rm", "git", "find", "xargs", "env", "sudo", "doas", "eval", "python", "python3",
     "perl", "ruby", "node", "php", "bun", "deno", "lua", "awk", "sed", "tar", "make", "timeout",
     "nice", "unlink", "cat",
-];
-
-/// Programs to look for there if none of the others occurs.
-const SOUGHT_LAST: [&str; 34] = [
-    "dd",
-    "mkfs",
-    "mkfs.ext4",
-    "wipefs",
-    "blkdiscard",
-    "sgdisk",
-    "parted",
-    "shred",
-    "chmod",
-    "chown",
-    "chgrp",
-    "tee",
-    "mv",
-    "cp",
-    "truncate",
-    "kill",
-    "pkill",
-    "killall",
-    "rsync",
-    "crontab",
-    "poweroff",
-    "systemctl",
-    "docker",
-    "podman",
-    "kubectl",
-    "helm",
-    "terraform",
-    "tofu",
-    "aws",
-    "psql",
-    "mysql",
-    "prisma",
-    "rails",
-    "rake",
 ];
 
 /// Whether a program is a shell.
@@ -188,12 +151,12 @@ impl Machine<'_> {
                 let word = |at: usize| package(call.literal(at).unwrap_or(""));
                 let found = (1..call.words.len())
                     .find(|at| SOUGHT.contains(&word(*at)) || shell_name(word(*at)))
-                    .or_else(|| (1..call.words.len()).find(|at| SOUGHT_LAST.contains(&word(*at))));
+                    .or_else(|| (1..call.words.len()).find(|at| HARMFUL.contains(&word(*at))));
                 // A whole command in one word, as in `hyperfine 'rm -rf x'`.
                 for at in 1..call.words.len() {
                     let text = call.literal(at).unwrap_or("");
                     let first = text.split_whitespace().next().unwrap_or("");
-                    let sought = SOUGHT.contains(&first) || SOUGHT_LAST.contains(&first);
+                    let sought = SOUGHT.contains(&first) || HARMFUL.contains(&first);
                     if first.len() < text.len() && (sought || shell_name(first)) {
                         let text = Value::text(text);
                         self.script_with(&text, Vec::new(), name, st);
@@ -311,13 +274,7 @@ fn lists_tracked(call: &Call) -> bool {
     };
     match git.subcommand() {
         Some("ls-files") => !given(&[
-            "-o",
-            "--others",
-            "-i",
-            "--ignored",
-            "-s",
-            "--stage",
-            "--directory",
+            "-o", "--others", "-i", "--ignored", "-s", "--stage", "--directory",
         ]),
         Some("diff" | "diff-files" | "diff-index") => {
             given(&["--name-only"]) && !given(&["--no-index"])

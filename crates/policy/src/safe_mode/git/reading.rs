@@ -73,27 +73,35 @@ const VALUED_LOG: &str = "nULSGO";
 /// Options of diff: `-M50%`, `-C`, `-B20/60`, `-X5`, `-l100`.
 const OPTIONAL_DIFF: &str = "MCBXl";
 
+/// No options, any operands.
+const NOTHING: Reading = Reading {
+    names: &[],
+    flags: "",
+    optional: "",
+    valued: "",
+    long: "",
+    shared: &[],
+    operands: Expect::Any,
+};
+
 pub(super) static READING: [Reading; 37] = [
     Reading {
         names: &["status"],
         flags: "sbvz",
         optional: "uM",
-        valued: "",
         long: "\
                 short branch show-stash porcelain? long verbose untracked-files? ignored? null column? \
                 no-column ahead-behind no-ahead-behind renames no-renames find-renames? \
                 ignore-submodules?",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["log", "whatchanged", "show", "rev-list"],
         flags: FLAGS_LOG,
         optional: OPTIONAL_DIFF,
         valued: VALUED_LOG,
-        long: "",
         shared: &[DIFF, LOG],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["diff", "diff-tree", "diff-index", "diff-files"],
@@ -102,16 +110,15 @@ pub(super) static READING: [Reading; 37] = [
         valued: "ULSGOI",
         long: "root no-commit-id pretty? oneline always stdin ours theirs base",
         shared: &[DIFF],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["range-diff"],
         flags: "ps",
-        optional: "",
         valued: "U",
         long: "creation-factor= no-dual-color left-only right-only no-notes",
         shared: &[DIFF],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["blame", "annotate"],
@@ -122,46 +129,38 @@ pub(super) static READING: [Reading; 37] = [
                 root show-stats porcelain line-porcelain incremental encoding= date= progress \
                 no-progress score-debug show-name show-number show-email abbrev= minimal ignore-rev= \
                 color-lines color-by-age reverse first-parent no-textconv since=",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["branch"],
         flags: "arvli0",
-        optional: "",
-        valued: "",
         long: "all remotes verbose show-current abbrev= no-abbrev",
         shared: &[REFS],
         operands: Expect::NoneUnless(&["--list", "-l", "--merged", "--no-merged"]),
+        ..NOTHING
     },
     Reading {
         names: &["tag"],
         flags: "li0123456789n",
-        optional: "",
-        valued: "",
-        long: "",
         shared: &[REFS],
         operands: Expect::NoneUnless(&["--list", "-l", "-n", "--merged", "--no-merged"]),
+        ..NOTHING
     },
     Reading {
         names: &["for-each-ref", "show-ref"],
         flags: "dhqs",
-        optional: "",
-        valued: "",
         long: "\
                 count= head heads branches tags dereference hash? verify abbrev? quiet exists exclude= \
                 include-root-refs",
         shared: &[REFS],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["remote"],
         flags: "vn",
-        optional: "",
-        valued: "",
         long: "verbose all push",
-        shared: &[],
         operands: Expect::FirstOf(&["get-url"], true),
+        ..NOTHING
     },
     Reading {
         names: &["stash"],
@@ -175,62 +174,45 @@ pub(super) static READING: [Reading; 37] = [
     Reading {
         names: &["worktree"],
         flags: "vz",
-        optional: "",
-        valued: "",
         long: "porcelain verbose",
-        shared: &[],
         operands: Expect::FirstOf(&["list"], false),
+        ..NOTHING
     },
     Reading {
         names: &["reflog"],
         flags: FLAGS_LOG,
         optional: OPTIONAL_DIFF,
         valued: VALUED_LOG,
-        long: "",
         shared: &[DIFF, LOG],
         operands: Expect::FirstOfOrRef(&["show", "exists", "list"]),
+        ..NOTHING
     },
     Reading {
         names: &["notes"],
-        flags: "",
-        optional: "",
-        valued: "",
         long: "ref=",
-        shared: &[],
         operands: Expect::FirstOf(&["list", "show"], true),
+        ..NOTHING
     },
     Reading {
         names: &["bisect"],
-        flags: "",
-        optional: "",
-        valued: "",
-        long: "",
-        shared: &[],
         operands: Expect::FirstOf(&["log"], false),
+        ..NOTHING
     },
     Reading {
         names: &["sparse-checkout"],
-        flags: "",
-        optional: "",
-        valued: "",
-        long: "",
-        shared: &[],
         operands: Expect::FirstOf(&["list"], false),
+        ..NOTHING
     },
     Reading {
         names: &["symbolic-ref"],
         flags: "q",
-        optional: "",
-        valued: "",
         long: "quiet short recurse no-recurse",
-        shared: &[],
         operands: Expect::One,
+        ..NOTHING
     },
     Reading {
         names: &["rev-parse"],
         flags: "q",
-        optional: "",
-        valued: "",
         long: "\
                 abbrev-ref? short? verify quiet symbolic symbolic-full-name all branches? tags? remotes? \
                 glob= exclude= show-toplevel show-prefix show-cdup git-dir git-common-dir \
@@ -238,66 +220,50 @@ pub(super) static READING: [Reading; 37] = [
                 is-shallow-repository git-path= show-superproject-working-tree show-object-format? \
                 show-ref-format path-format= not default= sq revs-only no-revs flags no-flags since= \
                 until= after= before= end-of-options local-env-vars shared-index-path disambiguate=",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["describe"],
-        flags: "",
-        optional: "",
-        valued: "",
         long: "\
                 all tags contains abbrev= candidates= exact-match debug long match= exclude= always \
                 first-parent dirty? broken?",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["shortlog"],
         flags: "nsecw",
-        optional: "",
-        valued: "",
         long: "numbered summary email committer group=",
         shared: &[LOG],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["ls-files"],
         flags: "cdmosiukztvfx",
-        optional: "",
         valued: "xX",
         long: "\
                 cached deleted modified others ignored stage unmerged killed directory \
                 no-empty-directory empty-directory eol deduplicate exclude= exclude-from= \
                 exclude-per-directory= exclude-standard error-unmatch with-tree= full-name \
                 recurse-submodules abbrev? debug sparse format= resolve-undo",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["ls-tree"],
         flags: "drtlz",
-        optional: "",
-        valued: "",
         long: "long name-only name-status object-only abbrev? full-name full-tree format=",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["cat-file"],
         flags: "tsep",
-        optional: "",
-        valued: "",
         long: "\
                 batch? batch-check? batch-all-objects buffer unordered allow-unknown-type mailmap \
                 use-mailmap no-mailmap",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["grep"],
         flags: "aIrivwEPGFnlLzochWpq0123456789H",
-        optional: "",
         valued: "efmABC",
         long: "\
                 cached untracked no-index exclude-standard no-exclude-standard recurse-submodules text \
@@ -306,148 +272,102 @@ pub(super) static READING: [Reading; 37] = [
                 files-with-matches name-only files-without-match null only-matching count color? \
                 no-color break heading show-function context= after-context= before-context= \
                 function-context max-count= threads= and or not all-match quiet no-textconv",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["config"],
         flags: "lz",
-        optional: "",
-        valued: "",
         long: "\
                 list get get-all get-regexp get-urlmatch get-color global system local worktree type= \
                 bool int bool-or-int path expiry-date null name-only show-origin show-scope includes \
                 no-includes default= all regexp value= fixed-value url=",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["merge-base"],
         flags: "a",
-        optional: "",
-        valued: "",
         long: "all octopus independent is-ancestor fork-point",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["fsck"],
         flags: "v",
-        optional: "",
-        valued: "",
         long: "\
                 full no-full strict connectivity-only root tags cache no-reflogs verbose progress \
                 no-progress unreachable dangling no-dangling name-objects",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["name-rev"],
-        flags: "",
-        optional: "",
-        valued: "",
         long: "tags refs= exclude= all name-only no-undefined always annotate-stdin",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["cherry"],
         flags: "v",
-        optional: "",
-        valued: "",
         long: "abbrev?",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["count-objects"],
         flags: "vH",
-        optional: "",
-        valued: "",
         long: "verbose human-readable",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["check-ignore"],
         flags: "qvnz",
-        optional: "",
-        valued: "",
         long: "quiet verbose stdin non-matching no-index",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["check-attr"],
         flags: "az",
-        optional: "",
-        valued: "",
         long: "all cached stdin",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &[
-            "check-ref-format",
-            "merge-tree",
-            "patch-id",
-            "get-tar-commit-id",
-            "stripspace",
+            "check-ref-format", "merge-tree", "patch-id", "get-tar-commit-id", "stripspace",
         ],
         flags: "z",
-        optional: "",
-        valued: "",
         long: "branch name-only messages no-messages stable unstable verbatim",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["var"],
         flags: "l",
-        optional: "",
-        valued: "",
-        long: "",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["version"],
-        flags: "",
-        optional: "",
-        valued: "",
         long: "build-options",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["format-patch"],
         flags: "pnNks0123456789",
-        optional: "",
         valued: "U",
         long: "\
                 stdout numbered no-numbered keep-subject cover-letter signoff no-signature zero-commit \
                 root subject-prefix=",
         shared: &[DIFF],
         operands: Expect::With("--stdout"),
+        ..NOTHING
     },
     Reading {
         names: &["show-branch"],
         flags: "ra",
-        optional: "",
-        valued: "",
         long: "\
                 all remotes current topo-order date-order sparse more= list merge-base independent \
                 sha1-name no-name topics color? no-color",
-        shared: &[],
-        operands: Expect::Any,
+        ..NOTHING
     },
     Reading {
         names: &["submodule"],
         flags: "q",
-        optional: "",
-        valued: "",
         long: "quiet cached",
-        shared: &[],
         operands: Expect::FirstOf(&[], false),
+        ..NOTHING
     },
 ];

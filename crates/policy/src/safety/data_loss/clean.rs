@@ -17,11 +17,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git -c clean.requireForce=false clean -d",
     ],
     spares: &[
-        "git clean -n",
-        "git clean -nfd",
-        "git clean --dry-run -f",
-        "git clean -i",
-        "git status",
+        "git clean -n", "git clean -nfd", "git clean --dry-run -f", "git clean -i", "git status",
     ],
     needs: |written| written.any(|word| matches!(word, "clean")),
     check,

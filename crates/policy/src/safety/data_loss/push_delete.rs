@@ -12,15 +12,11 @@ pub(in super::super) static RULE: Rule = Rule {
     message: "permission denied: this push deletes branches or tags on the remote",
     suggestion: "delete remote branches by hand",
     fires: &[
-        "git push -d origin other",
-        "git push --dele origin other",
-        "git push origin :other",
+        "git push -d origin other", "git push --dele origin other", "git push origin :other",
         "git push origin --prune",
     ],
     spares: &[
-        "git push origin main",
-        "git push origin a:b",
-        "git push -n -d origin x",
+        "git push origin main", "git push origin a:b", "git push -n -d origin x",
     ],
     needs: |written| written.any(|word| matches!(word, "push")),
     check,

@@ -17,11 +17,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git prune",
     ],
     spares: &[
-        "git reflog",
-        "git reflog show main",
-        "git gc",
-        "git gc --auto",
-        "git remote prune origin",
+        "git reflog", "git reflog show main", "git gc", "git gc --auto", "git remote prune origin",
     ],
     needs: |written| written.any(|word| matches!(word, "reflog" | "gc" | "prune")),
     check,

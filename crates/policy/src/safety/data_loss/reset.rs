@@ -11,14 +11,10 @@ pub(in super::super) static RULE: Rule = Rule {
     message: "permission denied: git reset --hard throws uncommitted changes away. Commit or stash them first, or use git reset --soft",
     suggestion: "git stash, or git reset --soft",
     fires: &[
-        "git reset --hard",
-        "git reset --har HEAD~1",
-        "git reset --merge",
+        "git reset --hard", "git reset --har HEAD~1", "git reset --merge",
     ],
     spares: &[
-        "git reset HEAD file",
-        "git reset --soft HEAD~1",
-        "git reset",
+        "git reset HEAD file", "git reset --soft HEAD~1", "git reset",
     ],
     needs: |written| written.any(|word| matches!(word, "reset")),
     check,
@@ -27,19 +23,8 @@ pub(in super::super) static RULE: Rule = Rule {
 const RESET: Options = Options {
     valued: "U",
     long: &[
-        "quiet",
-        "no-refresh",
-        "refresh",
-        "mixed",
-        "soft",
-        "hard",
-        "merge",
-        "keep",
-        "recurse-submodules",
-        "patch",
-        "intent-to-add",
-        "pathspec-from-file=",
-        "pathspec-file-nul",
+        "quiet", "no-refresh", "refresh", "mixed", "soft", "hard", "merge", "keep",
+        "recurse-submodules", "patch", "intent-to-add", "pathspec-from-file=", "pathspec-file-nul",
     ],
 };
 

@@ -11,15 +11,10 @@ pub(in super::super) static RULE: Rule = Rule {
     message: "permission denied: dropping a stash deletes work for good. Apply it with git stash apply and keep the stash",
     suggestion: "git stash apply",
     fires: &[
-        "git stash clear",
-        "git stash drop",
-        "git stash drop stash@{0}",
+        "git stash clear", "git stash drop", "git stash drop stash@{0}",
     ],
     spares: &[
-        "git stash",
-        "git stash list",
-        "git stash pop",
-        "git stash push -m clear",
+        "git stash", "git stash list", "git stash pop", "git stash push -m clear",
     ],
     needs: |written| written.any(|word| matches!(word, "stash")),
     check,

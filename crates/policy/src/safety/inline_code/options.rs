@@ -9,13 +9,8 @@ const OPTIONS: [(&[&str], &[&str]); 8] = [
     (
         &["tar", "bsdtar", "gtar"],
         &[
-            "--checkpoint-action=exec",
-            "--to-command",
-            "--use-compress-program",
-            "-I",
-            "-F",
-            "--info-script",
-            "--rsh-command",
+            "--checkpoint-action=exec", "--to-command", "--use-compress-program", "-I", "-F",
+            "--info-script", "--rsh-command",
         ],
     ),
     (&["rsync"], &["-e", "--rsh"]),
@@ -29,31 +24,14 @@ const OPTIONS: [(&[&str], &[&str]); 8] = [
 
 /// Variables whose value git and others run as a command.
 const VARIABLES: [&str; 10] = [
-    "GIT_SSH_COMMAND",
-    "GIT_SSH",
-    "GIT_EDITOR",
-    "GIT_SEQUENCE_EDITOR",
-    "GIT_PAGER",
-    "GIT_EXTERNAL_DIFF",
-    "EDITOR",
-    "VISUAL",
-    "PAGER",
-    "MANPAGER",
+    "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER",
+    "GIT_EXTERNAL_DIFF", "EDITOR", "VISUAL", "PAGER", "MANPAGER",
 ];
 
 /// Last parts of the settings of git whose value is run as a command.
 const SETTINGS: [&str; 11] = [
-    "sshcommand",
-    "pager",
-    "editor",
-    "fsmonitor",
-    "external",
-    "helper",
-    "textconv",
-    "cmd",
-    "clean",
-    "smudge",
-    "process",
+    "sshcommand", "pager", "editor", "fsmonitor", "external", "helper", "textconv", "cmd", "clean",
+    "smudge", "process",
 ];
 
 /// Whether a program has such options.
@@ -133,9 +111,7 @@ mod tests {
                 Some("ls"),
             ),
             (
-                "--checkpoint-action=dot a",
-                "--checkpoint-action=exec",
-                None,
+                "--checkpoint-action=dot a", "--checkpoint-action=exec", None,
             ),
         ] {
             let words: Vec<String> = line.split(' ').map(ToOwned::to_owned).collect();

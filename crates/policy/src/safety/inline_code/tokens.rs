@@ -24,14 +24,8 @@ const MAX_BYTES: usize = 256 * 1024;
 
 /// Ways to write the home directory into a string.
 const HOMES: [&str; 8] = [
-    "$ENV{HOME}",
-    "$ENV{'HOME'}",
-    "#{ENV['HOME']}",
-    "#{Dir.home}",
-    "${process.env.HOME}",
-    "${os.homedir()}",
-    "{os.environ['HOME']}",
-    "{Path.home()}",
+    "$ENV{HOME}", "$ENV{'HOME'}", "#{ENV['HOME']}", "#{Dir.home}", "${process.env.HOME}",
+    "${os.homedir()}", "{os.environ['HOME']}", "{Path.home()}",
 ];
 
 /// The name of a call that runs a command, for the notations that need none.

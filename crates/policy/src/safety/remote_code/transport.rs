@@ -47,15 +47,7 @@ pub(in super::super) static RULE: Rule = Rule {
 
 /// What talks to another repository.
 const SUBCOMMANDS: [&str; 10] = [
-    "push",
-    "fetch",
-    "pull",
-    "clone",
-    "ls-remote",
-    "archive",
-    "send-pack",
-    "fetch-pack",
-    "remote",
+    "push", "fetch", "pull", "clone", "ls-remote", "archive", "send-pack", "fetch-pack", "remote",
     "submodule",
 ];
 

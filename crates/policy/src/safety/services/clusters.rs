@@ -1,6 +1,6 @@
 //! `no_cluster_removal`: removing namespaces, or all objects of a kind, from a cluster.
 
-use super::super::given::{Deed, deed, names_of};
+use super::super::given::{Deed, PLAIN, deed, names_of};
 use super::super::{Group, Hit, Rule, Scene};
 use crate::syntax::run::Ran;
 
@@ -44,43 +44,26 @@ static ALL: [Deed; 2] = [
         programs: CLIENTS,
         words: &["delete"],
         with: &["--all", "-A", "--all-namespaces"],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["helm", "helmfile"],
         words: &["uninstall|delete|destroy|del|un"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
 ];
 
 static KINDS: [Deed; 1] = [Deed {
     programs: CLIENTS,
     words: &["delete"],
-    with: &[],
-    without: &[],
+    ..PLAIN
 }];
 
 /// Kinds whose objects contain many others.
 const HOLDERS: [&str; 18] = [
-    "ns",
-    "namespace",
-    "namespaces",
-    "project",
-    "projects",
-    "pv",
-    "persistentvolume",
-    "persistentvolumes",
-    "pvc",
-    "persistentvolumeclaim",
-    "persistentvolumeclaims",
-    "crd",
-    "crds",
-    "customresourcedefinition",
-    "customresourcedefinitions",
-    "node",
-    "nodes",
-    "no",
+    "ns", "namespace", "namespaces", "project", "projects", "pv", "persistentvolume",
+    "persistentvolumes", "pvc", "persistentvolumeclaim", "persistentvolumeclaims", "crd", "crds",
+    "customresourcedefinition", "customresourcedefinitions", "node", "nodes", "no",
 ];
 
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {

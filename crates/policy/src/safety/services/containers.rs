@@ -1,6 +1,6 @@
 //! `no_container_data_removal`: volumes, and containers that were not named.
 
-use super::super::given::{Deed, deed, names_of};
+use super::super::given::{Deed, PLAIN, deed, names_of};
 use super::super::{Group, Hit, Rule, Scene};
 use crate::syntax::run::Ran;
 
@@ -49,43 +49,42 @@ static DEEDS: [Deed; 7] = [
         programs: ENGINES,
         words: &["system", "prune|reset"],
         with: &["-f", "--force", "-a", "--all", "--volumes"],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: ENGINES,
         words: &["volume", "rm|remove|prune"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: ENGINES,
         words: &["container", "prune"],
         with: &["-f", "--force"],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: ENGINES,
         words: &["compose", "down"],
         with: &["-v", "--volumes"],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["docker-compose", "podman-compose"],
         words: &["down|rm"],
         with: &["-v", "--volumes"],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: ENGINES,
         words: &["rm"],
         with: &["-v", "--volumes"],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: ENGINES,
         words: &["container", "rm"],
         with: &["-v", "--volumes"],
-        without: &[],
+        ..PLAIN
     },
 ];
 
@@ -95,13 +94,13 @@ static REMOVED: [Deed; 2] = [
         programs: ENGINES,
         words: &["rm"],
         with: &["-f", "--force"],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: ENGINES,
         words: &["container", "rm"],
         with: &["-f", "--force"],
-        without: &[],
+        ..PLAIN
     },
 ];
 

@@ -1,6 +1,6 @@
 //! `no_database_drop`: dropping databases, emptying tables and stores.
 
-use super::super::given::{Deed, deed, names, names_of};
+use super::super::given::{Deed, PLAIN, deed, names, names_of};
 use super::super::{Group, Hit, Rule, Scene};
 use super::sql;
 use crate::syntax::run::{Field, Ran};
@@ -61,23 +61,8 @@ pub(in super::super) static RULE: Rule = Rule {
 
 /// Programs that execute SQL.
 const CLIENTS: [&str; 17] = [
-    "psql",
-    "pgcli",
-    "mysql",
-    "mycli",
-    "mariadb",
-    "sqlite3",
-    "sqlite",
-    "litecli",
-    "duckdb",
-    "sqlcmd",
-    "sqlplus",
-    "clickhouse-client",
-    "clickhouse",
-    "cockroach",
-    "cqlsh",
-    "usql",
-    "turso",
+    "psql", "pgcli", "mysql", "mycli", "mariadb", "sqlite3", "sqlite", "litecli", "duckdb",
+    "sqlcmd", "sqlplus", "clickhouse-client", "clickhouse", "cockroach", "cqlsh", "usql", "turso",
 ];
 
 /// Stores with commands of their own.
@@ -85,81 +70,61 @@ const STORES: [&str; 5] = ["redis-cli", "valkey-cli", "keydb-cli", "mongo", "mon
 
 /// Options whose value is executed, as a whole or at the beginning.
 const CARRIED_OUT: [&str; 8] = [
-    "-c",
-    "-e",
-    "-q",
-    "-Q",
-    "--command",
-    "--execute",
-    "--query",
-    "-cmd",
+    "-c", "-e", "-q", "-Q", "--command", "--execute", "--query", "-cmd",
 ];
 
 const FRAMEWORKS: &[&str] = &[
-    "rails",
-    "rake",
-    "artisan",
-    "sequelize",
-    "sequelize-cli",
-    "typeorm",
+    "rails", "rake", "artisan", "sequelize", "sequelize-cli", "typeorm",
 ];
 
 static DEEDS: [Deed; 9] = [
     Deed {
         programs: &["dropdb"],
-        words: &[],
-        with: &[],
         without: &["-i", "--interactive"],
+        ..PLAIN
     },
     Deed {
         programs: &["mysqladmin", "mariadb-admin"],
         words: &["drop"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: FRAMEWORKS,
         words: &[
             "db:drop|db:drop:all|db:reset|db:migrate:reset|db:purge|migrate:fresh|migrate:reset|db:wipe|schema:drop",
         ],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["php"],
         words: &["artisan", "migrate:fresh|migrate:reset|db:wipe"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["prisma"],
         words: &["migrate", "reset"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["prisma"],
         words: &["db", "push"],
         with: &["--force-reset", "--accept-data-loss"],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["python", "python3"],
         words: &["manage.py|./manage.py", "flush|reset_db|sqlflush"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["rabbitmqctl"],
         words: &["reset|force_reset|delete_vhost"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["supabase"],
         words: &["db", "reset"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
 ];
 
@@ -206,13 +171,7 @@ fn drops(name: &str, ran: &Ran) -> Option<Hit> {
 
 /// Programs that run another one in a container, after the word `exec`.
 const CONTAINERS: [&str; 7] = [
-    "docker",
-    "podman",
-    "nerdctl",
-    "docker-compose",
-    "podman-compose",
-    "kubectl",
-    "oc",
+    "docker", "podman", "nerdctl", "docker-compose", "podman-compose", "kubectl", "oc",
 ];
 
 /// The client that runs in a container, whose data is just as valuable.

@@ -1,6 +1,6 @@
 //! `no_infrastructure_removal`: deleting machines, stacks and projects.
 
-use super::super::given::{Deed, deed, names_of};
+use super::super::given::{Deed, PLAIN, deed, names_of};
 use super::super::{Group, Hit, Rule, Scene};
 use crate::syntax::run::Ran;
 
@@ -66,7 +66,7 @@ static DEEDS: [Deed; 19] = [
         programs: TERRAFORM,
         words: &["apply"],
         with: &["-destroy", "--destroy"],
-        without: &[],
+        ..PLAIN
     },
     deed_of(TERRAFORM, &["workspace", "delete"]),
     deed_of(&["terragrunt"], &["run-all|run", "destroy"]),
@@ -77,7 +77,7 @@ static DEEDS: [Deed; 19] = [
         programs: &["vagrant"],
         words: &["destroy"],
         with: &["-f", "--force"],
-        without: &[],
+        ..PLAIN
     },
     deed_of(&["sls", "serverless"], &["remove"]),
     deed_of(

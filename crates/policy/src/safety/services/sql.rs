@@ -3,15 +3,7 @@
 
 /// Objects that can be dropped without much harm.
 const SMALL: [&str; 9] = [
-    "index",
-    "constraint",
-    "view",
-    "trigger",
-    "function",
-    "procedure",
-    "role",
-    "user",
-    "type",
+    "index", "constraint", "view", "trigger", "function", "procedure", "role", "user", "type",
 ];
 
 /// Whether a statement drops a database, schema or table, or empties one.

@@ -11,12 +11,8 @@ pub(in super::super) static RULE: Rule = Rule {
     message: "permission denied: this removes every scheduled job of the user, and no copy is kept. Take the one line out",
     suggestion: "crontab -l | grep -v 'the job' | crontab -",
     fires: &[
-        "crontab -r",
-        "crontab -u me -r",
-        "sudo crontab -ru me",
-        "crontab /dev/null",
-        "crontab - < /dev/null",
-        "echo -n | crontab -",
+        "crontab -r", "crontab -u me -r", "sudo crontab -ru me", "crontab /dev/null",
+        "crontab - < /dev/null", "echo -n | crontab -",
     ],
     spares: &[
         "crontab -l",

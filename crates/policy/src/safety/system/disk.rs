@@ -1,6 +1,6 @@
 //! `no_disk_write`: writing directly to a disk, bypassing its file system.
 
-use super::super::given::{Deed, deed, names, names_of};
+use super::super::given::{Deed, PLAIN, deed, names, names_of};
 use super::super::path::Location;
 use super::super::{Group, Hit, Rule, Scene};
 use crate::syntax::run::Ran;
@@ -68,38 +68,18 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-/// The defaults of an action for which only the programs, subcommands and required options matter.
-const PLAIN: Deed = Deed {
-    programs: &[],
-    words: &[],
-    with: &[],
-    without: &[],
-};
-
 /// Actions on devices among the arguments.
 static ON_DEVICES: [Deed; 14] = [
     Deed {
         programs: &[
-            "mkfs",
-            "mke2fs",
-            "mkswap",
-            "mkdosfs",
-            "mkntfs",
-            "newfs",
-            "newfs_msdos",
+            "mkfs", "mke2fs", "mkswap", "mkdosfs", "mkntfs", "newfs", "newfs_msdos",
         ],
         without: &["-n"],
         ..PLAIN
     },
     Deed {
         programs: &[
-            "blkdiscard",
-            "shred",
-            "pvcreate",
-            "pvremove",
-            "vgcreate",
-            "scrub",
-            "nwipe",
+            "blkdiscard", "shred", "pvcreate", "pvremove", "vgcreate", "scrub", "nwipe",
         ],
         ..PLAIN
     },
@@ -112,16 +92,7 @@ static ON_DEVICES: [Deed; 14] = [
     Deed {
         programs: &["sgdisk"],
         without: &[
-            "-p",
-            "--print",
-            "-i",
-            "--info",
-            "-v",
-            "--verify",
-            "-b",
-            "--backup",
-            "-P",
-            "--pretend",
+            "-p", "--print", "-i", "--info", "-v", "--verify", "-b", "--backup", "-P", "--pretend",
         ],
         ..PLAIN
     },
@@ -141,12 +112,7 @@ static ON_DEVICES: [Deed; 14] = [
     Deed {
         programs: &["parted"],
         with: &[
-            "mklabel",
-            "mktable",
-            "mkpart",
-            "mkpartfs",
-            "rm",
-            "resizepart",
+            "mklabel", "mktable", "mkpart", "mkpartfs", "rm", "resizepart",
         ],
         ..PLAIN
     },
@@ -168,9 +134,7 @@ static ON_DEVICES: [Deed; 14] = [
     Deed {
         programs: &["hdparm"],
         with: &[
-            "--security-erase",
-            "--security-erase-enhanced",
-            "--trim-sector-ranges",
+            "--security-erase", "--security-erase-enhanced", "--trim-sector-ranges",
             "--write-sector",
         ],
         ..PLAIN

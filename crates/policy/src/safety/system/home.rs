@@ -76,20 +76,8 @@ const PROGRAMS: [&str; 16] = [
 
 /// Files that a shell or git reads at start-up, directly below a home.
 const START_UP: [&str; 14] = [
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".bash_aliases",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".kshrc",
-    ".cshrc",
-    ".tcshrc",
-    ".gitconfig",
+    ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile",
+    ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".kshrc", ".cshrc", ".tcshrc", ".gitconfig",
 ];
 
 /// Directories with keys, directly below a home.
@@ -107,14 +95,7 @@ const CREDENTIALS: [&[&str]; 3] = [
 
 /// System files that identify users and file systems.
 const SYSTEM_FILES: [&str; 8] = [
-    "passwd",
-    "shadow",
-    "group",
-    "gshadow",
-    "sudoers",
-    "fstab",
-    "crypttab",
-    "ld.so.conf",
+    "passwd", "shadow", "group", "gshadow", "sudoers", "fstab", "crypttab", "ld.so.conf",
 ];
 
 /// How valuable a path is.

@@ -1,6 +1,6 @@
 //! `no_shutdown`: stopping or restarting the machine.
 
-use super::super::given::{Deed, deed, names, names_of};
+use super::super::given::{Deed, PLAIN, deed, names, names_of};
 use super::super::{Group, Hit, Rule, Scene};
 use crate::syntax::run::Ran;
 
@@ -53,29 +53,26 @@ pub(in super::super) static RULE: Rule = Rule {
 static DEEDS: [Deed; 6] = [
     Deed {
         programs: &["shutdown"],
-        words: &[],
-        with: &[],
         without: &["-c", "-k", "--show"],
+        ..PLAIN
     },
     Deed {
         programs: &["reboot", "halt", "poweroff", "pm-hibernate", "pm-suspend"],
-        words: &[],
-        with: &[],
         without: &["-w", "--wtmp-only"],
+        ..PLAIN
     },
     Deed {
         programs: &["init", "telinit"],
         words: &["0|1|6|s|S"],
-        with: &[],
-        without: &[],
+        ..PLAIN
     },
     Deed {
         programs: &["systemctl", "loginctl"],
         words: &[
             "reboot|poweroff|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|rescue|emergency|exit",
         ],
-        with: &[],
         without: &["--user", "cancel"],
+        ..PLAIN
     },
     Deed {
         programs: &["systemctl"],
@@ -83,14 +80,13 @@ static DEEDS: [Deed; 6] = [
             "isolate|start",
             "reboot.target|poweroff.target|halt.target|kexec.target|rescue.target|emergency.target|shutdown.target|runlevel0.target|runlevel1.target|runlevel6.target",
         ],
-        with: &[],
         without: &["--user"],
+        ..PLAIN
     },
     Deed {
         programs: &["kexec"],
-        words: &[],
         with: &["-e", "--exec"],
-        without: &[],
+        ..PLAIN
     },
 ];
 

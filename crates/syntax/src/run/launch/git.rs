@@ -93,19 +93,8 @@ impl Machine<'_> {
 const CLONE: Options = Options {
     valued: "bcjou",
     long: &[
-        "branch=",
-        "config=",
-        "depth=",
-        "filter=",
-        "jobs=",
-        "origin=",
-        "reference=",
-        "revision=",
-        "separate-git-dir=",
-        "server-option=",
-        "shallow-exclude=",
-        "shallow-since=",
-        "template=",
+        "branch=", "config=", "depth=", "filter=", "jobs=", "origin=", "reference=", "revision=",
+        "separate-git-dir=", "server-option=", "shallow-exclude=", "shallow-since=", "template=",
         "upload-pack=",
     ],
 };
