@@ -6,7 +6,7 @@
 
 use crate::{Context, Span};
 
-use super::harmful::HARMFUL;
+use super::harmful::{ALSO_NAMES, HARMFUL};
 use super::pattern::push_globbed;
 use super::run::{Field, Machine, Ran};
 use super::state::State;
@@ -18,7 +18,8 @@ const MAX_COMMANDS: usize = 20_000;
 /// Splits a text into commands.
 pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
     let mut out = Vec::new();
-    if !HARMFUL.iter().any(|trigger| text.contains(trigger)) {
+    let mut triggers = HARMFUL.iter().chain(&ALSO_NAMES);
+    if !triggers.any(|trigger| text.contains(trigger)) {
         return out;
     }
     let st = State::new(&context.cwd, context.home.as_deref(), context.dialect);
@@ -80,7 +81,8 @@ fn flush(words: &mut Vec<Field>, st: &State, out: &mut Vec<Ran>) {
             .map(|text| text.rsplit('/').next().unwrap_or(text));
         // `mkfs.ext4`
         let stem = name.map(|name| name.split('.').next().unwrap_or(name));
-        if !stem.is_some_and(|stem| HARMFUL.contains(&stem)) || out.len() >= MAX_COMMANDS {
+        let sought = |stem| HARMFUL.contains(&stem) || ALSO_NAMES.contains(&stem);
+        if !stem.is_some_and(sought) || out.len() >= MAX_COMMANDS {
             continue;
         }
         out.push(Machine::bare(taken[at..].to_vec(), st));

@@ -13,9 +13,9 @@ use std::collections::HashSet;
 
 use super::interpreter::{self, Language, Notation};
 use super::path::danger;
-use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push, rules};
+use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push};
 use crate::syntax::pattern::push_globbed;
-use crate::syntax::run::Ran;
+use crate::syntax::run::{Ran, shell_name};
 use crate::syntax::value::Value;
 use crate::syntax::written::Written;
 use crate::{Context, Dialect, syntax};
@@ -71,13 +71,22 @@ fn needs(written: &Written<'_>) -> bool {
         None => false,
     };
     let sets = || written.has_word("git") && written.any(options::is_setting);
-    written.any(in_language) || (written.any(options::is_program) || sets()) && matters(written)
+    written.any(in_language) || (options::need(written) || sets()) && matters(written)
 }
 
-/// Whether another rule could find anything in a text.
+/// The rules that are asked about a program whether or not they are switched on.
+static CORE: [&Rule; 3] = [
+    &no_blind_git_add::RULE,
+    &no_force_push::RULE,
+    &no_dangerous_rm::RULE,
+];
+
+/// Whether one of the core rules could find anything in a text, or a shell reads from a pipe. The others are asked only if they are switched on, and
+/// then say themselves what they need.
 fn matters(written: &Written<'_>) -> bool {
-    let others = rules().iter().filter(|rule| rule.id != RULE.id);
-    others.into_iter().any(|rule| could_find(rule, written))
+    CORE.iter().any(|rule| (rule.needs)(written))
+        // What comes from elsewhere into a shell.
+        || written.has(&['|']) && written.any(shell_name)
 }
 
 /// Whether a rule could find anything in a script. What its needs leave out comes through pipes and expansions.
@@ -150,18 +159,12 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
 
 /// Whether the core rules, this one again, or others that are switched on forbid a shell text.
 fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
-    let core: [&Rule; 4] = [
-        &no_blind_git_add::RULE,
-        &no_force_push::RULE,
-        &no_dangerous_rm::RULE,
-        &RULE,
-    ];
     let others = scene
         .asked
         .iter()
         .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
         .copied();
-    let rules: Vec<&Rule> = core.into_iter().chain(others).collect();
+    let rules: Vec<&Rule> = CORE.into_iter().chain([&RULE]).chain(others).collect();
     // Most strings are not even commands, and reading one costs more than looking through its words.
     let written = Written::of(text);
     if !rules.iter().any(|rule| could_find(rule, &written)) {

@@ -74,7 +74,11 @@ fn firing(script: &Script<'_>, text: &str) -> Vec<(&'static str, bool)> {
         let written = Written::of(&text[ran.span.start..ran.span.end]);
         for rule in rules() {
             if (rule.check)(&ran, &scene).is_some() {
-                out.push((rule.id, (rule.needs)(&written)));
+                // What a program in it does is up to the rules that look for that.
+                let is_inner = rule.group == Group::InlineCode;
+                let needed = |rule: &&&Rule| (rule.needs)(&written);
+                let others = is_inner && rules().iter().any(|rule| needed(&rule));
+                out.push((rule.id, needed(&rule) || others));
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::calls::Call;
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
+use crate::syntax::written::Written;
 
 /// Programs, and their options whose value is a command.
 const OPTIONS: [(&[&str], &[&str]); 8] = [
@@ -34,9 +35,21 @@ const SETTINGS: [&str; 11] = [
     "smudge", "process",
 ];
 
-/// Whether a program has such options.
-pub(super) fn is_program(name: &str) -> bool {
-    OPTIONS.iter().any(|(programs, _)| programs.contains(&name))
+/// Whether a text has in it what a command in an option needs: the program, and the option's name.
+pub(super) fn need(written: &Written<'_>) -> bool {
+    let has = |option: &&str| {
+        let name = option.trim_start_matches('-');
+        let first = name.split(['-', '=']).next().unwrap_or(name);
+        // What belongs to a letter may be attached to it.
+        let attached = |word: &str| match name.len() {
+            1 => word.starts_with(name),
+            _ => word.len() > 3 && first.ends_with(word),
+        };
+        written.any(attached)
+    };
+    OPTIONS.iter().any(|(programs, options)| {
+        written.any(|word| programs.contains(&word)) && options.iter().any(has)
+    })
 }
 
 /// Whether a word is the last part of a setting of git that is run.
@@ -53,7 +66,7 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
         .map(|(_, value)| value.script());
     let mut out: Vec<String> = variables.collect();
     let name = ran.name().unwrap_or("");
-    if is_program(name) {
+    if OPTIONS.iter().any(|(programs, _)| programs.contains(&name)) {
         let words: Vec<String> = ran
             .arguments()
             .iter()
