@@ -13,8 +13,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 /// Where survivors become jobs, which can be listed and ended by whoever comes later.
 #[async_trait]
 pub trait SurvivorRegistry: Debug + Send + Sync {
-    /// Leaves survivors to their supervisor, as a job. They are left to it in any case, though beside a session's shell only
-    /// while that lives; `None` if they are no job, since there was no place for one.
+    /// Hands survivors over to their supervisor as a job. They are handed over in any case, though in a session
+    /// only as long as its shell lives; `None` if they could not become a job.
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId>;
 }
 
@@ -29,7 +29,7 @@ pub struct Adoption<'a> {
     pub survivors: &'a [Survivor],
     /// Their supervisor.
     pub supervised: &'a mut Supervised,
-    /// It has nothing else. If it has, a session's shell, they are a job beside that.
+    /// The supervisor has no other processes. Otherwise (it has a session's shell) they become a job besides that.
     pub alone: bool,
     /// What they still print into.
     pub output: &'a OpenOutput<'a>,
@@ -72,13 +72,13 @@ impl<'a> OpenOutput<'a> {
 pub struct SurvivorHandover<'a> {
     /// What it was.
     pub spec: &'a RunSpec,
-    /// When its script was handed over.
+    /// When its script was started.
     pub started_at: Timestamp,
     /// Where they become a job; without it they live on and are no job.
     pub registry: Option<&'a dyn SurvivorRegistry>,
     /// Bytes that they may still write to the call's file.
     pub quota: u64,
-    /// The supervisor has nobody else; if it has, a session's shell goes on beside them.
+    /// The supervisor has no other processes; otherwise a session's shell continues beside them.
     pub alone: bool,
 }
 

@@ -13,8 +13,8 @@ pub const NO_DIRECTORY: u8 = b'd';
 /// What one writes that is too old, followed by its version.
 pub const TOO_OLD: u8 = b'v';
 
-/// Whether a shell takes its script as bash does. One that reads the user's profile at its start is not one that can be
-/// started ahead, and is bash all the same.
+/// Whether a shell takes its script as bash does. One that reads the user's profile at its start cannot be started
+/// ahead, but is bash all the same.
 pub fn is_bash(shell: &Shell) -> bool {
     shell.is_bash || shell.path.file_name().is_some_and(|name| name == "bash")
 }
@@ -92,7 +92,7 @@ pub fn no_directory(spec: &RunSpec) -> NotStarted {
     NotStarted::new(format!("`{}` could not be entered", spec.cwd.display()))
 }
 
-/// The shell is a bash that lacks what we need of it (`mapfile -d`).
+/// The shell is a bash that lacks a required feature (`mapfile -d`).
 pub fn too_old(shell: &Shell, version: &[u8]) -> NotStarted {
     NotStarted::new(format!(
         "bash 4.4 or later is needed, and `{}` is {}; name another as the shell",

@@ -53,8 +53,8 @@ pub fn enter(word: &[u8], reader: Reader) -> Vec<u8> {
     parts.concat()
 }
 
-/// The text that redirects the shell for good. `command` is against a function by the name of `exec`; but bash before 5.1 keeps
-/// copies of what it redirects by it in descriptors from 10 on, and closes what the script has put there in their place.
+/// The text for permanent redirections. `command` guards against a function named `exec`. But with it, bash before
+/// 5.1 keeps copies of the redirected descriptors from 10 on, and closes whatever the script has put there instead.
 pub fn exec(redirections: &str) -> String {
     format!(
         r"case $BASH_VERSION in 4.*|5.0.*) \exec {redirections} ;; *) \command exec {redirections} ;; esac"

@@ -39,9 +39,9 @@ pub trait Source: Send {
 /// What a read found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    /// Output, pushed.
+    /// Output was pushed.
     Chunk,
-    /// A consumer has enough as of this chunk: the clock for closing its stream starts.
+    /// The consumer asked to stop with this chunk: the time for closing its stream starts.
     Stopped,
     /// A stream has ended, or was closed by us.
     Ended,

@@ -1,9 +1,10 @@
-//! Time limit and cancellation of a call. The call watches for them by itself as long as nothing can keep it from that; a
-//! consumer can, being slow or blocking, so from the first chunk on a task of its own watches: a consumer delays the reading
-//! of output, never the ending of a command.
+//! Enforces a call's time limit and cancellation. At first the call itself watches for them. A slow or blocking
+//! consumer could keep it from doing so, so from the first chunk on a separate task watches: a consumer may delay
+//! the reading of output, but never the ending of a command.
 //!
-//! Time may pass without us: this process is stopped, or starved. A command that has ended meanwhile has ended in time, though its
-//! limit is over when we go on; so before a command is ended it is looked whether there is word of it that nobody has read.
+//! We may lose time ourselves by being stopped or starved. A command that ended meanwhile ended in time, even if
+//! its limit has passed when we continue. So before a command is ended, we check whether there is an unread event
+//! about it.
 
 use agent_bash_core::{Cancel, Clock, RunSpec};
 use agent_bash_process::supervisor::Link;
@@ -19,18 +20,18 @@ use tokio::task::JoinHandle;
 /// Why a command is being ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// Its time limit passed.
+    /// Its time limit has passed.
     Timeout,
-    /// Its caller called it off.
+    /// Its caller cancelled it.
     Cancel,
-    /// The person at its terminal did.
+    /// The user at its terminal killed it.
     Kill,
 }
 
-/// Until it is looked again whether the word was read that there is.
+/// Delay before checking again whether the pending event was read.
 const READ_AGAIN: Duration = Duration::from_millis(5);
 
-/// Watches one call. Dropping it ends the watch.
+/// Watches one call. Dropping it stops watching.
 pub struct Watchdog {
     ender: Ender,
     watch: Watch,
@@ -41,40 +42,40 @@ pub struct Watchdog {
 struct Ender {
     clock: Arc<dyn Clock>,
     cancel: Cancel,
-    /// The person at its terminal wants it to end.
+    /// The user at its terminal wants to end it.
     kill: Option<Cancel>,
     link: Link,
-    /// Where a session's shell says that it is done.
+    /// Where a session's shell reports that it is done.
     status: Option<Arc<OwnedFd>>,
     grace: Duration,
     order: fn(&Link, Duration) -> io::Result<()>,
 }
 
-/// Who watches.
+/// Who is watching.
 enum Watch {
-    /// The call, in [`fired`].
+    /// The call itself, in [`fired`].
     Call(Pin<Box<dyn Future<Output = Reason> + Send>>),
     /// A task.
     Task {
         task: JoinHandle<()>,
         reason: watch::Receiver<Option<Reason>>,
     },
-    /// Nobody any more: there was a reason.
+    /// Nobody any more: it has fired.
     Fired(Reason),
 }
 
-/// What else than its supervisor and its caller a call has to say.
+/// Signals of a call other than those of its supervisor and its caller.
 #[derive(Debug, Default)]
 pub struct Signals {
-    /// Where a session's shell says that it is done.
+    /// Where a session's shell reports that it is done.
     pub status: Option<OwnedFd>,
-    /// The person at its terminal wants it to end.
+    /// The user at its terminal wants to end it.
     pub kill: Option<Cancel>,
 }
 
 impl Watchdog {
-    /// Starts to watch: from now on the time limit runs. A shell that serves more than one call is stopped before it is
-    /// ended: it would go on to its next command.
+    /// Starts watching: the time limit runs from now on. A shell that serves several calls is stopped before its
+    /// command is ended, so that it does not run the next one.
     pub fn start(
         link: Link,
         clock: Arc<dyn Clock>,
@@ -98,7 +99,7 @@ impl Watchdog {
         Self::new(ender, spec.timeout)
     }
 
-    /// Watches what a session's call has left, and ends that alone, with `grace`, after `timeout`.
+    /// Watches the survivors of a session's call, and ends only them, with `grace`, after `timeout`.
     pub fn over_survivors(
         link: Link,
         clock: Arc<dyn Clock>,
@@ -160,13 +161,13 @@ impl Watchdog {
         }
     }
 
-    /// To be called before a consumer is given anything: it may not return for long.
+    /// Must be called before passing anything to a consumer, which may block.
     pub fn guard(&mut self) {
         if !matches!(self.watch, Watch::Call(_)) {
             return;
         }
         let (tell, reason) = watch::channel(None);
-        // Replaced at once; the reason is never looked at.
+        // A placeholder, replaced at once.
         let Watch::Call(watch) = std::mem::replace(&mut self.watch, Watch::Fired(Reason::Cancel))
         else {
             return;
@@ -174,14 +175,14 @@ impl Watchdog {
         let ender = self.ender.clone();
         let task = tokio::spawn(async move {
             let reason = watch.await;
-            // The reason first: whoever sees the end must know that it was ours.
+            // The reason is sent first: whoever sees the command end must know that we ended it.
             let _ = tell.send(Some(reason));
             ender.end();
         });
         self.watch = Watch::Task { task, reason };
     }
 
-    /// The reason, if there is one by now.
+    /// The reason, if it has fired.
     pub fn reason(&self) -> Option<Reason> {
         match &self.watch {
             Watch::Call(_) => None,
@@ -205,7 +206,7 @@ impl Watchdog {
 }
 
 impl Ender {
-    /// Whether there is word from the supervisor, or the shell, that nobody has read.
+    /// Whether there is an unread event from the supervisor or the shell.
     fn is_there(&self) -> bool {
         let said = |status: &Arc<OwnedFd>| ioctl_fionread(status).is_ok_and(|bytes| bytes > 0);
         self.link.has_word() || self.status.as_ref().is_some_and(said)
@@ -218,7 +219,7 @@ impl Ender {
     }
 }
 
-/// Waits for a reason; for ever, where nobody watches. Cancel safe.
+/// Waits until it fires; for ever without a watchdog. Cancel safe.
 pub async fn fired(watchdog: &mut Option<Watchdog>) -> Reason {
     if let Some(watchdog) = watchdog
         && let Some(reason) = watchdog.fired().await

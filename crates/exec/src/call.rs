@@ -96,7 +96,7 @@ impl<'a> Call<'a> {
         let pid = fds.pid;
         let shares_place = record::shares_place(&spec.shell, fds.script_fd);
         let script = File::from(fds.script);
-        // The shell shares the place where it is read, so that must not move.
+        // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(failed)?;
         let streams = OutputStreams::of(fds.output).map_err(failed)?;
         let started_at = options.clock.wall();

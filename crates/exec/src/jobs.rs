@@ -1,18 +1,18 @@
-//! Background jobs: commands that go on without the host that started them, and what it takes to see, read, feed and end
-//! them, from this process or from a later one.
+//! Background jobs: commands that outlive the host that started them; listing, reading, feeding and ending them,
+//! from this process or a later one.
 //!
-//! [`ShellCache::start_job`](crate::ShellCache::start_job) starts one as it starts a call: the same shell, environment,
-//! snapshot and hand-over. From then on its supervisor is all that keeps it: it reads its output into a file, ends it when
-//! its time is up, and writes how it ended. This side only reads files and talks to that supervisor, so it makes no
-//! difference which process asks, and any number of them may.
+//! [`ShellCache::start_job`](crate::ShellCache::start_job) starts a job like a call: with the same shell,
+//! environment, snapshot and hand-over. From then on only its supervisor maintains it: it writes the output to a
+//! file, enforces the time limit, and records how the job ended. This side only reads files and talks to that
+//! supervisor, so any process may ask, and any number of them.
 //!
-//! On disk a session's jobs are a directory, private to the user: `<n>/job.json` (what it is), `<n>/output`,
+//! On disk, a session's jobs are a directory private to the user: `<n>/job.json` (the description), `<n>/output`,
 //! `<n>/end.json` (how it ended), `<n>/control` (the socket of its supervisor). Numbers are not reused.
 //!
 //! What is *not* here: what a supervisor does for a job (`agent_bash_process::supervisor`), texts for the model.
 //!
-//! Parts: `entry` and `registry` (the files), `launch` and `adopt` (how a job comes about), `output` (reading), `control`
-//! (waiting, ending, feeding).
+//! Modules: `entry` and `registry` (the files), `launch` and `adopt` (how a job starts), `output` (reading),
+//! `control` (waiting, ending, feeding).
 
 mod adopt;
 mod control;
@@ -34,26 +34,26 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a session's [`Jobs`] are made from.
+/// Options of a session's [`Jobs`].
 #[derive(Debug, Clone)]
 pub struct JobsOptions {
-    /// Where the session's jobs are kept: `<state directory>/<session>/jobs`. Made when the first job is, with the
-    /// directories above it, for the user alone.
+    /// The directory of the session's jobs: `<state directory>/<session>/jobs`. Created with the first job, along
+    /// with its parents, with access for the user only.
     pub directory: PathBuf,
-    /// Every wait goes through it, and every age is told by it.
+    /// Used for every wait, and for the age of jobs.
     pub clock: Arc<dyn Clock>,
-    /// How long a job may take that says nothing else.
+    /// Default time limit of a job.
     pub limit: Duration,
-    /// How many jobs may run at once. Adopted survivors do not count: they are there, whether there is room or not.
+    /// How many jobs may run at once. Adopted survivors do not count: they run whether there is room or not.
     pub max_running: usize,
-    /// How many bytes a job may print into its file; what follows is counted and dropped.
+    /// Maximum size of a job's output file; further output is counted and discarded.
     pub quota: u64,
     /// How long a job is kept after its end.
     pub keep: Duration,
 }
 
 impl JobsOptions {
-    /// With the usual figures: 24 hours, 16 jobs, 100 MB, kept for 24 hours.
+    /// With default limits: 24 hours, 16 jobs, 100 MB, kept for 24 hours.
     pub fn new(directory: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         const DAY: Duration = Duration::from_secs(24 * 60 * 60);
         Self {
@@ -67,173 +67,174 @@ impl JobsOptions {
     }
 }
 
-/// The background jobs of one session. A view of what is on disk: dropping it ends nothing, and any number of them, in
-/// any number of processes, may be open on one directory.
+/// The background jobs of one session. A view of the files: dropping it ends nothing, and any number of them, in
+/// any number of processes, may use one directory.
 #[derive(Debug)]
 pub struct Jobs {
     options: JobsOptions,
     registry: Registry,
 }
 
-/// A job, as it is known at one moment.
+/// The state of a job at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Job {
-    /// Its name in the session: a number.
+    /// Its id in the session: a number.
     pub id: JobId,
-    /// How it came about.
+    /// How it came into being.
     pub kind: JobKind,
-    /// The script; of adopted survivors that of their call.
+    /// The script; for adopted survivors, that of their call.
     pub command: String,
-    /// Where it was started; what is not text in it is replaced.
+    /// Its working directory at the start; invalid UTF-8 is replaced.
     pub cwd: String,
-    /// Process id of its shell; of adopted survivors that of the first.
+    /// Pid of its shell; for adopted survivors, of the first one.
     pub pid: u32,
-    /// Its process group: `kill -9 -<pgid>` ends whoever is still in it.
+    /// Its process group: `kill -9 -<pgid>` ends the processes still in it.
     pub pgid: u32,
-    /// The file with what it prints, stdout and stderr in the order of writing. `None` for survivors whose call kept no
-    /// file.
+    /// Its output file, with stdout and stderr interleaved. `None` for survivors whose call kept no file.
     pub output: Option<PathBuf>,
-    /// Whether it reads what [`Jobs::write_stdin`] writes.
+    /// Whether it can read input written with [`Jobs::write_stdin`].
     pub stdin: bool,
-    /// Whether it runs, or how it ended.
+    /// Whether it is running, or how it ended.
     pub state: JobState,
-    /// When its script was handed over; of survivors, when their call's was.
+    /// When its script was handed over; for survivors, that of their call.
     pub started_at: Timestamp,
-    /// Of one that has ended, or is lost: its processes that live on. Those that hold its output still write to it.
+    /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
+    /// it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<Survivor>,
 }
 
-/// How a job came about.
+/// How a job came into being.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JobKind {
-    /// As a job.
+    /// Started as a job.
     Started,
-    /// It is what a call left behind.
+    /// Adopted: survivors of a call.
     Adopted,
 }
 
-/// Whether a job runs.
+/// Whether a job is running.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum JobState {
-    /// It does: its shell, or a process that still holds its output.
+    /// Running: its shell is, or a process that still holds its output.
     Running,
-    /// It has ended, and its supervisor saw how.
+    /// Ended, as its supervisor observed.
     Ended(JobEnd),
-    /// Its supervisor is gone and has not said how it ended. Processes of it may live; [`Jobs::kill`] finds them.
+    /// Its supervisor is gone and has not recorded how it ended. Processes of it may be alive; [`Jobs::kill`] finds
+    /// them.
     Lost {
         /// What was observed instead.
         reason: String,
     },
 }
 
-/// What a job reads.
+/// The stdin of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum JobStdin {
     /// `/dev/null`.
     #[default]
     Null,
-    /// What [`Jobs::write_stdin`] writes, until [`Jobs::close_stdin`].
+    /// Input from [`Jobs::write_stdin`], until [`Jobs::close_stdin`].
     Pipe,
 }
 
-/// What went wrong with a job.
+/// An error concerning a job.
 #[derive(Debug, thiserror::Error)]
 pub enum JobError {
     /// Nothing of the script has run.
     #[error(transparent)]
     NotStarted(#[from] NotStarted),
-    /// The caller called it off before it was started.
+    /// Cancelled by the caller before it was started.
     #[error("cancelled before the job was started")]
     Cancelled,
-    /// The host keeps no jobs.
+    /// The host has no directory for jobs.
     #[error("background jobs are not kept here")]
     NotKept,
-    /// There are as many as there may be.
+    /// The limit of running jobs is reached.
     #[error(
         "{running} background jobs are running, and {limit} may; end one with `kill` or wait for one"
     )]
     TooMany {
-        /// That run.
+        /// Number of running jobs.
         running: usize,
-        /// That may.
+        /// The limit.
         limit: usize,
     },
     /// There is no such job.
     #[error("there is no job `{id}`; `list` names them all")]
     Unknown {
-        /// As it was asked for.
+        /// The requested id.
         id: JobId,
     },
-    /// It reads nothing.
+    /// It has no stdin.
     #[error(
         "job {id} reads nothing (any more); only one that was started with `stdin: pipe` does, while it runs"
     )]
     NoStdin {
-        /// Which.
+        /// Its id.
         id: JobId,
     },
-    /// It did not read all of it in time.
+    /// It did not read all input in time.
     #[error("job {id} has read {written} of {length} bytes and does not read on")]
     NotRead {
-        /// Which.
+        /// Its id.
         id: JobId,
-        /// Bytes that it got.
+        /// Bytes that were written.
         written: usize,
-        /// Bytes that it was to get.
+        /// Bytes that should have been written.
         length: usize,
     },
-    /// Nothing of it was kept.
+    /// Its output was not stored.
     #[error("what job {id} prints is not kept")]
     NoOutput {
-        /// Which.
+        /// Its id.
         id: JobId,
     },
-    /// There is less than was read before.
+    /// Its output is shorter than what was read before.
     #[error("the output of job {id} has {length} bytes now: somebody made it shorter")]
     Shortened {
-        /// Which.
+        /// Its id.
         id: JobId,
-        /// What there is.
+        /// Its current length.
         length: u64,
     },
-    /// Its supervisor is there and cannot be asked.
+    /// Its supervisor is running but cannot be reached.
     #[error("the supervisor of job {id} cannot be reached: {source}")]
     Unreachable {
-        /// Which.
+        /// Its id.
         id: JobId,
         /// Why.
         source: io::Error,
     },
-    /// Another process is making a job, and does not come to an end.
+    /// Another process holds the lock for creating jobs and does not release it.
     #[error("the jobs are being changed by another process; `{path}` is locked")]
     Busy {
-        /// The lock.
+        /// The lock file.
         path: PathBuf,
     },
-    /// A file of it cannot be read or written.
+    /// A file cannot be read or written.
     #[error("the list of jobs cannot be used: {path}: {source}")]
     Registry {
-        /// Which.
+        /// Its path.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
 }
 
-/// Making a job takes a few milliseconds, so does waiting for others who make one.
+/// Maximum wait for the lock, which is normally held for a few milliseconds.
 const LOCK: Duration = Duration::from_secs(10);
 
 impl Jobs {
-    /// The jobs in a directory. Touches nothing.
+    /// The jobs in a directory. Does no I/O.
     pub fn new(options: JobsOptions) -> Self {
         let registry = Registry::new(options.directory.clone());
         Self { options, registry }
     }
 
-    /// All jobs that are kept, in the order of their starts.
+    /// All jobs that are kept, in the order in which they started.
     ///
     /// # Errors
     /// [`JobError::Registry`].
@@ -250,7 +251,7 @@ impl Jobs {
         Ok(self.registry.job(id)?.to_job())
     }
 
-    /// Part of what a job has printed so far.
+    /// A part of a job's output so far.
     ///
     /// # Errors
     /// [`JobError::Unknown`], [`JobError::NoOutput`], [`JobError::Shortened`], [`JobError::Registry`].
@@ -258,7 +259,8 @@ impl Jobs {
         output::read(&self.registry.job(id)?, range)
     }
 
-    /// Removes jobs whose last process ended longer ago than they are kept. Returns how many. Done at every start, too.
+    /// Removes expired jobs, whose last process ended longer ago than they are kept. Returns how many. Also done at
+    /// every start.
     ///
     /// # Errors
     /// [`JobError::Busy`], [`JobError::Registry`].
@@ -267,7 +269,7 @@ impl Jobs {
         locked.clean(self.options.clock.wall(), self.options.keep)
     }
 
-    /// Makes room for a job that is about to be started. Nobody else makes one meanwhile.
+    /// Reserves a job's directory. Nobody else can create a job meanwhile.
     pub(crate) async fn reserve(&self) -> Result<Reserved<'_>, JobError> {
         let locked = self.registry.lock(&*self.options.clock, LOCK).await?;
         if let Err(error) = locked.clean(self.options.clock.wall(), self.options.keep) {
@@ -290,7 +292,7 @@ impl Jobs {
     }
 }
 
-/// The place of a job to be, and the right to fill it. Dropped, there is no trace of it but its number.
+/// The reserved directory of a future job, and the lock. If dropped, only its number is used up.
 #[derive(Debug)]
 pub(crate) struct Reserved<'a> {
     new: NewJob,

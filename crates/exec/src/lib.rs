@@ -1,15 +1,16 @@
 //! Runs scripts in real bash.
 //!
-//! [`ShellCache`] is an [`agent_bash_core::Executor`]: a script goes in by descriptor, byte for byte; bash runs it as
-//! `bash -c` would, in a session of its own, below a supervisor; what it prints is pushed into a consumer as it comes;
-//! one [`agent_bash_core::Outcome`] comes out, whatever the script does.
+//! [`ShellCache`] is an [`agent_bash_core::Executor`]: a script is passed in by descriptor, byte for byte; bash
+//! runs it as `bash -c` would, in a session of its own, below a supervisor; its output is pushed to a consumer as
+//! it comes; and exactly one [`agent_bash_core::Outcome`] is returned, whatever the script does.
 //!
-//! What is *not* here: time limits and endings (`agent-bash-call`), how a tree is ended and survivors are named (`agent-bash-process`), what becomes of the output
-//! (`agent-bash-sink`), whether the script may run at all (`agent-bash-policy`).
+//! What is *not* here: time limits and endings (`agent-bash-call`), ending a tree and naming survivors
+//! (`agent-bash-process`), processing output (`agent-bash-sink`), deciding whether the script may run
+//! (`agent-bash-policy`).
 //!
-//! Parts: `cache` (the owner of all shells), `pool` (those that wait), `start`, `call` (one call from hand-over to outcome), `record` (the text by which
-//! a waiting shell takes its script), `streams` (reading the pipes),
-//! `snapshot` (what shells have of the user's), `jobs` (what goes on without its host).
+//! Modules: `cache` (the owner of all shells), `pool` (warm shells), `start`, `call` (one call from hand-over to
+//! outcome), `record` (the text by which a waiting shell takes its script), `streams` (reading the pipes),
+//! `snapshot` (what shells load from the user's), `jobs` (what outlives its host).
 
 mod cache;
 mod call;

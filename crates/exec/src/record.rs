@@ -1,14 +1,14 @@
-//! The text by which a waiting shell takes its script: what it is started with, and the record of a call.
+//! The text by which a waiting shell takes its script: its start-up text, and the record of a call.
 //!
 //! The shell is started with [`boot`] as its `-c` text, and blocks reading its stdin, the control pipe. The script
-//! file, which it inherited, holds the parts of a [`Record`] and the script, each ended by a NUL. One NUL on the control
-//! pipe commits them: an end of file never runs half a script. The shell changes into the call's directory, closes all that
-//! is ours and leaves the script in `BASH_EXECUTION_STRING`, where `bash -c` has it; `eval` runs it on line 1.
+//! file, which it inherited, holds the parts of a [`Record`] and the script, each terminated by NUL. A NUL on the
+//! control pipe commits them: EOF never runs half a script. The shell changes to the call's directory, closes all
+//! our descriptors and leaves the script in `BASH_EXECUTION_STRING`, as `bash -c` does; `eval` runs it on line 1.
 //!
-//! All of that stands in the boot text, on one line, so that it is parsed while the shell waits; what is parsed with the
-//! call is only what most calls do not have.
+//! All of that is in the boot text, on one line, so that it is parsed while the shell waits; what is parsed during
+//! the call is only what most calls do not have.
 //!
-//! Words of ours are escaped (`\builtin`) against aliases; see `docs/design` for what was tried and lost.
+//! Our words are escaped (`\builtin`) against aliases; `docs/design` describes what was tried and rejected.
 
 use crate::exports;
 use crate::snapshot::Snapshot;
@@ -57,7 +57,7 @@ const BOOT: &str = concat!(
 /// Stands for what enters the record's directory.
 const ENTER: &str = "{enter}";
 
-/// Words in a script that could see the tail, or keep it from working. Such a script is not followed by one.
+/// Words in a script that could see the tail, or keep it from working. Such a script gets no tail.
 const NO_TAIL: &[&str] = &[
     "trap",
     "builtin",
@@ -69,8 +69,8 @@ const NO_TAIL: &[&str] = &[
     "BASH_EXECUTION_STRING",
 ];
 
-/// Whether the tail may follow: nothing in the script could notice it. `set` with an option that prints commands (x, v)
-/// or forbids redirections (r) is looked for as text, too.
+/// Whether the tail may follow: nothing in the script could notice it. `set` with an option that prints commands
+/// (x, v) or forbids redirections (r) is searched for as text, too.
 pub(crate) fn may_have_tail(script: &str) -> bool {
     let prints = |options: &str| {
         options
@@ -83,13 +83,13 @@ pub(crate) fn may_have_tail(script: &str) -> bool {
         && ends_by_itself(script)
 }
 
-/// Whether a line that follows is not read as the script's.
+/// Whether a following line is not parsed as part of the script.
 pub(crate) fn ends_by_itself(script: &str) -> bool {
     !script.trim_end().ends_with('\\') && !script.contains("<<")
 }
 
-/// Reads what the tail wrote: the shell's status, that of each stage, the directory. `None` unless it is exactly that and
-/// agrees with the status that was observed.
+/// Parses what the tail wrote: the shell's status, that of each stage, the directory. `None` unless it is exactly
+/// that and agrees with the observed status.
 pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, PathBuf)> {
     let (numbers, directory) = report.split_once('/')?;
     let mut codes = numbers.split_ascii_whitespace().map(|text| {
@@ -108,7 +108,7 @@ pub(crate) fn read_report(report: &str, observed: i32) -> Option<(Vec<Stage>, Pa
 /// The same for a shell that is not bash; [`PLAIN_TAKE`] follows. The script file holds one text, the record's work and the script.
 const PLAIN_BOOT: &str = "read -r __ab || exit 125; ";
 
-/// How a shell that waits for its script is started: its arguments.
+/// The arguments of a shell that waits for its script.
 pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let own = shell.args.iter().map(OsString::from);
     if !is_bash(shell) {
@@ -130,47 +130,47 @@ pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> 
         .collect()
 }
 
-/// What commits a record.
+/// Commits a record.
 pub(crate) const COMMIT: &[u8] = b"\0";
 
-/// What commits to a shell that is not bash.
+/// Commits to a shell that is not bash.
 pub(crate) const PLAIN_COMMIT: &[u8] = b"\n";
 
-/// Descriptors of ours inside the shell, which the record closes.
+/// Our descriptors inside the shell, which the record closes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ShellNumbers {
     /// The script file.
     pub(crate) script: i32,
-    /// The script's stdin, where it inherits one.
+    /// The script's stdin, if it inherits one.
     pub(crate) stdin: Option<i32>,
 }
 
-/// Whether the shell reads the script file from the place that it shares with us, so that this tells whether it did.
+/// Whether the shell reads the script file through the shared file offset, which then tells whether it did.
 pub(crate) fn shares_place(shell: &Shell, script_fd: i32) -> bool {
     is_bash(shell) || script_fd < 10
 }
 
-/// What a record for bash does.
+/// The contents of a record for bash.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Record<'a> {
     /// Directory to enter.
     pub(crate) cwd: &'a Path,
-    /// Variables to set and unset: those that the shell has not had from its start.
+    /// Variables to set and unset: those that the shell did not have from its start.
     pub(crate) exports: Option<&'a BTreeMap<OsString, Option<OsString>>>,
-    /// `OLDPWD` of the environment.
+    /// `OLDPWD` in the environment.
     pub(crate) oldpwd: Option<&'a OsStr>,
     /// Whether the tail follows the script.
     pub(crate) tail: bool,
-    /// What the shell has loaded.
+    /// The snapshot that the shell has loaded.
     pub(crate) snapshot: Option<&'a Snapshot>,
-    /// The call has a `PATH` of its own, or wants none.
+    /// The call sets or unsets `PATH` itself.
     pub(crate) path_is_the_calls: bool,
-    /// What is ours and gets closed.
+    /// Our descriptors, to be closed.
     pub(crate) numbers: ShellNumbers,
 }
 
 impl Record<'_> {
-    /// The script file's content: the record's parts and the script.
+    /// The contents of the script file: the record's parts and the script.
     pub(crate) fn with_script(self, script: &str) -> Vec<u8> {
         let mut text = Vec::with_capacity(script.len() + 512);
         text.extend_from_slice(self.cwd.as_os_str().as_bytes());
@@ -200,8 +200,8 @@ impl Record<'_> {
         }
     }
 
-    /// What the boot text does by itself, or a text. Options come with them, and after them: `set -e` must not be on
-    /// before.
+    /// Adds redirections, or nothing if the boot text does them itself. Options are set along with them and after
+    /// them: `set -e` must not be on before.
     fn add_redirections(&self, text: &mut Vec<u8>) {
         let ShellNumbers { script: fd, stdin } = self.numbers;
         let options = self.snapshot.map_or(&[][..], Snapshot::option_commands);
@@ -221,8 +221,8 @@ impl Record<'_> {
     }
 }
 
-/// What sets an `OLDPWD` that is declared, as a bash that is started does: to that of the environment, if it names a directory.
-/// The shell looks: its file system may not answer.
+/// The commands that set `OLDPWD` like a newly started bash: to that of the environment if it names a directory,
+/// otherwise only declared. The shell checks that, as the file system may block.
 pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
     let set = |path| {
         let path = quoted(path);
@@ -231,13 +231,13 @@ pub(crate) fn old_directory(oldpwd: Option<&OsStr>) -> Vec<u8> {
     oldpwd.map(set).unwrap_or_default()
 }
 
-/// The script file's content for a shell that is not bash: the record's work, then the script, in one text.
+/// The contents of the script file for a shell that is not bash: the record's work, then the script, in one text.
 pub(crate) fn plain_script_file(script: &str, cwd: &Path, script_fd: i32) -> Vec<u8> {
     let mut text = Vec::with_capacity(script.len() + 256);
     text.extend_from_slice(b"{ ");
     text.extend(enter(&quoted(cwd.as_os_str()), Reader::Posix));
     text.extend_from_slice(b"; }");
-    // Where its number is one that such a shell knows.
+    // If its number is one that such a shell knows.
     let (refuse, close) = if script_fd < 10 {
         let refuse = format!(" 2>/dev/null || {{ printf d >&{script_fd}; exit 125; }}");
         (refuse, format!("{script_fd}<&- "))

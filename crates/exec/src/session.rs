@@ -32,13 +32,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
 
-/// The sessions of one cache.
+/// The sessions of a cache.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     all: Mutex<Vec<Named>>,
 }
 
-/// A session, known by its name and by all that its shell has from its start.
+/// A session, identified by its name and everything that its shell has from its start.
 #[derive(Debug)]
 struct Named {
     name: SessionName,
@@ -48,14 +48,14 @@ struct Named {
     session: Arc<AsyncMutex<Session>>,
 }
 
-/// A persistent shell, as it is listed.
+/// A persistent shell in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShellInfo {
     /// Its name.
     pub name: SessionName,
-    /// A call runs in it, or is about to.
+    /// A call is running in it, or about to.
     pub busy: bool,
-    /// The directory that it is in; `None` while it is busy, and before its first call has ended.
+    /// Its directory; `None` while it is busy, and before its first call has ended.
     pub cwd: Option<PathBuf>,
 }
 
@@ -74,7 +74,7 @@ impl Named {
     }
 }
 
-/// One session: its shell, if it has one at this moment, and what a new one starts with.
+/// A session: its current shell, if any, and what a new one starts with.
 #[derive(Debug, Default)]
 struct Session {
     shell: Option<LiveShell>,
@@ -84,15 +84,16 @@ struct Session {
 /// What survives the end of a session's shell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Remembered {
-    /// Where the shell was; `None`: a new one goes to where its call wants it.
+    /// The shell's directory; `None`: a new shell goes where its call wants it.
     pub(crate) place: Option<Place>,
-    /// Its exported variables, as `export -p` prints them. Those of the last call are known when the next one begins.
+    /// Its exported variables, as printed by `export -p`. Those of the last call are known when the next one
+    /// begins.
     pub(crate) exports: Vec<u8>,
 }
 
 impl Sessions {
-    /// Runs one script in the session that `spec` names. Calls of one session run one after another; waiting does not
-    /// count towards the time limit, and a cancelled waiter leaves at once.
+    /// Runs one script in the session that `spec` names. Calls of a session run one after another; waiting does not
+    /// count towards the time limit, and a waiter that is cancelled leaves at once.
     pub(crate) async fn run(
         &self,
         name: &SessionName,
@@ -122,14 +123,14 @@ impl Sessions {
         session.run(spec, snapshot, options, out, cancel).await
     }
 
-    /// Those that were named so far, in the order in which they were.
+    /// The sessions named so far, in order of first use.
     pub(crate) fn list(&self) -> Vec<ShellInfo> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.iter().map(Named::info).collect()
     }
 
-    /// Forgets all sessions of that name: the next call starts anew. A call that runs goes on to its end. Returns
-    /// whether there was one.
+    /// Discards all sessions with that name: the next call starts a new one. A running call continues to its end.
+    /// Returns whether there was one.
     pub(crate) fn reset(&self, name: &SessionName) -> bool {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let before = all.len();
@@ -156,7 +157,7 @@ impl Sessions {
     }
 }
 
-/// How often a script is given to a new shell because the old one was gone, or did not answer, before it took it.
+/// How often a script is retried with a new shell because the old one ended, or did not respond, before taking it.
 const ATTEMPTS: usize = 2;
 
 impl Session {
@@ -171,7 +172,7 @@ impl Session {
         let mut notices = Vec::new();
         let mut refused = String::new();
         for _ in 0..ATTEMPTS {
-            // Taken out: if this future is dropped the shell, in an unknown state, is dropped with it.
+            // Taken out: if this future is dropped, the shell is in an unknown state and is dropped with it.
             let mut shell = self.shell.take();
             if let (Some(living), Some(remembered)) = (&mut shell, &mut self.remembered) {
                 match living.exports(&*options.clock).await {

@@ -1,4 +1,4 @@
-//! Reading a call's pipes into its consumer.
+//! Reads a call's pipes into its consumer.
 
 use agent_bash_call::{Progress, Source};
 use agent_bash_core::{Flow, OutputConsumer, StreamId};
@@ -7,25 +7,25 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tokio::net::unix::pipe::Receiver;
 
-/// Bytes read at once: the size of a pipe. Larger buffers and pipes gained nothing.
+/// Bytes read at once: the capacity of a pipe. Larger buffers and pipes gained nothing.
 const BUFFER: usize = 64 * 1024;
 
-/// The most that a pipe holds for a user without privileges: `/proc/sys/fs/pipe-max-size` as Linux has it.
+/// The maximum capacity of a pipe for unprivileged users: the default of `/proc/sys/fs/pipe-max-size`.
 const MAX_PIPE: usize = 1 << 20;
 
 /// A stream whose consumer has enough is read on this far, and not for long; then its pipe is closed.
 const AFTER_STOP_BYTES: usize = 1 << 20;
 
-/// The pipes of one call, and the buffer they are read into.
+/// The pipes of one call, and the read buffer.
 #[derive(Debug)]
 pub(crate) struct OutputStreams {
     pipes: Vec<Pipe>,
-    /// Empty until there is something to read.
+    /// Allocated on first use.
     buffer: Vec<u8>,
     closed_early: bool,
-    /// Chunks that the consumer had since others had a turn.
+    /// Chunks pushed since other tasks had a turn.
     pushed: usize,
-    /// Pipes that have ended: nobody writes into them any more.
+    /// Pipes that have reached EOF.
     ended: Vec<StreamId>,
 }
 
@@ -33,16 +33,16 @@ pub(crate) struct OutputStreams {
 struct Pipe {
     stream: StreamId,
     receiver: Receiver,
-    /// Bytes read since the consumer said stop.
+    /// Bytes read since the consumer asked to stop.
     after_stop: Option<usize>,
 }
 
-/// A stream that can be read: its place among those that are open.
+/// A readable stream, as an index into the open ones.
 #[derive(Debug)]
 pub(crate) struct Ready(usize);
 
 impl OutputStreams {
-    /// Takes read ends over.
+    /// Takes over read ends.
     pub(crate) fn of(fds: Vec<(StreamId, OwnedFd)>) -> io::Result<Self> {
         let pipe = |(stream, fd): (StreamId, OwnedFd)| -> io::Result<Pipe> {
             rustix::io::ioctl_fionbio(&fd, true)?;
@@ -62,12 +62,12 @@ impl OutputStreams {
         })
     }
 
-    /// Whether a stream was closed since its consumer had enough.
+    /// Whether a stream was closed because its consumer asked to stop.
     pub(crate) fn closed_early(&self) -> bool {
         self.closed_early
     }
 
-    /// The pipes that have ended by themselves.
+    /// The pipes that have reached EOF by themselves.
     pub(crate) fn take_ended(&mut self) -> Vec<StreamId> {
         std::mem::take(&mut self.ended)
     }
@@ -80,7 +80,7 @@ impl OutputStreams {
         }
     }
 
-    /// Index of a pipe that can be read; `None` if there is none left.
+    /// Index of a readable pipe; `None` if none is left.
     async fn readable(&self) -> Option<usize> {
         match &self.pipes[..] {
             [] => None,
@@ -98,9 +98,9 @@ impl Source for OutputStreams {
 
     async fn ready(&mut self) -> Ready {
         if self.pushed > 1 {
-            // A stream that is always ready never waits: without this a consumer that takes its time for each chunk takes
-            // that of all timers and of all other tasks, too. One that is found empty waits by itself, and to yield there
-            // would wake another worker for nothing.
+            // A stream that is always ready never suspends: without yielding, a slow consumer would starve all
+            // timers and other tasks. A stream that was found empty suspends by itself; yielding there would wake
+            // another worker needlessly.
             tokio::task::yield_now().await;
             self.pushed = 0;
         }
@@ -121,7 +121,7 @@ impl Source for OutputStreams {
                 pipe.push(&self.buffer, out)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                // The next wait is a wait.
+                // The next wait suspends.
                 self.pushed = 0;
                 return None;
             }

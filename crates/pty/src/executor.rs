@@ -1,4 +1,4 @@
-//! Starting commands on terminals.
+//! Starts commands on terminals.
 
 use crate::PtySize;
 use crate::call::{EndTold, PtyRun};
@@ -17,18 +17,18 @@ use std::fmt;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a [`PtyExecutor`] is made from.
+/// Options of a [`PtyExecutor`].
 #[derive(Debug, Clone)]
 pub struct PtyOptions {
-    /// How supervisors are started.
+    /// How to start supervisors.
     pub supervisor: Supervisor,
-    /// Every wait and every measurement goes through it.
+    /// Used for every wait and every measurement.
     pub clock: Arc<dyn Clock>,
-    /// The size with which terminals begin.
+    /// Initial size of terminals.
     pub size: PtySize,
-    /// What programs are told that ask for the terminal's colours.
+    /// The answer to programs that query the terminal's colours.
     pub colors: TerminalColors,
-    /// Bytes that adopted survivors may still write to their call's file.
+    /// How many bytes adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
     /// Where what a call leaves behind becomes a job; `None`: it lives on without an entry.
     pub jobs: Option<Arc<dyn SurvivorRegistry>>,
@@ -51,15 +51,15 @@ impl PtyOptions {
 /// Called with a handle to every session that starts.
 type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
 
-/// Runs scripts, each on a terminal of its own, in a shell of its own. No shell is started ahead, and the snapshot of the
+/// Runs scripts, each on its own terminal in its own shell. No shells are started ahead, and the snapshot of the
 /// user's shell is not loaded.
 ///
 /// Build the call's environment for a terminal (`agent_bash_process::environment::Attendance::Terminal`): with
-/// `TERM=dumb` programs draw as without one. `LINES` and `COLUMNS` of the base are not passed on: the terminal knows its
-/// size.
+/// `TERM=dumb`, programs draw as if there were none. `LINES` and `COLUMNS` of the base are not passed on, as the
+/// terminal knows its size.
 pub struct PtyExecutor {
     options: PtyOptions,
-    /// The size with which the next terminal begins.
+    /// Initial size of the next terminal.
     size: Mutex<PtySize>,
     on_start: Option<OnStart>,
     recording: Mutex<Option<RecordingWriter>>,
@@ -76,28 +76,28 @@ impl PtyExecutor {
         }
     }
 
-    /// Has this called with a handle to every session that [`Executor::run`] starts, so that somebody can show it and type.
-    /// It is called before the first output; it must not block.
+    /// Sets a callback that receives a handle to every session started by [`Executor::run`], so that it can be
+    /// shown and typed into. Called before the first output; must not block.
     #[must_use]
     pub fn on_start(mut self, call: impl Fn(PtySession) + Send + Sync + 'static) -> Self {
         self.on_start = Some(Box::new(call));
         self
     }
 
-    /// The size with which terminals begin from now on. One that is open is resized by its session.
+    /// Sets the initial size of terminals started from now on. An open terminal is resized through its session.
     pub fn set_size(&self, size: PtySize) {
         *self.size.lock().unwrap_or_else(PoisonError::into_inner) = size;
     }
 
-    /// Records the next call that starts, as asciicast v2. What is typed is not recorded.
+    /// Records the next call as asciicast v2. Input is not recorded.
     pub fn record_next(&self, into: RecordingWriter) {
         *self.recording() = Some(into);
     }
 
-    /// Starts a script on a terminal. It goes on when [`PtyRun::finish`] is awaited.
+    /// Starts a script on a terminal. It makes progress only while [`PtyRun::finish`] is awaited.
     ///
-    /// Of `spec`, a terminal has no use for `streams` (there is one), `stdin` (it is the terminal), `report_stages`,
-    /// `enter_cwd` and `snapshot`.
+    /// Of `spec`, these fields are ignored: `streams` (there is only one), `stdin` (it is the terminal),
+    /// `report_stages`, `enter_cwd`, `snapshot`.
     ///
     /// # Errors
     /// Nothing was started: `PTY error: …` with the reason.
@@ -159,7 +159,7 @@ impl PtyExecutor {
         })
     }
 
-    /// Starts a script on a terminal and follows it by a task of its own. [`PtySession::ended`] has its outcome.
+    /// Starts a script on a terminal and runs it in a separate task. [`PtySession::ended`] has its outcome.
     ///
     /// # Errors
     /// As [`PtyExecutor::open`].
@@ -214,7 +214,7 @@ impl Executor for PtyExecutor {
 
 fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
     let (args, commit) = script::boot(spec);
-    // A shell would believe these rather than the terminal.
+    // Programs would trust these rather than the terminal.
     let size = ["LINES", "COLUMNS"].map(|name| (OsString::from(name), None));
     let program = spec.shell.path.clone();
     TerminalStart {
@@ -235,7 +235,7 @@ fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
     }
 }
 
-/// The line that the contract wants for whatever goes wrong on our side.
+/// The contract's text for errors on our side.
 pub(crate) fn failed(reason: impl fmt::Display) -> NotStarted {
     NotStarted::new(format!("PTY error: {reason}"))
 }

@@ -1,9 +1,10 @@
-//! The text by which a shell on a terminal takes its script: what it is started with, and the file it reads.
+//! The text by which a shell on a terminal takes its script: its start-up text, and the file it reads.
 //!
-//! As without a terminal the script travels by descriptor, byte for byte: no argument holds it, so neither `ps` nor a limit
-//! on arguments meets it. The file holds a record and the script, each ended by a NUL. The record changes into the
-//! call's directory, closes all that is ours and leaves the script in `BASH_EXECUTION_STRING`, where `bash -c` has it.
-//! Words of ours are escaped (`\builtin`) against functions that the environment may bring.
+//! As without a terminal, the script is passed by descriptor, byte for byte: it is not in an argument, so it does
+//! not show in `ps` and is not limited in length. The file holds a record and the script, each terminated by NUL.
+//! The record enters the call's directory, closes all our descriptors and leaves the script in
+//! `BASH_EXECUTION_STRING`, as `bash -c` does. Our words are escaped (`\builtin`) against functions in the
+//! environment.
 
 use agent_bash_call::{
     NO_DIRECTORY, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old, is_bash,
@@ -15,7 +16,7 @@ use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::Path;
 
-/// What bash is started with. It waits until it is in the terminal's foreground; an end of file runs nothing.
+/// Bash's start-up text. It waits until it is in the terminal's foreground; on EOF nothing is run.
 const BOOT: &str = concat!(
     // One that is too old says so behind its record.
     if_too_old!(
@@ -32,7 +33,7 @@ const BOOT: &str = concat!(
 const RUN: &str =
     r#"; \builtin unset -v __ab __ab_fd; : bash; \builtin eval -- "$BASH_EXECUTION_STRING""#;
 
-/// What commits to bash.
+/// Commits to bash.
 const COMMIT: &str = "\0";
 
 /// The same for a shell that cannot be relied on to have more than POSIX, nor to know descriptors beyond 9: [`PLAIN_TAKE`]
@@ -42,7 +43,7 @@ const PLAIN_BOOT: &str = concat!(
     "case {control_fd} in ?) exec {control_fd}<&- ;; esac; __ab_fd={script_fd}; ",
 );
 
-/// What commits to such a shell.
+/// Commits to such a shell.
 const PLAIN_COMMIT: &str = "\n";
 
 /// Arguments of the shell, and what commits its script.
@@ -81,7 +82,7 @@ pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
 fn content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 512);
     let mut add = |part: &[u8]| text.extend_from_slice(part);
-    // `{script_fd}` is filled in where the shell's arguments are, not here: the record finds the number there.
+    // `{script_fd}` is substituted in the shell's arguments, not here: the record gets the number from there.
     add(b"{ ");
     add(&enter(&quoted(spec.cwd.as_os_str()), Reader::Bash));
     add(b"; } 2>/dev/null || { \\builtin printf d >&$__ab_fd; \\builtin exit 125; }; ");

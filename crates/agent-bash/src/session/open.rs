@@ -1,4 +1,4 @@
-//! The real thing, wired in one call: shells, jobs and artifacts of this machine, with a user's settings.
+//! Opens a fully wired session: shells, jobs and artifacts of this machine, with a user's settings.
 
 use super::{Session, SessionParts};
 use crate::settings::Settings;
@@ -14,24 +14,24 @@ use agent_bash_pty::PtyOptions;
 use agent_bash_sink::{ArtifactDir, Lifetime, SessionNameError};
 use std::sync::Arc;
 
-/// What a [`Session`] is opened with beside settings and surroundings.
+/// Options for opening a [`Session`], besides settings and host.
 #[derive(Debug, Clone)]
 pub struct SessionOptions {
-    /// Its name below the state directory: one path component. Jobs and artifacts of it are there, and are found again by a
-    /// later session of that name.
+    /// Its name below the state directory: one path component. Its jobs and artifacts are stored there, and a later
+    /// session with that name finds them again.
     pub name: String,
-    /// How supervisors are started.
+    /// How to start supervisors.
     pub supervisor: Supervisor,
-    /// Every wait and every measurement goes through it.
+    /// Used for every wait and every measurement.
     pub clock: Arc<dyn Clock>,
     /// How long artifacts are kept.
     pub lifetime: Lifetime,
-    /// It makes many calls: shells wait ahead of them, load the user's configuration, and may be named.
+    /// The session makes many calls: shells are kept warm, load the user's configuration, and can be named.
     pub many_calls: bool,
 }
 
 impl SessionOptions {
-    /// For a program that makes one call and ends: artifacts stay for a day, no shell is started ahead or named.
+    /// For a program that makes one call and exits: artifacts are kept for a day, no shells are warmed up or named.
     pub fn one_call(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             name: name.into(),
@@ -42,8 +42,8 @@ impl SessionOptions {
         }
     }
 
-    /// For a host that lives on: artifacts go with the session, shells wait, may be named, and have what the user's
-    /// `~/.bashrc` defines (not in safe mode, where nothing may stand in for an allowed command).
+    /// For a long-lived host: artifacts end with the session; shells are kept warm, can be named, and load what the
+    /// user's `~/.bashrc` defines (except in safe mode, where nothing may replace an allowed command).
     pub fn many_calls(name: impl Into<String>, supervisor: Supervisor) -> Self {
         Self {
             lifetime: Lifetime::Session,
@@ -53,20 +53,20 @@ impl SessionOptions {
     }
 }
 
-/// Why a session cannot be opened.
+/// Why a session could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// Its name cannot be a directory's.
+    /// Its name is not usable as a directory name.
     #[error(transparent)]
     Name(#[from] SessionNameError),
-    /// The settings name a rule that there is not. Settings that were loaded name none such.
+    /// Unknown rule id. Loaded settings are already validated.
     #[error(transparent)]
     Rule(#[from] UnknownRule),
 }
 
 impl Session {
-    /// Opens a session that runs commands here. Starts nothing yet; removes what is past its time of the artifacts of all
-    /// sessions (for one call, where nobody has done so within the hour).
+    /// Opens a session that runs commands on this machine. Starts nothing yet; removes expired artifacts of all
+    /// sessions (for `one_call`, unless that was done within the last hour).
     ///
     /// # Errors
     /// [`OpenError`].
@@ -78,7 +78,7 @@ impl Session {
         Self::open_with(settings, host, options, |builder| builder)
     }
 
-    /// As [`Self::open`], with what a host adds to its tool: an approver, tools of the model, a terminal.
+    /// As [`Self::open`], with additions to the tool: an approver, the model's tools, a terminal.
     ///
     /// # Errors
     /// [`OpenError`].
@@ -106,7 +106,7 @@ impl Session {
             sweep(&root, clock.wall());
         }
         if many_calls {
-            // Of hosts that were killed.
+            // Leftovers of killed hosts.
             sweep_sessions(&host.temp_dir());
         }
         let artifacts = artifacts::of_session(&host, &name, naming, lifetime, Arc::clone(&clock))?
@@ -145,7 +145,7 @@ impl Session {
     }
 }
 
-/// The background jobs of the session `name`; `None` where neither a state directory nor a home is known. Touches nothing.
+/// The background jobs of the session `name`; `None` if neither a state directory nor a home is known. Does no I/O.
 pub fn jobs_of_session(
     host: &HostContext,
     name: &str,
@@ -156,7 +156,7 @@ pub fn jobs_of_session(
     Some(Arc::new(Jobs::new(options)))
 }
 
-/// What shells load of the user's: the functions, aliases and options of `~/.bashrc`.
+/// What shells load from the user's configuration: the functions, aliases and options of `~/.bashrc`.
 fn snapshot(settings: &Settings, host: &HostContext) -> Option<SnapshotOptions> {
     let rc = host.home.as_ref()?.join(".bashrc");
     let directory = host.state_dir()?.join("snapshots");

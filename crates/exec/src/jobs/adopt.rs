@@ -1,4 +1,4 @@
-//! How what a call left behind becomes a job.
+//! Turns survivors of a call into a job.
 
 use crate::jobs::entry::Entry;
 use crate::jobs::registry::{Locked, NewJob};
@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The caller waits for its answer meanwhile.
+/// The caller waits meanwhile, so not for long.
 const LOCK: Duration = Duration::from_secs(1);
 
 #[async_trait]
@@ -60,7 +60,7 @@ fn place(locked: &Locked<'_>, entry: &Entry) -> Option<NewJob> {
         .ok()
 }
 
-/// `None` where nobody is left by now, or nobody can be told from others.
+/// `None` if all have ended by now, or none can be identified.
 fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
     let identity = |pid: u32| ProcessIdentity::of(i32::try_from(pid).ok()?);
     let process = adoption
@@ -95,7 +95,7 @@ fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
         .then_some(stat.st_ino)
 }
 
-/// The path of an open file, if it has one by which others can open it.
+/// The path of an open file, if other processes can open it.
 fn path_of(file: BorrowedFd<'_>) -> Option<PathBuf> {
     let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
     let open = fs::File::from(file.try_clone_to_owned().ok()?);

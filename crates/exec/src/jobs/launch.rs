@@ -1,4 +1,4 @@
-//! How a job is started: a shell that waits for its script is handed over to its own supervisor, script and all.
+//! Starts a job: a waiting shell is handed over to its own supervisor along with the script.
 
 use crate::call::script_file;
 use crate::jobs::entry::Entry;
@@ -15,28 +15,28 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-/// A job that ends within this time is reported as ended, not as started.
+/// A job that ends within this time is reported as ended rather than started.
 const EARLY: Duration = Duration::from_millis(250);
 
-/// A job to be: what is to run, and the shell that will.
+/// What to run, and the shell for it.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
-    /// What is to run; both its streams go into one pipe.
+    /// What to run, with merged streams.
     pub(crate) spec: &'a RunSpec,
-    /// Who will.
+    /// The shell.
     pub(crate) shell: WaitingShell,
-    /// The call's variables are set by the record: the shell was started without them.
+    /// The shell was started without the call's variables, so the record sets them.
     pub(crate) exports: bool,
-    /// Writing end of what it reads.
+    /// Write end of its stdin.
     pub(crate) stdin: Option<OwnedFd>,
 }
 
-/// Why a job was not launched. Nothing of its script has run, and there is no trace of it.
+/// Why a job was not launched. Nothing of its script has run, and it left no traces.
 #[derive(Debug)]
 pub(crate) enum Unlaunched {
-    /// The shell, or its supervisor, was gone before it took the script: another one can have it.
+    /// The shell, or its supervisor, ended before taking the script: retry with another shell.
     RefusedHandoff(RefusedHandoff),
-    /// It cannot be run like this, or its place cannot be used.
+    /// It cannot be run like this, or its directory is unusable.
     Refused(JobError),
 }
 
@@ -49,7 +49,7 @@ impl From<Unstarted> for Unlaunched {
     }
 }
 
-/// A job that runs, while its first moments are watched.
+/// A running job whose first moments are being watched.
 #[derive(Debug)]
 struct LaunchedJob {
     supervised: Supervised,
@@ -57,7 +57,7 @@ struct LaunchedJob {
 }
 
 impl Jobs {
-    /// Starts a job in its place, and watches its first moments.
+    /// Starts a job in its directory, and watches its first moments.
     pub(crate) async fn launch(
         &self,
         reserved: Reserved<'_>,
@@ -71,7 +71,7 @@ impl Jobs {
             .detach(&reserved, launch)
             .await
             .map_err(|reason| Unlaunched::RefusedHandoff(RefusedHandoff { reason }))?;
-        // Others may make theirs from here on.
+        // Release the lock: others may create jobs from here on.
         let Reserved { new, locked } = reserved;
         let id = new.keep();
         drop(locked);
@@ -111,7 +111,7 @@ impl Jobs {
         let output = fds.output.into_iter().next().map(|(_, output)| output);
         let output = output.ok_or("its shell has no output")?;
         let script = File::from(fds.script);
-        // The shell shares the place where it is read, so that must not move.
+        // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(readable)?;
         let entry = Entry {
             kind: JobKind::Started,
@@ -155,7 +155,7 @@ impl Jobs {
         })
     }
 
-    /// Removes a job that never was one.
+    /// Removes the directory of a job that did not start.
     fn forget(&self, id: &JobId) {
         if let Ok(record) = self.registry.job(id) {
             let _ = std::fs::remove_dir_all(record.directory);

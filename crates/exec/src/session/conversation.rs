@@ -12,13 +12,13 @@ use tokio::net::unix::pipe::{Receiver, Sender};
 /// The host's ends of it.
 #[derive(Debug)]
 pub(super) struct Conversation {
-    /// Records go in here; the shell shares the place where it is read.
+    /// The file for records; the shell shares its file offset.
     record: File,
-    /// A NUL in here makes the shell take the record.
+    /// A NUL written here makes the shell read the record.
     control: File,
     /// Reports come out here.
     status: Receiver,
-    /// What came out in this call.
+    /// What was reported during this call.
     pub(super) said: Vec<u8>,
 }
 
@@ -43,31 +43,32 @@ impl Conversation {
         read_status(&self.status, &mut self.said).await
     }
 
-    /// Gives it a record. It takes it when it gets to it.
+    /// Writes a record, which the shell reads when it gets to it.
     pub(super) fn write(&mut self, record: &[u8]) -> io::Result<()> {
-        // Nothing of the record before is left, should that have been longer.
+        // Nothing may remain of a longer record before.
         self.record.set_len(0)?;
         self.record.write_all_at(record, 0)?;
         self.record.rewind()?;
         self.control.write_all(COMMIT)
     }
 
-    /// Whether it has taken the record: it reads it from the place that it shares with us.
+    /// Whether it has read the record: it shares its file offset with us.
     pub(super) fn has_taken(&self) -> bool {
         rustix::fs::tell(&self.record) != Ok(0)
     }
 
-    /// Takes the record back, if it was not taken. Returns whether it was not: the shell will find an empty one then.
+    /// Withdraws the record unless it was read. Returns whether it was withdrawn: the shell will then find an empty
+    /// one.
     pub(super) fn take_back(&self) -> io::Result<bool> {
         if self.has_taken() {
             return Ok(false);
         }
         self.record.write_all_at(b"\0", 0)?;
-        // At 1 it has taken the empty one meanwhile, beyond it the whole one.
+        // At 1 it has meanwhile read the empty one, beyond that the complete one.
         Ok(rustix::fs::tell(&self.record)? <= 1)
     }
 
-    /// Asks whether it is done with its record. It answers by taking what it is asked with from the control pipe.
+    /// Asks whether it is done with its record. It answers by reading the question from the control pipe.
     pub(super) fn ask(&mut self) -> io::Result<Asked> {
         self.control.write_all(QUESTION)?;
         let control = self.control.try_clone()?;
@@ -75,7 +76,7 @@ impl Conversation {
         Ok(Asked { control })
     }
 
-    /// Reads what it has said and was not read.
+    /// Reads reports that have not been read yet.
     pub(super) fn listen(&mut self) -> io::Result<()> {
         read_now(&self.status, &mut self.said)
     }
@@ -88,8 +89,8 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Waits for the answer: it is done with its record, and reads what comes next. For ever, where the system does not tell.
-    /// Cancel safe.
+    /// Waits for the answer: it is done with its record and reads what comes next. For ever if the system cannot
+    /// tell. Cancel safe.
     pub(super) async fn answered(&self) {
         let _ = self.control.writable().await;
         if rustix::io::ioctl_fionread(&self.control) != Ok(0) {

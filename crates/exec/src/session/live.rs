@@ -1,4 +1,4 @@
-//! A shell of a session that lives and waits for records.
+//! A session's living shell, which waits for records.
 
 use super::Remembered;
 use super::conversation::{Conversation, read_now, read_status};
@@ -25,27 +25,27 @@ pub(super) struct LiveShell {
     pub(super) supervised: Supervised,
     pub(super) pid: u32,
     pub(super) talk: Conversation,
-    /// What it exports comes out here after a call, and is read when the next one begins.
+    /// The FIFO with its exports, written after a call and read when the next one begins.
     exports: OwnedFd,
-    /// The exports after its last call are still to be read.
+    /// The exports after its last call have not been read yet.
     owes_exports: bool,
-    /// Holds the FIFOs; removed with the shell.
+    /// The directory of its FIFOs; removed along with the shell.
     pub(super) directory: Directory,
-    /// It has run nothing yet.
+    /// It has not run anything yet.
     pub(super) fresh: bool,
-    /// What it has loaded.
+    /// The snapshot it has loaded.
     pub(super) snapshot: Option<Arc<Snapshot>>,
-    /// Whom the supervisor and the shell have.
+    /// The children of the supervisor and of the shell.
     children: [Children; 2],
     /// `$?` after the last call.
     pub(super) last: i32,
 }
 
-/// A pipe that the shell opens by its path, and our ends.
+/// A FIFO that the shell opens by path, and our ends of it.
 #[derive(Debug)]
 pub(super) struct Fifo {
     pub(super) read: OwnedFd,
-    /// As long as it is open the pipe has no end: the shell closes it before it reports, and that must not wake us.
+    /// Keeps the pipe from reporting EOF when the shell closes it before its report.
     pub(super) write: OwnedFd,
     pub(super) path: PathBuf,
 }
@@ -61,7 +61,7 @@ impl Fifo {
 }
 
 impl LiveShell {
-    /// Starts one, in `/`: its first record takes it to where it belongs.
+    /// Starts a shell in `/`; its first record takes it to its directory.
     pub(super) async fn start(
         spec: &RunSpec,
         options: &ShellCacheOptions,
@@ -86,7 +86,7 @@ impl LiveShell {
             args: record::boot(&directory, snapshot.as_deref()),
             env_changes: Vec::new(),
             inherits_stdin: false,
-            // Nobody would read them: a call's output comes out of its FIFOs.
+            // Discarded: a call's output goes through FIFOs.
             output: Vec::new(),
             limits: spec.limits,
         };
@@ -94,7 +94,7 @@ impl LiveShell {
             .start(start, None)
             .await
             .map_err(|error| failed(&error))?;
-        // So small that a single byte makes it full: when it has room again the byte was read.
+        // Shrunk so that a single byte fills it: when it is writable again, the byte was read.
         shrink_pipe(&fds.control);
         let supervisor = supervised.pid();
         tracing::debug!(
@@ -116,9 +116,9 @@ impl LiveShell {
         })
     }
 
-    /// A FIFO at this path that nobody has open but we: that of a call before, or a new one.
+    /// A FIFO at this path that only we have open: that of an earlier call, or a new one.
     fn fifo(path: PathBuf) -> io::Result<Fifo> {
-        // Unless a script has removed it, or put something else there.
+        // Unless a script has removed or replaced it.
         if let Ok(fifo) = Fifo::open(path.clone())
             && FileType::from_raw_mode(rustix::fs::fstat(&fifo.read)?.st_mode).is_fifo()
         {
@@ -129,7 +129,7 @@ impl LiveShell {
         Fifo::open(path)
     }
 
-    /// What the next script prints into, one for each stream.
+    /// The FIFOs for the next script's output, one per stream.
     pub(super) fn outputs(&self, streams: Streams) -> io::Result<Vec<(StreamId, Fifo)>> {
         let stdout = Self::fifo(self.directory.stdout())?;
         match streams {
@@ -144,20 +144,20 @@ impl LiveShell {
         }
     }
 
-    /// Whether nobody lives beside it or below it, as far as that can be told by a short look. Whoever leaves it becomes the
-    /// supervisor's child.
+    /// Whether there are no other processes beside or below it, as far as a quick look can tell. Orphans become the
+    /// supervisor's children.
     pub(super) fn is_alone(&self) -> bool {
         let [beside, below] = &self.children;
         let own = i32::try_from(self.pid).unwrap_or_default();
         beside.are_just(&[own]) && below.are_just(&[])
     }
 
-    /// It has said how its call ended; what it exports follows.
+    /// It has reported the end of a call; its exports follow.
     pub(super) fn will_say_exports(&mut self) {
         self.owes_exports = true;
     }
 
-    /// What it exported after its last call, if that is not known yet and it says so within a second.
+    /// Its exports after the last call, unless they are known already or do not come within a second.
     ///
     /// # Errors
     /// It has ended meanwhile.
@@ -169,7 +169,7 @@ impl LiveShell {
         let mut exports = Vec::new();
         read_now(&self.exports, &mut exports).map_err(failed)?;
         if exports.last() != Some(&0) {
-            // It is not done with them yet, which is rare.
+            // It has not written all of them yet, which is rare.
             let fifo = self.exports.try_clone().map_err(failed)?;
             let fifo = Receiver::from_owned_fd_unchecked(fifo).map_err(failed)?;
             let mut limit = clock.sleep(SAID_WITHIN);
@@ -187,7 +187,7 @@ impl LiveShell {
     }
 }
 
-/// How long what a shell exports may take to come.
+/// How long a shell's exports may take to arrive.
 const SAID_WITHIN: Duration = Duration::from_secs(1);
 
 /// Waits for the end of the shell. Cancel safe.
@@ -201,7 +201,7 @@ pub(super) async fn until_ended(supervised: &mut Supervised) -> Option<ShellEnd>
     }
 }
 
-/// Why there is no shell any more.
+/// Why the shell is gone.
 pub(super) fn gone(end: Option<ShellEnd>) -> String {
     match end {
         Some(ShellEnd::Exited(code)) => format!("its shell exited with code {code}"),

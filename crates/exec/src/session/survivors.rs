@@ -1,5 +1,5 @@
-//! Whoever a call of a session leaves beside the shell: adopted, ended, or waited for, as the call wants it. The shell, and
-//! what an earlier call has left, have no part in it.
+//! Processes that a session's call leaves besides the shell: adopted, ended, or waited for, according to the call's
+//! policy. The shell itself, and survivors of earlier calls, are not affected.
 
 use super::call::SessionCall;
 use super::live::LiveShell;
@@ -9,40 +9,40 @@ use agent_bash_core::{OutputConsumer, Survivor, SurvivorPolicy};
 use agent_bash_process::holds_open;
 
 impl LiveShell {
-    /// To be called before it has its script: who lives beside it now is not what a call of this policy leaves.
+    /// Call before the script is sent: processes already running are not this call's survivors.
     pub(super) async fn set_apart(&mut self, policy: SurvivorPolicy) {
         if policy != SurvivorPolicy::Adopt && !self.fresh {
-            // If the supervisor is gone, the call finds that.
+            // If the supervisor is gone, the call will notice.
             let _ = self.supervised.adopt(&[], &[], false, 0).await;
         }
     }
 }
 
 impl SessionCall<'_> {
-    /// Deals with them while the shell goes on. Returns who is left.
+    /// Handles them while the shell continues. Returns those that are left.
     pub(super) async fn survivors(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         match self.spec.survivors {
-            // Nobody is asked where nobody is.
+            // Skips the query if there cannot be any.
             SurvivorPolicy::Adopt if self.streams.ended() && self.shell.is_alone() => Vec::new(),
             SurvivorPolicy::Adopt => self.adopt(out).await,
             SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
         }
     }
 
-    /// Deals with them when the shell is gone.
+    /// Handles them after the shell has ended.
     pub(super) async fn survivors_of_shell(
         &mut self,
         out: &mut dyn OutputConsumer,
     ) -> Vec<Survivor> {
         match self.spec.survivors {
-            // Where they cannot be a job they end with the session.
+            // Without jobs they end with the session.
             SurvivorPolicy::Adopt if self.options.jobs.is_none() => Vec::new(),
             SurvivorPolicy::Adopt => self.adopt(out).await,
             SurvivorPolicy::Kill | SurvivorPolicy::Wait => self.see_off(out).await,
         }
     }
 
-    /// Who runs beside the shell: they become a job, and the reading of what they print is handed to the supervisor.
+    /// Turns them into a job, and hands the reading of their output over to the supervisor.
     async fn adopt(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let Ok(mut survivors) = self.shell.supervised.survivors().await else {
             return Vec::new();
@@ -64,7 +64,7 @@ impl SessionCall<'_> {
             .await;
     }
 
-    /// Ends them, or waits until they have ended, within the call's time. Returns who withstands.
+    /// Ends them, or waits for their end, within the call's time. Returns those that withstand SIGKILL.
     async fn see_off(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let (clock, spec) = (&self.options.clock, self.spec);
         if self.shell.supervised.link().watch_survivors().is_err() {

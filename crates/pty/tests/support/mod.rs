@@ -1,4 +1,5 @@
-//! What the tests of this crate share: an executor over the test supervisor, a specification, a consumer that collects.
+//! Shared by the tests of this crate: an executor with the test supervisor, run specifications, a consumer that
+//! collects output.
 
 #![allow(
     dead_code,
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Deadline for what must happen soon. Generous: the machine may be busy, and nothing passes by being fast.
+/// Deadline for what should happen soon. Generous, as the machine may be busy, and no test passes by being fast.
 pub(crate) const SOON: Duration = Duration::from_secs(60);
 
 pub(crate) fn options() -> PtyOptions {
@@ -37,7 +38,7 @@ pub(crate) fn executor() -> PtyExecutor {
     PtyExecutor::new(options())
 }
 
-/// The environment of every test: nothing of the machine but `PATH`.
+/// The environment of every test: only `PATH` comes from the machine.
 fn environment() -> BTreeMap<OsString, OsString> {
     [
         ("PATH", "/usr/local/bin:/usr/bin:/bin"),
@@ -107,7 +108,7 @@ pub(crate) async fn run(spec: &RunSpec) -> Result<Ran, NotStarted> {
     })
 }
 
-/// A session with somebody at it.
+/// A session with a simulated user.
 pub(crate) struct Attended {
     pub(crate) session: PtySession,
     pub(crate) collect: Collect,
@@ -135,12 +136,12 @@ impl Attended {
         .await;
     }
 
-    /// Waits for a state, and says what the screen was if it does not come.
+    /// Waits for a state; reports the screen if it does not come.
     pub(crate) async fn until(&self, what: &str, done: impl Fn(&Self, &PtyStatus) -> bool) {
         let mut session = self.session.clone();
         let wait = async {
             while !done(self, &session.status()) {
-                // An end that was seen already is no change.
+                // An end that was seen before is not a change.
                 let _ = tokio::time::timeout(Duration::from_millis(200), session.changed()).await;
             }
         };
@@ -193,7 +194,7 @@ impl Attended {
     }
 }
 
-/// Whether a program is there. Says so if not; the test is then passed over.
+/// Whether a program is installed. Prints a message if not; the test is then skipped.
 pub(crate) fn is_installed(program: &str) -> bool {
     let found = ["/usr/local/bin", "/usr/bin", "/bin"]
         .iter()
@@ -204,7 +205,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
     found
 }
 
-/// Looks again and again until `done`, at the longest until [`SOON`] has passed. Whether it was done.
+/// Polls until `done` is true, at most until [`SOON`] has passed. Returns whether it was.
 pub(crate) async fn soon(mut done: impl FnMut() -> bool) -> bool {
     let look = async {
         while !done() {
