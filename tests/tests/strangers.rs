@@ -1,5 +1,5 @@
-//! A program of somebody else's, made from nothing but a crate's README: the Cargo lines as they stand there, and the
-//! example. It compiles, in few lines, and still does after the vocabulary has grown.
+//! A third-party program built from nothing but a crate's README: the Cargo lines as written there, and the
+//! example. It must compile, be short, and still compile after core's types have gained fields.
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,10 +11,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Longest example, in lines.
+/// Maximum length of an example, in lines.
 const LINES: usize = 40;
 
-/// A crate, and what its example shows.
+/// A crate, and a text that identifies its example.
 const STRANGERS: [(&str, &str); 3] = [
     ("core", "impl Executor for"),
     ("sink", "OutputSink::new"),
@@ -25,7 +25,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The first block of that language in a README that has this text.
+/// The first code block of this language in a README that contains this text.
 fn block<'a>(readme: &'a str, language: &str, text: &str) -> Result<&'a str> {
     let mut blocks = readme
         .split("```")
@@ -36,7 +36,7 @@ fn block<'a>(readme: &'a str, language: &str, text: &str) -> Result<&'a str> {
     found.with_context(|| format!("no block of {language} has `{text}`"))
 }
 
-/// Writes the package of somebody who has read the README of `name`, with the crates of `sources`.
+/// Writes a package as a reader of the README of `name` would, with the crates in `sources`.
 fn package(into: &Path, name: &str, shows: &str, sources: &Path) -> Result<()> {
     let readme = fs::read_to_string(root().join("crates").join(name).join("README.md"))?;
     let dependencies = block(&readme, "toml", "[dependencies]")?;
@@ -65,7 +65,7 @@ fn stranger(into: &Path, name: &str, toml: &str, program: &str, sources: &Path) 
     Ok(())
 }
 
-/// Compiles all packages of a directory, with the versions of this workspace's lock file and what is downloaded already.
+/// Compiles all packages in a directory, with the versions of this workspace's lock file, offline.
 fn check(packages: &Path) -> Result<Output> {
     let manifest = "[workspace]\nmembers = [\"*\"]\nresolver = \"3\"\n";
     fs::write(packages.join("Cargo.toml"), manifest)?;
@@ -95,7 +95,7 @@ fn a_readme_is_enough_to_use_a_crate_alone() -> Result<()> {
     Ok(())
 }
 
-/// Puts a field more into a struct of core, and into its constructor.
+/// Adds a field to a struct of core, and to its constructor.
 fn grow(source: &str, name: &str, first: &str) -> Result<String> {
     let mut grown = source.to_owned();
     for (before, more) in [
@@ -151,7 +151,7 @@ fn an_executor_of_somebody_elses_compiles_after_core_has_grown() -> Result<()> {
     let checked = check(packages.path())?;
     ensure!(checked.status.success(), "{}", said(&checked));
 
-    // Whoever writes every field out would not compile, and is told so today.
+    // A struct literal would break, and already does not compile today.
     let program = "fn main() { let _ = agent_bash_core::Stage { code: 0 }; }\n";
     let toml = "[dependencies]\nagent-bash-core = { path = \"…/crates/core\" }\n";
     stranger(packages.path(), "literal", toml, program, grown)?;

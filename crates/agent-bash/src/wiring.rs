@@ -1,5 +1,5 @@
-//! What a tool is made of: every decision of the host, and the seams behind which it does its part. At the bottom: the
-//! stages read it, and it knows none of them.
+//! What a tool is built from: all decisions of the host, and the traits through which it provides its part. The
+//! stages depend on this module; it depends on none of them.
 
 use crate::HostContext;
 use crate::approval::Approver;

@@ -1,4 +1,4 @@
-//! Follows a call: waits for what happens to it, tells the state machine, and does what that says.
+//! Drives a call: waits for events, feeds them to the state machine, and carries out its actions.
 
 use crate::alarm::Alarm;
 use crate::machine::{Action, Event, Machine, Terms};
@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A call whose shell has its script.
+/// A call whose shell has received its script.
 #[derive(Debug)]
 pub struct Follower<'a, S> {
     supervised: &'a mut Supervised,
@@ -21,9 +21,9 @@ pub struct Follower<'a, S> {
     machine: Machine,
     /// What the shell's tail wrote.
     report: String,
-    /// The source has pushed the last that it has to say.
+    /// The source has pushed its last output.
     is_concluded: bool,
-    /// A session's shell goes on: only those are waited for, and ended, that its call has left beside it.
+    /// A session's shell continues: only processes that its call left beside it are awaited and killed.
     beside_shell: bool,
 }
 
@@ -32,24 +32,24 @@ pub struct Follower<'a, S> {
 pub struct Ended {
     /// When, on the clock.
     pub at: Duration,
-    /// Why its call was ended.
+    /// Why its call was terminated.
     pub reason: Option<Reason>,
-    /// `None`: the supervisor is gone, the answer was due before, or the shell goes on.
+    /// `None`: the supervisor is gone, the answer was due earlier, or the shell continues.
     pub shell: Option<ShellEnd>,
 }
 
 /// How a call ended, and what it left.
 #[derive(Debug)]
 pub struct Followed {
-    /// Why it was ended.
+    /// Why it was terminated.
     pub reason: Option<Reason>,
     /// `None`: the supervisor is gone, or the answer was due before the shell's end.
     pub shell: Option<ShellEnd>,
     /// What the shell's tail wrote.
     pub report: String,
-    /// Who is left.
+    /// Processes that are left.
     pub survivors: Vec<Survivor>,
-    /// Nobody is: the supervisor can serve another call.
+    /// No process is left: the supervisor can serve another call.
     pub is_empty: bool,
 }
 
@@ -83,8 +83,8 @@ impl<'a, S: Source> Follower<'a, S> {
         }
     }
 
-    /// Ends whoever a session's call has left beside its shell, or waits for them, for `limit` at the longest. The supervisor
-    /// was told to watch them. Returns who withstands.
+    /// Kills the processes that a session's call has left beside its shell, or waits for them for at most `limit`.
+    /// The supervisor was told to watch them. Returns those that withstand SIGKILL.
     pub async fn see_off(
         mut self,
         cancel: Cancel,
@@ -106,8 +106,8 @@ impl<'a, S: Source> Follower<'a, S> {
         self.machine.into_survivors()
     }
 
-    /// Reads output until the shell has ended and, where the call is being ended, its whole tree. Returns when that was, and
-    /// why it was ended.
+    /// Reads output until the shell has ended and, if the call is being terminated, its whole tree. Returns when
+    /// that was, and why the call was terminated.
     pub async fn until_ended(&mut self, out: &mut dyn OutputConsumer) -> Ended {
         while self.machine.is_running() {
             self.next(out).await;
@@ -129,7 +129,7 @@ impl<'a, S: Source> Follower<'a, S> {
         self.source
     }
 
-    /// Drains what was printed, and deals with whoever is left.
+    /// Drains the output, and handles the processes that are left.
     pub async fn clear_up(mut self, out: &mut dyn OutputConsumer) -> Followed {
         if let Some(watchdog) = &mut self.watchdog {
             watchdog.guard();
@@ -151,7 +151,7 @@ impl<'a, S: Source> Follower<'a, S> {
         }
     }
 
-    /// Waits for the next thing that happens, and sees to it.
+    /// Waits for the next event and handles it.
     async fn next(&mut self, out: &mut dyn OutputConsumer) {
         let deadline = self.machine.deadline();
         let event = tokio::select! {
@@ -169,7 +169,8 @@ impl<'a, S: Source> Follower<'a, S> {
         };
         let Some(event) = event else { return };
         let now = self.clock.now();
-        // A task may have ended it meanwhile: whoever sees the end must know that it was ours.
+        // The watchdog's task may have terminated the call meanwhile: whoever sees the end must know that we caused
+        // it.
         let reason = self.watchdog.as_ref().and_then(Watchdog::reason);
         if let Some(reason) = reason.filter(|_| self.machine.is_running()) {
             self.step(Event::EndedFor(reason), now, out).await;
@@ -209,7 +210,7 @@ impl<'a, S: Source> Follower<'a, S> {
         }
     }
 
-    /// Tells the state machine, and does what it says until it has nothing more to say.
+    /// Feeds an event to the state machine, and carries out its actions until it returns none.
     async fn step(&mut self, event: Event, now: Duration, out: &mut dyn OutputConsumer) {
         let mut event = Some(event);
         while let Some(happened) = event.take() {
@@ -229,7 +230,7 @@ impl<'a, S: Source> Follower<'a, S> {
                     } else {
                         link.terminate(grace)
                     };
-                    // If it is gone it says so.
+                    // If the supervisor is gone, its event stream reports that.
                     drop(ordered);
                     None
                 }
@@ -270,7 +271,7 @@ impl<'a, S: Source> Follower<'a, S> {
         tracing::warn!(ended, "the supervisor is gone; its session was swept");
     }
 
-    /// Names the survivors and leaves them to the supervisor, their output included.
+    /// Names the survivors and hands them over to the supervisor, along with their output.
     async fn hand_over(&mut self, out: &mut dyn OutputConsumer) -> Vec<Survivor> {
         let Ok(mut survivors) = self.supervised.survivors().await else {
             return Vec::new();
@@ -288,7 +289,7 @@ impl<'a, S: Source> Follower<'a, S> {
 }
 
 impl Followed {
-    /// The outcome of a call, as far as it can be told from this.
+    /// The outcome of a call, as far as it follows from this.
     pub fn outcome(&mut self, handover: &SurvivorHandover<'_>, duration: Duration) -> Outcome {
         let ending = ending(self.reason, self.shell, handover.spec.timeout);
         let mut outcome = Outcome::new(ending, handover.started_at, duration);

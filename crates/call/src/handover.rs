@@ -1,6 +1,7 @@
-//! What a call leaves behind goes on without it: its processes as a job, and what they print in the call's file.
+//! Hands over what a call leaves running: its processes become a job, and their output goes on into the call's
+//! file.
 //!
-//! What is *not* here: the registry that jobs are entered into (`agent-bash-exec`), and who is left at all.
+//! What is *not* here: the registry of jobs (`agent-bash-exec`), and finding out which processes are left.
 
 use crate::Source;
 use agent_bash_core::{JobId, OutputConsumer, RunSpec, Survivor, Timestamp};
@@ -10,18 +11,19 @@ use std::fmt::Debug;
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Where survivors become jobs, which can be listed and ended by whoever comes later.
+/// Turns survivors into jobs, which later calls and programs can list and kill.
 #[async_trait]
 pub trait SurvivorRegistry: Debug + Send + Sync {
-    /// Hands survivors over to their supervisor as a job. They are handed over in any case, though in a session
-    /// only as long as its shell lives; `None` if they could not become a job.
+    /// Hands survivors over to their supervisor, as a job. Even if that fails, they are left to the supervisor;
+    /// those beside a session's shell only while the shell lives. `None` if they did not become a job, because
+    /// there was no room for one.
     async fn adopt(&self, adoption: Adoption<'_>) -> Option<JobId>;
 }
 
-/// Survivors of a call, and what they still write to.
+/// Survivors of a call, and the output they still have open.
 #[derive(Debug)]
 pub struct Adoption<'a> {
-    /// What the call was.
+    /// The call's specification.
     pub spec: &'a RunSpec,
     /// When the call's script was handed over.
     pub started_at: Timestamp,
@@ -29,15 +31,15 @@ pub struct Adoption<'a> {
     pub survivors: &'a [Survivor],
     /// Their supervisor.
     pub supervised: &'a mut Supervised,
-    /// The supervisor has no other processes. Otherwise (it has a session's shell) they become a job besides that.
+    /// The supervisor has no other processes. If it has (a session's shell), they become a job beside that.
     pub alone: bool,
-    /// What they still print into.
+    /// The output they still write to.
     pub output: &'a OpenOutput<'a>,
     /// Bytes that they may still write to the call's file.
     pub quota: u64,
 }
 
-/// Output that somebody may still print into when its call is over.
+/// Output that may still be written to after its call.
 #[derive(Debug)]
 pub struct OpenOutput<'a> {
     pipes: Vec<BorrowedFd<'a>>,
@@ -45,7 +47,7 @@ pub struct OpenOutput<'a> {
 }
 
 impl<'a> OpenOutput<'a> {
-    /// That of a call. The host's last read of it is done.
+    /// The open output of a call, after the host's last read.
     pub fn of(source: &'a impl Source, out: &mut dyn OutputConsumer) -> Self {
         let (streams, pipes): (Vec<_>, Vec<_>) = source.open().unzip();
         let files = streams.iter().map_while(|id| out.file_for_survivors(*id));
@@ -56,25 +58,25 @@ impl<'a> OpenOutput<'a> {
         Self { pipes, files }
     }
 
-    /// Our ends of it, for somebody else to read on.
+    /// Our ends of it, for the supervisor to read on.
     pub fn pipes(&self) -> &[BorrowedFd<'a>] {
         &self.pipes
     }
 
-    /// A file for each of [`Self::pipes`], or none: then what is printed is read and dropped.
+    /// A file for each of [`Self::pipes`], or none: then the output is read and discarded.
     pub fn files(&self) -> Vec<BorrowedFd<'_>> {
         self.files.iter().map(AsFd::as_fd).collect()
     }
 }
 
-/// The call that leaves somebody behind.
+/// A call that leaves processes behind.
 #[derive(Debug, Clone, Copy)]
 pub struct SurvivorHandover<'a> {
-    /// What it was.
+    /// Its specification.
     pub spec: &'a RunSpec,
     /// When its script was started.
     pub started_at: Timestamp,
-    /// Where they become a job; without it they live on and are no job.
+    /// Where they become a job. Without a registry they live on without being a job.
     pub registry: Option<&'a dyn SurvivorRegistry>,
     /// Bytes that they may still write to the call's file.
     pub quota: u64,
@@ -83,7 +85,7 @@ pub struct SurvivorHandover<'a> {
 }
 
 impl SurvivorHandover<'_> {
-    /// Leaves `survivors` to the supervisor, and with them the reading of what they print. Says in each which job it is.
+    /// Hands `survivors`, and the reading of their output, over to the supervisor. Sets the job in each of them.
     pub async fn adopt(
         self,
         survivors: &mut [Survivor],
@@ -105,8 +107,8 @@ impl SurvivorHandover<'_> {
                 survivor.job.clone_from(&job);
             }
         } else if self.alone || !output.pipes.is_empty() || !survivors.is_empty() {
-            // If it was killed in this moment nobody reads on for them, but they live; a session's next call finds that its
-            // shell is gone, too.
+            // If the supervisor was killed just now, nobody reads their output any more, but they live. A session's
+            // next call finds that its shell is gone, too.
             let (pipes, files) = (output.pipes(), output.files());
             let _ = supervised
                 .adopt(pipes, &files, self.alone, self.quota)

@@ -1,18 +1,18 @@
-//! One call, from the moment its script was handed over to its outcome. Below `agent-bash-exec` (pipes) and
-//! `agent-bash-pty` (a terminal), which differ in where output comes from and in how a shell takes its script, and in
-//! nothing else.
+//! One call, from the hand-over of its script to its outcome. Shared by `agent-bash-exec` (pipes) and
+//! `agent-bash-pty` (a terminal), which differ only in where output comes from and in how a shell takes its script.
 //!
-//! - [`launch`]: a supervisor for the call, with one retry, and a thread in its place where there can be none.
-//! - [`Watchdog`]: time limit, cancellation, and the kill of a person at the terminal.
-//! - [`enter`], [`exec`], [`PLAIN_TAKE`]: what shells on both are told alike.
-//! - [`Follower`]: follows the call to its end, reads its [`Source`], and deals with whoever is left. What it does when is
-//!   decided by a state machine (`machine`), which has no runtime and is tested by tables.
-//! - [`SurvivorHandover`]: leaves survivors, and what they print, to their supervisor, as a job of a [`SurvivorRegistry`].
+//! - [`launch`]: a supervisor for the call, with one retry, or a thread in its place if it cannot be started.
+//! - [`Watchdog`]: time limit, cancellation, and a kill by the user at the terminal.
+//! - [`enter`], [`exec`], [`PLAIN_TAKE`]: shell code that both use.
+//! - [`Follower`]: follows the call to its end, reads its [`Source`], and handles the processes that are left. What
+//!   it does when is decided by a state machine (`machine`), which needs no runtime and is tested with tables.
+//! - [`SurvivorHandover`]: hands survivors and their output over to their supervisor, as a job of a
+//!   [`SurvivorRegistry`].
 //! - [`ScriptFile`]: whether the shell has taken its script at all.
 //! - [`Alarm`]: a timer for a deadline that moves.
-//! - [`ending`]: from what was seen of a shell's end to the [`Ending`](agent_bash_core::Ending) of its call.
+//! - [`ending`]: maps what was observed of a shell's end to the [`Ending`](agent_bash_core::Ending) of its call.
 //!
-//! What is *not* here: how processes are started and ended (`agent-bash-process`), how a shell takes its script and what
+//! What is *not* here: starting and ending processes (`agent-bash-process`), how a shell takes its script and where
 //! its output is read from (`agent-bash-exec`, `agent-bash-pty`).
 
 mod alarm;

@@ -1,134 +1,136 @@
-//! Where a call is between its hand-over and its outcome, as a state machine without a runtime: events go in, with the time
-//! at which they came, and actions come out. Who waits for the events and does the actions is `follow`.
+//! The state of a call between its hand-over and its outcome, as a state machine without a runtime: timestamped
+//! events go in, actions come out. `follow` waits for the events and carries out the actions.
 //!
 //! ```text
 //! Running ─► Ending ─► Ended ─► Draining ─► Leaving ─► Done
 //!    └─────────────────►┘          └────────────────────►┘
 //! ```
 //!
-//! Whether the script was taken at all is no state of it: the script file knows, and is asked once, at the end.
+//! Whether the script was taken at all is not part of the state: it is read off the script file once, at the end.
 
 use crate::Reason;
 use agent_bash_core::{Survivor, SurvivorPolicy};
 use agent_bash_process::supervisor::ShellEnd;
 use std::time::Duration;
 
-/// After the shell's end its output is drained until it ends, or is quiet for this long, or [`Terms::drain`] has passed.
+/// After the shell's end, its output is drained until EOF, until it is quiet for this long, or until
+/// [`Terms::drain`] has passed.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// Processes that let go of the output and are not gone yet get this long to go, before they are called survivors.
+/// Processes that have closed the output but not yet exited get this long to exit before they count as survivors.
 const SETTLE: Duration = Duration::from_millis(50);
 
 /// Upper bound on answering after the grace period, even if processes refuse to die.
 pub const AFTER_GRACE: Duration = Duration::from_secs(1);
 
-/// Output whose consumer has enough is read on for at most this long; then it is closed.
+/// Output whose consumer asked to stop is read for at most this long; then it is closed.
 const AFTER_STOP: Duration = Duration::from_secs(1);
 
-/// What a call's spec and its kind of output say of how it is followed.
+/// What the call's spec and its kind of output determine about following it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Terms {
-    /// Between the order to end and SIGKILL.
+    /// Between SIGTERM and SIGKILL.
     pub(crate) grace: Duration,
-    /// Upper bound on draining, however much is still printed.
+    /// Upper bound on draining, even if output keeps coming.
     pub(crate) drain: Duration,
-    /// What becomes of whoever is left when the shell has ended. `None`: that is for the caller to see to, as where a
-    /// session's shell goes on beside them.
+    /// How to handle processes that are left when the shell has ended. `None`: the caller handles them, for example
+    /// if a session's shell continues beside them.
     pub(crate) survivors: Option<SurvivorPolicy>,
 }
 
-/// What happens to a call.
+/// An event in the life of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Event {
-    /// Its shell has ended. `empty`: so has everybody else.
+    /// Its shell has ended. `empty`: no other process is left either.
     ShellEnded { end: ShellEnd, empty: bool },
-    /// Its shell is done with the script, and lives on for the next.
+    /// Its shell has finished the script, and waits for the next.
     ShellDone,
-    /// Nobody of it is left.
+    /// No process of it is left.
     Empty,
     /// These withstood SIGKILL.
     Stuck(Vec<Survivor>),
-    /// Nobody is there any more who could say how the shell does.
+    /// The supervisor is gone, so the shell can no longer be observed.
     SupervisorGone,
-    /// It is being ended.
+    /// It is being terminated.
     EndedFor(Reason),
-    /// Something was read.
+    /// Output was read.
     Read,
-    /// Nothing was there to be read.
+    /// There was nothing to read.
     NothingRead,
-    /// Its consumer has enough.
+    /// Its consumer asked to stop.
     Enough,
-    /// All of its output has ended.
+    /// All of its output has reached EOF.
     OutputEnded,
-    /// Its consumer has had enough for too long, and its output has no end that could be closed alone.
+    /// Its consumer asked to stop too long ago, and there is no single stream that could be closed (a terminal).
     HangUp,
-    /// Its output cannot be read.
+    /// Reading its output failed.
     Unreadable,
-    /// The caller has looked at how the shell did: the rest may follow.
+    /// The caller has examined the shell's end: the rest may follow.
     ClearUp,
     /// The [`Machine::deadline`] has passed.
     Due,
-    /// Those who are left were handed over.
+    /// The processes that are left were handed over.
     HandedOver(Vec<Survivor>),
 }
 
-/// What is to be done.
+/// An action to carry out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Let the supervisor go on, should its script have stopped it.
+    /// Continue the supervisor, in case the script has stopped it.
     Wake,
-    /// End the whole tree.
+    /// Terminate the whole tree.
     Terminate { grace: Duration },
-    /// Close the output whose consumer has enough.
+    /// Close the streams whose consumer asked to stop.
     CloseStopped,
-    /// Read what is there without waiting for more. [`Event::Read`], [`Event::NothingRead`] or [`Event::OutputEnded`] follows.
+    /// Read what is available without waiting. [`Event::Read`], [`Event::NothingRead`] or [`Event::OutputEnded`]
+    /// follows.
     ReadNow,
-    /// End whoever the supervisor that is gone has left, then as [`Action::ReadNow`].
+    /// Kill the processes left by a supervisor that is gone, then as [`Action::ReadNow`].
     Sweep,
-    /// Name whoever is left, and hand them over. [`Event::HandedOver`] follows.
+    /// Name the processes that are left, and hand them over. [`Event::HandedOver`] follows.
     HandOver,
 }
 
-/// Where the call is.
+/// The phases of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// The shell has its script.
     Running,
-    /// The tree is being ended. `deadline`: nobody waits for it longer than that.
+    /// The tree is being terminated, and awaited until `deadline`.
     Ending { deadline: Duration },
-    /// The shell has ended, or will not be waited for any longer.
+    /// The shell has ended, or is no longer waited for.
     Ended,
-    /// What it printed is read. `quiet`: when it is found to be quiet, unless more comes.
+    /// Its remaining output is being read. `quiet`: when it counts as quiet, unless more arrives.
     Draining {
         limit: Duration,
         quiet: Option<Duration>,
     },
-    /// All was read, and somebody may just be on the way out.
+    /// All output was read; remaining processes may be about to exit.
     Settling { until: Duration },
-    /// Whoever is left is being handed over.
+    /// The remaining processes are being handed over.
     Adopting,
-    /// Whoever is left is being ended.
+    /// The remaining processes are being killed.
     Killing { deadline: Duration },
-    /// Whoever is left is waited for.
+    /// The remaining processes are being awaited.
     Waiting,
-    /// Nothing is left to be done.
+    /// Nothing is left to do.
     Done,
 }
 
-/// A call.
+/// The state machine of one call.
 #[derive(Debug)]
 pub(crate) struct Machine {
     terms: Terms,
     state: State,
-    /// Output whose consumer has enough is closed then.
+    /// When to close the output whose consumer asked to stop.
     close_at: Option<Duration>,
     reason: Option<Reason>,
     shell: Option<ShellEnd>,
-    /// The shell is done with its script, and lives.
+    /// The shell has finished its script, and lives.
     shell_lives: bool,
-    /// The tree was ordered to end while the shell was running.
+    /// The tree was ordered to terminate while the shell was running.
     was_ended: bool,
-    /// Whoever was left was ended or has ended: it is not asked again.
+    /// The remaining processes were killed or have exited: do not apply the policy again.
     has_left: bool,
     empty: bool,
     gone: bool,
@@ -156,11 +158,11 @@ impl Machine {
         }
     }
 
-    /// One that is over, but for whoever it has left beside a shell that goes on.
+    /// A call that is over, except for the processes it has left beside a shell that continues.
     pub(crate) fn leaving(terms: Terms, output_ended: bool, now: Duration) -> Self {
         let state = match terms.survivors {
             Some(SurvivorPolicy::Wait) => State::Waiting,
-            // Who let go of the output is about to go by itself.
+            // Processes that have closed the output are probably about to exit.
             _ if output_ended => State::Settling {
                 until: now + SETTLE,
             },
@@ -174,7 +176,7 @@ impl Machine {
         }
     }
 
-    /// When [`Event::Due`] is due, unless something happens before.
+    /// When [`Event::Due`] is due, unless another event comes first.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let state = match self.state {
             State::Ending { deadline } | State::Killing { deadline } => Some(deadline),
@@ -185,13 +187,13 @@ impl Machine {
         state.into_iter().chain(self.close_at).min()
     }
 
-    /// Whether the supervisor has more to say.
+    /// Whether more events are expected from the supervisor.
     pub(crate) fn listens(&self) -> bool {
         let is_over = self.empty && (self.shell.is_some() || self.shell_lives);
         !self.gone && !is_over
     }
 
-    /// Whether a reason to end what there is of the call counts.
+    /// Whether a reason to terminate the call still has an effect.
     pub(crate) fn is_watched(&self) -> bool {
         match self.state {
             State::Running | State::Waiting => true,
@@ -200,7 +202,7 @@ impl Machine {
         }
     }
 
-    /// Whether somebody may be left of a command that has ended by itself.
+    /// Whether a command that has ended by itself may have left processes.
     pub(crate) fn can_be_ended(&self) -> bool {
         !self.was_ended && !self.is_nobody_left()
     }
@@ -218,7 +220,7 @@ impl Machine {
         self.terms
     }
 
-    /// When the shell had ended.
+    /// When the shell ended.
     pub(crate) fn ended_at(&self) -> Duration {
         self.ended_at
     }
@@ -227,22 +229,22 @@ impl Machine {
         self.shell
     }
 
-    /// Why the call was ended.
+    /// Why the call was terminated.
     pub(crate) fn reason(&self) -> Option<Reason> {
         self.reason
     }
 
-    /// The supervisor has nobody left, and can serve another call.
+    /// The supervisor has no processes left, and can serve another call.
     pub(crate) fn is_empty(&self) -> bool {
         self.empty && self.shell.is_some() && !self.gone
     }
 
-    /// Who is left.
+    /// The processes that are left.
     pub(crate) fn into_survivors(self) -> Vec<Survivor> {
         self.survivors
     }
 
-    /// Takes in what has happened at `now`.
+    /// Processes an event that occurred at `now`.
     pub(crate) fn step(&mut self, event: Event, now: Duration) -> Option<Action> {
         if event == Event::Due && self.close_at.is_some_and(|at| at <= now) {
             self.close_at = None;
@@ -276,7 +278,7 @@ impl Machine {
         }
     }
 
-    /// What an event says of the processes, whatever the state.
+    /// Records what an event says about the processes, whatever the state.
     fn note(&mut self, event: Event) {
         match event {
             Event::ShellEnded { end, empty } => {
@@ -352,7 +354,7 @@ impl Machine {
                 let quiet = Some(now + QUIET);
                 self.state = State::Draining { limit, quiet };
             }
-            // A host that is late has perhaps not seen what was printed in time.
+            // The host may be late, and not yet have seen output that was written in time.
             Event::Due if now < limit && quiet.is_some_and(|quiet| quiet <= now) => {
                 self.state = State::Draining { limit, quiet: None };
                 return Some(Action::ReadNow);
@@ -372,14 +374,15 @@ impl Machine {
         if limit <= now { self.leave(now) } else { None }
     }
 
-    /// Whether there is nobody to wait for or to ask about: they are gone, have been seen to, or are the caller's.
+    /// Whether there are no processes to wait for or to query: they are gone, have been handled, or are the
+    /// caller's.
     fn is_nobody_left(&self) -> bool {
         let is_callers = self.terms.survivors.is_none();
         let is_unknown = self.shell.is_none() && !self.shell_lives;
         self.empty || self.gone || self.has_left || is_callers || is_unknown
     }
 
-    /// All was read: what becomes of whoever is left.
+    /// All output was read: decides how to handle the remaining processes.
     fn leave(&mut self, now: Duration) -> Option<Action> {
         let is_settled = self.was_ended || self.is_nobody_left();
         let policy = self.terms.survivors.filter(|_| !is_settled);

@@ -28,7 +28,7 @@ fn machine(survivors: Option<SurvivorPolicy>) -> Machine {
     })
 }
 
-/// What happens in each row, when, what is to be done, and when something is due next, all in milliseconds.
+/// The columns of a row: the event, its time, the expected action, and the next deadline, all in milliseconds.
 type Row = (Event, u64, Option<Action>, Option<u64>);
 
 fn play(name: &str, mut machine: Machine, rows: Vec<Row>) -> Machine {
@@ -51,7 +51,7 @@ use Event::{
     ShellDone, Stuck, SupervisorGone, Unreadable,
 };
 
-/// Plays the rows, and sees that the call is over by then, and not a row earlier.
+/// Plays the rows, and checks that the call is over after the last row and not before.
 #[track_caller]
 fn ends(name: &str, policy: Option<SurvivorPolicy>, mut rows: Vec<Row>) -> Machine {
     let last = rows.pop().unwrap();
@@ -233,7 +233,7 @@ fn a_call_that_is_ended_ends_with_its_tree() {
         (exited(false), 600, None, Some(deadline)),
         (Stuck(somebody()), 3_000, None, None),
         (ClearUp, 3_000, Some(ReadNow), Some(3_100)),
-        // Nobody is asked again: they are named, and are being ended.
+        // The policy is not applied again: the processes are already named and being killed.
         (OutputEnded, 3_000, None, Some(3_050)),
         (Due, 3_050, None, None),
     ];

@@ -1,39 +1,39 @@
-//! Whether a shell has taken its script. The script file knows: the shell reads it from the place that it shares with us, and
-//! one that cannot run its script writes behind it why.
+//! Whether a shell has taken its script. The script file tells: the shell reads it through the shared file offset,
+//! and a shell that cannot run its script appends the reason.
 //!
-//! What is *not* here: what the file holds, and how a shell reads it (`agent-bash-exec`, `agent-bash-pty`).
+//! What is *not* here: the file's contents, and how a shell reads it (`agent-bash-exec`, `agent-bash-pty`).
 
 use agent_bash_core::{NotStarted, RunSpec, Shell};
 use rustix::fs::tell;
 use std::os::fd::OwnedFd;
 
-/// What a shell writes that cannot enter its directory.
+/// Appended by a shell that cannot enter its directory.
 pub const NO_DIRECTORY: u8 = b'd';
 
-/// What one writes that is too old, followed by its version.
+/// Appended by a shell that is too old, followed by its version.
 pub const TOO_OLD: u8 = b'v';
 
-/// Whether a shell takes its script as bash does. One that reads the user's profile at its start cannot be started
-/// ahead, but is bash all the same.
+/// Whether a shell takes its script the way bash does. A login shell cannot be started ahead, but is bash all the
+/// same.
 pub fn is_bash(shell: &Shell) -> bool {
     shell.is_bash || shell.path.file_name().is_some_and(|name| name == "bash")
 }
 
-/// The file that a shell was given its script in.
+/// The file from which a shell reads its script.
 #[derive(Debug)]
 pub struct ScriptFile {
-    /// Our handle of it.
+    /// Our handle to it.
     pub file: OwnedFd,
-    /// Its length when it was handed over.
+    /// Its length at the hand-over.
     pub length: u64,
-    /// The shell reads it from the place that it shares with us.
+    /// The shell reads it through the file offset that it shares with us.
     pub shares_place: bool,
 }
 
-/// Nothing of the script has run.
+/// Why nothing of the script has run.
 #[derive(Debug)]
 pub enum Unstarted {
-    /// The shell was gone before it took the script: another one can have it.
+    /// The shell was gone before it took the script: another shell can run it.
     RefusedHandoff(RefusedHandoff),
     /// It cannot be run like this.
     Refused(NotStarted),
@@ -63,7 +63,7 @@ impl From<Unstarted> for NotStarted {
 }
 
 impl ScriptFile {
-    /// Whether, and why, a shell that has ended has run nothing of it.
+    /// Whether, and why, a shell that has ended has run nothing of the script.
     pub fn unstarted(&self, spec: &RunSpec) -> Option<Unstarted> {
         if let Some(refusal) = self.refusal(spec) {
             return Some(Unstarted::Refused(refusal));
@@ -75,7 +75,7 @@ impl ScriptFile {
         })
     }
 
-    /// What the shell has said behind the script.
+    /// What the shell appended to the script.
     fn refusal(&self, spec: &RunSpec) -> Option<NotStarted> {
         let mut said = [0; 64];
         let count = rustix::io::pread(&self.file, &mut said, self.length).ok()?;

@@ -1,7 +1,7 @@
-//! What shells on pipes and on terminals are told alike: how to get to the call's directory, how to be rid of what is ours, and how
-//! one that is not bash takes its script.
+//! Shell code used both on pipes and on terminals: entering the call's directory, closing our descriptors, and how
+//! a shell other than bash takes its script.
 
-/// What a bash does that lacks what we need of it (`mapfile -d`).
+/// What a bash does if it lacks a required feature (`mapfile -d`).
 #[macro_export]
 macro_rules! if_too_old {
     ($($text:expr),+) => {
@@ -9,20 +9,21 @@ macro_rules! if_too_old {
     };
 }
 
-/// Which shell reads a text.
+/// Which shell evaluates a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
-    /// Bash: no function takes the place of a command of its own.
+    /// Bash: builtins are called such that no function can shadow them.
     Bash,
-    /// One that cannot be relied on to have more than POSIX.
+    /// A shell of which only POSIX features can be assumed.
     Posix,
 }
 
-/// A list of commands that enters a directory, or fails and leaves the shell where it is. `word` is the directory's path, as the
-/// shell is to read it. If the path does not lead there, it is looked for from where the shell's parent stands, a supervisor. Nothing
-/// of that is to be seen in the shell afterwards, so the work is done in one below, and without variables.
+/// A list of commands that enters a directory, or fails and leaves the shell where it is. `word` is the directory's
+/// path as a shell word. If the path cannot be resolved, it is tried relative to the working directory of the
+/// shell's parent, a supervisor. The shell must not be changed by that, so it is done in a subshell and without
+/// variables.
 pub fn enter(word: &[u8], reader: Reader) -> Vec<u8> {
-    // Bash is told for both what to do with their messages.
+    // In bash, both builtins' error messages are redirected by the caller.
     let (own, message): (&[u8], &[u8]) = match reader {
         Reader::Bash => (br"\builtin ", b""),
         Reader::Posix => (b"", b" 2>/dev/null"),
@@ -61,10 +62,10 @@ pub fn exec(redirections: &str) -> String {
     )
 }
 
-/// How a shell that cannot be relied on to have more than POSIX takes the text of its script file, whose number is `{script_fd}`.
-/// The text is evaluated, and not read as a file, so that `$0` is the shell's name and messages name no descriptor of ours; they
-/// say `eval` in its place. Such shells know descriptors of one digit only, and the path of another is there only with `/proc`; the
-/// dot keeps newlines at the end.
+/// How a shell of which only POSIX features can be assumed takes the text of its script file, whose descriptor is
+/// `{script_fd}`. The text is evaluated rather than sourced, so that `$0` is the shell's name and messages do not
+/// mention our descriptor; they say `eval` instead. Such shells support only single-digit descriptors; others are
+/// opened by path, which requires `/proc`. The dot preserves trailing newlines.
 pub const PLAIN_TAKE: &str = concat!(
     "case {script_fd} in ",
     "?) __ab=$(command -p cat <&{script_fd} && echo .) || exit 125 ;; ",

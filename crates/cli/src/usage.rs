@@ -1,8 +1,8 @@
-//! A command line that cannot be followed.
+//! Usage errors.
 
 use std::fmt;
 
-/// An error in the arguments, as opposed to one while carrying them out. Exit code 2, like clap's own.
+/// An error in the arguments, as opposed to one while executing them. Exit code 2, as for clap's own errors.
 #[derive(Debug)]
 pub(crate) struct Usage(pub(crate) String);
 

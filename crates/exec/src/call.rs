@@ -1,4 +1,4 @@
-//! One call: the script is handed over, its output is read, its end is awaited, what is left is drained and named.
+//! One isolated call: hands over the script, then has it followed to its outcome.
 
 use crate::cache::ShellCacheOptions;
 use crate::pool::WaitingShell;
@@ -17,10 +17,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After the shell's end its output is drained for this long, unless it ends or is quiet before.
+/// After the shell's end its output is drained for at most this long, unless it reaches EOF or is quiet earlier.
 pub(crate) const DRAIN: Duration = Duration::from_secs(1);
 
-/// One call that was handed over.
+/// A call that was handed over.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     spec: &'a RunSpec,
@@ -35,16 +35,16 @@ pub(crate) struct Call<'a> {
     started: Duration,
 }
 
-/// A call at its end.
+/// A call that is over.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) result: Result<Outcome, Unstarted>,
-    /// The supervisor, if nobody is left below it.
+    /// The supervisor, if it has no processes left.
     pub(crate) supervised: Option<Supervised>,
 }
 
-/// What goes into the script file of a waiting shell, and what then commits it. `exports`: the call's variables are set by
-/// the record, since the shell was started without them.
+/// The contents of a waiting shell's script file, and the bytes that commit it. `exports`: the record sets the
+/// call's variables, because the shell was started without them.
 pub(crate) fn script_file(
     spec: &RunSpec,
     fds: &ShellFds,
@@ -75,8 +75,7 @@ pub(crate) fn script_file(
 }
 
 impl<'a> Call<'a> {
-    /// Gives the waiting shell its script. From here on the script runs. `exports`: the call's variables are set by the
-    /// record, since the shell was started without them.
+    /// Gives the waiting shell its script, which runs from here on. `exports`: as in [`script_file`].
     pub(crate) fn hand_over(
         spec: &'a RunSpec,
         shell: WaitingShell,
@@ -142,7 +141,7 @@ impl<'a> Call<'a> {
         let ended = follower.until_ended(out).await;
         let mut left = follower.clear_up(out).await;
         let result = match self.script.unstarted(self.spec) {
-            // One that was ended is over, whether it had its script or not.
+            // A call that was terminated is over, whether or not its shell took the script.
             Some(Unstarted::RefusedHandoff(_)) if ended.reason.is_some() => Ok(()),
             Some(unstarted) => Err(unstarted),
             None => Ok(()),

@@ -13,7 +13,8 @@ const BUFFER: usize = 64 * 1024;
 /// The maximum capacity of a pipe for unprivileged users: the default of `/proc/sys/fs/pipe-max-size`.
 const MAX_PIPE: usize = 1 << 20;
 
-/// A stream whose consumer has enough is read on this far, and not for long; then its pipe is closed.
+/// A stream whose consumer asked to stop is read up to this many bytes, and for a limited time; then its pipe is
+/// closed.
 const AFTER_STOP_BYTES: usize = 1 << 20;
 
 /// The pipes of one call, and the read buffer.
@@ -121,7 +122,7 @@ impl Source for OutputStreams {
                 pipe.push(&self.buffer, out)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                // The next wait suspends.
+                // Nothing was available, so the next wait suspends.
                 self.pushed = 0;
                 return None;
             }

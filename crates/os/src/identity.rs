@@ -56,7 +56,7 @@ impl ProcessIdentity {
         (&self.boot, self.namespace) == (&here.boot, here.namespace)
     }
 
-    /// What `/proc` says of it; `None` if it is gone, even where another has its pid.
+    /// Its entry in `/proc`; `None` if it has ended, even if its pid was reused.
     pub fn info(&self) -> Option<ProcessInfo> {
         let info = ProcessInfo::read(self.pid)?;
         (info.start_time == self.start_time && self.is_of_here()).then_some(info)
@@ -78,10 +78,10 @@ impl ProcessIdentity {
             && fs::metadata("/proc/self/stat").is_ok()
     }
 
-    /// Lets it go on, should somebody have stopped it.
+    /// Sends SIGCONT, in case it was stopped.
     ///
     /// # Errors
-    /// It is gone, or is not ours to signal.
+    /// It has ended, or we may not signal it.
     pub fn wake(&self) -> io::Result<()> {
         self.signal(Signal::CONT.as_raw())
     }
@@ -92,7 +92,8 @@ impl ProcessIdentity {
     /// It is gone, or is not ours to signal.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let handle = ProcessHandle::open(self.pid)?;
-        // If the number changed hands before this look, it is seen; if after, the handle is that of the dead.
+        // If the pid was reused before this check, the check fails; if after, the pidfd is that of the dead
+        // process.
         if !self.is_alive() {
             return Err(io::ErrorKind::NotFound.into());
         }

@@ -1,5 +1,6 @@
-//! Who is left of a job whose supervisor was killed: nobody can be asked any more, so they are looked for. Whoever is
-//! still in its session, and whoever can still write to its output, is one of them. Who has left both is not found.
+//! Finds the processes of a job whose supervisor was killed, and which nobody can name any more. A process that is
+//! still in the job's session, or can still write to its output, is one of them. A process that has left both is
+//! not found.
 
 use crate::proc_fs;
 use crate::supervisor::command_line;
@@ -8,23 +9,23 @@ use agent_bash_os::ProcessIdentity;
 use agent_bash_os::ProcessInfo;
 use rustix::process::Signal;
 
-/// What leftovers are known by.
+/// What identifies leftovers.
 #[derive(Debug, Clone)]
 pub struct Leftovers {
-    /// The supervisor, which led the session. Whoever was started before it is nobody's leftover.
+    /// The supervisor, which led the session. Processes that are older cannot be leftovers.
     pub supervisor: ProcessIdentity,
-    /// Inode of the pipe that is the output.
+    /// Inode of the output pipe.
     pub pipe: Option<u64>,
 }
 
 impl Leftovers {
-    /// Those who live. Nobody while the supervisor lives: it is to be asked then.
+    /// The leftovers that are alive. Empty while the supervisor is alive: ask it instead.
     pub fn find(&self) -> Vec<ProcessIdentity> {
         if !self.supervisor.is_of_here() || self.supervisor.is_alive() {
             return Vec::new();
         }
-        // The kernel gives nobody a number that is still the number of a session. If somebody has the supervisor's, the
-        // session of that number is a new one; a dead supervisor that was not reaped yet has its own still.
+        // The kernel does not assign a pid that is still in use as a session id. So if the supervisor's pid was
+        // reused, the session with that id is a new one. A dead supervisor that was not reaped still has its pid.
         let session = ProcessInfo::read(self.supervisor.pid)
             .is_none_or(|now| now.start_time == self.supervisor.start_time)
             .then_some(self.supervisor.pid);
@@ -44,7 +45,7 @@ impl Leftovers {
             .collect()
     }
 
-    /// As [`Self::find`], with names. While the supervisor lives, all that it has.
+    /// As [`Self::find`], with names. While the supervisor is alive, all of its processes.
     pub fn survivors(&self) -> Vec<Survivor> {
         let pids = if self.supervisor.is_alive() {
             self.below_the_supervisor()
@@ -59,7 +60,7 @@ impl Leftovers {
         named.collect()
     }
 
-    /// Whoever has lost its parent is its child.
+    /// Orphans are reparented to the supervisor.
     fn below_the_supervisor(&self) -> Vec<i32> {
         let living: Vec<_> = proc_fs::processes()
             .into_iter()
@@ -79,7 +80,7 @@ impl Leftovers {
         }
     }
 
-    /// Sends SIGTERM and SIGCONT to all, once. Returns how many there are.
+    /// Sends SIGTERM and SIGCONT to all of them, once. Returns how many there are.
     pub fn terminate(&self) -> usize {
         let found = self.find();
         for process in &found {
@@ -89,7 +90,8 @@ impl Leftovers {
         found.len()
     }
 
-    /// Sends SIGKILL to all, once; what was forked meanwhile is met by the next round. Returns how many there were.
+    /// Sends SIGKILL to all of them, once; children forked meanwhile are hit in the next round. Returns how many
+    /// there were.
     pub fn kill(&self) -> usize {
         let found = self.find();
         for process in &found {

@@ -1,13 +1,14 @@
-//! Starts, contains, names and ends the processes of a call. Below `agent-bash-exec` and `agent-bash-pty`.
+//! Starts, contains, names and ends the processes of a call. The layer below `agent-bash-exec` and
+//! `agent-bash-pty`.
 //!
-//! - [`supervisor`]: the small process that stands between a host and a shell. Every descendant of the shell ends up
-//!   as its child, so all can be named and ended; it holds a lifeline to the host, so that a killed host takes its
-//!   commands with it.
-//! - [`environment`]: what a command finds in its environment: secrets removed, unattended defaults set.
+//! - [`supervisor`]: a small process between a host and a shell. Every descendant of the shell is reparented to it,
+//!   so that all can be named and ended. It has a lifeline to the host, so that a killed host takes its commands
+//!   with it.
+//! - [`environment`]: the environment of a command: secrets removed, unattended defaults set.
 //! - [`resolve_shell`], [`SystemClock`], [`signal_name`], [`quoted`].
 //!
-//! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals (`agent-bash-pty`), what
-//! becomes of the output (`agent-bash-sink`).
+//! What is *not* here: the protocol between host and shell (`agent-bash-exec`), terminals (`agent-bash-pty`),
+//! processing of output (`agent-bash-sink`).
 
 mod clock;
 pub mod environment;

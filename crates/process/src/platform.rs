@@ -1,5 +1,5 @@
-//! System calls that exist on one system only, each with what takes its place elsewhere. (What differs in a single place and
-//! nowhere else stands there, marked with `cfg`.)
+//! System calls that exist on some systems only, with substitutes for the others. (Differences that matter in a
+//! single place are handled there, with `cfg`.)
 
 use crate::refused::{UNNAMED_FILE, refused};
 use rustix::io::Errno;
@@ -7,17 +7,17 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-/// Makes a FIFO that only its owner can open.
+/// Creates a FIFO that only its owner can open.
 ///
 /// # Errors
-/// There is something by that name, or the system refuses.
+/// The name exists, or the system fails.
 pub fn make_fifo(path: &Path) -> io::Result<()> {
     use nix::sys::stat::Mode;
     Ok(nix::unistd::mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?)
 }
 
-/// Whether the system knows at once, without asking any file system, that there is a directory. False says nothing: it may have to
-/// be looked for, which may take as long as its file system likes.
+/// Whether the kernel knows from its caches, without asking a file system, that this is a directory. If false, it
+/// has to be looked up, which may block for as long as the file system does.
 pub fn is_known_directory(path: &Path) -> bool {
     system::is_known_directory(path)
 }
@@ -46,7 +46,7 @@ mod system {
 
     pub(crate) fn is_known_directory(path: &Path) -> bool {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // Fails where the kernel is older, too.
+        // Also fails on older kernels.
         openat2(CWD, path, flags, Mode::empty(), ResolveFlags::CACHED).is_ok()
     }
 }
@@ -59,7 +59,7 @@ mod system {
     use rustix::net::{RecvFlags, SendFlags};
 
     pub(crate) const RECEIVE: RecvFlags = RecvFlags::empty();
-    /// Rust's start-up ignores SIGPIPE.
+    /// Rust's runtime ignores SIGPIPE.
     pub(crate) const SEND: SendFlags = SendFlags::empty();
 
     pub(crate) fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
@@ -85,24 +85,24 @@ mod system {
     }
 }
 
-/// How a message with descriptors is received, and how one is sent.
+/// Flags for receiving and sending messages with descriptors.
 pub(crate) use system::{RECEIVE, SEND};
 
-/// A pipe, read end first, that no child inherits.
+/// A close-on-exec pipe, read end first.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     system::pipe().map_err(|error| refused("a pipe", error))
 }
 
-/// An empty file that has no name; the label is only for whoever lists open files.
+/// An empty anonymous file; the label is only visible in lists of open files.
 ///
 /// # Errors
-/// The system refuses.
+/// System errors.
 pub fn unnamed_file(label: &str) -> io::Result<OwnedFd> {
     system::unnamed_file(label).map_err(|error| refused(UNNAMED_FILE, error))
 }
 
-/// Makes a pipe so small that a single byte makes it full: when there is room again, it was read. Linux only; elsewhere it does
-/// nothing.
+/// Shrinks a pipe so that a single byte fills it: when it is writable again, the byte was read. Linux only;
+/// elsewhere a no-op.
 pub fn shrink_pipe(pipe: impl AsFd) {
     system::shrink_pipe(pipe);
 }

@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// Bash's start-up text. It waits until it is in the terminal's foreground; on EOF nothing is run.
 const BOOT: &str = concat!(
-    // One that is too old says so behind its record.
+    // A bash that is too old reports that after its record.
     if_too_old!(
         r"IFS= \builtin read -r -d '' -u {control_fd} __ab || \builtin exit 125; ",
         r"while IFS= \builtin read -r -d '' -u {script_fd} __ab; do :; done; ",
@@ -29,14 +29,14 @@ const BOOT: &str = concat!(
     r#"\builtin eval "${__ab[0]}"; "#,
 );
 
-/// What follows when it is rid of all that is ours.
+/// What follows once all our descriptors are closed.
 const RUN: &str =
     r#"; \builtin unset -v __ab __ab_fd; : bash; \builtin eval -- "$BASH_EXECUTION_STRING""#;
 
 /// Commits to bash.
 const COMMIT: &str = "\0";
 
-/// The same for a shell that cannot be relied on to have more than POSIX, nor to know descriptors beyond 9: [`PLAIN_TAKE`]
+/// The same for a shell of which only POSIX features, and no descriptors beyond 9, can be assumed; [`PLAIN_TAKE`]
 /// follows.
 const PLAIN_BOOT: &str = concat!(
     "read -r __ab </dev/fd/{control_fd} || exit 125; ",
@@ -61,7 +61,8 @@ pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     (args, COMMIT)
 }
 
-/// Writes the script of a call into a file without a name, which the shell reads, and a record that fails writes into.
+/// Writes the script of a call into an anonymous file, which the shell reads and into which a failing record
+/// writes.
 pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
     let is_bash = is_bash(&spec.shell);
     let content = if is_bash {
@@ -106,7 +107,7 @@ fn plain_content(spec: &RunSpec) -> Vec<u8> {
     let mut text = Vec::with_capacity(spec.script.len() + 256);
     text.extend_from_slice(b"{ ");
     text.extend(enter(&quoted(spec.cwd.as_os_str()), Reader::Posix));
-    // A number that such a shell does not know stays open, and is not written to.
+    // If such a shell does not support the number, the descriptor stays open and is not written to.
     text.extend_from_slice(b"; } 2>/dev/null || { case $__ab_fd in ?) printf ");
     text.push(NO_DIRECTORY);
     text.extend_from_slice(b" >&$__ab_fd ;; esac; exit 125; }; ");

@@ -1,5 +1,5 @@
-//! What is waited for while a command runs on its terminal: what it writes, room for what is typed, and the silence after which
-//! it is looked whether the command waits for input.
+//! Waits, while a command runs on its terminal, for its output, for room to write typed input, and for the silence
+//! after which to check whether the command waits for input.
 
 use crate::detect;
 use crate::session::Shared;
@@ -11,66 +11,67 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// After the shell's end a terminal is drained for this long, unless it ends or is quiet before. Shorter than a pipe is: somebody sits at
-/// it and has seen what was written.
+/// After the shell's end, its terminal is drained for at most this long, unless it reaches EOF or is quiet earlier.
+/// Shorter than for a pipe: the user at the terminal has already seen the output.
 pub(crate) const DRAIN: Duration = Duration::from_millis(300);
 
-/// Bytes read at once. A terminal gives 4096 at the most.
+/// Bytes read at once. A terminal returns at most 4096.
 const BUFFER: usize = 16 * 1024;
 
-/// More than the system keeps of a terminal's output. Who is still writing then is not the shell.
+/// More than the kernel buffers of a terminal's output. Anything beyond that is not the shell's.
 const MOST_AT_ONCE: usize = 1 << 20;
 
-/// A consumer that has enough gets output this far, and not for long; then the terminal is hung up.
+/// Output whose consumer asked to stop is read up to this many bytes, and for a limited time; then the terminal is
+/// hung up.
 const AFTER_STOP_BYTES: usize = 1 << 20;
 
-/// Silence after which it is looked whether the command waits for input.
+/// Silence after which to check whether the command waits for input.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// The first pause between two looks while the command does something else in silence; each is twice as long.
+/// The first pause between two checks while the command is silent without waiting for input; doubled each time.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 
-/// The longest.
+/// The longest such pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(16);
 
 /// A terminal with a command on it.
 pub(crate) struct TerminalSource {
     terminal: Arc<Terminal>,
-    /// Held until the shell has ended, so that a command that closes all its descriptors does not end the terminal.
+    /// Held until the shell has ended, so that a command that closes all its descriptors does not cause EOF.
     program_side: Option<ProgramSide>,
     shared: Arc<Shared>,
     clock: Arc<dyn Clock>,
-    /// The session whose programs may wait.
+    /// The session whose programs may wait for input.
     session: i32,
     buffer: Box<[u8]>,
-    /// All was read, or nothing more will be.
+    /// Everything was read, or nothing more will be.
     ended: bool,
-    /// Bytes pushed since the consumer said stop.
+    /// Bytes pushed since the consumer asked to stop.
     after_stop: Option<usize>,
-    /// It was hung up since its consumer had enough.
+    /// It was hung up because its consumer asked to stop.
     pub(crate) closed_early: bool,
-    /// What went wrong on our side.
+    /// An error on our side.
     pub(crate) error: Option<String>,
-    /// What the command waited for when its time was up.
+    /// What the command was waiting for when its time was up.
     pub(crate) waited_for: Option<crate::WaitingFor>,
     alarm: Alarm,
-    /// When something was last written or typed.
+    /// Time of the last output or input.
     active: Duration,
-    /// When to look next; `None` once it is known to wait.
+    /// When to check next; `None` once it is known to wait.
     look: Option<Duration>,
     pause: Duration,
 }
 
-/// What is to be done.
+/// What is ready to be handled.
 #[derive(Debug)]
 pub(crate) enum Ready {
-    /// So much was written to the terminal; 0 is its end.
+    /// Number of bytes of output read; 0 at EOF.
     Chunk(io::Result<usize>),
-    /// The terminal has taken what was typed.
+    /// Typed input was written to the terminal.
     Typed(io::Result<()>),
-    /// Something was typed, to be written.
+    /// Input was typed, and has to be written.
     Woken,
-    /// It is time to look whether the command waits.
+    /// The check whether the command waits is due.
     Look(Duration),
 }
 
@@ -102,19 +103,19 @@ impl TerminalSource {
         }
     }
 
-    /// The shell has ended: the terminal ends with the last of the programs that have it open.
+    /// The shell has ended: the terminal reaches EOF when the last program closes it.
     pub(crate) fn let_go(&mut self) {
         self.program_side = None;
     }
 
-    /// Something happened: what the command waits for has to be found out again, and soon.
+    /// Resets the check for waiting after activity.
     fn is_active(&mut self) {
         self.active = self.clock.now();
         self.pause = FIRST_PAUSE;
         self.look = Some(self.active + SILENCE);
     }
 
-    /// Looks whether the command waits for input.
+    /// Checks whether the command waits for input.
     fn look(&mut self, now: Duration) {
         let waiting = detect::look(&self.terminal, self.session, self.shared.is_alternate());
         self.shared.set_waiting(waiting);
@@ -171,7 +172,7 @@ impl Source for TerminalSource {
         let has_input = self.shared.has_input();
         tokio::select! {
             biased;
-            // Before reading: who floods the terminal can still be interrupted.
+            // Before reading, so that a command that floods its terminal can still be interrupted.
             typed = self.terminal.write_from(&self.shared.input), if has_input => Ready::Typed(typed),
             () = self.shared.wake.notified() => Ready::Woken,
             now = self.alarm.at(self.look) => Ready::Look(now),

@@ -1,4 +1,5 @@
-//! What holds of a call without a terminal holds on one: survivors are a job, shells are what they are.
+//! Properties of calls without a terminal that also hold on one: survivors become a job, and shells behave the
+//! same.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,7 +16,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use support::{Collect, options, run, spec};
 
-/// Says that it has made a job of them, and keeps what it was told.
+/// Claims to have made a job of them, and records the arguments.
 #[derive(Debug, Default)]
 struct Registry(Mutex<Vec<(String, usize, bool)>>);
 
@@ -123,7 +124,7 @@ async fn another_shell_sees_nothing_of_ours() {
     let lines: Vec<_> = ran.out.lines().collect();
     assert_eq!(lines[0], "sh", "{ran:?}");
     assert!(lines[1].contains("no_such_command"), "{ran:?}");
-    // The last is the directory that `ls` reads.
+    // The last one is the directory that `ls` reads.
     let open = lines[2..].join(" ");
     let open: Vec<_> = open.split_whitespace().collect();
     assert_eq!(open, ["0", "1", "2", "3"], "{ran:?}");

@@ -1,4 +1,4 @@
-//! What the interface is started with, and why it fails.
+//! The configuration of the interface, and its errors.
 
 use crate::terminals::Terminals;
 use agent_bash::Session;

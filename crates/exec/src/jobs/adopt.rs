@@ -14,7 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The caller waits meanwhile, so not for long.
+/// Short, because the caller waits meanwhile.
 const LOCK: Duration = Duration::from_secs(1);
 
 #[async_trait]
@@ -87,7 +87,8 @@ fn entry(adoption: &Adoption<'_>) -> Option<Entry> {
     })
 }
 
-/// By which leftovers are found that still print. A terminal is nobody's: what is open of it is the one side of all of them.
+/// The pipe's inode, used to find leftover processes that still write to it. `None` for a terminal: our side of
+/// every terminal has the same inode.
 fn inode_of_pipe(pipe: BorrowedFd<'_>) -> Option<u64> {
     let stat = fstat(pipe).ok()?;
     FileType::from_raw_mode(stat.st_mode)

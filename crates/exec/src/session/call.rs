@@ -1,4 +1,4 @@
-//! One call of a session: handshake, output, report, and what becomes of the shell.
+//! One call of a session: handshake, output, report, and what happens to the shell.
 
 use super::Remembered;
 use super::live::{LiveShell, gone};
@@ -22,29 +22,29 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One call that a session's shell was given.
+/// A call that was given to a session's shell.
 #[derive(Debug)]
 pub(super) struct SessionCall<'a> {
     pub(super) spec: &'a RunSpec,
     pub(super) options: &'a ShellCacheOptions,
     pub(super) shell: LiveShell,
     pub(super) streams: OutputStreams,
-    /// The FIFOs behind the streams, and our ends of them to write into, until the call has ended.
+    /// The FIFOs behind the streams, and our write ends of them, until the call has ended.
     paths: Vec<(StreamId, PathBuf)>,
     writers: Vec<OwnedFd>,
     watchdog: Option<Watchdog>,
     pub(super) cancel: Cancel,
-    /// Where the session was before it; `None` where the call goes to a directory of its own.
+    /// Where the session was before it; `None` if the call specifies its own directory.
     stands_in: Option<Place>,
-    /// The shell had run nothing before.
+    /// The shell had not run anything before.
     was_fresh: bool,
-    /// Who withstood SIGKILL.
+    /// Processes that withstood SIGKILL.
     stuck: Vec<Survivor>,
     pub(super) started_at: Timestamp,
     pub(super) started: Duration,
 }
 
-/// How a call left its session.
+/// The state in which a call left its session.
 #[derive(Debug)]
 pub(super) enum After {
     /// The shell waits for the next call.
@@ -55,14 +55,15 @@ pub(super) enum After {
     },
     /// The call was the shell's last.
     Ended { outcome: Outcome, reason: String },
-    /// The script was not run, and the shell, if it still is there, can take another.
+    /// The script was not run. If the shell still exists, it can take another.
     Refused {
         error: NotStarted,
         shell: Option<LiveShell>,
     },
-    /// The script was not run, since the session's shell has ended and a new one cannot get to where that was.
+    /// The script was not run: the session's shell has ended, and a new one cannot enter the directory where it
+    /// was.
     Displaced(Place),
-    /// The script was not taken: another shell can have it.
+    /// The script was not taken: another shell can run it.
     RefusedHandoff(String),
 }
 
@@ -70,7 +71,7 @@ impl<'a> SessionCall<'a> {
     /// Gives the shell its record.
     ///
     /// # Errors
-    /// What became of it instead. Nothing of the script has run.
+    /// What happened instead. Nothing of the script has run.
     pub(super) fn hand_over(
         spec: &'a RunSpec,
         mut shell: LiveShell,
@@ -84,7 +85,7 @@ impl<'a> SessionCall<'a> {
         };
         let pipes = shell.outputs(spec.streams).map_err(failed)?;
         let place = remembered.and_then(|remembered| remembered.place.as_ref());
-        // A new shell goes where the last one was, else where the call wants it.
+        // A new shell starts in the last shell's directory, or else in the one the call specifies.
         let enters = spec.enter_cwd || place.is_none();
         let stands_in = place.filter(|_| !enters).cloned();
         let remembered = remembered.filter(|_| shell.fresh);
@@ -173,14 +174,14 @@ impl<'a> SessionCall<'a> {
                 return self.conclude(observed, shell, reason, duration, out).await;
             }
         };
-        // Time that passed before the script was taken is not the script's.
+        // Time before the script was taken does not count as its duration.
         if reason == Some(Reason::Cancel) {
             return self.ended(None, reason, duration, Vec::new());
         }
         too_old_to_take(&mut self.shell, spec).unwrap_or(After::RefusedHandoff(why))
     }
 
-    /// The script was taken.
+    /// The outcome of a script that was taken.
     async fn conclude(
         mut self,
         observed: Observed,
@@ -196,7 +197,7 @@ impl<'a> SessionCall<'a> {
                 let survivors = self.survivors_of_shell(out).await;
                 self.mute(duration, survivors)
             }
-            // It finished in the moment in which it was to be ended; its shell has been ended all the same.
+            // It finished just as it was to be terminated; its shell was killed all the same.
             (Observed::Report(_) | Observed::Refused | Observed::Mute, reason) => {
                 self.ended(None, reason, duration, Vec::new())
             }
@@ -210,7 +211,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// A shell goes on, where it was. One that was new was nowhere yet.
+    /// The shell continues in its directory. A new shell has none yet.
     fn refused(mut self) -> After {
         if let Some(place) = self.stands_in {
             return After::Displaced(place);
@@ -223,7 +224,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell goes on. What it left in the background is named, and its output read on for.
+    /// The shell continues. Processes left in the background are named, and their output is read on.
     async fn alive(
         mut self,
         report: Report,
@@ -245,7 +246,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// Those that nobody holds any more are the next call's; the others lose their paths.
+    /// FIFOs that no process holds any more are kept for the next call; the others are unlinked.
     fn keep_fifos(&mut self) {
         let ended = self.streams.take_ended();
         for (stream, path) in std::mem::take(&mut self.paths) {
@@ -255,7 +256,7 @@ impl<'a> SessionCall<'a> {
         }
     }
 
-    /// The shell is there and of no use any more.
+    /// The shell lives but is unusable.
     fn mute(self, duration: Duration, survivors: Vec<Survivor>) -> After {
         let reason = "its shell could not tell how the command ended, as after `set -n`, `set -r` or `enable -n printf`";
         let reason = reason.to_owned();
@@ -316,7 +317,7 @@ impl<'a> SessionCall<'a> {
     }
 }
 
-/// What becomes of a call whose shell has ended since it is too old, as it has said.
+/// The result of a call whose shell has exited because it is too old, as it reported.
 fn too_old_to_take(shell: &mut LiveShell, spec: &RunSpec) -> Option<After> {
     shell.talk.listen().ok()?;
     let version = shell.talk.said.strip_prefix(&[TOO_OLD])?;

@@ -32,8 +32,8 @@ impl Conversation {
         }
     }
 
-    /// A second handle of where reports come out, for who only looks whether there is one. Close-on-exec: what the host starts
-    /// meanwhile must not hold it.
+    /// A duplicate of the report descriptor, for checking whether a report is there. Close-on-exec, so that
+    /// processes the host starts meanwhile do not inherit it.
     pub(super) fn status(&self) -> Option<OwnedFd> {
         rustix::io::fcntl_dupfd_cloexec(&self.status, 0).ok()
     }

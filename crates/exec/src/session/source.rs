@@ -1,4 +1,4 @@
-//! What is waited for while a session's shell runs a script: its output, and its report.
+//! Waits for the output and the report of a session's shell while it runs a script.
 
 use super::conversation::{Asked, Conversation};
 use super::record::{Report, Run, read_report};
@@ -10,14 +10,14 @@ use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a shell that waits may take to take a record. One that has taken it and says nothing for so long is asked whether it is
-/// done.
+/// How long a waiting shell may take to take a record. A shell that has taken it and reports nothing for so long is
+/// asked whether it has finished.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 
-/// How much longer one may take that is just being started.
+/// Additional time for a shell that has just been started.
 const STARTED_WITHIN: Duration = Duration::from_secs(9);
 
-/// Why a shell has not run a script though it has taken its record.
+/// Why a shell has not run a script although it has taken the record.
 const UNREAD: &str =
     "its shell could not read the script, as where an alias stands in for a word of the language";
 
@@ -28,31 +28,31 @@ pub(super) struct SessionSource<'a> {
     talk: &'a mut Conversation,
     clock: Arc<dyn Clock>,
     alarm: Alarm,
-    /// When it is looked whether the shell has taken its record.
+    /// When to check whether the shell has taken its record.
     look: Option<Duration>,
     patience: Option<Duration>,
     asked: Option<Asked>,
     verdict: Option<Verdict>,
 }
 
-/// What a shell did that says nothing.
+/// What a shell without a report has done.
 #[derive(Debug, Clone, Copy)]
 enum Verdict {
-    /// It is done with its record.
+    /// It has finished its record.
     Done,
-    /// It did not take its record, and has none any more.
+    /// It did not take its record, which was withdrawn.
     TookNothing,
 }
 
-/// What is to be done.
+/// What is ready to be handled.
 #[derive(Debug)]
 pub(super) enum Ready {
     Output(OutputReady),
-    /// The shell has said something, or will say nothing more.
+    /// The shell has reported something, or closed its report.
     Said(io::Result<()>),
-    /// It is time to look.
+    /// The check is due.
     Look,
-    /// It was asked whether it is done, and is.
+    /// The shell has answered that it has finished.
     Answered,
 }
 
@@ -61,20 +61,20 @@ pub(super) enum Ready {
 pub(super) enum Observed {
     /// It has run it.
     Report(Report),
-    /// It has run it, or some of it, and is gone.
+    /// It has run all or part of it, and is gone.
     End,
-    /// It has run it, or some of it, waits for the next, and cannot tell.
+    /// It has run all or part of it and waits for the next, but cannot report.
     Mute,
     /// It could not enter the directory.
     Refused,
     /// It has not run it, for this reason.
     Unread(&'static str),
-    /// It is gone, and has not taken it.
+    /// It is gone without having taken it.
     RefusedHandoff,
 }
 
 impl<'a> SessionSource<'a> {
-    /// `is_new`: the shell is just being started.
+    /// `is_new`: the shell has just been started.
     pub(super) fn new(
         streams: &'a mut OutputStreams,
         talk: &'a mut Conversation,
@@ -93,9 +93,9 @@ impl<'a> SessionSource<'a> {
         }
     }
 
-    /// What became of the script, when the shell is done, or has ended.
+    /// What happened to the script, once the shell has finished or ended.
     pub(super) fn observed(&mut self) -> Observed {
-        // Its end may be known before its last word.
+        // The shell's end may be observed before its last report is read.
         let _ = self.talk.listen();
         if let Some(report) = read_report(&self.talk.said) {
             return match report.run {
@@ -112,7 +112,7 @@ impl<'a> SessionSource<'a> {
         }
     }
 
-    /// Looks whether the shell has taken its record; asks one that has.
+    /// Checks whether the shell has taken its record; if so, asks it whether it has finished.
     fn look(&mut self) -> Option<Progress> {
         let now = self.clock.now();
         self.look = None;
@@ -151,7 +151,7 @@ impl Source for SessionSource<'_> {
             Ready::Look => self.look(),
             Ready::Answered => {
                 self.asked = None;
-                // What it has said it said before.
+                // Any report was written before the answer.
                 let is_done = self.talk.listen().is_ok();
                 self.verdict = is_done.then_some(Verdict::Done);
                 is_done.then_some(Progress::ShellDone)
@@ -176,7 +176,7 @@ impl Source for SessionSource<'_> {
     }
 }
 
-/// Waits for the answer to a question; for ever, where none was asked. Cancel safe.
+/// Waits for the answer to a question, or forever if none was asked. Cancel safe.
 async fn answered(asked: Option<&Asked>) {
     match asked {
         Some(asked) => asked.answered().await,

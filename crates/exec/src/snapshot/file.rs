@@ -38,7 +38,7 @@ impl SnapshotFile {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            // A link, not a rename: it does not take the place of a file that is there.
+            // A link rather than a rename: it does not replace an existing file.
             let linked = file.write_all(bytes).and_then(|()| dir.link(&draft, &name));
             let _ = dir.remove(&draft);
             match linked {

@@ -1,33 +1,34 @@
-//! Programs that carry out a text: which they are, in what language, and where on the command line it stands.
+//! Programs that execute code given as text: which they are, in what language, and where on the command line the
+//! code is.
 
 use crate::syntax::run::{Field, Invocation, Ran, shell_name};
 use crate::syntax::value::Value;
 
-/// How a text is written.
+/// The syntax of the code.
 #[derive(Clone, Copy)]
 pub(super) enum Language {
-    /// A program that calls functions.
+    /// A programming language with function calls.
     Calls(Notation),
-    /// Commands of sed.
+    /// sed commands.
     Sed,
     /// A makefile.
     Make,
-    /// A shell script, or what a shell reads well enough.
+    /// A shell script, or something close enough to be parsed as one.
     Shell,
 }
 
-/// What of a language's writing differs from the others'.
+/// How the notations of programming languages differ.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Notation {
-    /// What a comment begins with, up to the end of the line.
+    /// What starts a comment that extends to the end of the line.
     pub(super) comment: &'static str,
-    /// Whether what stands in backticks is run.
+    /// Whether backticks execute their contents.
     pub(super) backticks: bool,
     /// Whether `q(…)`, `qq{…}`, `qw[…]`, `qx{…}` (Perl), `%q(…)`, `%w[…]`, `%x{…}` (Ruby) are strings.
     pub(super) named_quotes: bool,
 }
 
-// Named for the first of the languages that are written so.
+// Named after the first of the languages with this notation.
 const PYTHON: Language = calling("#", false, false);
 const PERL: Language = calling("#", true, true);
 const JAVASCRIPT: Language = calling("//", false, false);
@@ -42,18 +43,18 @@ const fn calling(comment: &'static str, backticks: bool, named_quotes: bool) -> 
     })
 }
 
-/// Where a text stands that a command carries out.
+/// Where the code that a command executes is.
 pub(super) enum Code<'r> {
-    /// In this word, from this byte on.
+    /// In this word, from this byte offset on.
     Text(&'r Field, usize),
-    /// In the file this word names.
+    /// In the file named by this word.
     File(&'r Field),
     /// On standard input.
     Stdin,
 }
 
 impl Code<'_> {
-    /// The text, where the script itself says it.
+    /// The code, if the script itself contains it.
     pub(super) fn text(&self, ran: &Ran) -> Option<String> {
         match self {
             Code::Text(field, from) => field.value.script().get(*from..).map(ToOwned::to_owned),
@@ -63,41 +64,41 @@ impl Code<'_> {
     }
 }
 
-/// What an option says about the text.
+/// The meaning of an option with regard to the code.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Its value is the text.
+    /// Its value is the code.
     Code,
-    /// Its value is the file in which the text stands.
+    /// Its value is the file that contains the code.
     File,
-    /// It takes a value that is something else.
+    /// It takes some other value.
     Value,
-    /// Something else is run: nothing more is read.
+    /// Something else is executed: stop parsing.
     Other,
 }
 use Role::{Code as Says, File as InFile, Other, Value as Takes};
 
-/// What the first word that is no option is.
+/// The meaning of the first operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operand {
-    /// The file in which the text stands.
+    /// The file that contains the code.
     File,
-    /// The text.
+    /// The code.
     Code,
-    /// What follows this word is the file.
+    /// The file follows this word.
     After(&'static str),
-    /// Something else, which says nothing about the text.
+    /// Something else, unrelated to the code.
     Data,
 }
 
-/// A program that carries out a text.
+/// A program that executes code.
 struct Interpreter {
-    /// Its names, without version.
+    /// Its names, without version suffix.
     names: &'static [&'static str],
     language: Language,
     options: &'static [(&'static str, Role)],
     operand: Operand,
-    /// It reads the text from standard input where nothing else says it.
+    /// It reads the code from standard input if nothing else specifies it.
     reads_stdin: bool,
 }
 
@@ -117,7 +118,7 @@ const fn row(
     }
 }
 
-// One row a line: names, language, options, first operand, whether standard input is read.
+// One row per interpreter: names, language, options, first operand, whether standard input is read.
 #[rustfmt::skip]
 static INTERPRETERS: [Interpreter; 15] = [
     row(&["python", "pypy", "ipython"], PYTHON,
@@ -151,7 +152,7 @@ static INTERPRETERS: [Interpreter; 15] = [
     row(&["crontab"], Language::Shell, &[("-u", Takes), ("-l", Other), ("-r", Other)], Operand::File, false),
 ];
 
-/// The language of a program's texts, by its name.
+/// The language that a program executes, by the program's name.
 pub(super) fn language(name: &str) -> Option<Language> {
     Some(find(name)?.language)
 }
@@ -163,8 +164,7 @@ fn find(name: &str) -> Option<&'static Interpreter> {
         .find(|interpreter| interpreter.names.contains(&stem))
 }
 
-/// Where a shell or an interpreter takes what it carries out from; nothing for other programs, and for calls that
-/// carry out none.
+/// Where a shell or an interpreter takes its code from; empty for other programs, and for calls that execute none.
 pub(super) fn code(ran: &Ran) -> Vec<Code<'_>> {
     match ran.name() {
         Some(name) if shell_name(name) => shell(ran).into_iter().collect(),
@@ -222,12 +222,12 @@ impl Interpreter {
                     _ => None,
                 });
             } else if text.len() > 1 && text.starts_with('-') {
-                // An option without a value, or one that is not known.
+                // An option without a value, or an unknown one.
             } else if !after {
                 after =
                     matches!(operand, Operand::After(word) if field.value.literal() == Some(word));
             } else if operand != Operand::Data {
-                // What follows a text that is there already is an argument of it.
+                // What follows code that was already given is an argument of it.
                 if out.is_empty() {
                     out.push(match operand {
                         Operand::Code => Code::Text(field, 0),
@@ -238,14 +238,14 @@ impl Interpreter {
             }
         }
         if out.is_empty() && self.reads_stdin {
-            // Some only print their help then, but a version that does read is never far.
+            // Some only print their help then, but other versions of the same program do read standard input.
             out.push(Code::Stdin);
         }
         out
     }
 
-    /// What an option says, and where in the word its value begins if it is attached. In a cluster such as `-ne` the
-    /// first letter that takes a value counts.
+    /// The meaning of an option, and the offset of its value within the word if it is attached. In a cluster such
+    /// as `-ne`, the first letter that takes a value counts.
     fn option(&self, field: &Field) -> Option<(Role, Option<usize>)> {
         let text = field.value.prefix();
         let known = |name: &str| self.options.iter().find(|(option, _)| *option == name);
@@ -263,7 +263,7 @@ impl Interpreter {
             let (_, role) = known(&format!("-{letter}"))?;
             Some((at + letter.len_utf8(), *role))
         })?;
-        // `-pe`: both letters of node say the same.
+        // `-pe`: with node, both letters mean the same.
         let more = text[at..].chars().all(|letter| {
             known(&format!("-{letter}")).is_some_and(|(_, other)| *other == Role::Code)
         });

@@ -1,4 +1,4 @@
-//! What a host decides of how its clients are served.
+//! How a host configures the server.
 
 use agent_bash::adapters::Adapter;
 use std::time::Duration;

@@ -1,8 +1,8 @@
-//! Who is in the tree of a shell, and how they are signalled so that nobody else is.
+//! The processes in a shell's tree, and signalling them without hitting others.
 //!
-//! A direct child that was not reaped keeps its pid and its process group's number, so it and its group can be
-//! signalled by number. Everybody else is signalled through a pidfd, after a look that the pid still belongs to the
-//! tree: if the pid was reused in between, the pidfd is that of the process that has gone, and nothing is hit.
+//! A direct child that has not been reaped keeps its pid and process group id, so it and its group can be signalled
+//! by number. All others are signalled through a pidfd, opened before checking that the pid still belongs to the
+//! tree: if the pid was reused in between, the pidfd refers to the process that has ended, and nothing is hit.
 
 use super::marked::Marked;
 use super::reaped::{Reaped, shell_end};
@@ -17,21 +17,21 @@ use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-/// Characters of a survivor's command line that are kept.
+/// Maximum length of a survivor's command line, in characters.
 const MAX_COMMAND: usize = 200;
 
 fn own_pid() -> i32 {
     rustix::process::getpid().as_raw_pid()
 }
 
-/// By what the processes of a call are known.
+/// How the processes of a call are found.
 #[derive(Debug)]
 pub(super) enum Tree {
-    /// They are below this process, which is their subreaper.
+    /// They are descendants of this process, which is their subreaper.
     Below {
-        /// A byte for every SIGCHLD.
+        /// Receives a byte for every SIGCHLD.
         children: UnixStream,
-        /// Those of them who are jobs of their own: not members here.
+        /// Processes of jobs: not members.
         spared: BTreeSet<i32>,
     },
     /// By marks: this is a thread of the host.
@@ -39,7 +39,7 @@ pub(super) enum Tree {
 }
 
 impl Tree {
-    /// What is to be polled for reading.
+    /// Descriptors to poll for reading.
     pub(super) fn fds(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Below { children, .. } => vec![children.as_fd()],
@@ -47,7 +47,7 @@ impl Tree {
         }
     }
 
-    /// Reaps whoever has ended. `shell` is that of the call while it lives.
+    /// Reaps all that have ended. `shell` is that of the call while it is alive.
     pub(super) fn reap(&mut self, shell: Option<i32>, on_terminal: bool) -> Reaped {
         match self {
             Self::Below { children, .. } => {
@@ -60,14 +60,14 @@ impl Tree {
         }
     }
 
-    /// These are not among those that are ended, nor named.
+    /// Excludes these processes from being ended or named.
     pub(super) fn spare(&mut self, pids: BTreeSet<i32>) {
         if let Self::Below { spared, .. } = self {
             *spared = pids;
         }
     }
 
-    /// Whether it is a job of its own.
+    /// Whether it belongs to a job.
     pub(super) fn is_spared(&self, pid: i32) -> bool {
         match self {
             Self::Below { spared, .. } => spared.contains(&pid),
@@ -75,7 +75,7 @@ impl Tree {
         }
     }
 
-    /// Whether a process group may be signalled as such.
+    /// Whether a process group may be signalled as a whole.
     fn is_its_own(&self, group: i32) -> bool {
         match self {
             Self::Below { spared, .. } => is_free(group, spared),
@@ -83,18 +83,18 @@ impl Tree {
         }
     }
 
-    /// Asks everybody to end.
+    /// Sends SIGTERM to all.
     pub(super) fn terminate(&mut self, shell: Option<i32>) {
         self.send_to_all(shell, Signal::TERM);
     }
 
-    /// Tells everybody that the terminal is gone.
+    /// Sends SIGHUP to all: the terminal is gone.
     pub(super) fn hang_up(&mut self, shell: Option<i32>) {
         self.send_to_all(shell, Signal::HUP);
     }
 
-    /// Sends a signal, then SIGCONT (a stopped process does not hear the first without), to the shell's process group and
-    /// to everybody outside of it, once each.
+    /// Sends a signal, then SIGCONT (a stopped process does not handle the signal without it), to the shell's
+    /// process group and to all processes outside of it, once each.
     fn send_to_all(&mut self, shell: Option<i32>, signal: Signal) {
         let signals = [signal, Signal::CONT];
         let shell = shell.filter(|group| self.is_its_own(*group));
@@ -113,7 +113,7 @@ impl Tree {
         }
     }
 
-    /// Stops the shell, then sends SIGTERM and SIGCONT to everybody else.
+    /// Stops the shell, then sends SIGTERM and SIGCONT to all others.
     pub(super) fn stop_and_terminate(&mut self, shell: i32) {
         if let Some(pid) = Pid::from_raw(shell) {
             let _ = rustix::process::kill_process(pid, Signal::STOP);
@@ -126,12 +126,12 @@ impl Tree {
         }
     }
 
-    /// Whether nobody but the shell is left. What it has not reaped itself does not count.
+    /// Whether only the shell is left. Its unreaped children do not count.
     pub(super) fn is_alone(&mut self, shell: i32) -> bool {
         self.members().iter().all(|process| process.pid == shell)
     }
 
-    /// Sends SIGKILL to everybody it can; who was forked meanwhile is met by the next round.
+    /// Sends SIGKILL to all that can be found; processes forked meanwhile are hit in the next round.
     pub(super) fn kill_round(&mut self, shell: Option<i32>) {
         match self {
             Self::Below { spared, .. } => kill_children(spared),
@@ -139,7 +139,7 @@ impl Tree {
         }
     }
 
-    /// Everybody who lives, the shell too, and those who are spared.
+    /// All living processes, including the shell and those of jobs.
     pub(super) fn everybody(&mut self) -> Vec<ProcessInfo> {
         match self {
             Self::Below { .. } => {
@@ -151,7 +151,7 @@ impl Tree {
         }
     }
 
-    /// Everybody who lives, the shell too, but those who are spared.
+    /// All living processes, including the shell, except those of jobs.
     pub(super) fn members(&mut self) -> Vec<ProcessInfo> {
         let mut members = self.everybody();
         members.retain(|process| !self.is_spared(process.pid));
@@ -166,7 +166,7 @@ impl Tree {
             return;
         };
         let is_the_same = match self {
-            // An orphan has moved up meanwhile.
+            // An orphan was reparented meanwhile.
             Self::Below { .. } => {
                 now.parent == own_pid() || members.iter().any(|other| other.pid == now.parent)
             }
@@ -178,8 +178,8 @@ impl Tree {
     }
 }
 
-/// Processes as they are named to others, all of them. `pipes` are the inodes of the call's output; `boot` is the argument by which a
-/// shell of ours is known that has forked and not yet become its command, or is a subshell.
+/// Processes as reported to others. `pipes` are the inodes of the call's output; `boot` is the argument by which a
+/// fork of our shell is recognised that is a subshell, or has not called `exec` yet.
 pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Vec<Survivor> {
     let named = processes.iter().map(|process| {
         let holds_output = proc_fs::holds_pipe(process.pid, pipes);
@@ -192,7 +192,7 @@ pub(super) fn named(processes: &[ProcessInfo], pipes: &[u64], boot: &[u8]) -> Ve
     named.collect()
 }
 
-/// Its arguments; where it has none, as between two programs, the name that the system has for it. Never empty.
+/// Its arguments; if it has none, as in the middle of `exec`, the kernel's name for it. Never empty.
 fn name_of(pid: i32, boot: &[u8]) -> String {
     let line = command_line(&proc_fs::arguments(pid), boot);
     if !line.is_empty() {
@@ -203,10 +203,10 @@ fn name_of(pid: i32, boot: &[u8]) -> String {
         .unwrap_or_else(|| UNKNOWN.to_owned())
 }
 
-/// The name of a process of which the system tells none.
+/// The name of a process for which the system does not tell one.
 const UNKNOWN: &str = "(its name is hidden)";
 
-/// Whether nobody who is to be spared is in a process group.
+/// Whether a process group contains none of the excluded processes.
 fn is_free(group: i32, spared: &BTreeSet<i32>) -> bool {
     let in_it = |pid: &i32| ProcessInfo::read(*pid).is_some_and(|process| process.group == group);
     !spared.iter().any(in_it)
@@ -240,8 +240,8 @@ fn reap_children(shell: Option<i32>, on_terminal: bool) -> Reaped {
     }
 }
 
-/// Sends SIGKILL to every direct child and to the process group each of them is in. Their own children become ours and
-/// are met by the next round; a child forked during one round is met by the next, too. Nobody who is to be spared is hit.
+/// Sends SIGKILL to every direct child and its process group. Their children are then reparented to us and hit in
+/// the next round, as are processes forked during this one. Excluded processes are not hit.
 fn kill_children(spared: &BTreeSet<i32>) {
     let own_group = rustix::process::getpgrp().as_raw_pid();
     let mut groups = BTreeSet::new();
@@ -263,7 +263,7 @@ fn kill_children(spared: &BTreeSet<i32>) {
     }
 }
 
-/// The name that a forked shell gets in the list: its arguments are our wrapper, not the user's command.
+/// The reported name of a forked shell, whose arguments are our wrapper rather than the user's command.
 pub(super) const SUBSHELL: &str = "bash (subshell)";
 
 pub(crate) fn command_line(arguments: &[Vec<u8>], boot: &[u8]) -> String {
