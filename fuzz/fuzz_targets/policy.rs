@@ -2,7 +2,9 @@
 
 #![no_main]
 
-use agent_bash_policy::{Context, Interceptor, Policy, RuleSelection, SafeMode, explain, normalise};
+use agent_bash_policy::{
+    Context, Dialect, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, explain, lift,
+};
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
 
@@ -17,12 +19,12 @@ fuzz_target!(|text: &str| {
         .with_home("/home/u")
         .with_tools(["read", "grep", "find", "edit", "write"]);
     let policy = &*POLICY;
-    let verdict = policy.decide(text, &context);
-    assert_eq!(explain(text, &context, policy).verdict, verdict);
-    let framed = policy.decide(&format!("\n \t{text}\n# comment\n"), &context);
+    let verdict = policy.decide(&Script::read(text, &context));
+    assert_eq!(explain(&Script::read(text, &context), policy).verdict, verdict);
+    let framed = policy.decide(&Script::read(&format!("\n \t{text}\n# comment\n"), &context));
     // A comment does not end what is unfinished, and a backslash takes the newline.
     if verdict.name() != "unreadable" && framed.name() != "unreadable" && !text.contains('\\') {
         assert_eq!(framed.name(), verdict.name());
     }
-    let _ = normalise(text, false);
+    let _ = lift(&Parsed::read(text, Dialect::Bash));
 });

@@ -105,10 +105,10 @@ pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
     /// Its output.
     pub(crate) output: CallOutput,
-    /// The pipeline that ran, if filters were lifted from its end.
-    pub(crate) lifted_from: Option<String>,
-    /// The leading words of each stage of the script's last pipeline, if it ends with one.
-    pub(crate) last_pipeline: Option<Vec<Vec<String>>>,
+    /// Filters were lifted from its end, and exit code 1 of what ran is an answer, no failure.
+    pub(crate) is_1_an_answer: bool,
+    /// Of each stage of the pipeline that the script ends with, whether exit code 1 is an answer; if it ends with one.
+    pub(crate) last_pipeline: Option<Vec<bool>>,
 }
 
 /// The decisions of earlier stages, besides the request.

@@ -6,14 +6,16 @@ use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
 use crate::panics::{caught, caught_in};
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
-use crate::stage::last_pipeline;
 use crate::stage::parse_input::Input;
 use crate::stage::{
     approve, artifact, background, intercept, normalise, offer, parse_input, run, safe_mode,
     safety, shape, terminal, timeout, working_directory,
 };
 use crate::wiring::Wiring;
-use agent_bash_core::{Caller, Cancel, Mode, NotStarted};
+use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
+use agent_bash_policy::{
+    HardenedEnvironment, Parsed, Script, Verdict, ends_with_answer, last_pipeline,
+};
 
 /// Takes a call through all stages.
 pub(crate) async fn call(
@@ -80,14 +82,9 @@ async fn stages(
 
     offer::check(tool, &request)?;
 
-    let lifted = normalise::lift(tool, &mut request);
-    let is_lifted = lifted.is_some();
-    call.notices.extend(lifted);
-    intercept::check(tool, call, &request)?;
-    let reading = safety::check(tool, call, &request)?;
-    let hardened = safe_mode::check(tool, call, &mut request)?;
+    let read = read(tool, call, &mut request)?;
     let escalation = options.escalation.as_deref();
-    approve::ask(tool, call, &request, &reading, escalation, cancel).await?;
+    approve::ask(tool, call, &request, &read.verdict, escalation, cancel).await?;
     call.allowed = true;
 
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
@@ -103,15 +100,14 @@ async fn stages(
         None => terminal::choose(tool, &request, options.stdin),
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
-    let last_pipeline = last_pipeline::read(&request);
     let decisions = Decisions {
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
-        subshell: is_lifted && request.session.is_some() && last_pipeline.is_none(),
-        report_stages: last_pipeline.is_some(),
+        subshell: read.is_lifted && request.session.is_some() && read.last_pipeline.is_none(),
+        report_stages: read.last_pipeline.is_some(),
         limit: Some(limit),
         streams,
         stdin: options.stdin,
-        hardened,
+        hardened: read.hardened,
         terminal,
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
@@ -127,11 +123,48 @@ async fn stages(
     if options.keep.is_some_and(|keep| keep.is_set()) {
         output.keep();
     }
-    let lifted_from = is_lifted.then_some(request.command);
     Ok(Ended::Ran(Box::new(Ran {
         outcome,
         output,
-        lifted_from,
-        last_pipeline,
+        is_1_an_answer: read.is_lifted && read.is_1_an_answer,
+        last_pipeline: read.last_pipeline,
     })))
+}
+
+/// What the reading of a script comes to. The script itself is not kept while it runs: it may be long.
+struct Read {
+    /// Of the safety rules.
+    verdict: Verdict,
+    /// What safe mode changes of the environment.
+    hardened: Option<HardenedEnvironment>,
+    is_lifted: bool,
+    is_1_an_answer: bool,
+    last_pipeline: Option<Vec<bool>>,
+}
+
+/// Reads the command and takes it through all stages that look into it. A text is read once: the stages are given the
+/// reading, and one that changes the text makes another.
+fn read(tool: &Wiring, call: &mut Call, request: &mut Request) -> Result<Read, Refusal> {
+    let context = safety::context(tool, call);
+    let command = std::mem::take(&mut request.command);
+    let text = normalise::text(tool, request, &command);
+    let given = Parsed::read(text, context.dialect);
+    let lifted = normalise::take_limits(tool, call, request, &given);
+    let is_lifted = lifted.is_some();
+    let parsed = lifted.map_or(given, |text| Parsed::read(text, context.dialect));
+    let script = Script::follow(parsed, &context);
+    intercept::check(tool, call, &script)?;
+    let verdict = safety::check(tool, &script)?;
+    let (command, hardened) = match safe_mode::check(tool, &script)? {
+        Some(run) => (run.script, Some(run.environment)),
+        None => (script.parsed.text.to_owned(), None),
+    };
+    request.command = command;
+    Ok(Read {
+        verdict,
+        hardened,
+        is_lifted,
+        is_1_an_answer: ends_with_answer(&script),
+        last_pipeline: last_pipeline(&script),
+    })
 }

@@ -14,7 +14,7 @@ use agent_bash_core::{
     Profile, Shell, StreamId, ToolResult,
 };
 use agent_bash_policy::{
-    Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Verdict,
+    Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Script, Verdict,
 };
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
 use agent_bash_sink::LiveUpdates;
@@ -140,7 +140,7 @@ impl BashTool {
             tools: tools.or_else(|| host.tools.clone()),
             dialect: wiring.dialect(),
         };
-        policy.decide(script, &context)
+        policy.decide(&Script::read(script, &context))
     }
 
     /// The tool definition for a model.

@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use agent_bash_policy::{Context, RuleSelection, check_safety};
+use agent_bash_policy::{Context, RuleSelection, Script, check_safety};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
 #[path = "../tests/limits/shapes.rs"]
@@ -73,13 +73,13 @@ fn verdicts(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("check_safety");
     for (name, text) in SHORT {
         group.bench_with_input(BenchmarkId::new("short", name), text, |bencher, text| {
-            bencher.iter(|| check_safety(black_box(text), &context, &rules));
+            bencher.iter(|| check_safety(&Script::read(black_box(text), &context), &rules));
         });
     }
     for bytes in [3_000, 10_000, 60_000] {
         let text = script(bytes);
         group.bench_with_input(BenchmarkId::new("script", bytes), &text, |bencher, text| {
-            bencher.iter(|| check_safety(black_box(text), &context, &rules));
+            bencher.iter(|| check_safety(&Script::read(black_box(text), &context), &rules));
         });
     }
     let heredoc = format!(
@@ -90,13 +90,13 @@ fn verdicts(criterion: &mut Criterion) {
         BenchmarkId::new("heredoc", heredoc.len()),
         &heredoc,
         |bencher, text| {
-            bencher.iter(|| check_safety(black_box(text), &context, &rules));
+            bencher.iter(|| check_safety(&Script::read(black_box(text), &context), &rules));
         },
     );
     group.sample_size(10);
     for (name, text) in shapes::absurd() {
         group.bench_with_input(BenchmarkId::new("absurd", name), &text, |bencher, text| {
-            bencher.iter(|| check_safety(black_box(text), &context, &rules));
+            bencher.iter(|| check_safety(&Script::read(black_box(text), &context), &rules));
         });
     }
     group.finish();

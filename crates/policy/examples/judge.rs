@@ -1,6 +1,6 @@
 //! Explains the script given as the first argument, as `agent-bash check` does.
 
-use agent_bash_policy::{Context, Policy, explain};
+use agent_bash_policy::{Context, Policy, Script, explain};
 
 #[expect(
     clippy::print_stdout,
@@ -12,8 +12,7 @@ fn main() -> std::process::ExitCode {
     let home = std::env::var("HOME").unwrap_or_else(|_| "/root".to_owned());
     let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
     let explanation = explain(
-        &script,
-        &Context::new(cwd).with_home(home),
+        &Script::read(&script, &Context::new(cwd).with_home(home)),
         &Policy::standard(),
     );
     print!("{explanation}");

@@ -9,11 +9,10 @@ use serde::Serialize;
 
 use crate::marked::marked_lines;
 use crate::policy::{Policy, decided};
-use crate::safety::{self, RuleSelection, rules};
+use crate::safety::{RuleSelection, check_safety, rules};
 use crate::syntax::run::Ran;
 use crate::syntax::value::{Piece, Value};
-use crate::syntax::{self};
-use crate::{Check, Context, Finding, Span, Verdict};
+use crate::{Check, Finding, Script, Span, Verdict};
 
 /// A command as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -64,16 +63,15 @@ pub struct Explanation {
 const MAX_COMMANDS: usize = 100;
 
 /// Explains a script.
-pub fn explain(script: &str, context: &Context, policy: &Policy) -> Explanation {
-    let read = syntax::read(script, context);
-    let answers = policy.answers_about(script, &read, context);
+pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
+    let answers = policy.answers(read);
     let rules = rules()
         .iter()
         .map(|rule| {
             let mut only = RuleSelection::none();
             // The id comes from the registry itself.
             let known = only.switch(rule.id, true).is_ok();
-            let verdict = safety::judge(&read, context, &only);
+            let verdict = check_safety(read, &only);
             let blocks = match verdict {
                 Verdict::Block(finding) if known => Some(finding.span),
                 _ => None,
@@ -108,9 +106,9 @@ pub fn explain(script: &str, context: &Context, policy: &Policy) -> Explanation 
             read.ran.len() - MAX_COMMANDS
         ));
     }
-    let base = context.cwd.to_string_lossy();
+    let base = read.context.cwd.to_string_lossy();
     Explanation {
-        script: script.to_owned(),
+        script: read.parsed.text.to_owned(),
         verdict: decided(answers.clone()),
         answers,
         rules,
@@ -298,13 +296,13 @@ fn about(finding: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Context;
 
     #[test]
     fn an_explanation_names_rule_words_and_way_out() {
         let context = Context::new("/home/u/project").with_home("/home/u");
         let explanation = explain(
-            "cd src && sudo rm -rf \"$X\"",
-            &context,
+            &Script::read("cd src && sudo rm -rf \"$X\"", &context),
             &Policy::standard(),
         );
         let text = explanation.to_string();
@@ -320,9 +318,12 @@ mod tests {
             assert!(text.contains(part), "{part} in\n{text}");
         }
         assert_eq!(explanation.exit_code(), 1);
-        assert_eq!(explain("ls", &context, &Policy::standard()).exit_code(), 0);
         assert_eq!(
-            explain("echo 'a", &context, &Policy::standard()).exit_code(),
+            explain(&Script::read("ls", &context), &Policy::standard()).exit_code(),
+            0
+        );
+        assert_eq!(
+            explain(&Script::read("echo 'a", &context), &Policy::standard()).exit_code(),
             2
         );
     }
@@ -330,7 +331,10 @@ mod tests {
     #[test]
     fn a_rule_that_is_off_is_mentioned() {
         let context = Context::new("/home/u/project");
-        let explanation = explain("git reset --hard", &context, &Policy::standard());
+        let explanation = explain(
+            &Script::read("git reset --hard", &context),
+            &Policy::standard(),
+        );
         assert_eq!(explanation.verdict, Verdict::Allow);
         assert!(
             explanation.to_string().contains("no_hard_reset"),

@@ -11,8 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::syntax::run::Ran;
 use crate::syntax::value::{Piece, Value};
-use crate::syntax::{self, Script};
-use crate::{Check, Context, Finding, Span, Verdict};
+use crate::{Check, Finding, Script, Span, Verdict};
 
 /// What happens to a command a rule matches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -166,17 +165,12 @@ impl Interceptor {
     /// The first rule, in order, that matches and whose tool the caller has.
     ///
     /// Never [`Verdict::Unreadable`]: what cannot be read is not intercepted.
-    pub fn check(&self, script: &str, context: &Context) -> Verdict {
-        match &context.tools {
-            Some(tools) if !tools.is_empty() => {
-                self.judge(script, &syntax::read(script, context), context)
-            }
-            _ => Verdict::Allow,
+    pub fn check(&self, script: &Script<'_>) -> Verdict {
+        let tools = script.context.tools.as_deref().unwrap_or(&[]);
+        if tools.is_empty() {
+            return Verdict::Allow;
         }
-    }
-
-    pub(crate) fn judge(&self, text: &str, script: &Script<'_>, context: &Context) -> Verdict {
-        let tools = context.tools.as_deref().unwrap_or(&[]);
+        let text = script.parsed.text;
         let lines: Vec<(String, &Ran)> = script
             .ran
             .iter()

@@ -1,90 +1,134 @@
-//! Which commands stand in the pipeline that a script ends with.
+//! What the exit codes mean of the commands that a script ends with.
 //!
 //! For those who ask bash for the exit status of each stage: the answer means something only if the
-//! last statement is a pipeline, and whether a stage's failure is one depends on its command.
+//! last statement is a pipeline. And exit code 1 of `grep` or `diff` is an answer, not a failure.
 
-use crate::syntax::ast::{Command, Entry, Link, Part, Simple};
-use crate::syntax::{self};
+use crate::Script;
+use crate::syntax::ast::{Command, Entry, Link};
+use crate::syntax::git::Git;
+use crate::syntax::run::Ran;
 
-/// The leading literal words of each stage of the script's last statement, if that is a pipeline of two
-/// stages or more, in the foreground, not behind `&&`, `||`, `!` or `time`, and both readers agree on
-/// a script without an error. A compound stage, or one whose command word is computed, has no words.
-pub fn last_pipeline(script: &str) -> Option<Vec<Vec<String>>> {
-    if !script.contains('|') {
-        return None;
-    }
-    let script = syntax::parse(script);
-    match script.list.entries.last()? {
+/// Programs whose exit code 1 is an answer.
+const PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
+
+/// Subcommands of git for which the same holds.
+const GIT: [&str; 2] = ["diff", "grep"];
+
+/// Of each stage of the script's last statement, whether its exit code 1 is an answer; if that statement is a pipeline
+/// of two stages or more, in the foreground, not behind `&&`, `||`, `!` or `time`, and both readers agree on a script
+/// without an error.
+pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
+    match script.parsed.list.entries.last()? {
         Entry {
             link: Link::Next,
             background: false,
             prefixed: false,
             stages,
             ..
-        } if stages.len() > 1 && script.is_agreed() => Some(stages.iter().map(words).collect()),
+        } if stages.len() > 1 && script.parsed.is_agreed() => Some(
+            stages
+                .iter()
+                .map(|stage| is_answer(script, stage))
+                .collect(),
+        ),
         _ => None,
     }
 }
 
-fn words(stage: &Command) -> Vec<String> {
-    match stage {
-        Command::Simple(simple) => literal_words(simple),
-        Command::Compound(_) => Vec::new(),
-    }
+/// Whether exit code 1 of the script is an answer of its last command.
+pub fn ends_with_answer(script: &Script<'_>) -> bool {
+    let last = script.parsed.list.entries.last();
+    let last = last.and_then(|entry| entry.stages.last());
+    last.is_some_and(|stage| is_answer(script, stage))
 }
 
-fn literal_words(simple: &Simple) -> Vec<String> {
-    let literal = |parts: &[Part]| match parts {
-        [Part::Bare(text)] => Some(text.clone()),
-        _ => None,
+/// A compound stage is none, nor one whose command word is computed.
+fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
+    let Command::Simple(simple) = stage else {
+        return false;
     };
-    simple
-        .words
-        .iter()
-        .map_while(|word| literal(&word.parts))
-        .collect()
+    // The command itself, without the variables in front of it; substitutions lie inside.
+    let itself = |ran: &&Ran| {
+        ran.span.start >= simple.span.start
+            && ran.span.end == simple.span.end
+            && ran.through.is_empty()
+    };
+    let ran = script.ran.iter().filter(itself);
+    let Some(ran) = ran.min_by_key(|ran| ran.span.start) else {
+        return false;
+    };
+    match ran.name() {
+        Some("git") => Git::read(&ran.words)
+            .subcommand()
+            .is_some_and(|name| GIT.contains(&name)),
+        name => name.is_some_and(|name| PROGRAMS.contains(&name)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn stages(script: &str) -> Option<Vec<String>> {
-        last_pipeline(script).map(|stages| stages.iter().map(|words| words.join(" ")).collect())
-    }
+    use crate::Context;
 
     #[test]
-    fn the_last_statement_must_be_the_pipeline() {
+    fn only_programs_that_answer_with_1_are_taken_for_an_answer() {
+        let context = Context::new("/");
         for (script, want) in [
-            ("false | true", vec!["false", "true"]),
-            (
-                "cd x; grep a f | wc -l\n# the end\n",
-                vec!["grep a f", "wc -l"],
-            ),
-            ("sh -c 'exit 3' | cat | cat", vec!["sh -c", "cat", "cat"]),
-            ("{ a; b; } | git diff", vec!["", "git diff"]),
-            ("$CC x | tee", vec!["", "tee"]),
-            ("X=1 a | b", vec!["a", "b"]),
-            ("set -o pipefail\nmake |& tail", vec!["make", "tail"]),
+            ("grep x f", true),
+            ("/usr/bin/grep -rn 'a b' src", true),
+            ("cat f | grep x", true),
+            ("LC_ALL=C grep \"$(cat pattern)\" f", true),
+            ("git diff --exit-code", true),
+            ("git -C sub --no-pager grep x", true),
+            ("diff a b", true),
+            ("find . -name x", true),
+            ("{ a; b; } | git diff", true),
+            ("git status", false),
+            ("make", false),
+            ("grep x f | make", false),
+            ("echo $(grep x f)", false),
+            ("$GREP x f", false),
+            ("cargo test grep", false),
+            ("a | { b; grep x; }", false),
+            ("", false),
         ] {
             assert_eq!(
-                stages(script).as_deref(),
-                Some(want)
-                    .as_deref()
-                    .map(|w| w.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>())
-                    .as_deref(),
+                ends_with_answer(&Script::read(script, &context)),
+                want,
                 "{script}"
             );
         }
     }
 
     #[test]
+    fn the_last_statement_must_be_the_pipeline() {
+        let context = Context::new("/");
+        for (script, want) in [
+            ("false | true", &[false, false][..]),
+            ("cd x; grep a f | wc -l\n# the end\n", &[true, false]),
+            ("sh -c 'exit 3' | cat | diff - f", &[false, false, true]),
+            ("{ a; b; } | git diff", &[false, true]),
+            ("$CC x | tee", &[false, false]),
+            ("X=1 find a | b", &[true, false]),
+            ("set -o pipefail\nmake |& tail", &[false, false]),
+        ] {
+            let got = last_pipeline(&Script::read(script, &context));
+            assert_eq!(got.as_deref(), Some(want), "{script}");
+        }
+    }
+
+    #[test]
     fn what_is_no_plain_pipeline_at_the_end_is_none() {
+        let context = Context::new("/");
         for script in [
             "true", "a || b", "a | b && c | d", "a && b | c", "! a | b", "time a | b", "a | b &",
             "a | b; c", "if a | b; then c; fi", "echo 'a | b'", "a | b |", "echo $(a | b",
         ] {
-            assert_eq!(last_pipeline(script), None, "{script}");
+            assert_eq!(
+                last_pipeline(&Script::read(script, &context)),
+                None,
+                "{script}"
+            );
         }
     }
 }

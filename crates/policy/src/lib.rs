@@ -1,9 +1,9 @@
 //! Reads a bash script as bash would and judges it before it runs.
 //!
-//! Three questions about the same script, answered from one reading of it: would it do harm nobody
+//! Three questions about the same script, answered from one reading of it, a [`Script`]: would it do harm nobody
 //! meant ([`check_safety`]), is it on the list of what may run at all ([`check_safe_mode`]), is there a
 //! better tool for it ([`Interceptor`]). [`Policy`] asks several at once, [`explain`] says what was read
-//! and why. [`normalise`] takes trailing `| head` and `| tail` off.
+//! and why. [`lift`] takes trailing `| head` and `| tail` off.
 //!
 //! The crate is pure: text and a [`Context`] in, a [`Verdict`] out. It starts no process, opens no
 //! file, reads no environment and no clock.
@@ -24,14 +24,14 @@ mod verdict;
 
 use agent_bash_syntax as syntax;
 
-pub use agent_bash_syntax::{Context, Dialect, Span};
+pub use agent_bash_syntax::{Context, Dialect, Parsed, Script, Span};
 pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
-pub use last_pipeline::last_pipeline;
+pub use last_pipeline::{ends_with_answer, last_pipeline};
 pub use marked::{MarkedLine, marked_lines};
-pub use normalise::{Normalised, normalise};
+pub use normalise::{Lifted, lift, trimmed};
 pub use policy::Policy;
 pub use safe_mode::{
     HardenedEnvironment, INVALID_SYNTAX, NOT_ALLOWED, SYSTEM_DIRECTORIES, SafeLevel, SafeMode,

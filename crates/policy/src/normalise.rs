@@ -4,48 +4,32 @@
 //! both readers must agree on it, and the last stages must be plain `head` and `tail` with a positive
 //! number. What the limits then do (full stream, stdout alone, closing the pipe) is not done here.
 
-use serde::{Deserialize, Serialize};
-
+use crate::syntax::Parsed;
 use crate::syntax::ast::{Command, Entry, Part, Simple};
-use crate::syntax::{self};
+use std::num::NonZeroU64;
 
-/// A script with its limits taken out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Normalised {
-    /// The script to run; white space around it is trimmed.
-    pub command: String,
+/// A script without its limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lifted<'t> {
+    /// The script to run.
+    pub command: &'t str,
     /// Show only this many lines from the beginning.
-    pub head: Option<u64>,
+    pub head: Option<NonZeroU64>,
     /// Of these, show only this many lines from the end.
-    pub tail: Option<u64>,
-    /// The text that was taken off, for the notice; empty if none was.
-    pub lifted: String,
-}
-
-/// Normalises a script. `explicit` says that the caller gave limits of its own: then nothing is lifted.
-pub fn normalise(script: &str, explicit: bool) -> Normalised {
-    let command = trimmed(script);
-    let plain = |command: &str| Normalised {
-        command: command.to_owned(),
-        head: None,
-        tail: None,
-        lifted: String::new(),
-    };
-    if explicit || !command.contains('|') {
-        return plain(command);
-    }
-    lift(command).unwrap_or_else(|| plain(command))
+    pub tail: Option<NonZeroU64>,
+    /// The text that was taken off, for the notice.
+    pub filter: &'t str,
 }
 
 /// The script without white space around it. A blank that a backslash escapes stays.
-fn trimmed(script: &str) -> &str {
+pub fn trimmed(script: &str) -> &str {
     let start = script.trim_start_matches([' ', '\t', '\n', '\r']);
     let both = start.trim_end_matches([' ', '\t', '\n', '\r']);
     if both.ends_with('\\') { start } else { both }
 }
 
-fn lift(command: &str) -> Option<Normalised> {
-    let script = syntax::parse(command);
+/// Takes the limits off a script, if there are any that can be taken off.
+pub fn lift<'t>(script: &Parsed<'t>) -> Option<Lifted<'t>> {
     let [
         Entry {
             background: false,
@@ -94,7 +78,7 @@ fn lift(command: &str) -> Option<Normalised> {
         Command::Simple(simple) => simple.span.end,
         Command::Compound(compound) => compound.span.end,
     };
-    let rest = command.get(end..)?;
+    let (command, rest) = script.text.split_at_checked(end)?;
     // A heredoc's body or a comment behind the pipeline would be cut off with it.
     if rest.contains(['\n', '#']) {
         return None;
@@ -103,16 +87,16 @@ fn lift(command: &str) -> Option<Normalised> {
     if !script.is_agreed() {
         return None;
     }
-    Some(Normalised {
-        command: command.get(..end)?.to_owned(),
+    Some(Lifted {
+        command,
         head,
         tail,
-        lifted: rest.trim().to_owned(),
+        filter: rest.trim(),
     })
 }
 
 /// `head` or `tail` with a plain positive number of lines and nothing else.
-fn limit(simple: &Simple) -> Option<(&'static str, u64)> {
+fn limit(simple: &Simple) -> Option<(&'static str, NonZeroU64)> {
     if !simple.assigns.is_empty() || !simple.redirs.is_empty() {
         return None;
     }
@@ -141,16 +125,17 @@ fn limit(simple: &Simple) -> Option<(&'static str, u64)> {
     if !number.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }
-    number
-        .parse()
-        .ok()
-        .filter(|lines| *lines > 0)
-        .map(|lines| (name, lines))
+    Some((name, number.parse().ok()?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dialect;
+
+    fn lifted(script: &str) -> Option<Lifted<'_>> {
+        lift(&Parsed::read(trimmed(script), Dialect::Bash))
+    }
 
     #[test]
     fn limits_are_lifted_only_where_nothing_changes() {
@@ -178,10 +163,9 @@ mod tests {
                 None,
             ),
         ] {
-            let expect = (command.to_owned(), head, tail);
-            let got = normalise(script, false);
-            assert_eq!((got.command, got.head, got.tail), expect, "{script}");
-            assert!(normalise(script, true).lifted.is_empty(), "{script}");
+            let got = lifted(script).unwrap();
+            let limits = (got.head.map(Into::into), got.tail.map(Into::into));
+            assert_eq!((got.command, limits), (command, (head, tail)), "{script}");
         }
     }
 
@@ -192,7 +176,7 @@ mod tests {
             ("echo a\\ ", "echo a\\ "),
             ("echo a\\\n", "echo a\\\n"),
         ] {
-            assert_eq!(normalise(script, false).command, expect);
+            assert_eq!(trimmed(script), expect);
         }
     }
 
@@ -238,12 +222,7 @@ mod tests {
             "seq 9 | head -3 # three",
             "seq 9 | (head -3",
         ] {
-            let got = normalise(script, false);
-            assert_eq!(
-                (got.command.as_str(), got.head, got.tail),
-                (script, None, None),
-                "{script}"
-            );
+            assert_eq!(lifted(script), None, "{script}");
         }
     }
 }

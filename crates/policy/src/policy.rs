@@ -1,10 +1,9 @@
 //! All questions about a script at once, from one reading of it.
 
 use crate::interceptor::Interceptor;
-use crate::safe_mode::{self, SafeMode};
-use crate::safety::{self, RuleSelection};
-use crate::syntax;
-use crate::{Check, Context, Verdict};
+use crate::safe_mode::{SafeMode, check_safe_mode};
+use crate::safety::{RuleSelection, check_safety};
+use crate::{Check, Script, Verdict};
 
 /// Which questions are asked, with their settings. `None` is a question that is not asked.
 #[derive(Default)]
@@ -27,32 +26,23 @@ impl Policy {
     }
 
     /// Each question's answer, in the order in which a call meets them.
-    pub fn answers(&self, script: &str, context: &Context) -> Vec<(Check, Verdict)> {
-        self.answers_about(script, &syntax::read(script, context), context)
-    }
-
-    pub(crate) fn answers_about(
-        &self,
-        text: &str,
-        script: &syntax::Script<'_>,
-        context: &Context,
-    ) -> Vec<(Check, Verdict)> {
-        let mut out = Vec::new();
-        if let Some(interceptor) = &self.interceptor {
-            out.push((Check::Interceptor, interceptor.judge(text, script, context)));
-        }
-        if let Some(selection) = &self.safety {
-            out.push((Check::Safety, safety::judge(script, context, selection)));
-        }
-        if let Some(mode) = &self.safe_mode {
-            out.push((Check::SafeMode, safe_mode::judge(script, context, mode)));
-        }
-        out
+    pub fn answers(&self, script: &Script<'_>) -> Vec<(Check, Verdict)> {
+        let interceptor = self.interceptor.as_ref();
+        let safety = self.safety.as_ref();
+        let safe_mode = self.safe_mode.as_ref();
+        [
+            interceptor.map(|rules| (Check::Interceptor, rules.check(script))),
+            safety.map(|rules| (Check::Safety, check_safety(script, rules))),
+            safe_mode.map(|mode| (Check::SafeMode, check_safe_mode(script, mode))),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// The answer to all of them: the first that blocks, else the first that could not read, else allow.
-    pub fn decide(&self, script: &str, context: &Context) -> Verdict {
-        decided(self.answers(script, context))
+    pub fn decide(&self, script: &Script<'_>) -> Verdict {
+        decided(self.answers(script))
     }
 }
 

@@ -22,8 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::syntax::ast::{Command, List, Part, Redir, RedirOp, Word};
 use crate::syntax::run::{Ran, Redirection};
-use crate::syntax::{self, Script};
-use crate::{Check, Context, Finding, Span, Verdict};
+use crate::{Check, Context, Finding, Script, Span, Verdict};
 
 pub use environment::{HardenedEnvironment, SYSTEM_DIRECTORIES};
 pub use start::{SafeRun, safe_run};
@@ -121,11 +120,7 @@ impl Refusal {
 }
 
 /// Whether safe mode lets the script run.
-pub fn check_safe_mode(script: &str, context: &Context, mode: &SafeMode) -> Verdict {
-    judge(&syntax::read(script, context), context, mode)
-}
-
-pub(crate) fn judge(script: &Script<'_>, context: &Context, mode: &SafeMode) -> Verdict {
+pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
     let unreadable = script.syntax_error.is_some()
         || script.over_limit
         || script.tree().unread
@@ -143,7 +138,7 @@ pub(crate) fn judge(script: &Script<'_>, context: &Context, mode: &SafeMode) -> 
             suggested_tool: None,
         });
     }
-    match refusal(script, context, mode) {
+    match refusal(script, mode) {
         None => Verdict::Allow,
         Some(refusal) => Verdict::Block(Finding {
             check: Check::SafeMode,
@@ -166,7 +161,7 @@ const NODES: [&str; 21] = [
     "heredoc_content", "heredoc_end",
 ];
 
-fn refusal(script: &Script<'_>, context: &Context, mode: &SafeMode) -> Option<Refusal> {
+fn refusal(script: &Script<'_>, mode: &SafeMode) -> Option<Refusal> {
     if let Some((kind, span)) = script
         .tree()
         .kinds
@@ -192,7 +187,7 @@ fn refusal(script: &Script<'_>, context: &Context, mode: &SafeMode) -> Option<Re
     script
         .ran
         .iter()
-        .find_map(|ran| command(ran, context, mode))
+        .find_map(|ran| command(ran, script.context, mode))
 }
 
 /// Anything but plain commands in lists and pipelines.

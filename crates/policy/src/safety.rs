@@ -185,27 +185,22 @@ pub fn rules() -> &'static [&'static Rule] {
 /// Whether the script would do harm nobody meant, by the selected rules.
 ///
 /// Never panics and never fails: what cannot be read is [`Verdict::Unreadable`].
-pub fn check_safety(script: &str, context: &Context, selection: &RuleSelection) -> Verdict {
-    judge(&syntax::read(script, context), context, selection)
-}
-
-pub(crate) fn judge(script: &Script<'_>, context: &Context, selection: &RuleSelection) -> Verdict {
+pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     let asked: Vec<&Rule> = rules()
         .iter()
         .copied()
         .filter(|rule| selection.includes(rule))
         .collect();
-    judged(script, context, &asked, grammar_only_commands)
+    judged(script, &asked, grammar_only_commands)
 }
 
 /// The verdict of these rules, where `grammar_only_commands` says what only the grammar sees.
 fn judged(
     script: &Script<'_>,
-    context: &Context,
     asked: &[&Rule],
     grammar_only_commands: impl Fn(&Script<'_>, &[&Rule]) -> Vec<Ran>,
 ) -> Verdict {
-    let scene = Scene::new(context, &script.ran, asked, 0);
+    let scene = Scene::new(script.context, &script.ran, asked, 0);
     let blocked = |commands: &[Ran]| {
         commands.iter().find_map(|ran| {
             asked
@@ -279,7 +274,7 @@ mod tests {
             ("git config remote.origin.push +main; git push", Some(true)),
             ("git status; ls", None),
         ] {
-            let script = syntax::read(text, &context);
+            let script = Script::read(text, &context);
             let scene = Scene::new(&context, &script.ran, rules(), 0);
             for ran in &script.ran {
                 for rule in rules() {

@@ -9,7 +9,7 @@
 mod corpora;
 
 use agent_bash_policy::{
-    Context, Group, Interceptor, RuleSelection, SafeMode, check_safe_mode, check_safety,
+    Context, Group, Interceptor, RuleSelection, SafeMode, Script, check_safe_mode, check_safety,
 };
 use corpora::{lines, script};
 
@@ -56,7 +56,7 @@ fn the_safety_corpus_is_judged_as_measured() {
     for case in cases().iter().filter(|case| case.check == "safety") {
         let mut rules = RuleSelection::default();
         rules.switch(case.group.name(), true).unwrap();
-        let verdict = check_safety(&case.script, &context(), &rules);
+        let verdict = check_safety(&Script::read(&case.script, &context()), &rules);
         if (verdict.name() == "block") != case.blocks {
             wrong.push(format!("{:?}: {}", case.script, verdict.name()));
         }
@@ -73,7 +73,10 @@ fn the_safety_corpus_is_judged_as_measured() {
 fn the_safe_mode_corpus_is_judged_as_measured() {
     let mut wrong = Vec::new();
     for case in cases().iter().filter(|case| case.check == "safemode") {
-        let verdict = check_safe_mode(&case.script, &context(), &SafeMode::default());
+        let verdict = check_safe_mode(
+            &Script::read(&case.script, &context()),
+            &SafeMode::default(),
+        );
         if verdict.refuses() != case.blocks {
             wrong.push(format!("{:?}: {verdict:?}", case.script));
         }
@@ -92,13 +95,15 @@ fn the_interceptor_corpus_is_judged_as_measured() {
     let interceptor = Interceptor::default();
     let mut wrong = Vec::new();
     for case in cases().iter().filter(|case| case.check == "interceptor") {
-        let verdict = interceptor.check(&case.script, &tools);
+        let verdict = interceptor.check(&Script::read(&case.script, &tools));
         if verdict.refuses() != case.blocks {
             wrong.push(format!("{:?}: {verdict:?}", case.script));
         }
         // The negative control: without tools nothing is intercepted.
         assert!(
-            !interceptor.check(&case.script, &context()).refuses(),
+            !interceptor
+                .check(&Script::read(&case.script, &context()))
+                .refuses(),
             "{:?}",
             case.script
         );
@@ -119,7 +124,7 @@ fn the_measured_cases_do_not_depend_on_the_place() {
         let mut rules = RuleSelection::default();
         rules.switch(case.group.name(), true).unwrap();
         for context in elsewhere() {
-            let verdict = check_safety(&case.script, &context, &rules);
+            let verdict = check_safety(&Script::read(&case.script, &context), &rules);
             if (verdict.name() == "block") != case.blocks {
                 wrong.push(format!("in {}: {:?}", context.cwd.display(), case.script));
             }

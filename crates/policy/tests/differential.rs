@@ -20,7 +20,7 @@ mod oracle;
 
 use std::path::Path;
 
-use agent_bash_policy::{Context, RuleSelection, Verdict, check_safety};
+use agent_bash_policy::{Context, RuleSelection, Script, Verdict, check_safety};
 use generate::Generator;
 use oracle::Sandbox;
 
@@ -44,7 +44,7 @@ fn what_bash_runs_the_policy_has_seen() {
     let rules = RuleSelection::default();
     let (mut missed, mut false_alarms, mut forbidden) = (Vec::new(), Vec::new(), 0);
     for (generated, argvs) in scripts.iter().zip(&logs) {
-        let verdict = check_safety(&generated.text, &context, &rules);
+        let verdict = check_safety(&Script::read(&generated.text, &context), &rules);
         let blocks = matches!(verdict, Verdict::Block(_));
         if let Some(argv) = argvs
             .iter()

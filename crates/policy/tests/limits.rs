@@ -5,8 +5,8 @@
 mod shapes;
 
 use agent_bash_policy::{
-    Context, Interceptor, Policy, RuleSelection, SafeMode, Verdict, check_safe_mode, check_safety,
-    explain, normalise,
+    Context, Dialect, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, Verdict,
+    check_safe_mode, check_safety, explain, lift,
 };
 use shapes::absurd;
 
@@ -15,7 +15,7 @@ fn context() -> Context {
 }
 
 fn verdict(script: &str) -> &'static str {
-    check_safety(script, &context(), &RuleSelection::default()).name()
+    check_safety(&Script::read(script, &context()), &RuleSelection::default()).name()
 }
 
 #[test]
@@ -26,18 +26,18 @@ fn absurd_shapes_get_an_answer() {
         safe_mode: Some(SafeMode::default()),
     };
     for (name, script) in absurd() {
-        let verdict = policy.decide(&script, &context());
+        let verdict = policy.decide(&Script::read(&script, &context()));
         // What is no more than blanks or a heredoc nobody reads may pass; nothing here is dangerous.
         let core = verdict.finding().and_then(|finding| finding.group);
         assert_eq!(core, None, "{name}: {verdict:?}");
-        normalise(&script, false);
+        lift(&Parsed::read(&script, Dialect::Bash));
     }
 }
 
 #[test]
 fn an_explanation_of_a_long_script_is_short() {
     let script = "echo a\n".repeat(10_000);
-    let explanation = explain(&script, &context(), &Policy::standard());
+    let explanation = explain(&Script::read(&script, &context()), &Policy::standard());
     assert!(explanation.to_string().lines().count() < 200);
     assert!(
         explanation
@@ -184,8 +184,7 @@ fn long_data_is_judged_by_what_stands_around_it() {
         "block"
     );
     let safe = check_safe_mode(
-        &format!("cat <<'EOF'\n{body}EOF\n"),
-        &context(),
+        &Script::read(&format!("cat <<'EOF'\n{body}EOF\n"), &context()),
         &SafeMode::default(),
     );
     assert_eq!(safe, Verdict::Allow);

@@ -5,7 +5,9 @@ mod corpora;
 
 use std::collections::{BTreeSet, HashSet};
 
-use agent_bash_policy::{Context, Interceptor, Policy, RuleSelection, SafeMode, normalise, rules};
+use agent_bash_policy::{
+    Context, Dialect, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, lift, rules,
+};
 
 /// Characters of two, three and four bytes; a soft hyphen, as pages have it in options; and those that stand for
 /// holes in the reader itself.
@@ -90,8 +92,8 @@ fn no_character_of_several_bytes_makes_it_panic() {
             if tried.is_multiple_of(3) && behind.starts_with(|c: char| c.is_ascii_alphanumeric()) {
                 changed = format!("{before}{character}{}", &behind[1..]);
             }
-            policy.decide(&changed, &context);
-            normalise(&changed, false);
+            policy.decide(&Script::read(&changed, &context));
+            lift(&Parsed::read(&changed, Dialect::Bash));
             tried += 1;
         }
     }

@@ -1,8 +1,8 @@
 //! Properties that hold for any script: no panic, and a verdict that does not depend on what means nothing.
 
 use agent_bash_policy::{
-    Context, Dialect, Interceptor, Policy, RuleSelection, SafeMode, check_safety, explain,
-    normalise, rules,
+    Context, Dialect, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, check_safety,
+    explain, lift, rules,
 };
 use proptest::prelude::*;
 
@@ -65,26 +65,26 @@ proptest! {
 
     #[test]
     fn no_text_makes_it_panic(script in shellish()) {
-        let explanation = explain(&script, &context(), &everything());
+        let explanation = explain(&Script::read(&script, &context()), &everything());
         prop_assert!(!explanation.to_string().is_empty());
         for command in &explanation.commands {
             prop_assert!(command.span.start <= command.span.end && command.span.end <= script.len(), "{:?}", command);
         }
         let zsh = context().with_dialect(Dialect::Zsh);
-        check_safety(&script, &zsh, &RuleSelection::all());
-        normalise(&script, false);
+        check_safety(&Script::read(&script, &zsh), &RuleSelection::all());
+        lift(&Parsed::read(&script, Dialect::Bash));
     }
 
     #[test]
     fn no_unicode_text_makes_it_panic(script in "\\PC{0,80}") {
-        explain(&script, &context(), &everything());
-        normalise(&script, false);
+        explain(&Script::read(&script, &context()), &everything());
+        lift(&Parsed::read(&script, Dialect::Bash));
     }
 
     #[test]
     fn what_means_nothing_changes_nothing(script in example(), blank in "[ \t\n]{0,4}") {
         let rules = RuleSelection::all();
-        let name = |script: &str| check_safety(script, &context(), &rules).name();
+        let name = |script: &str| check_safety(&Script::read(script, &context()), &rules).name();
         let plain = name(script);
         for same in [
             format!("{blank}{script}"),
@@ -104,6 +104,6 @@ proptest! {
     fn a_dangerous_command_is_found_behind_any_finished_script(script in example()) {
         let rules = RuleSelection::default();
         let both = format!("{script}\nrm -rf /");
-        prop_assert_eq!(check_safety(&both, &context(), &rules).name(), "block", "{}", both);
+        prop_assert_eq!(check_safety(&Script::read(&both, &context()), &rules).name(), "block", "{}", both);
     }
 }

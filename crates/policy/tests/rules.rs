@@ -1,6 +1,6 @@
 //! Every rule's own examples: what it says it blocks it blocks, its near misses pass.
 
-use agent_bash_policy::{Context, RuleSelection, Verdict, check_safety, rules};
+use agent_bash_policy::{Context, RuleSelection, Script, Verdict, check_safety, rules};
 
 fn context() -> Context {
     Context::new("/home/u/project").with_home("/home/u")
@@ -13,18 +13,18 @@ fn examples_hold() {
         let mut only = RuleSelection::none();
         only.switch(rule.id, true).unwrap();
         for script in rule.fires {
-            match check_safety(script, &context(), &only) {
+            match check_safety(&Script::read(script, &context()), &only) {
                 Verdict::Block(finding) if finding.rule == rule.id => {}
                 other => wrong.push(format!("{} should fire on {script:?}: {other:?}", rule.id)),
             }
             // The negative control: without the rule nothing blocks.
-            let off = check_safety(script, &context(), &RuleSelection::none());
+            let off = check_safety(&Script::read(script, &context()), &RuleSelection::none());
             if off != Verdict::Allow {
                 wrong.push(format!("with no rule on, {script:?}: {off:?}"));
             }
         }
         for script in rule.spares {
-            let verdict = check_safety(script, &context(), &only);
+            let verdict = check_safety(&Script::read(script, &context()), &only);
             if verdict != Verdict::Allow {
                 wrong.push(format!("{} should spare {script:?}: {verdict:?}", rule.id));
             }

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use agent_bash_policy::{Context, SafeMode, safe_run};
+use agent_bash_policy::{Context, SafeMode, Script, safe_run};
 
 fn run(script: &str, cwd: &Path, environment: &[(String, String)]) -> String {
     let output = Command::new("bash")
@@ -64,11 +64,11 @@ fn a_repository_runs_nothing_under_safe_mode() {
     ] {
         // So that git looks at the file again.
         fs::write(cwd.join("a.txt"), format!("{script}\n")).unwrap();
-        let safe = safe_run(script, &context, &SafeMode::default()).unwrap();
+        let safe = safe_run(&Script::read(script, &context), &SafeMode::default()).unwrap();
         run(&safe.script, &cwd, &safe.environment.apply(plain.clone()));
         assert!(!ran.exists(), "{script}, run as {:?}", safe.script);
     }
-    let safe = safe_run("git diff", &context, &SafeMode::default()).unwrap();
+    let safe = safe_run(&Script::read("git diff", &context), &SafeMode::default()).unwrap();
     let shown = run(&safe.script, &cwd, &safe.environment.apply(plain.clone()));
     assert!(shown.contains("+git diff | cat"), "{shown}");
     // The negative control: plainly it does run them.

@@ -1,6 +1,6 @@
 //! The level `listed`: any command of git, from wherever it is called, and a refusal that says what the list is.
 
-use agent_bash_policy::{Context, SafeLevel, SafeMode, check_safe_mode};
+use agent_bash_policy::{Context, SafeLevel, SafeMode, Script, check_safe_mode};
 
 fn listed() -> SafeMode {
     SafeMode {
@@ -27,10 +27,13 @@ fn any_command_of_git_passes_wherever_its_repository_is() {
         ("git -C sub foo", false),
         ("git --super-prefix x log", false),
     ] {
-        let verdict = check_safe_mode(script, &context, &listed());
+        let verdict = check_safe_mode(&Script::read(script, &context), &listed());
         assert_eq!(!verdict.refuses(), passes, "{script}: {verdict:?}");
     }
-    let strict = check_safe_mode("git -C sub status", &context, &SafeMode::default());
+    let strict = check_safe_mode(
+        &Script::read("git -C sub status", &context),
+        &SafeMode::default(),
+    );
     assert!(strict.refuses(), "only at this level");
 }
 
@@ -42,7 +45,7 @@ fn a_refusal_names_the_word_and_the_list() {
         ("git -c a.b=c log", "`-c a.b`"),
         ("git foo", "`foo`"),
     ] {
-        let verdict = check_safe_mode(script, &context, &listed());
+        let verdict = check_safe_mode(&Script::read(script, &context), &listed());
         let said = verdict.finding().map_or("", |finding| &finding.suggestion);
         assert!(
             said.contains(word) && said.contains("git, grep, rg"),

@@ -1,6 +1,6 @@
 //! Scripts that zsh runs: what it alone reads is refused where a rule could care, and passes elsewhere.
 
-use agent_bash_policy::{Context, Dialect, RuleSelection, Verdict, check_safety, rules};
+use agent_bash_policy::{Context, Dialect, RuleSelection, Script, Verdict, check_safety, rules};
 
 /// Refused where zsh runs them.
 const REFUSED: &[&str] = &[
@@ -181,7 +181,7 @@ fn verdict(script: &str, dialect: Dialect) -> Verdict {
     let context = Context::new("/home/u/project")
         .with_home("/home/u")
         .with_dialect(dialect);
-    check_safety(script, &context, &RuleSelection::default())
+    check_safety(&Script::read(script, &context), &RuleSelection::default())
 }
 
 #[test]
@@ -237,15 +237,15 @@ fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
     let zsh = context.clone().with_dialect(Dialect::Zsh);
     let fires = rules().iter().flat_map(|rule| rule.fires);
     let passed: Vec<_> = fires
-        .filter(|script| !check_safety(script, &zsh, &all).refuses())
+        .filter(|script| !check_safety(&Script::read(script, &zsh), &all).refuses())
         .collect();
     assert!(passed.is_empty(), "{passed:#?}");
     // And what both shells read alike passes in both.
     let spares = rules().iter().flat_map(|rule| rule.spares);
     let refused: Vec<_> = spares
         .filter(|script| {
-            !check_safety(script, &context, &all).refuses()
-                && check_safety(script, &zsh, &all).refuses()
+            !check_safety(&Script::read(script, &context), &all).refuses()
+                && check_safety(&Script::read(script, &zsh), &all).refuses()
         })
         .collect();
     assert!(refused.is_empty(), "{refused:#?}");

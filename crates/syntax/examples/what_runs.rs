@@ -1,13 +1,13 @@
 //! Prints what a script would run, as far as that can be known without running it:
 //! `cargo run -p agent-bash-syntax --example what_runs -- 'cd src && x=rm; sudo $x -rf "$DIR"'`.
 
-use agent_bash_syntax::{Context, read};
+use agent_bash_syntax::{Context, Script};
 
 #[expect(clippy::print_stdout, reason = "a program of its own, not the library")]
 fn main() {
     let text = std::env::args().nth(1).unwrap_or_default();
     let context = Context::new("/home/u/project").with_home("/home/u");
-    let script = read(&text, &context);
+    let script = Script::read(&text, &context);
     for command in &script.ran {
         let place = command.cwd.as_deref().unwrap_or("?");
         println!("{place}$ {command}");

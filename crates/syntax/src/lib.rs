@@ -88,51 +88,55 @@ pub struct Script<'t> {
     pub over_limit: bool,
 }
 
-/// Reads a script as bash, and follows nothing in it.
-pub fn parse(text: &str) -> Parsed<'_> {
-    parse_as(Dialect::Bash, text)
-}
-
-fn parse_as(dialect: Dialect, text: &str) -> Parsed<'_> {
-    let budget = Cell::new(reader::MAX_NODES);
-    let reading = reader::read(text, Origin::At(0), dialect, &budget, 0);
-    Parsed {
-        text,
-        list: reading.list,
-        problem: reading.problem,
-        stopped_in: reading.stopped_in,
-        #[cfg(feature = "grammar")]
-        edits: reading.edits,
-        #[cfg(feature = "grammar")]
-        tree: OnceCell::new(),
+impl<'t> Parsed<'t> {
+    /// Reads a script, and follows nothing in it.
+    pub fn read(text: &'t str, dialect: Dialect) -> Self {
+        let budget = Cell::new(reader::MAX_NODES);
+        let reading = reader::read(text, Origin::At(0), dialect, &budget, 0);
+        Parsed {
+            text,
+            list: reading.list,
+            problem: reading.problem,
+            stopped_in: reading.stopped_in,
+            #[cfg(feature = "grammar")]
+            edits: reading.edits,
+            #[cfg(feature = "grammar")]
+            tree: OnceCell::new(),
+        }
     }
 }
 
-/// Reads a script and follows it.
-pub fn read<'t>(text: &'t str, context: &'t Context) -> Script<'t> {
-    let parsed = parse_as(context.dialect, text);
-    let mut machine = Machine::new(context);
-    machine.walk(&parsed.list);
-    let over_limit = machine.incomplete || matches!(parsed.problem, Some((Problem::Limit, _)));
-    let syntax_error = match parsed.problem {
-        Some((Problem::Syntax, at)) => Some(at),
-        _ => None,
-    };
-    if syntax_error.is_some() && context.dialect == Dialect::Zsh {
-        machine.note_unread(text, parsed.stopped_in);
+impl<'t> Script<'t> {
+    /// Reads a script and follows it. Whoever has more than one question about a text reads it once, and asks this.
+    pub fn read(text: &'t str, context: &'t Context) -> Self {
+        Self::follow(Parsed::read(text, context.dialect), context)
     }
-    let flat = if over_limit || syntax_error.is_some() || machine.broken_text {
-        flat::commands(text, context)
-    } else {
-        Vec::new()
-    };
-    Script {
-        parsed,
-        context,
-        ran: machine.ran,
-        flat,
-        syntax_error,
-        over_limit,
+
+    /// Follows a script that was read in the dialect of `context`.
+    pub fn follow(parsed: Parsed<'t>, context: &'t Context) -> Self {
+        let mut machine = Machine::new(context);
+        machine.walk(&parsed.list);
+        let over_limit = machine.incomplete || matches!(parsed.problem, Some((Problem::Limit, _)));
+        let syntax_error = match parsed.problem {
+            Some((Problem::Syntax, at)) => Some(at),
+            _ => None,
+        };
+        if syntax_error.is_some() && context.dialect == Dialect::Zsh {
+            machine.note_unread(parsed.text, parsed.stopped_in);
+        }
+        let flat = if over_limit || syntax_error.is_some() || machine.broken_text {
+            flat::commands(parsed.text, context)
+        } else {
+            Vec::new()
+        };
+        Script {
+            parsed,
+            context,
+            ran: machine.ran,
+            flat,
+            syntax_error,
+            over_limit,
+        }
     }
 }
 

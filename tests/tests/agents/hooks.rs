@@ -4,7 +4,7 @@ use crate::Check;
 use crate::agent::{Agent, Way};
 use crate::model::Ask;
 use crate::run::{end, hear, measured, play, world};
-use agent_bash::policy::{Context as Place, Policy};
+use agent_bash::policy::{Context as Place, Policy, Script};
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
 use anyhow::{Context, Result, ensure};
@@ -21,7 +21,7 @@ pub(crate) const CHECKS: &[Check] = &[
             let tried = forced_push(agent, Way::Hook)?;
             ensure!(!tried.ran, "it ran: {}", tried.reads);
             measured(agent, &format!("a refusal reads {:?}", tried.reads));
-            let verdict = Policy::standard().decide(FORCED, &Place::new("/"));
+            let verdict = Policy::standard().decide(&Script::read(FORCED, &Place::new("/")));
             let finding = verdict.finding().context("it is refused")?;
             for part in [&finding.message, &finding.suggestion] {
                 ensure!(

@@ -2,7 +2,7 @@
 //! verdict takes, and a list of the refused ones for manual review.
 
 use crate::say;
-use agent_bash_policy::{Context as Policy, RuleSelection, Verdict, check_safety, rules};
+use agent_bash_policy::{Context as Policy, RuleSelection, Script, Verdict, check_safety, rules};
 use anyhow::{Context, Result, bail};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::BTreeMap;
@@ -83,7 +83,7 @@ fn ask(commands: &[String]) -> Judged {
     let mut judged = Judged::default();
     for (index, command) in commands.iter().enumerate() {
         let before = processor_time();
-        let verdict = check_safety(command, &context, &all);
+        let verdict = check_safety(&Script::read(command, &context), &all);
         let time = processor_time().saturating_sub(before);
         judged.times.push((time, index));
         match verdict {

@@ -6,7 +6,7 @@ use crate::HostContext;
 use crate::settings::{self, Settings};
 use agent_bash_core::{Notice, NoticeKind, visible};
 use agent_bash_policy::{
-    Context, Dialect, Finding, InterceptMode, Interceptor, SafeMode, Verdict, safe_run,
+    Context, Dialect, Finding, InterceptMode, Interceptor, SafeMode, Script, Verdict, safe_run,
 };
 use std::ffi::OsStr;
 
@@ -41,28 +41,29 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
         tools: host.tools.or_else(|| settings.interceptor_tools.clone()),
         dialect: users_shell,
     };
-    let verdict = policy.decide(&call.script, &context);
+    let script = Script::read(&call.script, &context);
+    let verdict = policy.decide(&script);
     if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
         return Ok(Decision::Refuse(refusal(finding)));
     }
-    let input = hardened(&settings, &call.script, &context).map(|script| {
+    let input = hardened(&settings, &script).map(|script| {
         let mut input = call.input.clone();
         input.insert(call.field.to_owned(), script.into());
         input
     });
     Ok(Decision::GoOn(GoOn {
         input,
-        advice: advice(&settings, &call.script, &context),
+        advice: advice(&settings, &script),
     }))
 }
 
 /// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a result.
-fn advice(settings: &Settings, script: &str, context: &Context) -> Option<String> {
+fn advice(settings: &Settings, script: &Script<'_>) -> Option<String> {
     if settings.interceptor != InterceptMode::Advise {
         return None;
     }
     let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
-    let Verdict::Block(finding) = rules.check(script, context) else {
+    let Verdict::Block(finding) = rules.check(script) else {
         return None;
     };
     let advice = Notice::from(NoticeKind::Advice {
@@ -88,11 +89,11 @@ fn refusal(finding: &Finding) -> String {
 
 /// The script as safe mode would run it, if that differs. A hook cannot apply safe mode's changes to the
 /// environment: the shell is the agent's.
-fn hardened(settings: &Settings, script: &str, context: &Context) -> Option<String> {
+fn hardened(settings: &Settings, script: &Script<'_>) -> Option<String> {
     let mode = SafeMode {
         level: settings.safe_mode?,
         allowed: settings.safe_mode_allowed.clone(),
     };
-    let run = safe_run(script, context, &mode).ok()?;
-    (run.script != script).then_some(run.script)
+    let run = safe_run(script, &mode).ok()?;
+    (run.script != script.parsed.text).then_some(run.script)
 }

@@ -85,7 +85,7 @@ fn ended_at_once(
     Ran {
         outcome: Outcome::new(ending, job.started_at, duration),
         output,
-        lifted_from: None,
+        is_1_an_answer: false,
         last_pipeline: None,
     }
 }

@@ -3,20 +3,20 @@
 
 use crate::call::Call;
 use crate::refusal::RuleRefusal;
-use crate::stage::safety::context;
 use crate::wiring::Wiring;
-use agent_bash_core::{NoticeKind, Request};
-use agent_bash_policy::{InterceptMode, Verdict};
+use agent_bash_core::NoticeKind;
+use agent_bash_policy::{InterceptMode, Script, Verdict};
 
 /// Asks the rules, in their order.
-pub(crate) fn check(tool: &Wiring, call: &mut Call, request: &Request) -> Result<(), RuleRefusal> {
+pub(crate) fn check(
+    tool: &Wiring,
+    call: &mut Call,
+    script: &Script<'_>,
+) -> Result<(), RuleRefusal> {
     let Some(interception) = &tool.interception else {
         return Ok(());
     };
-    let verdict = interception
-        .rules
-        .check(&request.command, &context(tool, call));
-    let Verdict::Block(finding) = verdict else {
+    let Verdict::Block(finding) = interception.rules.check(script) else {
         return Ok(());
     };
     match interception.mode {

@@ -1,30 +1,20 @@
 //! Lets only commands on a list run, and those in an environment in which they run nothing else. What is on the list
 //! and what the environment must be is `agent-bash-policy`'s.
 
-use crate::call::Call;
 use crate::refusal::RuleRefusal;
-use crate::stage::safety::context;
 use crate::wiring::Wiring;
-use agent_bash_core::{Environment, Request};
-use agent_bash_policy::{HardenedEnvironment, Verdict, safe_run};
+use agent_bash_core::Environment;
+use agent_bash_policy::{HardenedEnvironment, SafeRun, Script, safe_run};
 use std::collections::BTreeSet;
 
-/// Judges the command and replaces it by what may be run in its place. `None` where safe mode is off.
-pub(crate) fn check(
-    tool: &Wiring,
-    call: &Call,
-    request: &mut Request,
-) -> Result<Option<HardenedEnvironment>, RuleRefusal> {
+/// Judges the command and says what may be run in its place. `None` where safe mode is off.
+pub(crate) fn check(tool: &Wiring, script: &Script<'_>) -> Result<Option<SafeRun>, RuleRefusal> {
     let Some(mode) = &tool.safe_mode else {
         return Ok(None);
     };
-    match safe_run(&request.command, &context(tool, call), mode) {
-        Ok(run) => {
-            request.command = run.script;
-            Ok(Some(run.environment))
-        }
-        Err(Verdict::Block(finding) | Verdict::Unreadable(finding)) => Err(finding.into()),
-        Err(Verdict::Allow) => Ok(None),
+    match safe_run(script, mode) {
+        Ok(run) => Ok(Some(run)),
+        Err(finding) => Err((*finding).into()),
     }
 }
 

@@ -3,14 +3,13 @@
 use crate::call::Call;
 use crate::refusal::RuleRefusal;
 use crate::wiring::Wiring;
-use agent_bash_core::Request;
-use agent_bash_policy::{Context, Verdict, check_safety};
+use agent_bash_policy::{Context, Script, Verdict, check_safety};
 
-/// Judges the command; what is not blocked is handed on with its reading, for the host to decide.
+/// Judges the command; what is not blocked is handed on with its verdict, for the host to decide.
 ///
 /// A script that cannot be read and has nothing in it that speaks against it passes: bash reports the error itself.
-pub(crate) fn check(tool: &Wiring, call: &Call, request: &Request) -> Result<Verdict, RuleRefusal> {
-    match check_safety(&request.command, &context(tool, call), &tool.rules) {
+pub(crate) fn check(tool: &Wiring, script: &Script<'_>) -> Result<Verdict, RuleRefusal> {
+    match check_safety(script, &tool.rules) {
         Verdict::Block(finding) => Err(finding.into()),
         passed => Ok(passed),
     }

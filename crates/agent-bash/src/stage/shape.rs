@@ -4,10 +4,8 @@ use crate::call::{Account, Call, Ended, Ran};
 use crate::layout::{self, End, Facts};
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
-use crate::stage::benign;
 use crate::stage::last_pipeline::failed_stage;
 use crate::stage::limits;
-use crate::stage::safety::context;
 use crate::wiring::Wiring;
 use agent_bash_core::{
     ArtifactEnd, Ending, Notice, NoticeKind, Outcome, Status, ToolResult, Window,
@@ -116,10 +114,10 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     let Ran {
         outcome,
         mut output,
-        lifted_from,
+        is_1_an_answer,
         last_pipeline,
     } = ran;
-    let status = status_of(tool, &call, &outcome, lifted_from.as_deref());
+    let status = status_of(&outcome, is_1_an_answer);
     let mut limits = tool.profile.output;
     if let Some(window) = call.window {
         let window = left_for_output(window, &call.notices, &outcome);
@@ -132,8 +130,8 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     });
     let mut notices = notices(call.notices, &outcome, &report);
     notices.extend(limits::hit(&tool.limits, &outcome));
-    if let (Some(commands), Some(stages)) = (&last_pipeline, &outcome.stages) {
-        notices.extend(failed_stage(commands, stages, &status));
+    if let (Some(answers), Some(stages)) = (&last_pipeline, &outcome.stages) {
+        notices.extend(failed_stage(answers, stages, &status));
     }
     let summary = report.summary();
     let artifacts = report.artifacts();
@@ -217,7 +215,7 @@ pub(crate) fn notices(
 /// What was observed, as a status. Two exceptions that the contract makes: a producer that met the pipe we closed
 /// because `head` had its lines has done what it was asked for; and where a filter was lifted, an exit code that is an
 /// answer rather than a failure is the success that bash would have reported of the filter.
-fn status_of(tool: &Wiring, call: &Call, outcome: &Outcome, lifted_from: Option<&str>) -> Status {
+fn status_of(outcome: &Outcome, is_1_an_answer: bool) -> Status {
     let met_closed_pipe = match outcome.ending {
         Ending::Exited { code } => code == 128 + BROKEN_PIPE,
         Ending::Signaled { number, .. } => number == BROKEN_PIPE,
@@ -226,9 +224,7 @@ fn status_of(tool: &Wiring, call: &Call, outcome: &Outcome, lifted_from: Option<
     if outcome.closed_early && met_closed_pipe {
         return Status::Exited { code: 0 };
     }
-    if let (Ending::Exited { code: 1 }, Some(pipeline)) = (&outcome.ending, lifted_from)
-        && benign::is_answer(pipeline, &context(tool, call))
-    {
+    if is_1_an_answer && matches!(outcome.ending, Ending::Exited { code: 1 }) {
         return Status::Exited { code: 0 };
     }
     Status::from(&outcome.ending)

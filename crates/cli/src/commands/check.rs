@@ -8,7 +8,7 @@ use crate::usage::Usage;
 use agent_bash::core::visible::shown;
 use agent_bash::policy::{
     Context, Dialect, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode,
-    Verdict, explain, marked_lines,
+    Script, Verdict, explain, marked_lines,
 };
 use agent_bash::shell_in_force;
 use anyhow::Context as _;
@@ -27,7 +27,7 @@ pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
             "agent-bash: this is read as a script, and looks like a call that an agent writes to its hooks; `agent-bash hook` reads those",
         );
     }
-    let verdict = policy.decide(&script, &context);
+    let verdict = policy.decide(&Script::read(&script, &context));
     let text = if args.json {
         serde_json::to_string(&verdict)? + "\n"
     } else {
@@ -41,7 +41,7 @@ pub(crate) fn check(args: &CheckArgs, start: &Start) -> anyhow::Result<u8> {
 pub(crate) fn explanation(args: &ExplainArgs, start: &Start) -> anyhow::Result<u8> {
     let (policy, context) = policy(&args.questions, start)?;
     let script = script::script(std::slice::from_ref(&args.script))?;
-    let explanation = explain(&script, &context, &policy);
+    let explanation = explain(&Script::read(&script, &context), &policy);
     let text = if args.json {
         serde_json::to_string(&explanation)? + "\n"
     } else {
@@ -80,7 +80,7 @@ fn batch(policy: &Policy, context: &Context) -> anyhow::Result<u8> {
                 "line {number} is not a script as a JSON string: {error}"
             ))
         })?;
-        let verdict = serde_json::to_string(&policy.decide(&script, context))?;
+        let verdict = serde_json::to_string(&policy.decide(&Script::read(&script, context)))?;
         let written = writeln!(out, "{verdict}").and_then(|()| out.flush());
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,

@@ -133,7 +133,7 @@ fn first_letters(program: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Context, syntax};
+    use crate::{Context, Script};
 
     #[test]
     fn options_are_known_in_all_their_spellings() {
@@ -177,7 +177,7 @@ mod tests {
             ("tool volume ls rm -f", false),
             ("other volume rm -f", false),
         ] {
-            let script = syntax::read(text, &context);
+            let script = Script::read(text, &context);
             let ran = &script.ran[0];
             let done = deed.done(ran.name().unwrap(), ran).is_some();
             assert_eq!(done, expect, "{text}");

@@ -18,7 +18,7 @@ use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::{Ran, shell_name};
 use crate::syntax::value::Value;
 use crate::syntax::written::Written;
-use crate::{Context, Dialect, syntax};
+use crate::{Context, Dialect, Script};
 use calls::Call;
 
 pub(super) static RULE: Rule = Rule {
@@ -180,7 +180,7 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         // What other languages start is `sh`.
         dialect: Dialect::Bash,
     };
-    let script = syntax::read(text, &context);
+    let script = Script::read(text, &context);
     let inner = Scene::new(scene.context, &script.ran, scene.asked, scene.depth + 1);
     script.ran.iter().any(|ran| {
         // What is not known was put together by the program; only what is written out counts.

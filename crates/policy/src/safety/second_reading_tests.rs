@@ -90,7 +90,7 @@ fn a_rule_that_fires_has_what_it_needs() {
     let context = context();
     let mut fired = BTreeSet::new();
     for text in scripts() {
-        for (rule, needed) in firing(&syntax::read(&text, &context), &text) {
+        for (rule, needed) in firing(&Script::read(&text, &context), &text) {
             assert!(needed, "{rule}: {text:?}");
             fired.insert(rule);
         }
@@ -103,14 +103,14 @@ fn a_rule_that_fires_has_what_it_needs() {
 }
 
 /// The verdict with the grammar always asked.
-fn with_both(script: &Script<'_>, context: &Context, selection: &RuleSelection) -> Verdict {
+fn with_both(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     let asked: Vec<&Rule> = rules()
         .iter()
         .copied()
         .filter(|rule| selection.includes(rule))
         .collect();
     let all = |script: &Script<'_>, _: &[&Rule]| script.grammar_only_commands();
-    judged(script, context, &asked, all)
+    judged(script, &asked, all)
 }
 
 #[test]
@@ -119,15 +119,11 @@ fn leaving_the_grammar_out_changes_no_verdict() {
     let (mut left_out, mut all) = (0, 0);
     for text in scripts() {
         for selection in [RuleSelection::default(), RuleSelection::all()] {
-            let script = syntax::read(&text, &context);
-            let verdict = judge(&script, &context, &selection);
+            let script = Script::read(&text, &context);
+            let verdict = check_safety(&script, &selection);
             all += 1;
             left_out += usize::from(!script.has_tree());
-            assert_eq!(
-                verdict,
-                with_both(&script, &context, &selection),
-                "{text:?}"
-            );
+            assert_eq!(verdict, with_both(&script, &selection), "{text:?}");
         }
     }
     assert!(left_out * 4 > all && left_out < all, "{left_out} of {all}");
@@ -138,10 +134,10 @@ fn what_only_the_grammar_sees_is_judged() {
     // Our reading is taken away; what is left is the grammar's.
     let context = context();
     let verdict = |text: &str| {
-        let mut script = syntax::read(text, &context);
+        let mut script = Script::read(text, &context);
         script.ran.clear();
         script.parsed.list.entries.clear();
-        judge(&script, &context, &RuleSelection::all()).name()
+        check_safety(&script, &RuleSelection::all()).name()
     };
     for rule in rules().iter().filter(|rule| rule.id != "no_unread_code") {
         assert!(
@@ -158,7 +154,7 @@ fn no_word_of_the_grammar_begins_or_ends_inside_of_a_word() {
     let context = context();
     let mut words = 0;
     for text in scripts() {
-        let script = syntax::read(&text, &context);
+        let script = Script::read(&text, &context);
         if script.tree().error {
             continue;
         }
@@ -201,9 +197,9 @@ proptest! {
     #[test]
     fn whatever_the_text_a_rule_that_fires_has_what_it_needs(text in shellish()) {
         let context = context();
-        let script = syntax::read(&text, &context);
+        let script = Script::read(&text, &context);
         for selection in [RuleSelection::default(), RuleSelection::all()] {
-            prop_assert_eq!(judge(&script, &context, &selection), with_both(&script, &context, &selection));
+            prop_assert_eq!(check_safety(&script, &selection), with_both(&script, &selection));
         }
         if !script.tree().error {
             for (rule, needed) in firing(&script, &text) {
