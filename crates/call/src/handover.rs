@@ -74,7 +74,7 @@ impl<'a> OpenOutput<'a> {
 pub struct SurvivorHandover<'a> {
     /// Its specification.
     pub spec: &'a RunSpec,
-    /// When its script was started.
+    /// When its script was handed over.
     pub started_at: Timestamp,
     /// Where they become a job. Without a registry they live on without being a job.
     pub registry: Option<&'a dyn SurvivorRegistry>,

@@ -1,5 +1,5 @@
-//! Who a process is, for longer than it lives: its number may be given to another, also by the next boot, and means somebody
-//! else in another pid namespace.
+//! Identifies a process beyond its lifetime: pids are reused, also after a reboot, and mean different processes in
+//! different pid namespaces.
 
 use crate::{ProcessHandle, ProcessInfo};
 use rustix::process::Signal;
@@ -9,18 +9,18 @@ use std::fs;
 use std::io;
 use std::str::FromStr;
 
-/// One process of one boot and one pid namespace, whatever becomes of its pid. Written by [`fmt::Display`] it can be a part
-/// of a file's name, and be read again.
+/// One process of one boot and one pid namespace, unambiguous even if its pid is reused. Its [`fmt::Display`] form
+/// can be part of a file name, and can be parsed again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ProcessIdentity {
-    /// Process id, as its own namespace has it.
+    /// Process ID, as seen in its own namespace.
     pub pid: i32,
-    /// Clock ticks between the boot and its start; 0 where that could not be read.
+    /// Clock ticks between boot and its start; 0 if that could not be read.
     pub start_time: u64,
-    /// The kernel's id of the boot; empty where the system has none.
+    /// The kernel's boot ID; empty if the system has none.
     pub boot: String,
-    /// Inode of the pid namespace; 0 where the system has none.
+    /// Inode of the pid namespace; 0 if the system has none.
     pub namespace: u64,
 }
 
@@ -34,12 +34,12 @@ impl ProcessIdentity {
         )
     }
 
-    /// Of the process that has this pid now; `None` if there is none, or the system does not tell.
+    /// The process that has this pid now; `None` if there is none, or the system does not tell.
     pub fn of(pid: i32) -> Option<Self> {
         Some(Self::new(pid, ProcessInfo::read(pid)?.start_time))
     }
 
-    /// Of a process of here that was seen to have that pid and start.
+    /// A process of this boot and namespace, observed with this pid and start time.
     pub fn new(pid: i32, start_time: u64) -> Self {
         let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
         Self {
@@ -50,7 +50,7 @@ impl ProcessIdentity {
         }
     }
 
-    /// Whether it is of this boot and this namespace, so that its numbers mean something.
+    /// Whether it belongs to this boot and this namespace, so that its numbers are meaningful here.
     pub fn is_of_here(&self) -> bool {
         let here = Self::new(self.pid, self.start_time);
         (&self.boot, self.namespace) == (&here.boot, here.namespace)
@@ -62,12 +62,12 @@ impl ProcessIdentity {
         (info.start_time == self.start_time && self.is_of_here()).then_some(info)
     }
 
-    /// Whether it is certain that it lives. A zombie does not.
+    /// Whether it is certainly alive. A zombie is not.
     pub fn is_alive(&self) -> bool {
         self.info().is_some_and(|info| !info.zombie)
     }
 
-    /// Whether it is certain that it is no more. Of another namespace nothing is, and where `/proc` cannot be read.
+    /// Whether it is certainly dead. Unknown for processes of other namespaces, and if `/proc` cannot be read.
     pub fn is_dead(&self) -> bool {
         let here = Self::new(self.pid, self.start_time);
         if self.boot != here.boot {
@@ -86,10 +86,10 @@ impl ProcessIdentity {
         self.signal(Signal::CONT.as_raw())
     }
 
-    /// Sends it a signal, by its number, and nobody else who may have its pid by now.
+    /// Sends it a signal, given by number, but never to another process that has reused its pid.
     ///
     /// # Errors
-    /// It is gone, or is not ours to signal.
+    /// It is gone, or we lack permission.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let handle = ProcessHandle::open(self.pid)?;
         // If the pid was reused before this check, the check fails; if after, the pidfd is that of the dead
@@ -133,7 +133,7 @@ impl FromStr for ProcessIdentity {
     }
 }
 
-/// The text names no process.
+/// The text does not identify a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAnIdentity;
 
@@ -145,7 +145,7 @@ impl fmt::Display for NotAnIdentity {
 
 impl std::error::Error for NotAnIdentity {}
 
-/// The number of the pid namespace that this process is in.
+/// The pid namespace of this process.
 fn namespace() -> u64 {
     use std::os::unix::fs::MetadataExt;
     fs::metadata("/proc/self/ns/pid").map_or(0, |metadata| metadata.ino())
@@ -169,7 +169,7 @@ mod tests {
             (other(|p| p.start_time -= 1), false, true),
             (other(|p| p.pid = i32::MAX), false, true),
             (other(|p| p.boot = "another".into()), false, true),
-            // It may live there, and cannot be asked for here.
+            // It may be alive in its own namespace, which cannot be checked from here.
             (other(|p| p.namespace += 1), false, false),
         ] {
             let found = (process.is_alive(), process.is_dead());

@@ -1,7 +1,7 @@
-//! What the operating system tells and keeps: who a process is ([`ProcessIdentity`], [`ProcessInfo`]), and directories that
-//! are ours alone ([`PrivateDir`]). Below `agent-bash-sink` and `agent-bash-process`.
+//! Operating-system facilities shared by `agent-bash-sink` and `agent-bash-process`: process identity
+//! ([`ProcessIdentity`], [`ProcessInfo`]) and private directories ([`PrivateDir`]).
 //!
-//! What is *not* here: starting processes (`agent-bash-process`), and what the files mean.
+//! What is *not* here: starting processes (`agent-bash-process`), and the meaning of the files.
 
 mod handle;
 mod identity;

@@ -11,7 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The mode that the directories are set to, also if it was changed between two runs.
+/// The mode that directories are set to, even if it was changed between two runs.
 const OURS: Mode = Mode::RWXU;
 
 /// How directories are opened.
@@ -35,7 +35,7 @@ impl PrivateDir {
         Self::walk(root, &below, true)
     }
 
-    /// As [`PrivateDir::create`], with the last component of a path as what is below the others.
+    /// As [`PrivateDir::create`], where only the last component of `directory` is below the root.
     pub fn create_at(directory: &Path) -> io::Result<Self> {
         let (Some(root), Some(name)) = (directory.parent(), directory.file_name()) else {
             return Err(not_ours("it has no name in another directory"));
@@ -111,7 +111,7 @@ impl PrivateDir {
         self.file(name, OFlags::RDONLY | OFlags::NONBLOCK)
     }
 
-    /// Opens a file that is there for writing: at its beginning, or behind what is in it.
+    /// Opens an existing file for writing, at its beginning or for appending.
     pub fn write(&self, name: &str, append: bool) -> io::Result<File> {
         let append = if append {
             OFlags::APPEND
@@ -121,12 +121,12 @@ impl PrivateDir {
         self.file(name, OFlags::WRONLY | OFlags::NONBLOCK | append)
     }
 
-    /// Gives a file another name, in place of whatever has it.
+    /// Renames a file, replacing any existing one.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(fs::renameat(&self.fd, from, &self.fd, to)?)
     }
 
-    /// Gives a file another name besides. Nothing that has it is replaced.
+    /// Creates a hard link. Fails if `to` exists.
     pub fn link(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(fs::linkat(&self.fd, from, &self.fd, to, AtFlags::empty())?)
     }

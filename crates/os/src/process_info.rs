@@ -1,6 +1,6 @@
-//! What `/proc` says of one process, and what of that can be known where it does not tell.
+//! What `/proc` reports about one process, with a fallback if it does not.
 //!
-//! A pid that is read here may be gone, or be somebody else's, a moment later. Whoever signals makes sure by a
+//! A process may be gone, and its pid reused, right after it was read here. To signal it safely, use a
 //! [`ProcessHandle`].
 
 use crate::ProcessHandle;
@@ -66,7 +66,7 @@ impl ProcessInfo {
         let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
         Some(Self {
             pid,
-            // A process whose main thread has ended while others live has that state, too.
+            // A process whose main thread has ended while other threads live is in that state, too.
             zombie: matches!(*fields.first()?, "Z" | "X" | "x") && number(17)? <= 1,
             parent: number(1)?,
             group: number(2)?,

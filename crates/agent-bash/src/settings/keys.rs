@@ -72,7 +72,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "virtual_terminal",
-        doc: "Run commands on a terminal of their own where somebody is there to see it: on, off.",
+        doc: "Run commands on their own terminal if a user can see it: on, off.",
         form: Form::Text,
         set: |s, v| on_or_off(v).map(|on| s.virtual_terminal = on),
         get: |s| on_value(s.virtual_terminal),
@@ -80,7 +80,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "timeout.default",
-        doc: "Time limit of a call that names none, such as \"90s\". The profile's if not set.",
+        doc: "Time limit of a call that specifies none, such as \"90s\". Default: the profile's.",
         form: Form::Text,
         set: |s, v| duration(v).map(|limit| s.timeout = Some(limit)),
         get: |s| s.timeout.map(duration_value),
@@ -88,7 +88,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "timeout.max",
-        doc: "Longest time limit that a call may ask for. The profile's if not set.",
+        doc: "Longest time limit that a call may ask for. Default: the profile's.",
         form: Form::Text,
         set: |s, v| duration(v).map(|limit| s.timeout_max = Some(limit)),
         get: |s| s.timeout_max.map(duration_value),
@@ -98,7 +98,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "output.max_line_chars",
-        doc: "Longer lines are shown shortened. Not at all if not set.",
+        doc: "Longer lines are shown truncated. Default: no limit.",
         form: Form::Number,
         set: |s, v| count(v).map(|chars| s.max_line_chars = usize::try_from(chars).ok()),
         get: |s| number_value(s.max_line_chars.map(|chars| chars as u64)),
@@ -114,7 +114,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "shell.prefix",
-        doc: "Put before every command: \"nice\" runs `nice COMMAND`.",
+        doc: "Prefix of every command: \"nice\" runs `nice COMMAND`.",
         form: Form::Text,
         set: |s, v| text(v).map(|prefix| s.prefix = Some(prefix.to_owned())),
         get: |s| to_value(s.prefix.as_ref()?),
@@ -135,7 +135,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "safety.on",
-        doc: "Single rules that apply though their group does not.",
+        doc: "Single rules that apply even though their group does not.",
         form: Form::List,
         set: |s, v| rules(v).map(|rules| s.safety_on = rules),
         get: |s| to_value(&s.safety_on),
@@ -145,7 +145,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "safety.off",
-        doc: "Single rules that do not apply though their group does.",
+        doc: "Single rules that do not apply even though their group does.",
         form: Form::List,
         set: |s, v| rules(v).map(|rules| s.safety_off = rules),
         get: |s| to_value(&s.safety_off),
@@ -153,7 +153,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "safe_mode.level",
-        doc: "Lets only listed commands run: off, listed, read_only (they may only read).",
+        doc: "Allow only listed commands: off, listed, read_only (with read-only options).",
         form: Form::Text,
         set: |s, v| {
             let level = match text(v)? {
@@ -172,7 +172,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "safe_mode.allowed",
-        doc: "The beginnings of commands that safe mode lets run, in whole words.",
+        doc: "The command prefixes, in whole words, that safe mode allows.",
         form: Form::List,
         set: |s, v| list(v).map(|allowed| s.safe_mode_allowed = allowed),
         get: |s| to_value(&s.safe_mode_allowed),
@@ -193,7 +193,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "interceptor.tools",
-        doc: "The tools that the model has beside this one, as the rules name them: only they are proposed.",
+        doc: "The model's other tools, named as in the rules: only these are proposed.",
         form: Form::List,
         set: |s, v| list(v).map(|tools| s.interceptor_tools = Some(tools)),
         get: |s| to_value(s.interceptor_tools.as_ref()?),
@@ -210,7 +210,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "interceptor.rules",
-        doc: "A list of {pattern, unless, tool, message, match = \"command\" or \"script\"}, in place of the built-in ones.",
+        doc: "A list of {pattern, unless, tool, message, match = \"command\" or \"script\"} that replaces the built-in ones.",
         form: Form::FileOnly,
         set: |s, v| {
             let rules: Result<Vec<InterceptRule>, _> = v.clone().try_into();
@@ -223,7 +223,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "environment.inherit",
-        doc: "What a command inherits of our environment: all, core, none.",
+        doc: "Which variables a command inherits from our environment: all, core, none.",
         form: Form::Text,
         set: |s, v| {
             s.inherit = match text(v)? {
@@ -245,7 +245,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "environment.keep",
-        doc: "Variables that stay although they look like secrets; `*` at an end matches any rest.",
+        doc: "Variables to keep although they look like secrets; a trailing or leading `*` is a wildcard.",
         form: Form::List,
         set: |s, v| list(v).map(|names| s.keep = names),
         get: |s| to_value(&s.keep),
@@ -253,7 +253,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "environment.drop",
-        doc: "Further variables that are removed, in the same form.",
+        doc: "Further variables to remove, in the same form.",
         form: Form::List,
         set: |s, v| list(v).map(|names| s.drop = names),
         get: |s| to_value(&s.drop),
@@ -274,7 +274,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "limits.cpu_s",
-        doc: "CPU time of each process of a call, in seconds; it is ended by SIGXCPU.",
+        doc: "CPU time of each process of a call, in seconds; beyond it, SIGXCPU.",
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.cpu_s = Some(n)),
         get: |s| number_value(s.limits.cpu_s),
@@ -292,7 +292,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "limits.processes",
-        doc: "Processes of this user, all together; does not bind root.",
+        doc: "Number of processes of this user in total; not enforced for root.",
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.processes = Some(n)),
         get: |s| number_value(s.limits.processes),
@@ -302,7 +302,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "limits.file_mb",
-        doc: "Size of each file that a call writes, in MB; who writes on is ended by SIGXFSZ.",
+        doc: "Size of each file that a call writes, in MB; beyond it, SIGXFSZ.",
         form: Form::Number,
         set: |s, v| count(v).map(|n| s.limits.file_mb = Some(n)),
         get: |s| number_value(s.limits.file_mb),
@@ -312,7 +312,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "mcp.handle_after",
-        doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: for ever.",
+        doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: unlimited.",
         form: Form::Text,
         set: |s, v| duration(v).map(|limit| s.mcp_handle_after = limit),
         get: |s| Some(duration_value(s.mcp_handle_after)),
@@ -320,7 +320,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "mcp.structured",
-        doc: "Whether answers of the MCP server have the result as data beside the text: on (for programs), off.",
+        doc: "Whether answers of the MCP server include the result as structured data: on (for programs), off.",
         form: Form::Text,
         set: |s, v| on_or_off(v).map(|on| s.mcp_structured = on),
         get: |s| on_value(s.mcp_structured),
@@ -328,7 +328,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "audit.file",
-        doc: "Records every call here, a line of JSON each: digest and length of the command, verdict, status, duration.",
+        doc: "A file that records every call as a line of JSON: digest and length of the command, verdict, status, duration.",
         form: Form::Text,
         set: |s, v| absolute_path(v).map(|path| s.audit_file = Some(path)),
         get: |s| to_value(s.audit_file.as_ref()?),
@@ -336,7 +336,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "audit.commands",
-        doc: "The record has the commands themselves, too: true or false.",
+        doc: "Whether the record includes the commands themselves: true or false.",
         form: Form::Text,
         set: |s, v| yes_or_no(v).map(|yes| s.audit_commands = yes),
         get: |s| to_value(s.audit_commands),

@@ -168,7 +168,7 @@ pub struct JobData {
     pub stdin: bool,
     /// Whether it is running, or how it ended.
     pub state: JobProgress,
-    /// When its script was handed over.
+    /// When its script was started.
     pub started_at: Timestamp,
     /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
     /// it.

