@@ -13,6 +13,7 @@
 struct Readme;
 
 mod explain;
+mod group;
 mod interceptor;
 mod last_pipeline;
 mod marked;
@@ -26,6 +27,7 @@ use agent_bash_syntax as syntax;
 
 pub use agent_bash_syntax::{Context, Dialect, Parsed, Script, Span};
 pub use explain::{Explanation, ReadCommand, RuleAnswer, explain};
+pub use group::Group;
 pub use interceptor::{
     InterceptMode, InterceptRule, Interceptor, InvalidRule, MatchOn, default_rules,
 };
@@ -37,5 +39,5 @@ pub use safe_mode::{
     HardenedEnvironment, INVALID_SYNTAX, NOT_ALLOWED, SYSTEM_DIRECTORIES, SafeLevel, SafeMode,
     SafeRun, UnknownLevel, check_safe_mode, safe_run,
 };
-pub use safety::{Group, Rule, RuleSelection, UnknownRule, check_safety, rules};
+pub use safety::{Rule, RuleSelection, UnknownRule, check_safety, rules};
 pub use verdict::{Check, Finding, Verdict};

@@ -26,9 +26,9 @@ use crate::syntax::written::Written;
 use crate::syntax::{self, Script, run::Ran};
 use path::Place;
 
-use crate::{Check, Context, Finding, Span, Verdict};
+use crate::{Check, Context, Finding, Group, Span, Verdict};
 
-pub use selection::{Group, RuleSelection, UnknownRule};
+pub use selection::{RuleSelection, UnknownRule};
 
 /// A safety rule: what it is called, what it says, and scripts that show what it means.
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::{Group, Span};
+use crate::Span;
+use crate::group::Group;
 
 /// The checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -12,6 +12,7 @@ mod compound;
 mod expansion;
 mod heredoc;
 mod parts;
+mod pending;
 mod redirection;
 mod word;
 mod zsh;
@@ -22,7 +23,7 @@ use std::rc::Rc;
 use super::ast::{Assign, Command, Compound, Entry, Link, List, Part, Redir, Simple, Word};
 use super::mend::Edit;
 use crate::{Dialect, Span};
-use heredoc::Pending;
+use pending::Pending;
 
 /// Maximum nesting (groups, substitutions, quotes inside expansions). Scripts written by people stay below 10; each
 /// level costs about 2 KiB of stack.

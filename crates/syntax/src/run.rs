@@ -17,8 +17,10 @@ mod launch;
 mod list;
 mod memory;
 mod output;
+mod path;
 mod ran;
 mod redirect;
+mod remembered;
 mod simple;
 mod text;
 mod traps;
@@ -37,7 +39,7 @@ use crate::{Context, Span};
 
 pub use launch::{Invocation, shell_name};
 pub use ran::{Field, Ran, Redirection};
-use redirect::{Input, Redirected};
+use remembered::Memory;
 pub(super) use wrapper::is_assignment;
 
 /// Limit of commands walked: loops, functions and nested scripts all count.
@@ -49,6 +51,17 @@ const BYTES_PER_STEP: usize = 64;
 /// Maximum depth of the walk: substitutions, groups, functions, `eval`. A level costs up to 8 KiB of stack in an
 /// unoptimised build.
 const MAX_DEPTH: u16 = 80;
+
+/// A pending exit trap.
+pub(super) struct Waiting {
+    text: Value,
+    /// The state in which it was set.
+    before: State,
+    /// The state at the last `exit` that it applies to.
+    left: Option<State>,
+    through: Vec<String>,
+    origin: Option<Span>,
+}
 
 /// The state of the walk and its results so far.
 pub(crate) struct Machine<'c> {
@@ -65,12 +78,12 @@ pub(crate) struct Machine<'c> {
     entered: BTreeSet<usize>,
     /// How often a call was skipped because of that.
     recursions: u32,
-    memory: memory::Memory,
+    memory: Memory,
     /// Aliases being expanded: bash does not expand one within itself.
     expanding: Vec<String>,
     called: BTreeSet<String>,
     /// Commands to run at the end of the script; `None` once they are being run.
-    traps: Option<Vec<traps::Waiting>>,
+    traps: Option<Vec<Waiting>>,
     /// The programs through which the current command is started.
     pub(super) through: Vec<String>,
     pub(super) dormant: bool,
@@ -98,7 +111,7 @@ impl<'c> Machine<'c> {
             calling: Vec::new(),
             entered: BTreeSet::new(),
             recursions: 0,
-            memory: memory::Memory::new(),
+            memory: Memory::new(),
             expanding: Vec::new(),
             called: BTreeSet::new(),
             traps: Some(Vec::new()),
@@ -203,13 +216,4 @@ impl<'c> Machine<'c> {
         self.rounds = self.rounds.max(values.len());
         values.get(self.choice.min(values.len().saturating_sub(1)))
     }
-}
-
-/// The path relative to the working directory, without `./`.
-pub(super) fn absolute(name: &str, st: &State) -> String {
-    if name.starts_with('/') {
-        return name.to_owned();
-    }
-    let name = name.strip_prefix("./").unwrap_or(name);
-    format!("{}/{name}", st.cwd.as_deref().unwrap_or("?"))
 }

@@ -2,7 +2,7 @@
 
 use super::super::ast::{Redir, RedirOp};
 use super::super::mend::Edit;
-use super::heredoc::Pending;
+use super::pending::Pending;
 use super::{Problem, Reader};
 
 impl Reader<'_> {

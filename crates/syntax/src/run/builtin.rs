@@ -5,8 +5,9 @@ use std::rc::Rc;
 use super::super::expand::join;
 use super::super::state::{Slot, State};
 use super::super::value::{Value, Why};
+use super::Machine;
+use super::path::{absolute, lexical};
 use super::simple::Call;
-use super::{Machine, absolute};
 use crate::Dialect;
 
 /// Builtins whose arguments are assignments.
@@ -370,19 +371,4 @@ fn alias(call: &Call, st: &mut State) {
             Rc::make_mut(&mut st.aliases).insert(name.to_owned(), text.to_owned());
         }
     }
-}
-
-/// The path without `.`, `..` and doubled slashes.
-pub(in super::super) fn lexical(path: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
-    for component in path.split('/') {
-        match component {
-            "" | "." => {}
-            ".." => {
-                kept.pop();
-            }
-            name => kept.push(name),
-        }
-    }
-    format!("/{}", kept.join("/"))
 }

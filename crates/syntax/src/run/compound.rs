@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::super::ast::{Arm, Compound, Kind, Link, List, Part, Word};
 use super::super::state::{MAX_SLOTS, Slot, State};
 use super::super::value::{Value, Why};
-use super::{Input, Machine};
+use super::Machine;
+use super::redirect::Input;
 
 impl Machine<'_> {
     pub(super) fn compound(&mut self, compound: &Compound, st: &mut State) -> Value {

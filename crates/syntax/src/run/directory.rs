@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::ast::{Command, Entry, Part};
 use super::super::state::State;
-use super::builtin::lexical;
+use super::path::{absolute, lexical, made};
 
 /// The usual places for temporary directories, which always exist.
 const ALWAYS: [&str; 3] = ["/", "/tmp", "/var/tmp"];
@@ -50,14 +50,9 @@ fn is_below(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with('/')
 }
 
-/// The key under which a created directory is kept among the script's files.
-pub(super) fn made(directory: &str) -> String {
-    format!("{}/", directory.trim_end_matches('/'))
-}
-
 /// Records that a directory exists from here on.
 pub(super) fn make(path: &str, st: &mut State) {
-    let path = made(&lexical(&super::absolute(path, st)));
+    let path = made(&lexical(&absolute(path, st)));
     Rc::make_mut(&mut st.files).entry(path).or_default();
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::state::State;
 use super::super::value::{Value, Why};
-use super::absolute;
+use super::path::absolute;
 
 /// Programs whose output comes from elsewhere, or was encoded before.
 const SOURCES: [&str; 26] = [

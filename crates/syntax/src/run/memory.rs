@@ -1,51 +1,18 @@
 //! Remembers recent calls of functions, so that a body is walked once per situation that makes a difference to it.
 //! Otherwise the cost of functions calling functions would grow with the number of paths through them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::super::ast::Command;
 use super::super::state::State;
-use super::super::trace::{Known, Trace, holds, repeat};
+use super::super::trace::{Trace, holds, repeat};
 use super::super::value::Value;
 use super::Machine;
+use super::remembered::{Remembered, Surroundings};
 
 /// Limit of remembered situations per function.
 const MAX_SITUATIONS: usize = 16;
-
-/// The calls of each function body, by its number.
-pub(super) type Memory = HashMap<usize, Vec<Remembered>>;
-
-/// A remembered call.
-pub(super) struct Remembered {
-    /// Kept alive so that its number is not reused.
-    _body: Command,
-    /// The state before the call, without variables.
-    before: State,
-    surroundings: Surroundings,
-    /// The bodies that were called in it.
-    entered: BTreeSet<usize>,
-    /// Those of them that were already being walked, sorted, if recursion was cut off because of that.
-    within: Option<Vec<usize>>,
-    /// Whether it depends on the positional parameters.
-    is_of_arguments: bool,
-    /// The variables that it depends on, and those that it has set.
-    looked_at: Known,
-    set: Known,
-    after: State,
-    out: Value,
-}
-
-/// The parts of the machine itself that make a difference.
-#[derive(PartialEq)]
-struct Surroundings {
-    /// Programs (not functions) through which the call is started.
-    through: Vec<String>,
-    expanding: Vec<String>,
-    piped: bool,
-    feeds: bool,
-    dormant: bool,
-}
 
 /// A walk in progress that may be remembered.
 pub(super) struct Walk {

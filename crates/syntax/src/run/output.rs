@@ -7,12 +7,12 @@ use super::super::escape::escapes;
 use super::super::expand::join;
 use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
-use super::builtin::lexical;
+use super::Machine;
 use super::directory;
 use super::fetch;
 use super::filtered;
+use super::path::{absolute, lexical};
 use super::simple::Call;
-use super::{Machine, absolute};
 use crate::Dialect;
 
 /// A unique directory, as created by `mktemp -d`.

@@ -5,8 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::super::value::Value;
-use super::builtin::lexical;
-use super::directory::made;
+use super::path::{lexical, made};
 use crate::Span;
 
 /// A command as it would run.

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::super::ast::{Part, Redir, RedirOp};
 use super::super::state::State;
 use super::super::value::{Value, Why};
-use super::{Machine, Redirection, absolute};
+use super::path::absolute;
+use super::{Machine, Redirection};
 
 /// Stdin as set by a redirection: its text, if known.
 pub(super) struct Input(pub(super) Option<Value>);

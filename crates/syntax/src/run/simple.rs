@@ -9,7 +9,8 @@ use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use crate::Span;
 
-use super::{Field, Input, Machine, Ran, Redirected, Redirection, builtin};
+use super::redirect::{Input, Redirected};
+use super::{Field, Machine, Ran, Redirection, builtin};
 
 /// Programs whose names are tried against a glob in command position.
 const GUESSED: [&str; 9] = [

@@ -6,7 +6,8 @@ use super::super::ast::{Command, List};
 use super::super::reader::{self, Origin};
 use super::super::state::State;
 use super::super::value::{Value, Why};
-use super::{Input, Machine};
+use super::Machine;
+use super::redirect::Input;
 use crate::Dialect;
 
 impl Machine<'_> {

@@ -7,23 +7,11 @@ use std::rc::Rc;
 
 use super::super::state::State;
 use super::super::value::Value;
-use super::Machine;
 use super::simple::Call;
-use crate::Span;
+use super::{Machine, Waiting};
 
 /// Limit of traps pending for the end of the script.
 const MAX_WAITING: usize = 16;
-
-/// A pending exit trap.
-pub(super) struct Waiting {
-    text: Value,
-    /// The state in which it was set.
-    before: State,
-    /// The state at the last `exit` that it applies to.
-    left: Option<State>,
-    through: Vec<String>,
-    origin: Option<Span>,
-}
 
 impl Machine<'_> {
     pub(super) fn trap(&mut self, call: &Call, st: &mut State) {

@@ -6,47 +6,9 @@ mod table;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::Field;
+use super::ran::Field;
 use table::WRAPPERS;
-
-/// What follows a wrapper's options and operands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
-    /// A command and its arguments.
-    Argv,
-    /// Words that are joined and passed to a shell.
-    Script,
-    /// Its options are too numerous to list: the command begins at the first word that names a relevant program.
-    Search,
-    /// Nothing; commands are only in the text options.
-    Nothing,
-}
-
-/// How to parse a wrapper's command line.
-#[derive(Debug)]
-pub(super) struct Wrapper {
-    /// Its names.
-    names: &'static [&'static str],
-    /// Letters of short options that take a value.
-    short: &'static str,
-    /// Long options (without dashes) with a separate value.
-    long: &'static [&'static str],
-    /// Number of operands before the command.
-    operands: usize,
-    /// Whether `NAME=value` may precede the command.
-    pub(super) assigns: bool,
-    /// Options that name the command's directory: letter and long name.
-    chdir: (&'static str, &'static str),
-    /// Short options whose value is a script (long forms in `long_text`).
-    text: &'static str,
-    long_text: &'static [&'static str],
-    /// Letters with which nothing is run.
-    quits: &'static str,
-    /// If not empty, the first operand must be one of these; it is not counted in `operands`.
-    subcommands: &'static [&'static str],
-    /// What follows.
-    pub(super) rest: Rest,
-}
+pub(super) use table::{Rest, Wrapper};
 
 /// The wrappers by name.
 static BY_NAME: LazyLock<HashMap<&'static str, &'static Wrapper>> = LazyLock::new(|| {

@@ -1,6 +1,43 @@
 //! The programs that run their arguments, with the options from their manuals.
 
-use super::{Rest, Wrapper};
+/// What follows a wrapper's options and operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in super::super) enum Rest {
+    /// A command and its arguments.
+    Argv,
+    /// Words that are joined and passed to a shell.
+    Script,
+    /// Its options are too numerous to list: the command begins at the first word that names a relevant program.
+    Search,
+    /// Nothing; commands are only in the text options.
+    Nothing,
+}
+
+/// How to parse a wrapper's command line.
+#[derive(Debug)]
+pub(in super::super) struct Wrapper {
+    /// Its names.
+    pub(super) names: &'static [&'static str],
+    /// Letters of short options that take a value.
+    pub(super) short: &'static str,
+    /// Long options (without dashes) with a separate value.
+    pub(super) long: &'static [&'static str],
+    /// Number of operands before the command.
+    pub(super) operands: usize,
+    /// Whether `NAME=value` may precede the command.
+    pub(in super::super) assigns: bool,
+    /// Options that name the command's directory: letter and long name.
+    pub(super) chdir: (&'static str, &'static str),
+    /// Short options whose value is a script (long forms in `long_text`).
+    pub(super) text: &'static str,
+    pub(super) long_text: &'static [&'static str],
+    /// Letters with which nothing is run.
+    pub(super) quits: &'static str,
+    /// If not empty, the first operand must be one of these; it is not counted in `operands`.
+    pub(super) subcommands: &'static [&'static str],
+    /// What follows.
+    pub(in super::super) rest: Rest,
+}
 
 const PLAIN: Wrapper = Wrapper {
     names: &[],

@@ -1,0 +1,58 @@
+//! The groups of safety rules.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A group of safety rules that is switched as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Group {
+    /// Blind staging, forced pushes, dangerous removals. On by default.
+    Core,
+    /// The same inside programs in other languages given on the command line. On by default.
+    InlineCode,
+    /// Commands that discard work. Off by default.
+    DataLoss,
+    /// Running code that was downloaded or cannot be read. Off by default.
+    RemoteCode,
+    /// Accidents that cost the machine or a home: disks, modes, start-up files, processes. On by default.
+    System,
+    /// Deleting the data of services: volumes, infrastructure, databases, buckets. Off by default.
+    Services,
+}
+
+impl Group {
+    /// All groups.
+    pub const ALL: [Group; 6] = [
+        Group::Core,
+        Group::InlineCode,
+        Group::DataLoss,
+        Group::RemoteCode,
+        Group::System,
+        Group::Services,
+    ];
+
+    /// Its name in settings and verdicts.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Core => "core",
+            Group::InlineCode => "inline_code",
+            Group::DataLoss => "data_loss",
+            Group::RemoteCode => "remote_code",
+            Group::System => "system",
+            Group::Services => "services",
+        }
+    }
+
+    /// Whether it is on by default.
+    pub fn is_default(self) -> bool {
+        matches!(self, Group::Core | Group::InlineCode | Group::System)
+    }
+}
+
+impl fmt::Display for Group {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}

@@ -1,0 +1,65 @@
+//! A heredoc between its redirection and its body.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use super::super::ast::Part;
+
+/// A heredoc whose body has not been reached yet.
+pub(super) struct Pending {
+    pub(super) delimiter: String,
+    pub(super) literal: bool,
+    pub(super) strip: bool,
+    pub(super) body: Rc<OnceCell<Vec<Part>>>,
+}
+
+impl Pending {
+    /// From the delimiter as written.
+    pub(super) fn new(written: &str, strip: bool) -> Self {
+        let (delimiter, literal) = dequote(written);
+        Pending {
+            delimiter,
+            literal,
+            strip,
+            body: Rc::new(OnceCell::new()),
+        }
+    }
+
+    pub(super) fn body(&self) -> Rc<OnceCell<Vec<Part>>> {
+        Rc::clone(&self.body)
+    }
+
+    pub(super) fn is_literal(&self) -> bool {
+        self.literal
+    }
+}
+
+/// The delimiter unquoted, and whether it was quoted.
+fn dequote(written: &str) -> (String, bool) {
+    let mut out = String::new();
+    let mut quoted = false;
+    let mut inside = None;
+    let mut chars = written.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, inside) {
+            ('\\', None) => match chars.next() {
+                None | Some('\n') => {}
+                Some(next) => {
+                    quoted = true;
+                    out.push(next);
+                }
+            },
+            ('\\', Some('"')) if matches!(chars.peek(), Some('"' | '\\' | '$' | '`')) => {
+                out.extend(chars.next());
+            }
+            ('\'' | '"', None) => {
+                quoted = true;
+                inside = Some(c);
+            }
+            (c, Some(open)) if c == open => inside = None,
+            ('$', None) if matches!(chars.peek(), Some('\'' | '"')) => {}
+            _ => out.push(c),
+        }
+    }
+    (out, quoted)
+}

@@ -1,0 +1,32 @@
+//! Paths as text: made absolute, tidied, marked as directories.
+
+use super::super::state::State;
+
+/// The path relative to the working directory, without `./`.
+pub(super) fn absolute(name: &str, st: &State) -> String {
+    if name.starts_with('/') {
+        return name.to_owned();
+    }
+    let name = name.strip_prefix("./").unwrap_or(name);
+    format!("{}/{name}", st.cwd.as_deref().unwrap_or("?"))
+}
+
+/// The path without `.`, `..` and doubled slashes.
+pub(super) fn lexical(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for component in path.split('/') {
+        match component {
+            "" | "." => {}
+            ".." => {
+                kept.pop();
+            }
+            name => kept.push(name),
+        }
+    }
+    format!("/{}", kept.join("/"))
+}
+
+/// The key under which a created directory is kept among the script's files.
+pub(super) fn made(directory: &str) -> String {
+    format!("{}/", directory.trim_end_matches('/'))
+}
