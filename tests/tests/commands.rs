@@ -220,6 +220,22 @@ fn doctor_finds_a_healthy_machine() -> anyhow::Result<()> {
 }
 
 #[test]
+fn doctor_takes_another_shell_than_bash_for_a_choice() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let mut doctor = world.command(product::agent_bash()?);
+    doctor.arg("doctor").env("AGENT_BASH_SHELL_PATH", "/bin/sh");
+    let ran = product::run(doctor, None)?;
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let shell = "note     shell       /bin/sh, which is not bash: ";
+    assert!(
+        ran.stdout.lines().any(|line| line.starts_with(shell)),
+        "{ran:?}"
+    );
+    assert!(world.left(PATIENCE).is_empty());
+    Ok(())
+}
+
+#[test]
 fn clean_removes_what_nobody_uses_and_says_what() -> anyhow::Result<()> {
     let world = World::new()?;
     let background = |script: &str| output_of(&world, &["run", "--mode", "background", script]);

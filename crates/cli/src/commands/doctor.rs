@@ -23,6 +23,10 @@ const SESSION: &str = "doctor";
 /// Exceeds what the standard profile shows.
 const LONG_OUTPUT: &str = "seq 20000";
 
+/// Says which shell runs it, as far as that tells.
+const CANARY: &str =
+    "echo \"it runs ${BASH_VERSION:+bash $BASH_VERSION}${ZSH_VERSION:+zsh $ZSH_VERSION}\"";
+
 /// The result of one check.
 struct Finding {
     grade: Grade,
@@ -91,7 +95,7 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     let state = session.artifacts().map(|artifacts| artifacts.path());
     let tool = session.tool().clone();
 
-    let canary = run(&tool, "echo \"bash $BASH_VERSION\"").await;
+    let canary = run(&tool, CANARY).await;
     let left_behind = run(&tool, "setsid sleep 60 >/dev/null 2>&1 & echo $!").await;
     for survivor in &left_behind.survivors {
         run(&tool, &format!("kill {}", survivor.pid)).await;
@@ -140,12 +144,21 @@ async fn run(tool: &BashTool, script: &str) -> ToolResult {
 }
 
 fn shell(tool: &BashTool) -> Finding {
-    let (works, detail) = match tool.shell() {
-        Ok(shell) => (shell.is_bash, shell.path.display().to_string()),
-        Err(error) => (false, error.to_string()),
+    let (grade, detail) = match tool.shell() {
+        Ok(shell) if shell.path.file_name().is_some_and(|name| name == "bash") => {
+            (Grade::Works, shell.path.display().to_string())
+        }
+        Ok(shell) => (
+            Grade::Remark,
+            format!(
+                "{}, which is not bash: single commands run in it, named sessions need bash",
+                shell.path.display()
+            ),
+        ),
+        Err(error) => (Grade::Problem, error.to_string()),
     };
     Finding {
-        grade: Grade::of(works),
+        grade,
         what: "shell",
         detail,
     }
@@ -192,7 +205,8 @@ fn failed_artifact(result: &ToolResult) -> Option<&str> {
 
 /// Free space for temporary files, from `df`.
 async fn space(tool: &BashTool) -> Finding {
-    let script = "set -o pipefail; df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6}'";
+    // Any shell runs this.
+    let script = "df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6; seen=1} END {exit !seen}'";
     let result = run(tool, script).await;
     Finding {
         grade: Grade::of(result.status == Status::Exited { code: 0 }),
