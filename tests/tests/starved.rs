@@ -131,6 +131,11 @@ fn a_server_at_the_limit_of_processes_answers_every_request() -> Result<()> {
         answered[usize::try_from(id)?] = true;
         // Whatever was unavailable is reported.
         let is_plain = |status: &Value| status["kind"] == "exited" && status["code"] == 0;
+        if id < 2 {
+            let error = next["error"].as_str().unwrap_or_default();
+            let wanted = "(`ulimit -u`): end some, and ask again";
+            ensure!(error.ends_with(wanted), "{next}");
+        }
         let status = &next["data"]["status"];
         let reason = next["error"].as_str().or(status["reason"].as_str());
         ensure!(

@@ -17,7 +17,7 @@ pub async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static)
         // The receiver may have been dropped.
         .spawn(move || drop(tell.send(caught(work))))
         .map_err(|error| {
-            let reason = format!("no thread can be started ({error}); the user's processes are probably as many as they may be");
+            let reason = format!("no thread can be started ({error}); the user's processes are probably as many as they may be (`ulimit -u`): end some, and ask again");
             io::Error::new(error.kind(), reason)
         })?;
     Ok(told.await.map_err(io::Error::other)??)

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod logging;
 mod output;
+mod panics;
 mod progress;
 mod runtime;
 mod signals;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
     // Must come first, before any thread exists: in a supervisor process this call does not return.
     let token = agent_bash::process::supervisor::init();
     agent_bash::process::hide_memory();
+    panics::tell_plainly();
     let words = words::joined(std::env::args_os());
     let cli = Cli::try_parse_from(&words).unwrap_or_else(|error| {
         // Clap reports help and version as errors, too.
@@ -50,15 +52,17 @@ fn main() -> ExitCode {
         Command::Hook(_) => agent_bash::hook::BLOCKED,
         _ => OWN_FAILURE,
     };
-    let code = dispatch(cli.command, token).unwrap_or_else(|error| {
-        output::say(&format!("agent-bash: {error:#}"));
-        if error.is::<Usage>() {
-            USAGE_ERROR
-        } else if error.is::<output::Unwritten>() {
-            UNWRITTEN
-        } else {
-            own_failure
-        }
+    let code = panics::or_failure(own_failure, || {
+        dispatch(cli.command, token).unwrap_or_else(|error| {
+            output::say(&format!("agent-bash: {error:#}"));
+            if error.is::<Usage>() {
+                USAGE_ERROR
+            } else if error.is::<output::Unwritten>() {
+                UNWRITTEN
+            } else {
+                own_failure
+            }
+        })
     });
     ExitCode::from(code)
 }

@@ -1,0 +1,59 @@
+//! A panic is a bug of ours: one plain line on stderr that says where, and the exit code of a failure.
+
+use crate::output;
+use agent_bash::panics::caught;
+use std::panic::PanicHookInfo;
+
+/// From here on a panic is told by one line, whoever catches it.
+pub(crate) fn tell_plainly() {
+    std::panic::set_hook(Box::new(|info| output::say(&line(info))));
+}
+
+/// Runs `work`, which ends by an exit code; `failure` is that of a panic.
+pub(crate) fn or_failure(failure: u8, work: impl FnOnce() -> u8) -> u8 {
+    // The line was printed where it happened.
+    caught(work).unwrap_or(failure)
+}
+
+fn line(info: &PanicHookInfo<'_>) -> String {
+    let at = info
+        .location()
+        .map_or_else(String::new, |at| format!(" at {at}"));
+    let said = info.payload_as_str().unwrap_or("without a word");
+    format!("agent-bash: it failed in a way that it should not ({said}{at}); please report it")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    #[test]
+    fn a_panic_is_one_line_and_an_exit_code() {
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let seen = Arc::clone(&lines);
+        let before = std::panic::take_hook();
+        let own = std::thread::current().id();
+        std::panic::set_hook(Box::new(move |info| {
+            if std::thread::current().id() == own {
+                seen.lock().unwrap().push(line(info));
+            }
+        }));
+        let codes = [
+            or_failure(125, || 3),
+            or_failure(125, || panic!("made of {}", 7)),
+            or_failure(2, || std::panic::panic_any(7)),
+        ];
+        std::panic::set_hook(before);
+        assert_eq!(codes, [3, 125, 2]);
+        let lines = lines.lock().unwrap();
+        let here = concat!(" at ", file!(), ":");
+        assert!(
+            lines.len() == 2 && lines[0].contains("(made of 7 at "),
+            "{lines:?}"
+        );
+        for line in lines.iter() {
+            assert!(line.contains(here) && !line.contains('\n'), "{line}");
+        }
+    }
+}
