@@ -4,6 +4,7 @@ use super::{Group, Hit, Rule, Scene, rules};
 use crate::syntax::find::Search;
 use crate::syntax::git::Git;
 use crate::syntax::run::{Field, Ran};
+use crate::syntax::value::{Piece, Value, Why};
 use crate::syntax::written::Written;
 
 pub(super) static RULE: Rule = Rule {
@@ -32,6 +33,8 @@ pub(super) static RULE: Rule = Rule {
         "zsh -c 'ls *(N)'",
         "zsh -c 'print -l **/*(.om[1,5]); git status'",
         "zsh -c 'for f (*.txt) wc -l $f'",
+        "zsh -c 'cp *(.) /tmp'",
+        "zsh -c 'rm build/*.o(N)'",
         "zsh -c 'echo ${(U)name} ${path:h} $path[1]; rm build/out.o'",
         "zsh -c 'rm -rf node_modules && git push origin ${branch}:main'",
         "zsh -c 'git show HEAD^ HEAD~2 stash@{0}'",
@@ -82,12 +85,7 @@ fn cares(ran: &Ran, scene: &Scene<'_>) -> bool {
         text.push(' ');
     }
     let written = Written::of(&text);
-    let core = rules().iter().filter(|rule| rule.group == Group::Core);
-    // Programs in other languages are not zsh's concern.
-    let mut rules = core
-        .chain(scene.asked)
-        .filter(|rule| rule.group != Group::InlineCode);
-    rules.any(|rule| (rule.needs)(&written))
+    concerned(scene).any(|rule| (rule.needs)(&written))
 }
 
 /// Whether it matters what this word of the command expands to.
@@ -102,8 +100,69 @@ fn matters(field: &Field, ran: &Ran, scene: &Scene<'_>) -> bool {
             let may_be_an_option = field.value.pieces().len() == 1;
             may_be_an_option || search.deletes || !search.commands.is_empty()
         }
-        Some(_) => cares(ran, scene),
+        Some(_) => match without_qualifiers(ran) {
+            Some(plain) => is_refused(&plain, scene),
+            None => cares(ran, scene),
+        },
     }
+}
+
+/// The command with `*` for `*(.)`, if all that only zsh reads in it are such qualifiers: what they leave of the files that a glob
+/// matches is at most all of them.
+fn without_qualifiers(ran: &Ran) -> Option<Ran> {
+    let words = ran.words.iter().map(|field| {
+        let value = match field.value.zsh_only() {
+            Some(_) => unqualified(&field.value)?,
+            None => field.value.clone(),
+        };
+        Some(Field {
+            value,
+            span: field.span,
+        })
+    });
+    let words = words.collect::<Option<_>>()?;
+    let mut plain = ran.clone();
+    plain.words = words;
+    Some(plain)
+}
+
+fn unqualified(value: &Value) -> Option<Value> {
+    let (last, glob) = value.pieces().split_last()?;
+    let Piece::Unknown {
+        why: Why::Zsh(text),
+        ..
+    } = last
+    else {
+        return None;
+    };
+    let choice = text.strip_prefix('(')?.strip_suffix(')')?;
+    let chooses = !choice.is_empty() && choice.chars().all(|letter| CHOICES.contains(letter));
+    if !chooses || glob.is_empty() {
+        return None;
+    }
+    let mut plain = Value::default();
+    for piece in glob {
+        plain.extend(&Value::from(piece.clone()));
+    }
+    plain.zsh_only().is_none().then_some(plain)
+}
+
+/// Letters of qualifiers that choose and sort; others run code (`e`, `+`), or make other names (`:h`, `P`).
+const CHOICES: &str = "./@=p*%^-,[]0123456789aAcDEFGIklLmMnNoOrRsStTUwWxXY";
+
+/// Whether another rule refuses it.
+fn is_refused(ran: &Ran, scene: &Scene<'_>) -> bool {
+    concerned(scene).any(|rule| (rule.check)(ran, scene).is_some())
+}
+
+/// The core rules, and those that are enabled. Programs in other languages are not zsh's concern.
+fn concerned<'s>(scene: &Scene<'s>) -> impl Iterator<Item = &'s Rule> {
+    let core = rules()
+        .iter()
+        .copied()
+        .filter(|rule| rule.group == Group::Core);
+    core.chain(scene.asked.iter().copied())
+        .filter(|rule| rule.group != Group::InlineCode)
 }
 
 /// `${(e)x}`, `*(e:command:)` and `*(+function)`: their contents are executed.
