@@ -19,7 +19,10 @@ fn line(info: &PanicHookInfo<'_>) -> String {
     let at = info
         .location()
         .map_or_else(String::new, |at| format!(" at {at}"));
-    let said = info.payload_as_str().unwrap_or("without a word");
+    let payload = info.payload();
+    let said = payload.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let said = said.unwrap_or("without a word");
     format!("agent-bash: it failed in a way that it should not ({said}{at}); please report it")
 }
 
