@@ -25,6 +25,7 @@ mod screen;
 mod status;
 mod timestamp;
 pub mod visible;
+mod waiting;
 
 pub use async_trait::async_trait;
 
@@ -36,7 +37,7 @@ pub use duration_text::{DurationError, parse_duration, short_duration};
 pub use environment::Environment;
 pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
 pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
-pub use notice::{Notice, NoticeKind};
+pub use notice::{LimitKind, Notice, NoticeKind};
 pub use parse::{Parsed, RequestError, parse_request};
 pub use profile::{
     Direction, OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy,
@@ -51,6 +52,7 @@ pub use run::{
 pub use screen::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
 pub use status::Status;
 pub use timestamp::Timestamp;
+pub use waiting::WaitingFor;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,7 +1,8 @@
 //! Notices: what the caller should know besides status and output. A list of kinds, with one sentence each.
 
-use crate::{Stage, Survivor, short_duration};
+use crate::{Stage, Survivor, WaitingFor, short_duration};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::time::Duration;
 
 /// A notice: its kind with values, and the sentence made from them.
@@ -74,7 +75,7 @@ pub enum NoticeKind {
     /// A program waits for input that nobody provides.
     WaitingForInput {
         /// `line`, `secret`, `raw` or `full_screen`.
-        state: String,
+        state: WaitingFor,
     },
     /// A field was given under an alternative name.
     FieldRenamed {
@@ -98,7 +99,7 @@ pub enum NoticeKind {
     /// A process of the call exceeded a resource limit and was killed.
     LimitHit {
         /// `cpu_s` or `file_mb`, as in the settings.
-        limit: String,
+        limit: LimitKind,
         /// The limit in force.
         value: u64,
     },
@@ -117,6 +118,27 @@ pub enum NoticeKind {
         /// Why.
         reason: String,
     },
+}
+
+/// A resource limit whose signal ends a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// Processor time, in seconds.
+    CpuS,
+    /// Size of a file, in MiB.
+    FileMb,
+}
+
+impl fmt::Display for LimitKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::CpuS => "cpu_s",
+            Self::FileMb => "file_mb",
+        })
+    }
 }
 
 impl NoticeKind {

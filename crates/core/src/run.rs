@@ -275,8 +275,9 @@ impl Outcome {
     }
 }
 
-/// How a started script ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How a started script ended. Written as JSON in a job's directory, in the words of [`crate::Status`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Ending {
     /// It exited by itself.
@@ -294,15 +295,32 @@ pub enum Ending {
     /// Ended by its time limit.
     TimedOut {
         /// The limit.
+        #[serde(rename = "after_ms", with = "millis")]
         after: Duration,
     },
     /// Cancelled by its caller.
     Cancelled,
+    /// For survivors of a call, which have become a job: all of them have ended, each in its own way.
+    Gone,
     /// Unknown.
     Lost {
         /// What was observed.
         reason: String,
     },
+}
+
+/// A duration as whole milliseconds; one that is longer than they can say is the longest.
+mod millis {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use std::time::Duration;
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        u64::deserialize(from).map(Duration::from_millis)
+    }
 }
 
 /// Nothing of the script has run.

@@ -69,6 +69,9 @@ impl From<&Ending> for Status {
                 after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
             },
             Ending::Cancelled => Self::Cancelled,
+            Ending::Gone => Self::Lost {
+                reason: "nobody saw how it ended".to_owned(),
+            },
             Ending::Lost { reason } => Self::Lost { reason },
         }
     }

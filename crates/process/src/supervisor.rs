@@ -34,7 +34,7 @@ mod server;
 pub use host::{
     Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, Supervised, Supervisor,
 };
-pub use job_directory::{JobEnd, JobEnding};
+pub use job_directory::JobEnd;
 pub use protocol::{Detach, Event, ShellEnd, ShellStart, TerminalStart};
 pub(crate) use server::command_line;
 pub use server::{Token, init};

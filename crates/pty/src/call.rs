@@ -92,8 +92,7 @@ impl TerminalSource {
     /// What only a terminal knows of a call.
     fn add_to(&mut self, outcome: &mut Outcome, out: &mut dyn OutputConsumer) {
         outcome.closed_early = self.closed_early;
-        if let Some(waited_for) = self.waited_for {
-            let state = waited_for.as_str().to_owned();
+        if let Some(state) = self.waited_for {
             let notice = Notice::from(NoticeKind::WaitingForInput { state });
             outcome.notices.insert(0, notice);
         }

@@ -26,11 +26,10 @@ mod session;
 mod size;
 mod source;
 mod terminal;
-mod waiting;
 
 pub use agent_bash_call::SurvivorRegistry;
 pub use agent_bash_core as core;
-pub use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen};
+pub use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen, WaitingFor};
 pub use agent_bash_process as process;
 pub use call::PtyRun;
 pub use colors::TerminalColors;
@@ -38,7 +37,6 @@ pub use executor::{PtyExecutor, PtyOptions};
 pub use recording::RecordingWriter;
 pub use session::{InputRefused, PtyEnd, PtySession, PtyStatus};
 pub use size::PtySize;
-pub use waiting::WaitingFor;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

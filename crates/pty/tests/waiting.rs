@@ -74,7 +74,7 @@ async fn the_result_of_a_timeout_says_what_was_waited_for() {
         "{outcome:?}"
     );
     let waited = NoticeKind::WaitingForInput {
-        state: "line".into(),
+        state: WaitingFor::Line,
     };
     assert!(
         outcome.notices.iter().any(|notice| notice.kind == waited),

@@ -1,8 +1,8 @@
 //! The state of the jobs panel while it is open: the selection, and the selected job's output.
 
+use agent_bash::core::Ending;
 use agent_bash::core::{JobId, Timestamp};
 use agent_bash::exec::{Job, JobOutput, JobState};
-use agent_bash::process::supervisor::JobEnding;
 use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{JobRow, JobRowState, JobsPanel, OutputLimits, OutputText, Theme};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, MouseEventKind};
@@ -155,13 +155,13 @@ fn row(job: &Job, now: Timestamp) -> JobRow {
         JobState::Running => (JobRowState::Running, Some(now)),
         JobState::Ended(end) => {
             let state = match &end.ending {
-                JobEnding::Exited { code: 0 } => JobRowState::Succeeded,
-                JobEnding::Exited { code } => JobRowState::Failed(format!("exit {code}")),
-                JobEnding::Signaled { signal, .. } => {
+                Ending::Exited { code: 0 } => JobRowState::Succeeded,
+                Ending::Exited { code } => JobRowState::Failed(format!("exit {code}")),
+                Ending::Signaled { signal, .. } => {
                     JobRowState::Failed(format!("ended by {signal}"))
                 }
-                JobEnding::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
-                JobEnding::Gone => JobRowState::Failed("gone".to_owned()),
+                Ending::TimedOut { .. } => JobRowState::Failed("timed out".to_owned()),
+                _ => JobRowState::Failed("gone".to_owned()),
             };
             (state, Some(end.ended_at))
         }

@@ -8,7 +8,6 @@ use agent_bash_core::{
     Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StdinMode, StreamId,
 };
 use agent_bash_exec::{Job, JobError, JobState, JobStdin};
-use agent_bash_process::supervisor::JobEnding;
 use agent_bash_sink::CallOutput;
 use std::fs::File;
 use std::io::{self, Read};
@@ -38,11 +37,7 @@ pub(crate) async fn start(
         JobState::Running => return Ok(Ended::Detached(job)),
         JobState::Ended(end) => {
             let after = end.ended_at.0.saturating_sub(job.started_at.0);
-            (
-                ending(&end.ending),
-                Duration::from_millis(after),
-                end.length,
-            )
+            (end.ending.clone(), Duration::from_millis(after), end.length)
         }
         JobState::Lost { reason } => {
             let reason = reason.clone();
@@ -51,22 +46,6 @@ pub(crate) async fn start(
     };
     let ran = ended_at_once(&job, ending, after, output, length);
     Ok(Ended::Ran(Box::new(ran)))
-}
-
-fn ending(ending: &JobEnding) -> Ending {
-    match ending {
-        JobEnding::Exited { code } => Ending::Exited { code: *code },
-        JobEnding::Signaled { signal, number } => Ending::Signaled {
-            signal: signal.clone(),
-            number: *number,
-        },
-        JobEnding::TimedOut { after_ms } => Ending::TimedOut {
-            after: Duration::from_millis(*after_ms),
-        },
-        JobEnding::Gone => Ending::Lost {
-            reason: "nobody saw how it ended".to_owned(),
-        },
-    }
 }
 
 /// Reports it like a foreground call that printed the first `length` bytes of the job's file.

@@ -1,7 +1,7 @@
 //! Detects whether a call hit one of its resource limits. Two limits cause a signal of their own. The others make
 //! system calls fail (no memory, no processes), which the affected program reports itself.
 
-use agent_bash_core::{Ending, Limits, Notice, NoticeKind, Outcome};
+use agent_bash_core::{Ending, LimitKind, Limits, Notice, NoticeKind, Outcome};
 
 /// The Linux signals of these limits.
 const SIGXCPU: i32 = 24;
@@ -19,10 +19,10 @@ pub(crate) fn hit(limits: &Limits, outcome: &Outcome) -> Option<Notice> {
         let stages = outcome.stages.iter().flatten();
         shell || stages.into_iter().any(|stage| stage.code == 128 + signal)
     };
-    let of = |signal, limit: &str, value: Option<u64>| {
+    let of = |signal, limit, value: Option<u64>| {
         let value = value.filter(|_| ended_by(signal))?;
-        let limit = limit.to_owned();
         Some(NoticeKind::LimitHit { limit, value }.into())
     };
-    of(SIGXCPU, "cpu_s", limits.cpu_s).or_else(|| of(SIGXFSZ, "file_mb", limits.file_mb))
+    of(SIGXCPU, LimitKind::CpuS, limits.cpu_s)
+        .or_else(|| of(SIGXFSZ, LimitKind::FileMb, limits.file_mb))
 }

@@ -7,10 +7,10 @@ use crate::runtime;
 use crate::signals::CalledOff;
 use crate::start::Start;
 use crate::table::{ago, table};
+use agent_bash::core::Ending;
 use agent_bash::core::{Clock, JobId, short_duration};
 use agent_bash::exec::{Job, JobError, JobState, Jobs, OutputRange, Waited};
 use agent_bash::process::SystemClock;
-use agent_bash::process::supervisor::JobEnding;
 use anyhow::{Context, bail};
 use std::fmt::Write as _;
 use std::io;
@@ -189,13 +189,10 @@ fn ending(state: &JobState) -> String {
     match state {
         JobState::Running => "running".to_owned(),
         JobState::Ended(end) => match &end.ending {
-            JobEnding::Exited { code } => format!("exited with code {code}"),
-            JobEnding::Signaled { signal, .. } => format!("ended by {signal}"),
-            JobEnding::TimedOut { after_ms } => format!(
-                "timed out after {}",
-                short_duration(Duration::from_millis(*after_ms))
-            ),
-            JobEnding::Gone => "gone".to_owned(),
+            Ending::Exited { code } => format!("exited with code {code}"),
+            Ending::Signaled { signal, .. } => format!("ended by {signal}"),
+            Ending::TimedOut { after } => format!("timed out after {}", short_duration(*after)),
+            _ => "gone".to_owned(),
         },
         JobState::Lost { reason } => format!("lost: {reason}"),
     }

@@ -4,13 +4,14 @@ use super::Case;
 use super::allowed::{self, Allowed};
 use super::observed::{End, Observed};
 use crate::support::{self, Collect, SOON, options, run_with, spec};
+use agent_bash_core::Ending;
 use agent_bash_core::{Cancel, Executor, RunSpec, SessionName, Streams};
 use agent_bash_exec::{
     Job, JobState, JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions, SnapshotOptions,
     Waited,
 };
 use agent_bash_process::SystemClock;
-use agent_bash_process::supervisor::{JobEnd, JobEnding};
+use agent_bash_process::supervisor::JobEnd;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -261,8 +262,8 @@ async fn as_job(spec: &RunSpec) -> Observed {
     // Anything beyond is the line about its end.
     printed.truncate(usize::try_from(length).unwrap());
     let end = match ending {
-        JobEnding::Exited { code } => End::Exited(code),
-        JobEnding::Signaled { number, .. } => End::Signaled(number),
+        Ending::Exited { code } => End::Exited(code),
+        Ending::Signaled { number, .. } => End::Signaled(number),
         other => End::Other(format!("{other:?}")),
     };
     Observed::new(end, &printed, b"", &spec.cwd)

@@ -6,7 +6,6 @@ use agent_bash_core::{
     Cancel, Ending, Executor, NoticeKind, Outcome, RunSpec, SessionName, Streams, Survivor,
 };
 use agent_bash_exec::{JobKind, JobState, ShellCache};
-use agent_bash_process::supervisor::JobEnding;
 use std::fs::{self, OpenOptions};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -83,7 +82,7 @@ async fn survivors_are_one_job_that_ends_with_the_last() {
     assert!(soon(|| !sleeps[0].lives()).await);
     assert_eq!(later.show(&id).unwrap().state, JobState::Running);
     sleeps[1].end();
-    assert_eq!(world.end(&id).await.ending, JobEnding::Gone);
+    assert_eq!(world.end(&id).await.ending, Ending::Gone);
     world.census.assert_empty_soon("the last one's end").await;
 }
 
@@ -98,7 +97,7 @@ async fn their_output_goes_on_in_the_calls_file_without_a_line_of_ours() {
     let id = survivor(&outcome).job.clone().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "");
     world.touch("go");
-    assert_eq!(world.end(&id).await.ending, JobEnding::Gone);
+    assert_eq!(world.end(&id).await.ending, Ending::Gone);
     assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
     let part = world.jobs.output(&id, crate::world::from(0, 100)).unwrap();
     assert_eq!((&part.bytes[..], part.complete), (&b"late\n"[..], true));
@@ -118,7 +117,7 @@ async fn they_are_ended_like_any_job() {
         let JobState::Ended(end) = world.kill(&id).await.state else {
             panic!("{script}");
         };
-        assert_eq!(end.ending, JobEnding::Gone);
+        assert_eq!(end.ending, Ending::Gone);
         assert_eq!(world.census.everybody(), [], "{script}");
     }
 }
@@ -183,7 +182,7 @@ async fn a_sessions_survivors_are_jobs_beside_its_shell() {
         let JobState::Ended(end) = world.kill(id).await.state else {
             panic!("{id:?}");
         };
-        assert_eq!((end.ending, end.left), (JobEnding::Gone, false));
+        assert_eq!((end.ending, end.left), (Ending::Gone, false));
         let sleeps = world.census.commands();
         let sleeps = sleeps.iter().filter(|found| found.name == "sleep");
         assert_eq!(sleeps.count(), left);
@@ -202,7 +201,7 @@ async fn a_sessions_survivors_print_into_their_calls_file() {
     let id = survivor(&outcome).job.clone().unwrap();
     assert_eq!(world.jobs.show(&id).unwrap().output, Some(path.clone()));
     world.touch("go");
-    assert_eq!(world.end(&id).await.ending, JobEnding::Gone);
+    assert_eq!(world.end(&id).await.ending, Ending::Gone);
     assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
 }
 
@@ -228,7 +227,7 @@ async fn a_sessions_survivors_outlive_it() {
         let later = world.again();
         assert_eq!(later.show(&id).unwrap().state, JobState::Running, "{last}");
         later.kill(&id, Duration::from_secs(1)).await.unwrap();
-        assert_eq!(world.end(&id).await.ending, JobEnding::Gone, "{last}");
+        assert_eq!(world.end(&id).await.ending, Ending::Gone, "{last}");
         world.census.assert_empty_soon(last).await;
     }
 }

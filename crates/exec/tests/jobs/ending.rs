@@ -2,28 +2,28 @@
 
 use crate::support::soon;
 use crate::world::{World, all_of, signaled};
+use agent_bash_core::Ending;
 use agent_bash_exec::{JobState, JobStdin, OutputRange};
 use agent_bash_process::ProcessInfo;
-use agent_bash_process::supervisor::JobEnding;
 use rustix::process::{Pid, Signal};
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn how_it_ended_is_data_and_its_output_its_own() {
     for (script, ending, text) in [
-        ("echo hi", JobEnding::Exited { code: 0 }, "hi\n"),
-        ("printf hi; exit 3", JobEnding::Exited { code: 3 }, "hi"),
+        ("echo hi", Ending::Exited { code: 0 }, "hi\n"),
+        ("printf hi; exit 3", Ending::Exited { code: 3 }, "hi"),
         ("echo hi >&2; kill -9 $$", signaled(9, "SIGKILL"), "hi\n"),
         ("kill -TERM $$", signaled(15, "SIGTERM"), ""),
         (
             "nosuchcommand",
-            JobEnding::Exited { code: 127 },
+            Ending::Exited { code: 127 },
             "bash: line 1: nosuchcommand: command not found\n",
         ),
         // It has not ended while a process holds its output.
         (
             "(until [[ -e go ]]; do :; done; echo late) & echo first; : > go",
-            JobEnding::Exited { code: 0 },
+            Ending::Exited { code: 0 },
             "first\nlate\n",
         ),
     ] {
@@ -76,7 +76,13 @@ async fn one_that_takes_too_long_is_ended_by_the_ladder() {
         let spec = world.spec(script).timeout(Duration::from_millis(300));
         let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
         let ending = world.end(&job.id).await.ending;
-        assert_eq!(ending, JobEnding::TimedOut { after_ms: 300 }, "{script}");
+        assert_eq!(
+            ending,
+            Ending::TimedOut {
+                after: Duration::from_millis(300)
+            },
+            "{script}"
+        );
         assert_eq!(all_of(&job), text, "{script}");
         world.census.assert_empty_soon(script).await;
     }
@@ -88,7 +94,7 @@ async fn one_that_ends_in_time_is_not() {
     let spec = world.spec("exit 0").timeout(Duration::from_secs(1000));
     let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
     let end = world.end(&job.id).await;
-    assert_eq!(end.ending, JobEnding::Exited { code: 0 });
+    assert_eq!(end.ending, Ending::Exited { code: 0 });
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -102,7 +108,7 @@ async fn beyond_the_quota_output_is_counted_and_dropped() {
         });
         let job = world.start(SCRIPT).await;
         let end = world.end(&job.id).await;
-        assert_eq!(end.ending, JobEnding::Exited { code: 0 });
+        assert_eq!(end.ending, Ending::Exited { code: 0 });
         assert_eq!(end.dropped_bytes, dropped);
         let text = all_of(&job);
         assert_eq!(&text[..beginning], "x".repeat(beginning));
@@ -153,10 +159,7 @@ async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
     let script = "setsid sleep 1000 <&- >&- 2>&- & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo up";
     let job = world.start(script).await;
     let end = world.end(&job.id).await;
-    assert_eq!(
-        (end.ending, end.left),
-        (JobEnding::Exited { code: 0 }, true)
-    );
+    assert_eq!((end.ending, end.left), (Ending::Exited { code: 0 }, true));
     assert_eq!(all_of(&job), "up\n");
     let processes = world.again().processes(&job.id).await.unwrap();
     assert_eq!(processes.len(), 1);

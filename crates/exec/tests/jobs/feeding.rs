@@ -2,8 +2,8 @@
 
 use crate::support::SOON;
 use crate::world::{World, all_of};
+use agent_bash_core::Ending;
 use agent_bash_exec::{JobError, JobStdin};
-use agent_bash_process::supervisor::JobEnding;
 use std::time::Duration;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -29,7 +29,7 @@ async fn it_reads_what_any_host_writes_until_one_closes() {
         .unwrap();
     later.close_stdin(&job.id).await.unwrap();
     let end = world.end(&job.id).await;
-    assert_eq!(end.ending, JobEnding::Exited { code: 0 });
+    assert_eq!(end.ending, Ending::Exited { code: 0 });
     assert_eq!(all_of(&job), format!("got one\n{long}end\n"));
     let closed = later.close_stdin(&job.id).await;
     assert!(

@@ -2,9 +2,9 @@
 
 use crate::support::{command, soon};
 use crate::world::{World, all_of, from, read_on};
+use agent_bash_core::Ending;
 use agent_bash_core::{Cancel, JobId};
 use agent_bash_exec::{JobError, JobOutput, JobState, OutputRange, Waited};
-use agent_bash_process::supervisor::JobEnding;
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
@@ -81,7 +81,7 @@ async fn a_job_outlives_its_host_and_the_next_one_reads_on() {
     let JobState::Ended(end) = job.state else {
         panic!("{job:?}");
     };
-    assert_eq!(end.ending, JobEnding::Exited { code: 3 });
+    assert_eq!(end.ending, Ending::Exited { code: 3 });
     world
         .census
         .assert_empty_soon("the end of job and host")
@@ -204,7 +204,7 @@ async fn where_nothing_more_can_be_written_the_end_is_told_all_the_same() {
     let said = lines(&mut host, 1);
     assert!(said[0].starts_with("job 1 "), "{said:?}");
     let end = world.end(&JobId("1".into())).await;
-    assert_eq!(end.ending, JobEnding::Exited { code: 6 });
+    assert_eq!(end.ending, Ending::Exited { code: 6 });
     let job = world.jobs.show(&JobId("1".into())).unwrap();
     let kept = std::fs::read(job.output.unwrap()).unwrap();
     assert_eq!(kept, vec![b'x'; 8 << 10]);

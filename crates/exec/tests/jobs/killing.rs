@@ -2,9 +2,9 @@
 
 use crate::support::{SOON, soon};
 use crate::world::{World, all_of, signaled};
+use agent_bash_core::Ending;
 use agent_bash_core::{Cancel, JobId};
 use agent_bash_exec::{Job, JobError, JobState, JobStdin, Waited};
-use agent_bash_process::supervisor::JobEnding;
 use agent_bash_process::{ProcessIdentity, ProcessInfo};
 use serde_json::{Value, json};
 use std::fs;
@@ -76,7 +76,7 @@ async fn a_trap_runs_and_its_output_is_kept() {
     let JobState::Ended(end) = killed.job.state else {
         panic!("{killed:?}");
     };
-    assert_eq!(end.ending, JobEnding::Exited { code: 9 });
+    assert_eq!(end.ending, Ending::Exited { code: 9 });
     assert_eq!(all_of(&job), "hi\nbye\n");
 }
 
@@ -106,8 +106,8 @@ async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
         assert_eq!(
             (end.ending, end.left),
             (
-                JobEnding::TimedOut {
-                    after_ms: if is_first { 50 } else { 1500 }
+                Ending::TimedOut {
+                    after: Duration::from_millis(if is_first { 50 } else { 1500 })
                 },
                 false
             )
@@ -167,7 +167,7 @@ async fn waiting_ends_by_the_end_the_deadline_or_the_caller_and_ends_nothing() {
     else {
         panic!("{waited:?}");
     };
-    assert_eq!(end.ending, JobEnding::Exited { code: 4 });
+    assert_eq!(end.ending, Ending::Exited { code: 4 });
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,13 +2,14 @@
 
 use crate::support::census::Census;
 use crate::support::{SOON, marked, options, soon};
+use agent_bash_core::Ending;
 use agent_bash_core::{Cancel, Clock, JobId, RunSpec, Timestamp};
 use agent_bash_exec::{
     Job, JobError, JobOutput, JobState, JobStdin, Jobs, JobsOptions, OutputRange, ShellCache,
     ShellCacheOptions, Waited,
 };
 use agent_bash_process::SystemClock;
-use agent_bash_process::supervisor::{JobEnd, JobEnding};
+use agent_bash_process::supervisor::JobEnd;
 use async_trait::async_trait;
 use std::fs;
 use std::path::PathBuf;
@@ -205,8 +206,8 @@ pub(crate) async fn read_on(jobs: &Jobs, id: &JobId, mut cursor: u64, max: usize
     all
 }
 
-pub(crate) fn signaled(number: i32, signal: &str) -> JobEnding {
-    JobEnding::Signaled {
+pub(crate) fn signaled(number: i32, signal: &str) -> Ending {
+    Ending::Signaled {
         signal: signal.to_owned(),
         number,
     }

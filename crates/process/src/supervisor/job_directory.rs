@@ -5,7 +5,7 @@
 //! All access is through a descriptor of the directory: paths may be longer than a socket's address allows, and the
 //! directory may be moved.
 
-use agent_bash_core::Timestamp;
+use agent_bash_core::{Ending, Timestamp};
 use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -39,7 +39,7 @@ const SOCKET: &str = "control";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEnd {
     /// How.
-    pub ending: JobEnding,
+    pub ending: Ending,
     /// When its supervisor noticed.
     pub ended_at: Timestamp,
     /// Bytes it printed that are not in its output file because the file had reached its limit.
@@ -48,31 +48,6 @@ pub struct JobEnd {
     pub left: bool,
     /// Size of its output file at that time; 0 for survivors, whose file is their call's.
     pub length: u64,
-}
-
-/// How a job ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum JobEnding {
-    /// Its shell exited.
-    Exited {
-        /// Exit code, 0 to 255.
-        code: i32,
-    },
-    /// Its shell was killed by a signal, from whatever source.
-    Signaled {
-        /// For example `SIGKILL`.
-        signal: String,
-        /// The platform's signal number.
-        number: i32,
-    },
-    /// It reached its time limit.
-    TimedOut {
-        /// The limit in milliseconds.
-        after_ms: u64,
-    },
-    /// For survivors of a call: all of them have ended.
-    Gone,
 }
 
 /// A job's directory.
@@ -140,7 +115,7 @@ mod tests {
         let directory = JobDirectory::open(&path).unwrap();
         let mut reserved = directory.file(NEW_END, false).unwrap();
         let end = JobEnd {
-            ending: JobEnding::Signaled {
+            ending: Ending::Signaled {
                 signal: "SIGRTMIN+30".into(),
                 number: 64,
             },

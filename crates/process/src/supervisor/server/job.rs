@@ -4,13 +4,10 @@
 //! What is *not* here: reading the job's output (`relay`), ending it (`ladder`), the client side of connections
 //! (`visit`).
 
-use crate::signal_name;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
-use crate::supervisor::job_directory::{
-    ENTRY, JobDirectory, JobEnd, JobEnding, NEW_END, NEW_ENTRY, OUTPUT,
-};
+use crate::supervisor::job_directory::{ENTRY, JobDirectory, JobEnd, NEW_END, NEW_ENTRY, OUTPUT};
 use crate::supervisor::protocol::{Detach, ShellEnd, VisitAnswer, VisitRequest};
-use agent_bash_core::{Survivor, Timestamp};
+use agent_bash_core::{Ending, Survivor, Timestamp};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write};
@@ -194,7 +191,7 @@ impl Job {
         }
         let over = self.is_drained(seen, now);
         let ending = match (&self.output, seen.shell) {
-            (None, _) if seen.empty && over => JobEnding::Gone,
+            (None, _) if seen.empty && over => Ending::Gone,
             (Some(_), Some(end)) if over => self.ending(end),
             _ => return false,
         };
@@ -214,16 +211,10 @@ impl Job {
         true
     }
 
-    fn ending(&self, shell: ShellEnd) -> JobEnding {
-        match (self.timed_out, self.limit, shell) {
-            (true, Some(limit), _) => JobEnding::TimedOut {
-                after_ms: u64::try_from(limit.after.as_millis()).unwrap_or(u64::MAX),
-            },
-            (_, _, ShellEnd::Exited(code)) => JobEnding::Exited { code },
-            (_, _, ShellEnd::Signaled(number)) => JobEnding::Signaled {
-                signal: signal_name(number),
-                number,
-            },
+    fn ending(&self, shell: ShellEnd) -> Ending {
+        match (self.timed_out, self.limit.as_ref()) {
+            (true, Some(limit)) => Ending::TimedOut { after: limit.after },
+            _ => shell.into(),
         }
     }
 

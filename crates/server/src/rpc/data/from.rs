@@ -4,8 +4,8 @@ use super::{
     ArtifactData, BashData, FoundData, FoundLineData, JobData, JobEndingData, JobOrigin,
     JobOutputData, JobProgress, MessageData, OldBashData, PageData, ShellData,
 };
+use agent_bash::core::Ending;
 use agent_bash::exec::{Job, JobKind, JobOutput, JobState, ShellInfo};
-use agent_bash::process::supervisor::JobEnding;
 use agent_bash::session::BangMessage;
 use agent_bash::sink::{ArtifactInfo, Found, Next, Page};
 
@@ -87,19 +87,26 @@ impl From<Job> for JobData {
     }
 }
 
+impl From<Ending> for JobEndingData {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Exited { code } => Self::Exited { code },
+            Ending::Signaled { signal, number } => Self::Signaled { signal, number },
+            Ending::TimedOut { after } => Self::TimedOut {
+                after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+            },
+            // A job has no other endings.
+            _ => Self::Gone,
+        }
+    }
+}
+
 impl From<JobState> for JobProgress {
     fn from(state: JobState) -> Self {
         match state {
             JobState::Running => Self::Running,
             JobState::Ended(end) => Self::Ended {
-                ending: match end.ending {
-                    JobEnding::Exited { code } => JobEndingData::Exited { code },
-                    JobEnding::Signaled { signal, number } => {
-                        JobEndingData::Signaled { signal, number }
-                    }
-                    JobEnding::TimedOut { after_ms } => JobEndingData::TimedOut { after_ms },
-                    JobEnding::Gone => JobEndingData::Gone,
-                },
+                ending: end.ending.into(),
                 ended_at: end.ended_at,
                 dropped_bytes: end.dropped_bytes,
                 left: end.left,

@@ -1,10 +1,13 @@
 //! What a program that reads from its terminal waits for.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How a program on a terminal waits for user input. A program that sleeps, computes, or polls in canonical mode
 /// (`tail -f`) does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum WaitingFor {
     /// A line: canonical mode with echo, and a process is blocked in `read`.
     Line,
