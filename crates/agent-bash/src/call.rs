@@ -1,5 +1,5 @@
-//! A call on its way: what its caller adds, what the stages find out and decide, and what it is when it is over. At the
-//! bottom, as [`crate::wiring`] is.
+//! A call in progress: what its caller adds, what the stages find out and decide, and its result. Depends on none
+//! of the stages, like [`crate::wiring`].
 
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
@@ -105,9 +105,10 @@ pub(crate) struct Ran {
     pub(crate) outcome: Outcome,
     /// Its output.
     pub(crate) output: CallOutput,
-    /// Filters were lifted from its end, and exit code 1 of what ran is an answer, no failure.
+    /// Filters were lifted from its end, and exit code 1 of what ran is a result, not a failure.
     pub(crate) is_1_an_answer: bool,
-    /// Of each stage of the pipeline that the script ends with, whether exit code 1 is an answer; if it ends with one.
+    /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; `None` if it does not
+    /// end with one.
     pub(crate) last_pipeline: Option<Vec<bool>>,
 }
 

@@ -131,9 +131,9 @@ async fn stages(
     })))
 }
 
-/// What the reading of a script comes to. The script itself is not kept while it runs: it may be long.
+/// What the stages found out from parsing a script. The script itself is not kept while it runs: it may be long.
 struct Read {
-    /// Of the safety rules.
+    /// The verdict of the safety rules.
     verdict: Verdict,
     /// What safe mode changes of the environment.
     hardened: Option<HardenedEnvironment>,
@@ -142,8 +142,8 @@ struct Read {
     last_pipeline: Option<Vec<bool>>,
 }
 
-/// Reads the command and takes it through all stages that look into it. A text is read once: the stages are given the
-/// reading, and one that changes the text makes another.
+/// Parses the command and takes it through all stages that examine it. A text is parsed once: the stages share the
+/// parse, and a stage that changes the text parses it again.
 fn read(tool: &Wiring, call: &mut Call, request: &mut Request) -> Result<Read, Refusal> {
     let context = safety::context(tool, call);
     let command = std::mem::take(&mut request.command);

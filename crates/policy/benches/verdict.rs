@@ -1,5 +1,5 @@
-//! How long a verdict takes. The aims: 60 µs for a command of 100 bytes, 5 ms (99th percentile) for a
-//! script of 10 KB, 50 ms for anything, however absurd.
+//! Time per verdict. Targets: 60 µs for a command of 100 bytes, 5 ms (99th percentile) for a script of 10 KB, 50 ms
+//! for any input.
 
 use std::hint::black_box;
 
@@ -45,7 +45,7 @@ const SHORT: [(&str, &str); 9] = [
     ),
 ];
 
-/// A script of ordinary lines, at least `bytes` long.
+/// A script of ordinary lines with at least `bytes` bytes.
 fn script(bytes: usize) -> String {
     let lines = [
         "set -euo pipefail",

@@ -1,4 +1,4 @@
-//! Explains the script given as the first argument, as `agent-bash check` does.
+//! Explains the script given as the first argument, like `agent-bash explain`.
 
 use agent_bash_policy::{Context, Policy, Script, explain};
 

@@ -1,6 +1,6 @@
-//! What was read, what each rule says, and why: for people, and as data.
+//! Explains how a script was read, what each rule says and why: as text and as data.
 //!
-//! Nothing is decided here that is not decided by [`Policy`].
+//! All decisions are those of [`Policy`]; nothing is decided here.
 
 use std::fmt;
 
@@ -17,49 +17,49 @@ use crate::{Check, Finding, Script, Span, Verdict};
 /// A command as it was read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ReadCommand {
-    /// Its words as they were resolved, on one line; without words, its redirections.
+    /// Its resolved words on one line; if it has none, its redirections.
     pub text: String,
     /// Where it stands.
     pub span: Span,
-    /// The directory it would run in, if that is not the one the script begins in.
+    /// Its working directory, if it differs from the script's.
     pub cwd: Option<String>,
-    /// What it is started through, outermost first.
+    /// The programs through which it is started, outermost first.
     pub through: Vec<String>,
-    /// What in it cannot be known before it runs.
+    /// Its parts that are unknown until it runs.
     pub unknown: Vec<String>,
 }
 
-/// One safety rule's answer.
+/// A safety rule's verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RuleAnswer {
     /// The rule.
     pub rule: &'static str,
-    /// Whether it is asked under these settings.
+    /// Whether the settings enable it.
     pub asked: bool,
-    /// Where it blocks; `None` if it allows.
+    /// The place that it blocks; `None` if it allows the script.
     pub blocks: Option<Span>,
 }
 
-/// Everything there is to say about a script.
+/// Everything known about a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The script.
     pub script: String,
-    /// The answer to all questions that were asked.
+    /// The overall verdict.
     pub verdict: Verdict,
-    /// Each question's answer.
+    /// The verdict of each check.
     pub answers: Vec<(Check, Verdict)>,
-    /// Each safety rule's answer, asked or not.
+    /// The verdict of each safety rule, enabled or not.
     pub rules: Vec<RuleAnswer>,
     /// The commands that were read.
     pub commands: Vec<ReadCommand>,
-    /// Whether both readers see the same commands.
+    /// Whether both readers found the same commands.
     pub readers_agree: bool,
     /// What the verdict does not cover.
     pub remarks: Vec<String>,
 }
 
-/// Most commands that are listed; a loop can make thousands.
+/// Limit of commands listed; a loop can produce thousands.
 const MAX_COMMANDS: usize = 100;
 
 /// Explains a script.
@@ -69,7 +69,7 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
         .iter()
         .map(|rule| {
             let mut only = RuleSelection::none();
-            // The id comes from the registry itself.
+            // Cannot fail: the id comes from the registry.
             let known = only.switch(rule.id, true).is_ok();
             let verdict = check_safety(read, &only);
             let blocks = match verdict {
@@ -171,7 +171,7 @@ fn read_command(ran: &Ran, base: &str) -> ReadCommand {
     }
 }
 
-/// A word as it can be shown on one line.
+/// A word in a form that fits on one line.
 fn quoted(word: &str) -> String {
     let plain = !word.is_empty()
         && !word.contains(|c: char| c.is_whitespace() || "'\"\\;&|<>()".contains(c));
@@ -183,7 +183,7 @@ fn quoted(word: &str) -> String {
 }
 
 impl Explanation {
-    /// The exit code of `agent-bash check`: 0 allowed, 1 refused, 2 not readable.
+    /// The exit code of `agent-bash check`: 0 allowed, 1 refused, 2 unreadable.
     pub fn exit_code(&self) -> u8 {
         match self.verdict {
             Verdict::Allow => 0,

@@ -1,10 +1,10 @@
-//! The interceptor: is there a tool of the caller's that does this better.
+//! The interceptor: finds out whether the caller has a better tool for a command.
 //!
-//! Rules are data from the settings. A rule matches one resolved simple command, written on one line by
-//! [`line`]: the command's name without directory, its words with special characters escaped by a
-//! backslash and white space in them as `␣`, then its redirections, each as ` > target`. So ` > ` in a pattern can only be a
-//! redirection. Commands that feed or are fed by a pipe, or whose output is captured, are left alone:
-//! no tool takes their place. Only output that is cut by `head` or `tail` does not count as piped.
+//! Rules are data from the settings. A rule matches a resolved simple command in the one-line form that [`line`]
+//! produces: the command's name without directory, its words with special characters escaped by a backslash and
+//! white space in them as `␣`, then its redirections, each as ` > target`. So ` > ` in a pattern can only match a
+//! redirection. Commands in a pipe, or whose output is captured, are left alone: no tool can replace them. Output
+//! that is only shortened by `head` or `tail` does not count as piped.
 
 use regex::Regex;
 use serde::{Deserialize, Serialize};
@@ -13,55 +13,55 @@ use crate::syntax::run::Ran;
 use crate::syntax::value::{Piece, Value};
 use crate::{Check, Finding, Script, Span, Verdict};
 
-/// What happens to a command a rule matches.
+/// What happens if a rule matches.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InterceptMode {
-    /// It does not run.
+    /// The command does not run.
     Block,
     /// It runs, and the result carries a notice.
     Advise,
-    /// Nothing is looked at.
+    /// Rules are not applied.
     #[default]
     Off,
 }
 
-/// What a rule's pattern is held against.
+/// What a rule's pattern is matched against.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MatchOn {
-    /// Each resolved command on its own.
+    /// Each resolved command separately.
     #[default]
     Command,
     /// The raw text of the script.
     Script,
 }
 
-/// A rule as it stands in the settings.
+/// A rule as written in the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterceptRule {
     /// A regular expression (syntax of the `regex` crate).
     pub pattern: String,
-    /// A regular expression that takes a command out again.
+    /// A regular expression for exceptions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unless: Option<String>,
-    /// The tool to use instead. The rule counts only if the caller has it.
+    /// The tool to use instead. The rule only applies if the caller has it.
     pub tool: String,
-    /// The sentence shown.
+    /// The message.
     pub message: String,
-    /// What the pattern is held against.
+    /// What the pattern is matched against.
     #[serde(default, rename = "match")]
     pub on: MatchOn,
 }
 
-/// A rule whose pattern is no regular expression; it is skipped.
+/// A rule whose pattern is not a valid regular expression; it is skipped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidRule {
-    /// Its place in the list, from 0.
+    /// Its index in the list.
     pub index: usize,
     /// The pattern.
     pub pattern: String,
-    /// What is wrong with it.
+    /// The error.
     pub error: String,
 }
 
@@ -98,7 +98,7 @@ pub fn default_rules() -> Vec<InterceptRule> {
         rule(
             "write",
             r"^(echo|printf|cat|tee)( .*)? (>>?|>\||&>>?) \S|^tee( -\S+)* [^-\s]",
-            // Devices and the kernel's files are no files; the output of `tee` itself is not what matters.
+            // Devices and kernel interfaces are not regular files, and the output of `tee` itself does not matter.
             Some(r"^[^t].* (>>?|&>>?) /(dev|proc|sys)/|^tee( -\S+)* (>>? )?/dev/\S+( < \S+)?$"),
             "Use the `write` tool instead of echo/printf/cat/tee into a file.",
         ),
@@ -111,7 +111,7 @@ pub fn default_rules() -> Vec<InterceptRule> {
         rule(
             "grep",
             r"^(grep|egrep|fgrep|rg|ripgrep|ag|ack) \S",
-            // What a heredoc or a here-string holds is in no file; nothing is searched to say a version.
+            // A heredoc or here-string is not in a file, and printing a version searches nothing.
             Some(r" <<<?$|^\S+ (--help|--version|--type-list|-V)( |$)"),
             "Use the `grep` tool instead of grep/rg.",
         ),
@@ -133,7 +133,7 @@ pub fn default_rules() -> Vec<InterceptRule> {
 }
 
 impl Interceptor {
-    /// Compiles rules. Those whose pattern is invalid are skipped and listed in [`Interceptor::invalid`].
+    /// Compiles rules. Those with an invalid pattern are skipped and listed in [`Interceptor::invalid`].
     pub fn new(rules: impl IntoIterator<Item = InterceptRule>) -> Self {
         let mut out = Interceptor {
             rules: Vec::new(),
@@ -164,7 +164,7 @@ impl Interceptor {
 
     /// The first rule, in order, that matches and whose tool the caller has.
     ///
-    /// Never [`Verdict::Unreadable`]: what cannot be read is not intercepted.
+    /// Never [`Verdict::Unreadable`]: unreadable scripts are not intercepted.
     pub fn check(&self, script: &Script<'_>) -> Verdict {
         let tools = script.context.tools.as_deref().unwrap_or(&[]);
         if tools.is_empty() {
@@ -221,17 +221,17 @@ impl Interceptor {
     }
 }
 
-/// Whether a tool could take the command's place where it stands.
+/// Whether a tool could replace the command where it is.
 fn replaceable(ran: &Ran) -> bool {
-    // `./cat` is a program of the project, not the one the rules mean.
+    // `./cat` is a program of the project, not the one that the rules mean.
     let program = ran
         .words
         .first()
         .and_then(|field| field.value.literal())
         .unwrap_or("");
     let own = program.contains('/') && !program.starts_with('/');
-    // On another machine the caller's tools see nothing; and for a list of files made by a program there
-    // is no single call of a tool.
+    // The caller's tools cannot see another machine; and no single tool call handles a list of files produced by a
+    // program.
     let elsewhere = |through: &String| {
         matches!(
             through.as_str(),
@@ -246,7 +246,7 @@ fn replaceable(ran: &Ran) -> bool {
         && !ran.through.iter().any(elsewhere)
 }
 
-/// A command on one line, as patterns see it.
+/// A command on one line, as matched by patterns.
 fn line(ran: &Ran) -> String {
     let mut out = ran.name().map_or_else(
         || written(&ran.words[0].value),
@@ -268,13 +268,13 @@ fn line(ran: &Ran) -> String {
         {
             out.push_str(&fd.to_string());
         }
-        // `>& file` is another way to write `&> file`.
+        // `>& file` is another spelling of `&> file`.
         let both = redirection.operator == ">&" && !is_descriptor(&redirection.target);
         out.push_str(if both { "&>" } else { redirection.operator });
         out.push(' ');
         out.push_str(&written(&redirection.target));
     }
-    // Last, so that it is in nobody's way.
+    // Last, so that it does not interfere with patterns for words.
     if let Some(redirection) = given.first() {
         out.push(' ');
         out.push_str(redirection.operator);
@@ -288,17 +288,17 @@ fn is_descriptor(target: &Value) -> bool {
         .is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit() || b == b'-'))
 }
 
-/// Stands for white space inside a word.
+/// Represents white space inside a word.
 const BLANK: char = '␣';
 
-/// A value with everything special in it escaped.
+/// A value with everything special escaped.
 fn written(value: &Value) -> String {
     let mut out = String::new();
     for piece in value.pieces() {
         match piece {
             Piece::Text(text) => {
                 for c in text.chars() {
-                    // A blank in a pattern is one between words.
+                    // A space in a pattern separates words.
                     if c.is_whitespace() {
                         out.push(BLANK);
                         continue;

@@ -1,22 +1,21 @@
-//! What the exit codes mean of the commands that a script ends with.
-//!
-//! For those who ask bash for the exit status of each stage: the answer means something only if the
-//! last statement is a pipeline. And exit code 1 of `grep` or `diff` is an answer, not a failure.
+//! What the exit codes of a script's last commands mean. Used when bash is asked for the exit status of each stage:
+//! the answer is meaningful only if the last statement is a pipeline. And exit code 1 of `grep` or `diff` is a
+//! result, not a failure.
 
 use crate::Script;
 use crate::syntax::ast::{Command, Entry, Link};
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 
-/// Programs whose exit code 1 is an answer.
+/// Programs for which exit code 1 is a result.
 const PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
 
 /// Subcommands of git for which the same holds.
 const GIT: [&str; 2] = ["diff", "grep"];
 
-/// Of each stage of the script's last statement, whether its exit code 1 is an answer; if that statement is a pipeline
-/// of two stages or more, in the foreground, not behind `&&`, `||`, `!` or `time`, and both readers agree on a script
-/// without an error.
+/// For each stage of the script's last statement, whether its exit code 1 is a result. `None` unless that statement
+/// is a foreground pipeline of at least two stages, not after `&&`, `||`, `!` or `time`, and both parsers agree on
+/// a script without a syntax error.
 pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
     match script.parsed.list.entries.last()? {
         Entry {
@@ -35,19 +34,19 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
     }
 }
 
-/// Whether exit code 1 of the script is an answer of its last command.
+/// Whether exit code 1 of the script is a result of its last command.
 pub fn ends_with_answer(script: &Script<'_>) -> bool {
     let last = script.parsed.list.entries.last();
     let last = last.and_then(|entry| entry.stages.last());
     last.is_some_and(|stage| is_answer(script, stage))
 }
 
-/// A compound stage is none, nor one whose command word is computed.
+/// False for a compound stage, and for one whose command word is computed.
 fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
     let Command::Simple(simple) = stage else {
         return false;
     };
-    // The command itself, without the variables in front of it; substitutions lie inside.
+    // The command itself, after its variable assignments; substitutions are inside it.
     let itself = |ran: &&Ran| {
         ran.span.start >= simple.span.start
             && ran.span.end == simple.span.end

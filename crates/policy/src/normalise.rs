@@ -1,8 +1,8 @@
-//! Normalisation: a trailing `| head` or `| tail` becomes a limit on what is shown.
+//! Normalisation: turns a trailing `| head` or `| tail` into a limit on what is shown.
 //!
-//! Done on the syntax, and only where the result is the same: the whole script must be one pipeline,
-//! both readers must agree on it, and the last stages must be plain `head` and `tail` with a positive
-//! number. What the limits then do (full stream, stdout alone, closing the pipe) is not done here.
+//! Works on the syntax tree, and only where the result is the same: the whole script must be a single pipeline,
+//! both readers must agree on it, and its last stages must be plain `head` and `tail` with a positive number.
+//! Applying the limits (full stream, stdout only, closing the pipe) is done elsewhere.
 
 use crate::syntax::Parsed;
 use crate::syntax::ast::{Command, Entry, Part, Simple};
@@ -13,22 +13,22 @@ use std::num::NonZeroU64;
 pub struct Lifted<'t> {
     /// The script to run.
     pub command: &'t str,
-    /// Show only this many lines from the beginning.
+    /// Show only this many lines of the beginning.
     pub head: Option<NonZeroU64>,
-    /// Of these, show only this many lines from the end.
+    /// Of these, show only this many lines of the end.
     pub tail: Option<NonZeroU64>,
     /// The text that was taken off, for the notice.
     pub filter: &'t str,
 }
 
-/// The script without white space around it. A blank that a backslash escapes stays.
+/// The script without surrounding white space. A blank escaped by a backslash is kept.
 pub fn trimmed(script: &str) -> &str {
     let start = script.trim_start_matches([' ', '\t', '\n', '\r']);
     let both = start.trim_end_matches([' ', '\t', '\n', '\r']);
     if both.ends_with('\\') { start } else { both }
 }
 
-/// Takes the limits off a script, if there are any that can be taken off.
+/// Removes the limits from a script, if it ends with any that can be removed.
 pub fn lift<'t>(script: &Parsed<'t>) -> Option<Lifted<'t>> {
     let [
         Entry {
@@ -66,11 +66,11 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<Lifted<'t>> {
     if kept == stages.len() {
         return None;
     }
-    // `x | tail -n 2 | head -n 1` keeps its order only as it is.
+    // `x | tail -n 2 | head -n 1` cannot be expressed as limits, which apply in the other order.
     if tail.is_none() && kept > 1 && matches!(stage(kept - 1), Some(("tail", _))) {
         return None;
     }
-    // `x | head | head`, `x | tail | tail`: counts that do not fit the two limits.
+    // `x | head | head`, `x | tail | tail`: more counts than limits.
     if kept > 1 && stage(kept - 1).is_some() {
         return None;
     }
@@ -79,11 +79,11 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<Lifted<'t>> {
         Command::Compound(compound) => compound.span.end,
     };
     let (command, rest) = script.text.split_at_checked(end)?;
-    // A heredoc's body or a comment behind the pipeline would be cut off with it.
+    // A heredoc body or a comment after the pipeline would be lost.
     if rest.contains(['\n', '#']) {
         return None;
     }
-    // Asked last: most pipelines have nothing to lift.
+    // Checked last, because it is expensive: most pipelines have nothing to lift.
     if !script.is_agreed() {
         return None;
     }

@@ -1,23 +1,23 @@
-//! All questions about a script at once, from one reading of it.
+//! All checks of a script, on a single reading of it.
 
 use crate::interceptor::Interceptor;
 use crate::safe_mode::{SafeMode, check_safe_mode};
 use crate::safety::{RuleSelection, check_safety};
 use crate::{Check, Script, Verdict};
 
-/// Which questions are asked, with their settings. `None` is a question that is not asked.
+/// The checks to do, with their settings; `None` skips a check.
 #[derive(Default)]
 pub struct Policy {
-    /// Is there a better tool.
+    /// Whether there is a better tool.
     pub interceptor: Option<Interceptor>,
-    /// Would it do harm nobody meant.
+    /// Whether it could do unintended harm.
     pub safety: Option<RuleSelection>,
-    /// Is it on the list of what may run at all.
+    /// Whether safe mode's list allows it.
     pub safe_mode: Option<SafeMode>,
 }
 
 impl Policy {
-    /// The safety checks with the rules that are on by default.
+    /// The safety check with the default rules.
     pub fn standard() -> Self {
         Policy {
             safety: Some(RuleSelection::default()),
@@ -25,7 +25,7 @@ impl Policy {
         }
     }
 
-    /// Each question's answer, in the order in which a call meets them.
+    /// The verdict of each check, in the order in which a call is checked.
     pub fn answers(&self, script: &Script<'_>) -> Vec<(Check, Verdict)> {
         let interceptor = self.interceptor.as_ref();
         let safety = self.safety.as_ref();
@@ -40,7 +40,7 @@ impl Policy {
         .collect()
     }
 
-    /// The answer to all of them: the first that blocks, else the first that could not read, else allow.
+    /// The combined verdict: the first that blocks, otherwise the first unreadable one, otherwise allow.
     pub fn decide(&self, script: &Script<'_>) -> Verdict {
         decided(self.answers(script))
     }
@@ -52,7 +52,7 @@ pub(crate) fn decided(answers: Vec<(Check, Verdict)>) -> Verdict {
         match verdict {
             Verdict::Block(_) => return verdict,
             Verdict::Unreadable(_) => {
-                // Safe mode's word counts for more: it refuses.
+                // Safe mode's takes precedence, as it refuses the script.
                 if unreadable.is_none() || verdict.refuses() {
                     unreadable = Some(verdict);
                 }

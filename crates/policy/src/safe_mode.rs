@@ -1,12 +1,12 @@
-//! Safe mode: is this script on the list of what may run at all.
+//! Safe mode: allows only what is on a list.
 //!
-//! Everything is refused that is not recognised: both readers must agree on the script, it may consist
-//! of nothing but lists and pipelines of plain commands, and each command must begin with an entry of
-//! the list and use only options known to be harmless (tables in `git` and `programs`).
+//! Everything that is not recognised is refused. Both readers must agree on the script, it may only consist of
+//! lists and pipelines of simple commands, and each command must begin with an entry of the list and use only
+//! options known to be harmless (tables in `git` and `programs`).
 //!
-//! What it cannot promise: a test runner (`npm test`, `pytest`, …) runs the project's own code, and a
-//! repository may name programs in `.git/info/attributes` that git runs as content filters. How the
-//! script must then be started is said by [`safe_run`]; nothing is started here.
+//! Its limits: a test runner (`npm test`, `pytest`, …) runs the project's own code, and a repository may name
+//! programs in `.git/info/attributes` that git runs as content filters. [`safe_run`] says how the script must be
+//! started; nothing is started here.
 
 mod credentials;
 mod environment;
@@ -27,19 +27,19 @@ use crate::{Check, Context, Finding, Script, Span, Verdict};
 pub use environment::{HardenedEnvironment, SYSTEM_DIRECTORIES};
 pub use start::{SafeRun, safe_run};
 
-/// The sentence for a script that is not allowed (a fixed text of the `workspace` profile).
+/// The message for a script that is not allowed (a fixed text of the `workspace` profile).
 pub const NOT_ALLOWED: &str = "Error: Command not allowed in safe mode";
 
-/// The sentence for a script that cannot be read (a fixed text of the `workspace` profile).
+/// The message for a script that cannot be parsed (a fixed text of the `workspace` profile).
 pub const INVALID_SYNTAX: &str = "Error: Invalid command syntax in safe mode";
 
 /// How strict safe mode is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafeLevel {
-    /// Every command begins with an entry of the list; any git command passes.
+    /// Every command must match an entry of the list; any git command is allowed.
     Listed,
-    /// In addition every option must be known to read only.
+    /// In addition, every option must be known to be read-only.
     #[default]
     ReadOnly,
 }
@@ -60,7 +60,7 @@ impl fmt::Display for SafeLevel {
     }
 }
 
-/// A name that is no level of safe mode.
+/// Not a level of safe mode.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("no level of safe mode is called `{0}`; there are listed, read_only")]
 pub struct UnknownLevel(pub String);
@@ -77,12 +77,12 @@ impl FromStr for SafeLevel {
     }
 }
 
-/// What safe mode allows.
+/// The configuration of safe mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SafeMode {
     /// How strict it is.
     pub level: SafeLevel,
-    /// The beginnings of commands that may run, in whole words.
+    /// The allowed command prefixes, in whole words.
     pub allowed: Vec<String>,
 }
 
@@ -153,7 +153,7 @@ pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
     }
 }
 
-/// Kinds of nodes that a script may consist of.
+/// The kinds of grammar nodes that are allowed.
 const NODES: [&str; 21] = [
     "program", "list", "pipeline", "command", "command_name", "word", "string", "string_content",
     "raw_string", "ansi_c_string", "number", "concatenation", "comment", "redirected_statement",
@@ -190,7 +190,7 @@ fn refusal(script: &Script<'_>, mode: &SafeMode) -> Option<Refusal> {
         .find_map(|ran| command(ran, script.context, mode))
 }
 
-/// Anything but plain commands in lists and pipelines.
+/// Refuses anything but simple commands in lists and pipelines.
 fn shape(list: &List) -> Option<Refusal> {
     for entry in &list.entries {
         for stage in &entry.stages {
@@ -247,7 +247,7 @@ fn harmless_form(redir: &Redir) -> bool {
     }
 }
 
-/// Where output may go and input may come from.
+/// Whether a redirection's target is harmless.
 fn harmless_target(redirection: &Redirection, context: &Context) -> bool {
     let Some(target) = redirection.target.literal() else {
         return false;
@@ -270,7 +270,7 @@ fn is_descriptor(target: &str) -> bool {
     target == "-" || (!target.is_empty() && target.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// One command: on the list, and harmless.
+/// Checks one command: it must be on the list, with harmless options.
 fn command(ran: &Ran, context: &Context, mode: &SafeMode) -> Option<Refusal> {
     let refuse = |rule, why: String| {
         let words = ran

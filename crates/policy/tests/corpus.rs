@@ -1,4 +1,4 @@
-//! Every case of the corpus, measured in real bash and git: none missed, no false alarm.
+//! Every case of the corpus, whose effect was measured with real bash and git: no misses, no false alarms.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ fn context() -> Context {
     Context::new("/home/u/project").with_home("/home/u")
 }
 
-/// Other places to be in: the verdicts of the measured cases do not depend on it.
+/// Other contexts: the verdicts of measured cases do not depend on it.
 fn elsewhere() -> [Context; 3] {
     [
         Context::new("/tmp/w").with_home("/root"),
@@ -99,7 +99,7 @@ fn the_interceptor_corpus_is_judged_as_measured() {
         if verdict.refuses() != case.blocks {
             wrong.push(format!("{:?}: {verdict:?}", case.script));
         }
-        // The negative control: without tools nothing is intercepted.
+        // Negative control: without tools nothing is intercepted.
         assert!(
             !interceptor
                 .check(&Script::read(&case.script, &context()))
@@ -138,8 +138,8 @@ fn the_measured_cases_do_not_depend_on_the_place() {
     );
 }
 
-/// What a careless model does not write, and is therefore not looked for. The list is true: what the rules have learnt
-/// to find has its place among the variants.
+/// Commands that a careless model does not write, and which the rules therefore ignore. The list must stay
+/// accurate: anything the rules have learnt to find belongs among the variants.
 #[test]
 fn what_is_let_pass_passes() {
     for case in read(include_str!("data/let_pass.tsv").lines().skip(1)) {

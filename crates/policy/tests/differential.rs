@@ -1,6 +1,6 @@
-//! Real bash as the judge: generated scripts are run with stand-ins for `rm` and `git` first on `PATH`
-//! that only write their arguments down. Whenever a stand-in saw what the rules forbid, the policy must
-//! have said so; where nothing forbidden stands in a script except as data, it must have allowed it.
+//! Differential test against real bash: generated scripts run with stubs of `rm` and `git` first on `PATH` that
+//! only record their arguments. Whenever a stub saw something forbidden, the policy must have blocked the script; a
+//! script that contains forbidden commands only as data must be allowed.
 //!
 //! `POLICY_DIFFERENTIAL` sets the number of scripts (5000), `POLICY_SEED` the first seed (1).
 
@@ -59,7 +59,7 @@ fn what_bash_runs_the_policy_has_seen() {
         }
     }
     eprintln!("{count} scripts, {forbidden} ran something forbidden");
-    // The negative control: the stand-ins do see forbidden commands, in a good part of the scripts.
+    // Negative control: the stubs do see forbidden commands, in a good part of the scripts.
     assert!(
         forbidden * 5 > count,
         "the stand-ins saw too little: {forbidden} of {count}"

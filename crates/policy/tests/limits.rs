@@ -1,5 +1,4 @@
-//! Inputs that are long, deep or of an absurd shape: they get an answer, and what is dangerous in them is
-//! still found. How fast, is measured by the benchmark.
+//! Long, deep or absurd inputs get a verdict, and dangerous parts are still found. The benchmark measures how fast.
 
 #[path = "limits/shapes.rs"]
 mod shapes;
@@ -27,7 +26,7 @@ fn absurd_shapes_get_an_answer() {
     };
     for (name, script) in absurd() {
         let verdict = policy.decide(&Script::read(&script, &context()));
-        // What is no more than blanks or a heredoc nobody reads may pass; nothing here is dangerous.
+        // Inputs that are just blanks, or a heredoc that nobody reads, may pass; nothing here is dangerous.
         let core = verdict.finding().and_then(|finding| finding.group);
         assert_eq!(core, None, "{name}: {verdict:?}");
         lift(&Parsed::read(&script, Dialect::Bash));
@@ -70,7 +69,7 @@ fn a_deep_text_in_a_deep_script_does_not_exhaust_the_stack() {
 
 #[test]
 fn a_function_is_walked_once_for_each_situation() {
-    // Each calls the next five times: five to the tenth ways through them, more than any limit allows.
+    // Each function calls the next five times: five to the tenth paths, more than any limit allows.
     let ladder = |leaf: &str| {
         let rungs: Vec<String> = (0..10)
             .map(|rung| {
@@ -84,7 +83,7 @@ fn a_function_is_walked_once_for_each_situation() {
     };
     let harmless = ladder("rm -rf \"$1/$d\"");
     assert_eq!(verdict(&format!("{harmless}f0 build")), "allow");
-    // Whatever is different is walked again.
+    // Anything that differs is walked again.
     for then in [
         "f0 /",
         "f0 build; f0 /",
@@ -123,12 +122,12 @@ fn what_a_program_does_after_many_calls_is_found() {
 
 #[test]
 fn arguments_and_callers_that_make_no_difference_cost_nothing() {
-    // More than the walk would take if it were walked for each.
+    // More than the walk could do if it followed each call.
     let long = "true; ".repeat(2_000);
     let calls: Vec<String> = (0..40).map(|at| format!("f {at}; ")).collect();
     let calls = calls.concat();
     assert_eq!(verdict(&format!("f() {{ {long} }}\n{calls}")), "allow");
-    // Looked at, they make a difference.
+    // If they read them, the arguments make a difference.
     let looks = format!("f() {{ {long} echo \"$1\"; }}\n{calls}");
     assert_eq!(verdict(&looks), "unreadable");
     assert_eq!(verdict(&format!("{looks}rm -rf /")), "block");

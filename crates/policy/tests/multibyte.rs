@@ -1,4 +1,4 @@
-//! No input makes it panic: the corpora, with characters of several bytes put where single bytes are looked for.
+//! No input causes a panic: the corpora, with multi-byte characters inserted where single bytes are expected.
 
 #[path = "corpora/mod.rs"]
 mod corpora;
@@ -9,8 +9,8 @@ use agent_bash_policy::{
     Context, Dialect, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, lift, rules,
 };
 
-/// Characters of two, three and four bytes; a soft hyphen, as pages have it in options; and those that stand for
-/// holes in the reader itself.
+/// Characters of two, three and four bytes; a soft hyphen, as occurs in options copied from web pages; and the
+/// reader's own placeholder characters.
 const CHARACTERS: [char; 7] = [
     'é', '\u{ad}', '—', '\u{1f980}', '\u{f8fe}', '\u{f8ff}', '\u{301}',
 ];
@@ -21,7 +21,7 @@ fn scripts() -> BTreeSet<String> {
         .iter()
         .flat_map(|rule| rule.fires.iter().chain(rule.spares))
         .map(|script| (*script).to_owned());
-    // Options that nobody has written down so far.
+    // Options that occur nowhere else so far.
     let more = [
         "xargs -i", "xargs -e", "sudo -u", "env -S", "timeout -k", "python -Wc", "pkill -u",
     ];
@@ -31,7 +31,7 @@ fn scripts() -> BTreeSet<String> {
         .collect()
 }
 
-/// Where a character may matter: in options, and at a few other places that the text decides.
+/// Where a character may matter: in options, and at a few other places determined by the text.
 fn places(script: &str) -> Vec<usize> {
     let bytes = script.as_bytes();
     let mut out: Vec<usize> = (1..=bytes.len())
@@ -59,7 +59,8 @@ fn places(script: &str) -> Vec<usize> {
     out
 }
 
-/// The command and the word in which a place is, and where in it: a reader that trips there trips in every script that has it.
+/// The command and the word that contain a place, and the position in it: a reader that fails there does so in
+/// every script with that combination.
 fn class(script: &str, at: usize) -> [&str; 3] {
     let first = |text| str::split(text, char::is_whitespace).next();
     let (before, behind) = script.split_at(at);
@@ -88,7 +89,7 @@ fn no_character_of_several_bytes_makes_it_panic() {
             let character = CHARACTERS[tried % CHARACTERS.len()];
             let (before, behind) = script.split_at(at);
             let mut changed = format!("{before}{character}{behind}");
-            // Every third takes the place of what stood there.
+            // Every third one replaces the existing character.
             if tried.is_multiple_of(3) && behind.starts_with(|c: char| c.is_ascii_alphanumeric()) {
                 changed = format!("{before}{character}{}", &behind[1..]);
             }

@@ -1,5 +1,5 @@
-//! Real bash as the judge of normalisation: the script as written and the script with its limits taken off,
-//! then applied to the full output, must show the same.
+//! Normalisation against real bash: the original script must show the same as the script with its limits removed
+//! and applied to its full output.
 
 #![expect(clippy::disallowed_methods, reason = "a test runs real bash")]
 #![expect(
@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use agent_bash_policy::{Dialect, Lifted, Parsed, lift, trimmed};
 
-/// Standard output and standard error of a script.
+/// Stdout and stderr of a script.
 fn run(script: &str) -> (String, String) {
     let output = Command::new("bash")
         .args(["-c", script])
@@ -39,8 +39,8 @@ fn view(output: &str, limits: &Lifted<'_>) -> String {
     lines.concat()
 }
 
-/// None writes to standard error behind its second line: whether it still gets there once `head` has closed the pipe is
-/// a race in bash itself.
+/// None writes to stderr after its second line: whether that still happens after `head` has closed the pipe is a
+/// race in bash itself.
 const PRODUCERS: [&str; 14] = [
     "seq 9",
     "seq 1000",
@@ -129,6 +129,6 @@ fn what_is_shown_is_the_same() {
             assert_eq!(full_stderr, stderr, "{script}");
         }
     }
-    // The negative control: limits are taken off in a good part of them.
+    // Negative control: limits are removed in a good part of them.
     assert!(lifted >= PRODUCERS.len() * 10, "{lifted}");
 }

@@ -1,4 +1,4 @@
-//! Properties that hold for any script: no panic, and a verdict that does not depend on what means nothing.
+//! Properties of all scripts: no panic, and a verdict that does not depend on insignificant text.
 
 use agent_bash_policy::{
     Context, Dialect, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, check_safety,
@@ -6,7 +6,7 @@ use agent_bash_policy::{
 };
 use proptest::prelude::*;
 
-/// Cases per property; `AGENT_BASH_FUZZ_CASES` makes a fuzz run of it.
+/// Cases per property; `AGENT_BASH_FUZZ_CASES` raises the number for a fuzz run.
 #[expect(
     clippy::disallowed_methods,
     reason = "a switch of the test, not of the product"
@@ -33,7 +33,7 @@ fn everything() -> Policy {
     }
 }
 
-/// Text made of what matters to a shell.
+/// Text made of shell syntax.
 fn shellish() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         prop::sample::select(vec![
@@ -50,7 +50,7 @@ fn shellish() -> impl Strategy<Value = String> {
     prop::collection::vec(token, 0..40).prop_map(|tokens| tokens.concat())
 }
 
-/// A script that means something: one of the rules' examples.
+/// A meaningful script: one of the rules' examples.
 fn example() -> impl Strategy<Value = &'static str> {
     let scripts: Vec<&str> = rules()
         .iter()

@@ -1,4 +1,4 @@
-//! Every rule's own examples: what it says it blocks it blocks, its near misses pass.
+//! Every rule's own examples: it blocks what it claims to block, and allows near misses.
 
 use agent_bash_policy::{Context, RuleSelection, Script, Verdict, check_safety, rules};
 
@@ -17,7 +17,7 @@ fn examples_hold() {
                 Verdict::Block(finding) if finding.rule == rule.id => {}
                 other => wrong.push(format!("{} should fire on {script:?}: {other:?}", rule.id)),
             }
-            // The negative control: without the rule nothing blocks.
+            // Negative control: without the rule nothing blocks.
             let off = check_safety(&Script::read(script, &context()), &RuleSelection::none());
             if off != Verdict::Allow {
                 wrong.push(format!("with no rule on, {script:?}: {off:?}"));

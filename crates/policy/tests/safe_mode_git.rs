@@ -1,4 +1,4 @@
-//! Real git in a repository whose own configuration names programs: under safe mode none of them runs.
+//! Real git in a repository whose own configuration names programs: in safe mode none of them runs.
 
 #![expect(clippy::disallowed_methods, reason = "a test runs real git")]
 #![expect(
@@ -25,7 +25,7 @@ fn run(script: &str, cwd: &Path, environment: &[(String, String)]) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// A repository with a changed file and a program in every setting that git runs one from.
+/// A repository with a modified file, and a program in every setting that makes git run one.
 fn repository(root: &Path, environment: &[(String, String)]) {
     let evil = root.join("evil");
     fs::write(
@@ -71,7 +71,7 @@ fn a_repository_runs_nothing_under_safe_mode() {
     let safe = safe_run(&Script::read("git diff", &context), &SafeMode::default()).unwrap();
     let shown = run(&safe.script, &cwd, &safe.environment.apply(plain.clone()));
     assert!(shown.contains("+git diff | cat"), "{shown}");
-    // The negative control: plainly it does run them.
+    // Negative control: without safe mode it does run them.
     run("git diff", &cwd, &plain);
     assert!(ran.exists());
 }

@@ -1,4 +1,4 @@
-//! The level `listed`: any command of git, from wherever it is called, and a refusal that says what the list is.
+//! Level `listed`: any git command, called from anywhere, and a refusal that describes the list.
 
 use agent_bash_policy::{Context, SafeLevel, SafeMode, Script, check_safe_mode};
 

@@ -1,14 +1,14 @@
-//! Says what a bash script would run, by reading it as bash would.
+//! Determines which commands a bash script would run, by reading it as bash would.
 //!
-//! Two readers go over the text. Ours (`reader`) follows bash's own tokenizer; from its result the
-//! walk in `run` makes the list of commands that may run, with their words resolved. The grammar's
-//! (`grammar`, tree-sitter-bash) is independent of it and is compared with it: where the two see
-//! different command words, safe mode refuses and the safety checks judge both.
+//! Two independent readers parse the text. Ours (`reader`) follows bash's own tokenizer; from its result, the walk
+//! in `run` lists the commands that may run, with their words resolved. The other is a grammar (`grammar`,
+//! tree-sitter-bash). Their results are compared: where they find different command words, safe mode refuses the
+//! script, and the safety checks judge both readings.
 //!
-//! Neither is trusted where it gives up: then `flat` cuts the raw text into anything that could be a
-//! command. The grammar is asked late, and only by those for whom its answer can count.
+//! Neither is trusted where it gives up: then `flat` splits the raw text into anything that could be a command. The
+//! grammar is consulted late, and only where its answer can matter.
 //!
-//! Nothing here judges; nothing here touches a file, a process, the environment or a clock.
+//! Nothing here passes judgement, and nothing accesses files, processes, the environment or a clock.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -55,15 +55,16 @@ use run::{Machine, Ran};
 #[cfg(feature = "grammar")]
 use written::Written;
 
-/// A script as our reader and, if it is asked, the grammar see it. The grammar costs more than all the rest.
+/// A script as parsed by our reader and, if it is consulted, by the grammar, which costs more than everything else
+/// together.
 #[derive(Debug)]
 pub struct Parsed<'t> {
-    /// As it was given.
+    /// The text as given.
     pub text: &'t str,
-    /// Our reading, unresolved.
+    /// Our reader's result, unresolved.
     pub list: ast::List,
     problem: Option<(Problem, usize)>,
-    /// Where the pipeline begins in which the problem is.
+    /// Start of the pipeline that contains the problem.
     stopped_in: usize,
     #[cfg(feature = "grammar")]
     edits: Vec<Edit>,
@@ -71,25 +72,25 @@ pub struct Parsed<'t> {
     tree: OnceCell<Tree>,
 }
 
-/// What is known about a script after following it.
+/// Everything known about a script after walking it.
 #[derive(Debug)]
 pub struct Script<'t> {
     /// The script itself.
     pub parsed: Parsed<'t>,
     /// Where it would run.
     pub context: &'t Context,
-    /// Every command that may run, in the order they were met.
+    /// Every command that may run, in the order found.
     pub ran: Vec<Ran>,
-    /// Commands that only the raw-text scan sees; unknown words decide nothing there.
+    /// Commands found only by scanning the raw text; unknown words are ignored in them.
     pub flat: Vec<Ran>,
-    /// Our reader met a syntax error, at this byte.
+    /// The byte at which our reader found a syntax error.
     pub syntax_error: Option<usize>,
-    /// The script is too long, too deep or of too absurd a shape to be read to its end.
+    /// The script is too long, too deeply nested or otherwise too complex to be read completely.
     pub over_limit: bool,
 }
 
 impl<'t> Parsed<'t> {
-    /// Reads a script, and follows nothing in it.
+    /// Parses a script without following it.
     pub fn read(text: &'t str, dialect: Dialect) -> Self {
         let budget = Cell::new(reader::MAX_NODES);
         let reading = reader::read(text, Origin::At(0), dialect, &budget, 0);
@@ -107,12 +108,13 @@ impl<'t> Parsed<'t> {
 }
 
 impl<'t> Script<'t> {
-    /// Reads a script and follows it. Whoever has more than one question about a text reads it once, and asks this.
+    /// Parses a script and follows it. A caller with several questions about a text parses it once and reuses the
+    /// result.
     pub fn read(text: &'t str, context: &'t Context) -> Self {
         Self::follow(Parsed::read(text, context.dialect), context)
     }
 
-    /// Follows a script that was read in the dialect of `context`.
+    /// Follows a script that was parsed in the dialect of `context`.
     pub fn follow(parsed: Parsed<'t>, context: &'t Context) -> Self {
         let mut machine = Machine::new(context);
         machine.walk(&parsed.list);
@@ -142,7 +144,7 @@ impl<'t> Script<'t> {
 
 #[cfg(feature = "grammar")]
 impl Parsed<'_> {
-    /// What the grammar says.
+    /// The grammar's result.
     pub fn tree(&self) -> &Tree {
         self.tree.get_or_init(|| match self.problem {
             None => grammar::read(self.text, self.edits.clone(), &self.list),
@@ -150,7 +152,7 @@ impl Parsed<'_> {
         })
     }
 
-    /// Whether both readers have read it to its end, without an error, and see the same commands.
+    /// Whether both readers have read all of it without errors and found the same commands.
     pub fn is_agreed(&self) -> bool {
         self.problem.is_none() && self.tree().agrees() && !self.tree().error
     }
@@ -158,27 +160,27 @@ impl Parsed<'_> {
 
 #[cfg(feature = "grammar")]
 impl Script<'_> {
-    /// What the grammar says.
+    /// The grammar's result.
     pub fn tree(&self) -> &Tree {
         self.parsed.tree()
     }
 
-    /// Whether the grammar has a word to say.
+    /// Whether the script is within the grammar's limits.
     pub fn is_for_grammar(&self) -> bool {
         self.parsed.problem.is_none()
     }
 
-    /// Whether the grammar was asked.
+    /// Whether the grammar was consulted.
     pub fn has_tree(&self) -> bool {
         self.parsed.tree.get().is_some()
     }
 
-    /// The words that stand in it.
+    /// The words that occur in the text.
     pub fn written(&self) -> Written<'_> {
         Written::of(self.parsed.text)
     }
 
-    /// Commands that only the grammar sees, their words as they stand; unknown words decide nothing there.
+    /// Commands that only the grammar finds, unresolved; unknown words are ignored in them.
     pub fn grammar_only_commands(&self) -> Vec<Ran> {
         self.tree()
             .grammar_only_commands(self.parsed.text, self.context)

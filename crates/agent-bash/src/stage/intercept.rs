@@ -1,5 +1,5 @@
-//! Refuses, or remarks on, a command for which the model has a better tool. Off unless the host gives rules and the
-//! names of the tools; the rules and how they match are `agent-bash-policy`'s.
+//! Refuses, or comments on, a command for which the model has a better tool. Off unless the host provides rules and
+//! the names of the tools; rules and matching are in `agent-bash-policy`.
 
 use crate::call::Call;
 use crate::refusal::RuleRefusal;
@@ -7,7 +7,7 @@ use crate::wiring::Wiring;
 use agent_bash_core::NoticeKind;
 use agent_bash_policy::{InterceptMode, Script, Verdict};
 
-/// Asks the rules, in their order.
+/// Applies the rules in order.
 pub(crate) fn check(
     tool: &Wiring,
     call: &mut Call,

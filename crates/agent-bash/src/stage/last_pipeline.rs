@@ -1,15 +1,16 @@
-//! The pipeline that a script ends with: whether to ask for the exit status of its stages, and what to say of them.
+//! The pipeline at the end of a script: whether to ask for the exit status of its stages, and the notice about
+//! them.
 //!
-//! The exit code of a call stays bash's own, that of the last stage. So `make | tail` reports success when `make` has
-//! failed, and that is worth a notice.
+//! The exit code of a call remains bash's own, that of the last stage. So `make | tail` reports success even if
+//! `make` has failed, which deserves a notice.
 
 use agent_bash_core::{Notice, NoticeKind, Stage, Status};
 
-/// 128 + SIGPIPE: the reader had what it wanted.
+/// 128 + SIGPIPE: the reader stopped reading early.
 const BROKEN_PIPE: i32 = 141;
 
-/// A notice of the first stage before the last that failed, if the status does not show it. `answers` has for each stage
-/// whether its exit code 1 is an answer.
+/// A notice about the first stage before the last that failed, if the status does not show it. `answers` tells for
+/// each stage whether its exit code 1 is a result.
 pub(crate) fn failed_stage(answers: &[bool], stages: &[Stage], status: &Status) -> Option<Notice> {
     let (last, before) = stages.split_last()?;
     let shown = answers.len() == stages.len() && *status == Status::Exited { code: last.code };
@@ -55,10 +56,10 @@ mod tests {
             (&[false, false], &[2, 5], 5, Some(1)),
             (&[false, false], &[137, 0], 0, Some(1)),
             (&[GREP, false], &[2, 0], 0, Some(1)),
-            // Answers, and readers that had enough.
+            // Results, and readers that stopped early.
             (&[GREP, false], &[1, 0], 0, None),
             (&[false, false], &[141, 0], 0, None),
-            // Shown: the last stage's own, or `pipefail`.
+            // Visible anyway: the last stage's own status, or `pipefail`.
             (&[false, false], &[0, 1], 1, None),
             (&[false, false], &[1, 0], 1, None),
             (&[false, false], &[0, 0], 0, None),

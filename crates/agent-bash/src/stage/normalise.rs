@@ -1,17 +1,18 @@
-//! Takes trailing `| head` and `| tail` out of the command and makes limits of them. Where that gives the same result
-//! is `agent-bash-policy`'s to say; what the limits do is `agent-bash-sink`'s.
+//! Converts trailing `| head` and `| tail` of a command into output limits. `agent-bash-policy` decides when that
+//! gives the same result; `agent-bash-sink` applies the limits.
 
 use crate::call::Call;
 use crate::wiring::Wiring;
 use agent_bash_core::{Mode, NoticeKind, Request};
 use agent_bash_policy::{Parsed, lift, trimmed};
 
-/// Whether the profile wants it of this call. A background job's output goes into a file as the command writes it.
+/// Whether the profile wants this for the call. A background job's output goes into its file as the command writes
+/// it.
 fn is_wanted(tool: &Wiring, request: &Request) -> bool {
     tool.profile.normalise && request.mode != Some(Mode::Background)
 }
 
-/// What is read of the command: white space around it means nothing.
+/// The part of the command that is parsed, without surrounding white space, which has no meaning.
 pub(crate) fn text<'c>(tool: &Wiring, request: &Request, command: &'c str) -> &'c str {
     if is_wanted(tool, request) {
         trimmed(command)
@@ -20,8 +21,8 @@ pub(crate) fn text<'c>(tool: &Wiring, request: &Request, command: &'c str) -> &'
     }
 }
 
-/// Puts the limits into the request and says what was lifted. The command without them, if it had any; limits that the
-/// caller gave are not added to.
+/// Moves the limits into the request and reports what was lifted. Returns the command without them, if it had any.
+/// Does nothing if the caller gave limits.
 pub(crate) fn take_limits<'c>(
     tool: &Wiring,
     call: &mut Call,

@@ -1,19 +1,19 @@
-//! From what a caller gives to a request whose every field is known to be good.
+//! Turns a caller's input into a request in which every field is valid.
 
 use agent_bash_core::{Parsed, Request, RequestError, parse_request};
 use serde_json::Value;
 
-/// A call as a caller gives it.
+/// A call as given by the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Input {
-    /// As a model writes it; read with its accepted spellings.
+    /// As written by a model; parsed with the accepted spellings.
     Json(Value),
-    /// As a program makes it.
+    /// As built by a program.
     Request(Request),
 }
 
 impl Input {
-    /// The script, where it can be told without reading the call.
+    /// The script, if it can be determined without parsing the call.
     pub(crate) fn command(&self) -> Option<&str> {
         match self {
             Self::Json(Value::String(command)) => Some(command),
@@ -35,7 +35,7 @@ impl From<Request> for Input {
     }
 }
 
-/// Reads the call, or checks what a program made.
+/// Parses a model's call, or validates a program's request.
 pub(crate) fn parse(input: Input) -> Result<Parsed, RequestError> {
     match input {
         Input::Json(value) => parse_request(&value),

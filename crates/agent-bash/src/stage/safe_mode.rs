@@ -1,5 +1,5 @@
-//! Lets only commands on a list run, and those in an environment in which they run nothing else. What is on the list
-//! and what the environment must be is `agent-bash-policy`'s.
+//! Allows only listed commands, and only in an environment in which they run nothing else. The list and the
+//! environment are defined in `agent-bash-policy`.
 
 use crate::refusal::RuleRefusal;
 use crate::wiring::Wiring;
@@ -7,7 +7,7 @@ use agent_bash_core::Environment;
 use agent_bash_policy::{HardenedEnvironment, SafeRun, Script, safe_run};
 use std::collections::BTreeSet;
 
-/// Judges the command and says what may be run in its place. `None` where safe mode is off.
+/// Judges the command and returns what may be run in its place. `None` if safe mode is off.
 pub(crate) fn check(tool: &Wiring, script: &Script<'_>) -> Result<Option<SafeRun>, RuleRefusal> {
     let Some(mode) = &tool.safe_mode else {
         return Ok(None);
@@ -18,7 +18,7 @@ pub(crate) fn check(tool: &Wiring, script: &Script<'_>) -> Result<Option<SafeRun
     }
 }
 
-/// The environment with what safe mode changes of it, on top of everything that the call itself wants.
+/// The environment with safe mode's changes, applied on top of everything the call sets.
 pub(crate) fn harden(mut environment: Environment, hardened: &HardenedEnvironment) -> Environment {
     let merged = environment.merged();
     let names = merged

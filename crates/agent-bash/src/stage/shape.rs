@@ -1,4 +1,4 @@
-//! From what happened to the result: status, counts, notices, and the text that is made from them.
+//! Turns the outcome into the result: status, counts, notices, and the text made from them.
 
 use crate::call::{Account, Call, Ended, Ran};
 use crate::layout::{self, End, Facts};
@@ -16,7 +16,7 @@ use std::iter;
 use std::path::Path;
 use std::time::Duration;
 
-/// SIGPIPE: what a producer meets whose reader has what it wanted.
+/// The signal of a producer whose reader has closed the pipe.
 const BROKEN_PIPE: i32 = 13;
 
 pub(crate) fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> Account {
@@ -62,7 +62,7 @@ fn status_after(panicked: &Panicked, started: bool) -> Status {
     }
 }
 
-/// The account of a call whose own could not be made.
+/// The account of a call for which making the regular one panicked.
 pub(crate) fn unshaped(tool: &Wiring, cwd: &Path, started: bool, panicked: &Panicked) -> Account {
     let status = status_after(panicked, started);
     Account {
@@ -86,7 +86,7 @@ fn detached(tool: &Wiring, call: Call, job: Job) -> ToolResult {
     result
 }
 
-/// The result of a call of which nothing was printed yet, and nothing will be here.
+/// The result of a call that has printed nothing.
 fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> ToolResult {
     let facts = Facts {
         end,
@@ -102,7 +102,7 @@ fn without_output(tool: &Wiring, call: Call, end: End<'_>, status: Status) -> To
     result
 }
 
-/// A result without anything but its text and its status.
+/// A result with only a text and a status.
 fn bare(tool: &Wiring, cwd: &Path, text: String, status: Status) -> ToolResult {
     let mut result = ToolResult::new(status, text, tool.clock.wall());
     result.output.direction = tool.profile.output.truncation.direction();
@@ -149,7 +149,7 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     result.output = summary;
     result.duration_ms = to_millis(outcome.duration);
     result.cwd = shown(outcome.initial_cwd.as_deref().unwrap_or(&call.cwd));
-    // Of a single command the status says it all.
+    // For a single command the status says everything.
     result.stages = outcome
         .stages
         .filter(|stages| stages.len() > 1)
@@ -165,10 +165,10 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     }
 }
 
-/// What the layouts write around the output at most: headings, the paths of both streams' files, how it ended.
+/// Upper bound of what the layouts put around the output: headings, the paths of both files, the outcome.
 const FRAME: (usize, usize) = (2 * 1024, 24);
 
-/// What is left of a window beside all that is said of a call.
+/// The room in a window that everything else leaves for the output.
 fn left_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Window {
     let survivors = (!outcome.survivors.is_empty()).then(|| {
         let survivors = outcome.survivors.clone();
@@ -183,7 +183,7 @@ fn left_for_output(window: Window, notices: &[Notice], outcome: &Outcome) -> Win
     window.less(bytes, lines)
 }
 
-/// What is worth knowing, in the order in which it came up.
+/// The notices, in chronological order.
 pub(crate) fn notices(
     mut notices: Vec<Notice>,
     outcome: &Outcome,
@@ -194,7 +194,7 @@ pub(crate) fn notices(
             let kind = NoticeKind::ArtifactFailed { reason };
             Notice::from(kind)
         }));
-        // Where the limits cut it too, the file is named already.
+        // If the limits truncated it as well, the file is already named.
         notices.extend((stream.overwritten && !stream.summary.truncated).then(|| {
             let artifact = stream.artifact.as_ref();
             let artifact = artifact.map(|artifact| artifact.uri.clone());
@@ -212,9 +212,9 @@ pub(crate) fn notices(
     notices
 }
 
-/// What was observed, as a status. Two exceptions that the contract makes: a producer that met the pipe we closed
-/// because `head` had its lines has done what it was asked for; and where a filter was lifted, an exit code that is an
-/// answer rather than a failure is the success that bash would have reported of the filter.
+/// The observed ending as a status, with two exceptions that the contract makes. A producer killed by SIGPIPE
+/// because `head` had its lines has succeeded. And if a filter was lifted, an exit code that is an answer rather
+/// than a failure counts as the success that bash would have reported for the filter.
 fn status_of(outcome: &Outcome, is_1_an_answer: bool) -> Status {
     let met_closed_pipe = match outcome.ending {
         Ending::Exited { code } => code == 128 + BROKEN_PIPE,
@@ -230,7 +230,7 @@ fn status_of(outcome: &Outcome, is_1_an_answer: bool) -> Status {
     Status::from(&outcome.ending)
 }
 
-/// Milliseconds to the microsecond.
+/// Milliseconds, with microsecond resolution.
 pub(crate) fn to_millis(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1000.0
 }

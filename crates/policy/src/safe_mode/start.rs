@@ -1,21 +1,21 @@
-//! How a script that safe mode allows must be started.
+//! How to start a script that safe mode allows.
 
 use crate::syntax::git::Git;
 use crate::{Finding, Script, Verdict};
 
 use super::{HardenedEnvironment, SafeMode, check_safe_mode};
 
-/// What whoever starts the script must see to.
+/// Requirements for starting the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeRun {
-    /// The script to run: the one that was judged, with options added to git commands that keep it from
-    /// running diff and text conversion programs a repository names.
+    /// The script to run: the one that was checked, with options added to git commands that keep them from running
+    /// diff and textconv programs named by a repository.
     pub script: String,
     /// How to change the environment.
     pub environment: HardenedEnvironment,
 }
 
-/// Judges a script and says how it must be started.
+/// Judges a script and determines how it must be started.
 ///
 /// # Errors
 /// Why safe mode does not allow it.
@@ -29,13 +29,13 @@ pub fn safe_run(script: &Script<'_>, mode: &SafeMode) -> Result<SafeRun, Box<Fin
 fn hardened(script: &Script<'_>) -> SafeRun {
     let mut out = script.parsed.text.to_owned();
     let mut attributes = false;
-    // From the end, so that the places in front stay where they are.
+    // Backwards, so that earlier positions stay valid.
     for ran in script.ran.iter().rev() {
         if ran.name() != Some("git") {
             continue;
         }
         let git = Git::read(&ran.words);
-        // Outside a repository git refuses to be given attributes.
+        // Outside a repository git rejects an attribute source.
         attributes |= !git
             .arguments
             .iter()
@@ -57,7 +57,7 @@ fn hardened(script: &Script<'_>) -> SafeRun {
             }
             _ => continue,
         };
-        // Behind the subcommand, or behind `show` of stash and reflog.
+        // After the subcommand, or after the `show` of stash and reflog.
         let named = git.arguments.first().filter(|field| {
             matches!(git.subcommand(), Some("stash" | "reflog"))
                 && field.value.literal() == Some("show")

@@ -1,10 +1,10 @@
-//! What stands on a command line, for rules that are tables: options, and subcommands in their order.
+//! Command-line matching for table-driven rules: options, and subcommands in order.
 
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::written::Written;
 
-/// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value, or shortened by a few
-/// letters; anything else (`-delete`, `mklabel`) as a word.
+/// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or abbreviated;
+/// anything else (`-delete`, `mklabel`) must be a word.
 pub(super) fn has_option(arguments: &[Field], option: &str) -> bool {
     arguments
         .iter()
@@ -16,7 +16,7 @@ pub(super) fn has_any(arguments: &[Field], options: &[&str]) -> bool {
     options.iter().any(|option| has_option(arguments, option))
 }
 
-/// Shorter beginnings of long options are not taken for them.
+/// Minimum length of an abbreviated long option.
 const SHORTEST: usize = "--rec".len();
 
 fn is_option(text: &str, option: &str) -> bool {
@@ -38,16 +38,16 @@ fn is_option(text: &str, option: &str) -> bool {
     }
 }
 
-/// Something a program is told to do.
+/// An action of a program.
 #[derive(Debug)]
 pub(super) struct Deed {
     /// The programs.
     pub(super) programs: &'static [&'static str],
-    /// The subcommands, in order; `a|b` is either.
+    /// The subcommands, in order; `a|b` means either.
     pub(super) words: &'static [&'static str],
-    /// One of these must be given, if any are named: options, or words behind the subcommands.
+    /// If not empty, one of these must be given: options, or words after the subcommands.
     pub(super) with: &'static [&'static str],
-    /// With one of these it does nothing, or not that.
+    /// With one of these the action does not take place.
     pub(super) without: &'static [&'static str],
 }
 
@@ -59,11 +59,11 @@ pub(super) const PLAIN: Deed = Deed {
     without: &[],
 };
 
-/// What most programs do nothing with.
+/// Options with which most programs do nothing.
 pub(super) const HARMLESS: [&str; 5] = ["--help", "-help", "--dry-run", "--dryrun", "--version"];
 
 impl Deed {
-    /// What stands behind the subcommands, if the command does this.
+    /// The words after the subcommands, if the command does this.
     pub(super) fn done<'r>(&self, name: &str, ran: &'r Ran) -> Option<&'r [Field]> {
         if !self.programs.contains(&name) {
             return None;
@@ -76,7 +76,7 @@ impl Deed {
     }
 }
 
-/// The first of these deeds that the command does, and what stands behind its subcommands.
+/// The first of these actions that the command performs, and the words after its subcommands.
 pub(super) fn deed<'d, 'r>(deeds: &'d [Deed], ran: &'r Ran) -> Option<(&'d Deed, &'r [Field])> {
     let name = ran.name().filter(|_| !ran.is_function)?;
     deeds
@@ -84,7 +84,8 @@ pub(super) fn deed<'d, 'r>(deeds: &'d [Deed], ran: &'r Ran) -> Option<(&'d Deed,
         .find_map(|deed| Some((deed, deed.done(name, ran)?)))
 }
 
-/// The arguments behind these subcommands. Options may stand around them; a word behind an option may be its value.
+/// The arguments after these subcommands. Options may stand between them, and a word after an option may be its
+/// value.
 fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
     let mut wanted = words.iter();
     let Some(mut next) = wanted.next() else {
@@ -112,19 +113,19 @@ fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
     None
 }
 
-/// Whether a text has the name of one of these programs in it.
+/// Whether a text contains the name of one of these programs.
 pub(super) fn names(written: &Written<'_>, programs: &[&str]) -> bool {
     programs
         .iter()
         .any(|program| written.has_word(first_letters(program)))
 }
 
-/// The same for the programs of deeds.
+/// The same for the programs of actions.
 pub(super) fn names_of(written: &Written<'_>, deeds: &[Deed]) -> bool {
     deeds.iter().any(|deed| names(written, deed.programs))
 }
 
-/// The part of a name that is one of the [`Written`] words.
+/// The part of a name that is a [`Written`] word.
 fn first_letters(program: &str) -> &str {
     let end = program.find(|c: char| !c.is_ascii_alphabetic() && c != '_');
     &program[..end.unwrap_or(program.len())]

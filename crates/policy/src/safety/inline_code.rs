@@ -1,8 +1,8 @@
-//! Group `inline_code`: what the core rules, and others that are switched on, forbid, inside a program of
-//! another language that stands on the command line.
+//! Group `inline_code`: what the core rules and other enabled rules forbid, inside a program in another language
+//! that is given on the command line.
 //!
-//! The program is not parsed as that language: string literals are found, and those that are handed to
-//! something that runs or removes are judged. Literals that are only data are not.
+//! The program is not parsed in its language: string literals are found, and those passed to calls that run or
+//! remove something are judged. Literals that are only data are not.
 
 mod bindings;
 mod calls;
@@ -57,8 +57,8 @@ pub(super) static RULE: Rule = Rule {
     check,
 };
 
-/// Words that are taken as they stand have lost their quotes, and so has every program in them its strings: what is
-/// left are calls that remove, strings of other kinds, and commands that stand in programs and options as they are.
+/// Words taken literally have lost their quotes, so programs in them have lost their string literals. What remains
+/// are removing calls, other kinds of strings, and commands given literally in programs and options.
 fn needs(written: &Written<'_>) -> bool {
     let calls = |notation: Notation| {
         written.any(calls::is_removal)
@@ -74,27 +74,28 @@ fn needs(written: &Written<'_>) -> bool {
     written.any(in_language) || (options::need(written) || sets()) && matters(written)
 }
 
-/// The rules that are asked about a program whether or not they are switched on.
+/// The rules that are applied to such a program whether or not they are enabled.
 static CORE: [&Rule; 3] = [
     &no_blind_git_add::RULE,
     &no_force_push::RULE,
     &no_dangerous_rm::RULE,
 ];
 
-/// Whether one of the core rules could find anything in a text, or a shell reads from a pipe. The others are asked only if they are switched on, and
-/// then say themselves what they need.
+/// Whether one of the core rules could match anything in a text, or a shell reads from a pipe. Other rules apply
+/// only if they are enabled, and declare their own needs.
 fn matters(written: &Written<'_>) -> bool {
     CORE.iter().any(|rule| (rule.needs)(written))
-        // What comes from elsewhere into a shell.
+        // Code from elsewhere, piped into a shell.
         || written.has(&['|']) && written.any(shell_name)
 }
 
-/// Whether a rule could find anything in a script. What its needs leave out comes through pipes and expansions.
+/// Whether a rule could match anything in a script. What its `needs` does not cover comes through pipes and
+/// expansions.
 fn could_find(rule: &Rule, written: &Written<'_>) -> bool {
     (rule.needs)(written) || rule.group == Group::RemoteCode && written.has(&['|', '$', '<', '`'])
 }
 
-/// How often a program may stand inside a program.
+/// Maximum nesting depth of programs within programs.
 const MAX_DEPTH: u8 = 3;
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
@@ -112,7 +113,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     Some(hit)
 }
 
-/// Everything on this command line that a program in it would run or remove.
+/// Everything that programs in this command line would run or remove.
 fn everything(ran: &Ran) -> Vec<Call> {
     let mut out = options::calls(ran);
     if let Some(language) = ran.name().and_then(interpreter::language) {
@@ -133,10 +134,11 @@ fn everything(ran: &Ran) -> Vec<Call> {
     out
 }
 
-/// How many calls of one program are judged each by itself.
+/// Maximum number of calls of one program that are judged individually.
 const MAX_APART: usize = 200;
 
-/// The calls, each once. Of a great many the last are one text, as reading a text costs something however short it is.
+/// Deduplicates the calls. If there are very many, the last ones are joined into one text, because parsing each
+/// text has a fixed cost.
 fn together(mut calls: Vec<Call>) -> Vec<Call> {
     let mut known = HashSet::new();
     calls.retain(|call| known.insert(call.clone()));
@@ -157,7 +159,7 @@ fn together(mut calls: Vec<Call>) -> Vec<Call> {
     calls
 }
 
-/// Whether the core rules, this one again, or others that are switched on forbid a shell text.
+/// Whether a shell text is forbidden by the core rules, by this rule again, or by other enabled rules.
 fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
     let others = scene
         .asked
@@ -165,7 +167,7 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
         .copied();
     let rules: Vec<&Rule> = CORE.into_iter().chain([&RULE]).chain(others).collect();
-    // Most strings are not even commands, and reading one costs more than looking through its words.
+    // Most strings are not commands, and parsing one costs more than scanning its words.
     let written = Written::of(text);
     if !rules.iter().any(|rule| could_find(rule, &written)) {
         return false;
@@ -177,13 +179,13 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
             .map_or_else(|| scene.context.cwd.clone(), Into::into),
         home: scene.context.home.clone(),
         tools: None,
-        // What other languages start is `sh`.
+        // Other languages start `sh`.
         dialect: Dialect::Bash,
     };
     let script = Script::read(text, &context);
     let inner = Scene::new(scene.context, &script.ran, scene.asked, scene.depth + 1);
     script.ran.iter().any(|ran| {
-        // What is not known was put together by the program; only what is written out counts.
+        // An unknown part was built by the program; only literal words count.
         let known = !ran.words.iter().any(|field| field.value.has_unknown());
         known && rules.iter().any(|rule| (rule.check)(ran, &inner).is_some())
     })

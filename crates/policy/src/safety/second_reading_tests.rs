@@ -1,4 +1,4 @@
-//! When the second reading is left out, it would have changed nothing.
+//! Skipping the second reading never changes a verdict.
 
 #[path = "../../tests/corpora/mod.rs"]
 mod corpora;
@@ -20,7 +20,7 @@ fn scripts() -> Vec<String> {
         .iter()
         .flat_map(|rule| rule.fires.iter().chain(rule.spares));
     out.extend(examples.map(|example| (*example).to_owned()));
-    // What the needs of a rule name one by one, in words that have lost their quotes.
+    // Words, without quotes, that the rules' `needs` look for individually.
     let needs = [
         "awk -v 'c=rm -rf /' 'BEGIN{system(c)}'",
         "gawk -''v \"c=rm -rf /\" 'BEGIN { c | getline }'",
@@ -50,7 +50,7 @@ fn scripts() -> Vec<String> {
     out.extend(needs.map(ToOwned::to_owned));
     out.extend((0..2000).map(|seed| {
         let made = Generator::new(700_000 + seed).script();
-        // A script that only holds what is forbidden as data is worth another look in front of one that runs it.
+        // A script that contains something forbidden as data is an interesting prefix for one that runs it.
         if made.harmless {
             format!("{}\ngit push -f", made.text)
         } else {
@@ -64,8 +64,8 @@ fn context() -> Context {
     Context::new("/home/u/project").with_home("/home/u")
 }
 
-/// The rules that fire on a command of the grammar, its words as they stand; with each, whether it says that it needs
-/// nothing of the text of that command.
+/// The rules that fire on commands of the grammar with unresolved words, and whether each claims not to need
+/// anything of that text.
 fn firing(script: &Script<'_>, text: &str) -> Vec<(&'static str, bool)> {
     let context = context();
     let scene = Scene::new(&context, &script.ran, rules(), 0);
@@ -74,7 +74,7 @@ fn firing(script: &Script<'_>, text: &str) -> Vec<(&'static str, bool)> {
         let written = Written::of(&text[ran.span.start..ran.span.end]);
         for rule in rules() {
             if (rule.check)(&ran, &scene).is_some() {
-                // What a program in it does is up to the rules that look for that.
+                // Programs inside it are up to the rules that look for them.
                 let is_inner = rule.group == Group::InlineCode;
                 let needed = |rule: &&&Rule| (rule.needs)(&written);
                 let others = is_inner && rules().iter().any(|rule| needed(&rule));
@@ -95,14 +95,14 @@ fn a_rule_that_fires_has_what_it_needs() {
             fired.insert(rule);
         }
     }
-    // The negative control: all of them fire on words as they stand, but the one that is about zsh, which the grammar
-    // does not know.
+    // Negative control: all rules fire on unresolved words, except the one about zsh, which the grammar does not
+    // know.
     let ids = rules().iter().map(|rule| rule.id);
     let all: BTreeSet<&str> = ids.filter(|id| *id != zsh::RULE.id).collect();
     assert_eq!(fired, all);
 }
 
-/// The verdict with the grammar always asked.
+/// The verdict with the grammar always consulted.
 fn with_both(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     let asked: Vec<&Rule> = rules()
         .iter()
@@ -131,7 +131,7 @@ fn leaving_the_grammar_out_changes_no_verdict() {
 
 #[test]
 fn what_only_the_grammar_sees_is_judged() {
-    // Our reading is taken away; what is left is the grammar's.
+    // Without our own reading; only the grammar's is left.
     let context = context();
     let verdict = |text: &str| {
         let mut script = Script::read(text, &context);
@@ -175,7 +175,7 @@ fn no_word_of_the_grammar_begins_or_ends_inside_of_a_word() {
     assert!(words > 5000, "{words}");
 }
 
-/// Text made of what the rules look for and what a shell takes apart.
+/// Text made of what the rules look for and of shell syntax.
 fn shellish() -> impl Strategy<Value = String> {
     let token = prop_oneof![
         prop::sample::select(vec![
