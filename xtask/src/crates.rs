@@ -103,7 +103,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tokio",
             "tracing",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-test-kit"],
     },
     Crate {
         package: "agent-bash-pty",
@@ -119,7 +119,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tracing",
             "vt100",
         ],
-        dev_workspace: &["agent-bash-render"],
+        dev_workspace: &["agent-bash-render", "agent-bash-test-kit"],
     },
     Crate {
         package: "agent-bash-render",
@@ -157,7 +157,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "toml",
             "tracing",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-test-kit"],
     },
     Crate {
         package: "agent-bash-server",
@@ -172,7 +172,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tokio",
             "tracing",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-test-kit"],
     },
     Crate {
         package: "agent-bash-tui",
@@ -186,7 +186,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "thiserror",
             "tokio",
         ],
-        dev_workspace: &[],
+        dev_workspace: &["agent-bash-test-kit"],
     },
     Crate {
         package: "agent-bash-cli",
@@ -219,6 +219,12 @@ pub(crate) const CRATES: &[Crate] = &[
             "toml",
         ],
         dev_workspace: &["agent-bash"],
+    },
+    Crate {
+        package: "agent-bash-test-kit",
+        workspace: &["agent-bash-core", "agent-bash-process"],
+        third_party: &["async-trait", "rustix", "tokio", "tokio-util"],
+        dev_workspace: &[],
     },
     Crate {
         package: "xtask",

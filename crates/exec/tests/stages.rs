@@ -1,8 +1,6 @@
 //! The exit status of each stage of a script's last pipeline: bash's `PIPESTATUS`, or nothing. Never a guess, and
 //! never visible to the script.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
-
 mod support;
 
 use agent_bash_core::Ending;

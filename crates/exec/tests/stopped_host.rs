@@ -1,7 +1,5 @@
 //! If the host was stopped while a command ended within its limit, the command has not timed out.
 
-#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
-
 mod support;
 
 use agent_bash_core::{Cancel, Ending, SessionName};

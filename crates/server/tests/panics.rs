@@ -8,35 +8,17 @@
 )]
 
 use agent_bash::adapters;
-use agent_bash::core::{
-    Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId, Timestamp,
-};
+use agent_bash::core::{Cancel, Clock, Timestamp};
 use agent_bash::process::SystemClock;
 use agent_bash::session::SessionParts;
 use agent_bash::{BashTool, HostContext, Session, profiles};
 use agent_bash_server::{mcp, rpc};
+use agent_bash_test_kit::FaultyExecutor;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
-
-/// Prints something, then panics.
-#[derive(Debug)]
-struct FaultyExecutor;
-
-#[async_trait]
-impl Executor for FaultyExecutor {
-    async fn run(
-        &self,
-        _: &RunSpec,
-        out: &mut dyn OutputConsumer,
-        _: &Cancel,
-    ) -> Result<Outcome, NotStarted> {
-        out.chunk(StreamId::Merged, b"printed\n");
-        panic!("an executor")
-    }
-}
 
 /// Panics when asked for the time, so that not even a failure result can be made.
 #[derive(Debug)]

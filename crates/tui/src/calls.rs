@@ -92,37 +92,19 @@ impl CallEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::core::{
-        Executor, NotStarted, Outcome, OutputConsumer, Profile, RunSpec, StreamId,
-    };
+    use agent_bash::core::Profile;
     use agent_bash::process::SystemClock;
     use agent_bash::session::SessionParts;
     use agent_bash::{BashTool, HostContext, profiles};
-    use async_trait::async_trait;
+    use agent_bash_test_kit::FaultyExecutor;
     use std::sync::Arc;
-
-    #[derive(Debug)]
-    struct Faulty;
-
-    #[async_trait]
-    impl Executor for Faulty {
-        async fn run(
-            &self,
-            _: &RunSpec,
-            out: &mut dyn OutputConsumer,
-            _: &Cancel,
-        ) -> Result<Outcome, NotStarted> {
-            out.chunk(StreamId::Merged, b"printed\n");
-            panic!("an executor")
-        }
-    }
 
     #[tokio::test]
     async fn a_panic_is_the_end_of_its_command_and_of_nothing_else() {
         const PROFILE: Profile = profiles::STANDARD;
         let host = HostContext::capture("/".into());
         let clock = Arc::new(SystemClock::new());
-        let tool = BashTool::builder(PROFILE, host, Arc::new(Faulty), clock);
+        let tool = BashTool::builder(PROFILE, host, Arc::new(FaultyExecutor), clock);
         let session = Session::new(tool.build(), SessionParts::default());
         let feed = || Feed::new(Arc::default());
         for _ in 0..2 {

@@ -5,11 +5,11 @@
 use crate::scripted::{Memory, Scripted, builder_with};
 use agent_bash::core::{
     ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactRef, ArtifactStore, ArtifactWriter,
-    AuditEntry, AuditLog, Cancel, Executor, Flow, NotStarted, NoticeKind, Outcome, OutputConsumer,
-    RunSpec, Status, StreamId,
+    AuditEntry, AuditLog, Cancel, Executor, Flow, NoticeKind, OutputConsumer, Status, StreamId,
 };
 use agent_bash::session::{BangOptions, SessionParts};
 use agent_bash::{Approval, Approver, CallOptions, Proposal, Session, profiles};
+use agent_bash_test_kit::FaultyExecutor;
 use async_trait::async_trait;
 use serde_json::json;
 use std::fs::File;
@@ -20,20 +20,6 @@ use std::sync::Arc;
 /// Panics whenever it is called; as an executor, after printing something.
 #[derive(Debug)]
 struct Faulty;
-
-#[async_trait]
-impl Executor for Faulty {
-    async fn run(
-        &self,
-        _: &RunSpec,
-        out: &mut dyn OutputConsumer,
-        _: &Cancel,
-    ) -> Result<Outcome, NotStarted> {
-        out.chunk(StreamId::Merged, b"printed\n");
-        tokio::task::yield_now().await;
-        panic!("an executor")
-    }
-}
 
 #[async_trait]
 impl Approver for Faulty {
@@ -110,7 +96,7 @@ async fn a_panic_is_the_result_of_its_call() {
         ("a writer", "lost"),
     ] {
         let executor: Arc<dyn Executor> = match part {
-            "an executor" => Arc::new(Faulty),
+            "an executor" => Arc::new(FaultyExecutor),
             _ => Scripted::exits(0, &b"x\n".repeat(100_000)),
         };
         let tool = builder_with(&profiles::STANDARD, executor, Path::new("/"));
@@ -154,7 +140,11 @@ async fn a_log_that_panics_is_a_notice() {
 #[tokio::test]
 async fn the_users_command_is_recorded_and_the_next_one_runs() {
     let memory = Arc::new(Memory::default());
-    let tool = builder_with(&profiles::STANDARD, Arc::new(Faulty), Path::new("/"));
+    let tool = builder_with(
+        &profiles::STANDARD,
+        Arc::new(FaultyExecutor),
+        Path::new("/"),
+    );
     let tool = tool.artifacts(memory).build();
     let session = Session::new(tool, SessionParts::default());
     for _ in 0..2 {

@@ -3,29 +3,22 @@
 
 #![allow(
     dead_code,
+    unused_imports,
     clippy::allow_attributes,
     reason = "each test file uses its part"
 )]
 
 use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, NotStarted, Outcome, OutputConsumer, RunSpec, Shell,
-    StreamId, Streams,
+    Cancel, Environment, Executor, Flow, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId,
+    Streams,
 };
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
-pub(crate) mod census;
-pub(crate) mod driven_clock;
-pub(crate) mod own_process;
-
-/// Deadline for what should happen soon. Generous, as the machine may be busy, and no test passes by being fast.
-pub(crate) const SOON: Duration = Duration::from_secs(30);
+pub(crate) use agent_bash_test_kit::{SOON, census, driven_clock, environment, own_process, soon};
 
 /// Options without warm shells.
 pub(crate) fn options() -> ShellCacheOptions {
@@ -50,37 +43,9 @@ pub(crate) fn command(program: &str) -> Command {
     command
 }
 
-/// Polls until `done` is true, at most until [`SOON`] has passed. Returns whether it was.
-pub(crate) async fn soon(mut done: impl FnMut() -> bool) -> bool {
-    let look = async {
-        while !done() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(SOON, look).await.is_ok()
-}
-
-/// The environment of every test: only `PATH` comes from the machine.
-pub(crate) fn environment() -> BTreeMap<OsString, OsString> {
-    [
-        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-        ("HOME", "/nonexistent"),
-        ("LANG", "C.UTF-8"),
-    ]
-    .map(|(name, value)| (name.into(), value.into()))
-    .into()
-}
-
 pub(crate) fn spec(script: &str) -> RunSpec {
-    RunSpec::new(script, "/tmp")
-        .shell(Shell::bash("/bin/bash"))
-        .env(Environment {
-            base: Arc::new(environment()),
-            changes: BTreeMap::new(),
-        })
+    agent_bash_test_kit::spec(script, &[])
         .streams(Streams::Split)
-        .timeout(Duration::from_secs(60))
-        .enter_cwd(false)
         .snapshot(true)
 }
 

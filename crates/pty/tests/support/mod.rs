@@ -3,6 +3,7 @@
 
 #![allow(
     dead_code,
+    unused_imports,
     clippy::allow_attributes,
     clippy::expect_used,
     clippy::panic,
@@ -12,20 +13,16 @@
 )]
 
 use agent_bash_core::{
-    Cancel, Environment, Executor, Flow, NotStarted, Outcome, OutputConsumer, RunSpec, Shell,
-    StreamId,
+    Cancel, Executor, Flow, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId,
 };
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_pty::{Key, KeyInput, KeyModifiers, PtyExecutor, PtyOptions, PtySession, PtyStatus};
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Deadline for what should happen soon. Generous, as the machine may be busy, and no test passes by being fast.
-pub(crate) const SOON: Duration = Duration::from_secs(60);
+pub(crate) use agent_bash_test_kit::{SOON, soon};
 
 pub(crate) fn options() -> PtyOptions {
     PtyOptions::new(
@@ -38,28 +35,9 @@ pub(crate) fn executor() -> PtyExecutor {
     PtyExecutor::new(options())
 }
 
-/// The environment of every test: only `PATH` comes from the machine.
-fn environment() -> BTreeMap<OsString, OsString> {
-    [
-        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-        ("HOME", "/nonexistent"),
-        ("LANG", "C.UTF-8"),
-        ("TERM", "xterm-256color"),
-        ("COLUMNS", "33"),
-    ]
-    .map(|(name, value)| (name.into(), value.into()))
-    .into()
-}
-
+/// `COLUMNS` must not be believed: the terminal knows its size.
 pub(crate) fn spec(script: &str) -> RunSpec {
-    RunSpec::new(script, "/tmp")
-        .shell(Shell::bash("/bin/bash"))
-        .env(Environment {
-            base: Arc::new(environment()),
-            changes: BTreeMap::new(),
-        })
-        .timeout(SOON)
-        .enter_cwd(false)
+    agent_bash_test_kit::spec(script, &[("TERM", "xterm-256color"), ("COLUMNS", "33")])
 }
 
 /// Keeps what was printed.
@@ -203,16 +181,6 @@ pub(crate) fn is_installed(program: &str) -> bool {
         eprintln!("passed over: `{program}` is not installed");
     }
     found
-}
-
-/// Polls until `done` is true, at most until [`SOON`] has passed. Returns whether it was.
-pub(crate) async fn soon(mut done: impl FnMut() -> bool) -> bool {
-    let look = async {
-        while !done() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(SOON, look).await.is_ok()
 }
 
 /// Real bash, which says that it is of this version.

@@ -9,11 +9,11 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// The limit that does not pass by itself.
-pub(crate) const LIMIT: Duration = Duration::from_secs(123_456);
+pub const LIMIT: Duration = Duration::from_secs(123_456);
 
 /// The system's clock, except for one duration, normally [`LIMIT`].
 #[derive(Debug)]
-pub(crate) struct DrivenClock {
+pub struct DrivenClock {
     system: SystemClock,
     held: Duration,
     passed: CancellationToken,
@@ -21,13 +21,20 @@ pub(crate) struct DrivenClock {
     ahead: AtomicU64,
 }
 
+impl Default for DrivenClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl DrivenClock {
-    pub(crate) fn new() -> Self {
+    /// Holds [`LIMIT`].
+    pub fn new() -> Self {
         Self::holding(LIMIT)
     }
 
     /// Sleeps of this duration, or slightly less, last until [`Self::pass`].
-    pub(crate) fn holding(held: Duration) -> Self {
+    pub fn holding(held: Duration) -> Self {
         Self {
             held,
             system: SystemClock::new(),
@@ -37,12 +44,12 @@ impl DrivenClock {
     }
 
     /// Makes the limit pass.
-    pub(crate) fn pass(&self) {
+    pub fn pass(&self) {
         self.passed.cancel();
     }
 
     /// Advances [`Clock::now`]; sleepers are not woken.
-    pub(crate) fn advance(&self, seconds: u64) {
+    pub fn advance(&self, seconds: u64) {
         self.ahead.fetch_add(seconds, Ordering::Relaxed);
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 
 /// Open descriptors, by target.
-pub(crate) fn descriptors() -> Vec<String> {
+pub fn descriptors() -> Vec<String> {
     let open = fs::read_dir("/proc/self/fd").unwrap().flatten();
     let mut open: Vec<_> = open
         .filter_map(|entry| fs::read_link(entry.path()).ok())
@@ -16,7 +16,7 @@ pub(crate) fn descriptors() -> Vec<String> {
 }
 
 /// A number from `/proc/self/status`.
-pub(crate) fn status(field: &str) -> usize {
+pub fn status(field: &str) -> usize {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let value = status.lines().find_map(|line| line.strip_prefix(field));
     value
@@ -28,7 +28,7 @@ pub(crate) fn status(field: &str) -> usize {
 }
 
 /// Children of this process with their states, including zombies.
-pub(crate) fn children() -> String {
+pub fn children() -> String {
     let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
     let lists =
         threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());

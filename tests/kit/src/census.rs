@@ -1,6 +1,6 @@
 //! Finds the living processes of a call: all that have the call's mark in their environment, wherever they hide.
 
-use super::soon;
+use crate::soon;
 use agent_bash_process::ProcessInfo;
 use rustix::process::{Pid, PidfdFlags, Signal};
 use std::ffi::OsString;
@@ -15,21 +15,30 @@ const SUPERVISOR: &str = "agent-bash-sup";
 
 /// A unique mark. Processes that still have it when the census is dropped are killed.
 #[derive(Debug)]
-pub(crate) struct Census {
+pub struct Census {
     mark: String,
 }
 
 /// A living process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Found {
-    pub(crate) pid: i32,
-    pub(crate) name: String,
+pub struct Found {
+    /// Process id.
+    pub pid: i32,
+    /// `/proc/<pid>/comm`.
+    pub name: String,
     /// `T` means stopped; see proc(5).
-    pub(crate) state: char,
+    pub state: char,
+}
+
+impl Default for Census {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
 impl Census {
-    pub(crate) fn new() -> Self {
+    /// One with a mark of its own.
+    pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         Self {
@@ -38,12 +47,12 @@ impl Census {
     }
 
     /// The variable with the mark.
-    pub(crate) fn variable(&self) -> (OsString, OsString) {
+    pub fn variable(&self) -> (OsString, OsString) {
         (VARIABLE.into(), self.mark.clone().into())
     }
 
     /// All living processes with the mark, including supervisors and hosts. A zombie has no environment any more.
-    pub(crate) fn everybody(&self) -> Vec<Found> {
+    pub fn everybody(&self) -> Vec<Found> {
         let entry = format!("{VARIABLE}={}", self.mark);
         let bears = |pid: i32| {
             fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
@@ -63,21 +72,21 @@ impl Census {
     }
 
     /// All except supervisors.
-    pub(crate) fn commands(&self) -> Vec<Found> {
+    pub fn commands(&self) -> Vec<Found> {
         let mut found = self.everybody();
         found.retain(|found| found.name != SUPERVISOR);
         found
     }
 
     /// The supervisors.
-    pub(crate) fn supervisors(&self) -> Vec<Found> {
+    pub fn supervisors(&self) -> Vec<Found> {
         let mut found = self.everybody();
         found.retain(|found| found.name == SUPERVISOR);
         found
     }
 
     /// Waits until a process with that name exists, and returns it.
-    pub(crate) async fn wait_for(&self, name: &str) -> Found {
+    pub async fn wait_for(&self, name: &str) -> Found {
         let mut here = None;
         let look = soon(|| {
             here = self.commands().into_iter().find(|found| found.name == name);
@@ -88,19 +97,19 @@ impl Census {
     }
 
     /// Waits until no process is left, including supervisors.
-    pub(crate) async fn assert_empty_soon(&self, after: &str) {
+    pub async fn assert_empty_soon(&self, after: &str) {
         let empty = soon(|| self.everybody().is_empty()).await;
         assert!(empty, "{after}: {:?}", self.everybody());
     }
 
     /// Waits until only supervisors are left.
-    pub(crate) async fn assert_nobody_but_supervisors_soon(&self, after: &str) {
+    pub async fn assert_nobody_but_supervisors_soon(&self, after: &str) {
         let empty = soon(|| self.commands().is_empty()).await;
         assert!(empty, "{after}: {:?}", self.everybody());
     }
 
     /// Kills all processes with the mark.
-    pub(crate) fn end_all(&self) {
+    pub fn end_all(&self) {
         loop {
             let left = self.everybody();
             if left.is_empty() {
@@ -131,7 +140,7 @@ impl Found {
     }
 
     /// Kills it, and never another process that has its pid by now.
-    pub(crate) fn end(&self) {
+    pub fn end(&self) {
         let Some(before) = ProcessInfo::read(self.pid) else {
             return;
         };
@@ -144,7 +153,8 @@ impl Found {
         }
     }
 
-    pub(crate) fn lives(&self) -> bool {
+    /// Whether it lives, and is no zombie.
+    pub fn lives(&self) -> bool {
         Self::read(self.pid).is_some_and(|now| now.name == self.name && now.state != 'Z')
     }
 }

@@ -1,0 +1,63 @@
+//! Shared by the tests of several crates: run specifications, a clock that a test moves, an executor that panics, and looks at
+//! which processes and descriptors are left.
+//!
+//! `programs/` holds the programs that these tests start. Cargo builds for a crate's tests only binaries of that crate, so its
+//! manifest names them by path. What is *not* here: executors that work, and the world of the end-to-end tests
+//! (`agent-bash-tests`).
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    reason = "a test fails by panicking, and all of it is test code"
+)]
+
+pub mod census;
+pub mod driven_clock;
+mod faulty;
+pub mod own_process;
+
+pub use faulty::FaultyExecutor;
+
+use agent_bash_core::{Environment, RunSpec};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Deadline for what must happen soon. Generous: the machine may be busy, and nothing passes by being fast.
+pub const SOON: Duration = Duration::from_secs(60);
+
+/// Looks again and again until `done`, at the longest until [`SOON`] has passed. Whether it was done.
+pub async fn soon(mut done: impl FnMut() -> bool) -> bool {
+    let look = async {
+        while !done() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(SOON, look).await.is_ok()
+}
+
+/// The environment of every test: nothing of the machine but `PATH`.
+pub fn environment() -> BTreeMap<OsString, OsString> {
+    [
+        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+        ("HOME", "/nonexistent"),
+        ("LANG", "C.UTF-8"),
+    ]
+    .map(|(name, value)| (name.into(), value.into()))
+    .into()
+}
+
+/// Runs a script by bash in `/tmp`, as most tests do, with these variables beside [`environment`].
+pub fn spec(script: &str, more: &[(&str, &str)]) -> RunSpec {
+    let mut base = environment();
+    base.extend(more.iter().map(|(name, value)| (name.into(), value.into())));
+    RunSpec::new(script, "/tmp")
+        .env(Environment {
+            base: Arc::new(base),
+            changes: BTreeMap::new(),
+        })
+        .timeout(SOON)
+        .enter_cwd(false)
+}
