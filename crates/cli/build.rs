@@ -1,12 +1,16 @@
-//! Linker settings of the program. Each call starts it twice, as host and as supervisor, so the work of the dynamic
-//! loader before `main` is paid for twice (figures in docs/benchmarks.md).
+//! Linker settings of the program. Each call starts it twice, as host and as supervisor, so the work before `main` is
+//! paid for twice (figures in docs/benchmarks.md).
 //!
 //! - Not position independent: a PIE has some 26,000 relocations to apply at each start, which also turns the pages
-//!   they are on into private ones. Heap, stack and libraries are still randomised.
-//! - With libgcc's unwinder linked statically, if the static library exists: one shared library less to load.
+//!   they are on into private ones. Heap and stack are still randomised.
+//! - Statically linked, if glibc's static libraries exist: there are no libraries to load and no symbols to look up. The
+//!   program uses nothing of glibc that a static program would load later (users, host names, locales).
+//! - Otherwise with libgcc's unwinder linked statically, if that library exists: one shared library less to load.
 //!
 //! On Linux with glibc only; elsewhere the linker's defaults stay.
 
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -18,7 +22,7 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-fn main() {
+fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     let (system, libc) = (
         variable("CARGO_CFG_TARGET_OS"),
@@ -28,22 +32,54 @@ fn main() {
         .split(',')
         .any(|feature| feature == "crt-static");
     if (system.as_str(), libc.as_str()) != ("linux", "gnu") || is_static {
-        return;
+        return Ok(());
     }
     println!("cargo::rustc-link-arg-bins=-no-pie");
     // When cross compiling, our compiler knows nothing of the target's libraries.
-    if variable("HOST") == variable("TARGET")
-        && let Some(library) = found_by_compiler("libgcc_eh.a")
-        && let Some(directory) = library.parent()
+    if variable("HOST") != variable("TARGET") {
+        return Ok(());
+    }
+    let libraries: Option<Vec<PathBuf>> = LIBRARIES
+        .map(|name| found_by_compiler(&format!("lib{name}.a")))
+        .into_iter()
+        .collect();
+    if let Some(libraries) = libraries {
+        take_in(&libraries)?;
+        // So that a test can check it.
+        println!("cargo::rustc-env=AGENT_BASH_LIBRARIES=inside");
+    } else if let Some(unwinder) = found_by_compiler("libgcc_eh.a")
+        && let Some(directory) = unwinder.parent()
     {
         println!("cargo::rustc-link-search=native={}", directory.display());
         println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
-        // So that a test can check it.
         println!("cargo::rustc-env=AGENT_BASH_UNWINDER=inside");
     }
+    Ok(())
 }
 
-/// The path of a library that comes with the compiler. The compiler prints the bare name if there is none.
+/// The libraries that Rust's standard library is linked with, and the parts of `gcc_s`.
+const LIBRARIES: [&str; 8] = ["c", "m", "util", "rt", "pthread", "dl", "gcc_eh", "gcc"];
+
+/// Links these statically. Rust asks for shared ones by name (`-Bdynamic -lc`), so linker scripts that are found first under
+/// these names stand in for them.
+fn take_in(libraries: &[PathBuf]) -> io::Result<()> {
+    let out = PathBuf::from(variable("OUT_DIR"));
+    // They depend on each other.
+    let all: Vec<String> = libraries
+        .iter()
+        .map(|library| format!("\"{}\"", library.display()))
+        .collect();
+    let group = format!("GROUP ( {} )\n", all.join(" "));
+    for name in LIBRARIES.iter().chain(&["gcc_s"]) {
+        fs::write(out.join(format!("lib{name}.a")), &group)?;
+    }
+    // For the program alone: tests are linked as Rust does it.
+    println!("cargo::rustc-link-arg-bins=-L{}", out.display());
+    println!("cargo::rustc-link-arg-bins=-static");
+    Ok(())
+}
+
+/// The path of a library that comes with the compiler; it answers with the bare name where there is none.
 fn found_by_compiler(library: &str) -> Option<PathBuf> {
     let linker = Some(variable("RUSTC_LINKER")).filter(|linker| !linker.is_empty());
     #[expect(clippy::disallowed_methods, reason = "this is no part of the product")]

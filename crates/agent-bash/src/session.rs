@@ -21,6 +21,7 @@
 //! ```
 
 mod bang;
+mod expect;
 mod message;
 mod open;
 

@@ -8,10 +8,13 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, EnterGuard, Runtime};
+use tokio::sync::oneshot;
 
 /// Descriptors needed by a runtime (epoll, waker, signals), and as many again for what uses it first.
 const DESCRIPTORS: usize = 12;
+
+const NO_THREAD: &str = "no thread can be started, so nothing was run; the user's processes are probably as many as they may be (`ulimit -u`)";
 
 /// Starts a single-threaded runtime.
 ///
@@ -29,10 +32,46 @@ pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
     let workers =
         workers.unwrap_or_else(|| thread::available_parallelism().map_or(1, NonZeroUsize::get));
     // One more for blocking work.
-    can_start(workers + 1).context(
-        "no thread can be started, so nothing was run; the user's processes are probably as many as they may be (`ulimit -u`)",
-    )?;
+    can_start(workers + 1).context(NO_THREAD)?;
     build(Builder::new_multi_thread().worker_threads(workers))
+}
+
+/// The runtime of a program that makes one call. I/O events and timers are handled on a thread of their own, so that
+/// neither is delayed if the call blocks (on a disk, on whoever reads its output). That is the only thread.
+pub(crate) struct OneCall(Runtime);
+
+impl OneCall {
+    /// The thread is not started yet.
+    ///
+    /// # Errors
+    /// Too many open files.
+    pub(crate) fn new() -> anyhow::Result<Self> {
+        start_here().map(Self)
+    }
+
+    /// Enters the runtime's context.
+    pub(crate) fn enter(&self) -> EnterGuard<'_> {
+        self.0.enter()
+    }
+
+    /// Starts the thread, and runs `call` on the current one. Blocking work that is still pending is abandoned.
+    ///
+    /// # Errors
+    /// No thread can be started.
+    pub(crate) fn block_on<T>(self, call: impl Future<Output = T>) -> anyhow::Result<T> {
+        let Self(runtime) = self;
+        let handle = runtime.handle().clone();
+        let (end, ended) = oneshot::channel::<()>();
+        let thread = thread::Builder::new().name("agent-bash-events".to_owned());
+        let handle_events = move || {
+            let _ = runtime.block_on(ended);
+            runtime.shutdown_background();
+        };
+        thread.spawn(handle_events).context(NO_THREAD)?;
+        let result = handle.block_on(call);
+        drop(end);
+        Ok(result)
+    }
 }
 
 fn build(builder: &mut Builder) -> anyhow::Result<Runtime> {
@@ -51,7 +90,7 @@ fn can_open(descriptors: usize) -> io::Result<()> {
 }
 
 /// How long to wait for supervisors that end with this program; those that withstand SIGKILL are not waited for.
-const LAST_ONES: Duration = Duration::from_secs(1);
+pub(crate) const LAST_ONES: Duration = Duration::from_secs(1);
 
 /// Shuts down before the program exits. Pending blocking work (reading stdin, a write that nobody reads) is
 /// abandoned, but every supervisor started by `supervisor` is reaped. If process 1 does not reap, they would remain

@@ -11,11 +11,13 @@ use crate::snapshot::{SnapshotForCall, SnapshotOptions, Snapshots};
 use crate::start;
 use agent_bash_call::{SurvivorHandover, SurvivorRegistry, Unstarted, cancelled_before, launch};
 use agent_bash_core::{
-    Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName,
-    StdinSource, Timestamp,
+    Cancel, Clock, Executor, Limits, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName,
+    Shell, StdinSource, Streams, Timestamp,
 };
 use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
 use async_trait::async_trait;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,8 +31,9 @@ pub struct ShellCacheOptions {
     pub supervisor: Supervisor,
     /// Every wait and every measurement goes through it.
     pub clock: Arc<dyn Clock>,
-    /// Shells of each kind (shell, environment, umask, limits) that wait for their script, and up to four times as many where
-    /// calls run at once; 0 starts each when it is needed, which is right for a program that makes one call.
+    /// Shells of each kind (shell, environment, umask, limits) that wait for their script. Where calls run at once, as many more
+    /// as do, and afterwards up to four times as many as here. 0 starts each when it is needed, which is right for a program
+    /// that makes one call.
     pub warm_shells: usize,
     /// Warm shells of a kind that nobody asked for in this time are ended.
     pub idle: Duration,
@@ -132,6 +135,29 @@ impl ShellCache {
         self.inner.pool.waiting()
     }
 
+    /// Starts a shell for one call that is about to come, and does not wait for it: by the time of the call it may wait for its
+    /// script. It serves a call whose shell, base environment, streams and limits are these, which has no session and reads
+    /// nothing; if none comes it ends with the cache. For a program that makes one call: it starts while that is being judged.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O enabled.
+    pub fn expect(
+        &self,
+        shell: &Shell,
+        base: &Arc<BTreeMap<OsString, OsString>>,
+        streams: Streams,
+        limits: Limits,
+    ) {
+        let options = &self.inner.options;
+        let kind = Kind::bare(shell, base, streams, limits);
+        let supervised = options.supervisor.start(base, &options.clock);
+        match supervised.and_then(|supervised| order(&kind, supervised)) {
+            Ok(shell) => self.inner.pool.put_for_one(&kind, shell),
+            // The call will say why it has none.
+            Err(error) => tracing::debug!(%error, "no shell could be started ahead"),
+        }
+    }
+
     /// The persistent shells that calls have named, in the order in which they did.
     pub fn named_shells(&self) -> Vec<ShellInfo> {
         self.inner.sessions.list()
@@ -151,7 +177,7 @@ impl ShellCache {
             && exports::can_be_exported(&spec.env.changes)
             && let Some((shell, left)) = self.inner.pool.take(kind)
         {
-            if left == 0 {
+            if left == 0 && self.inner.options.warm_shells > 0 {
                 self.refill_later(kind);
             }
             match shell.started().await {
@@ -177,13 +203,13 @@ impl ShellCache {
         match supervised {
             // The program may end next, and take with it whoever would reap the supervisor.
             Some(supervised) if self.inner.options.warm_shells == 0 => supervised.close().await,
-            recycled => self.refill(kind, recycled),
+            recycled => self.refill(kind, recycled, 1),
         }
     }
 
     /// After a call: its supervisor, if it has nobody left, starts the next warm shell. Others are started, until there are as many
-    /// as wanted, when no other call runs: those that do bring their own.
-    fn refill(&self, kind: &Kind, recycled: Option<Supervised>) {
+    /// as wanted, when no other call runs: those that do bring their own. `own` is 1 where the one that asks is counted as running.
+    fn refill(&self, kind: &Kind, recycled: Option<Supervised>, own: usize) {
         if !kind.shell.is_bash {
             return;
         }
@@ -193,7 +219,8 @@ impl ShellCache {
             // At once, and not in a task of its own: the next call may be here in a moment.
             self.inner.bring(kind, order(kind, supervised));
         }
-        if !self.inner.pool.others_run() {
+        if !self.inner.pool.run_beside(own) {
+            self.inner.pool.trim(kind);
             refill_with_new(&self.inner, kind);
         } else if self.inner.pool.is_out_of(kind) {
             self.refill_later(kind);

@@ -14,8 +14,8 @@ use std::time::Duration;
 /// Kinds of warm shells kept at once; the one that was not asked for the longest goes first.
 const MAX_KINDS: usize = 8;
 
-/// Where calls run at once as many shells wait as they were, below the supervisors that they had, since who has made some at once
-/// makes them again; but at most so many times the wanted number.
+/// After calls that ran at once, up to this many times the wanted number of shells stay, below the supervisors that those calls
+/// had: whoever has made some at once makes them again.
 const RECYCLED: usize = 4;
 
 /// A shell that waits for its script.
@@ -38,13 +38,14 @@ pub(crate) struct ComingShell {
 
 impl ComingShell {
     /// Waits until it waits.
-    pub(crate) async fn started(mut self) -> Result<WaitingShell, StartError> {
+    pub(crate) async fn started(self) -> Result<WaitingShell, StartError> {
+        let mut supervised = self.supervised.greeted().await?;
         let fds = match self.fds {
             Some(fds) => fds,
-            None => self.supervised.started().await?,
+            None => supervised.started().await?,
         };
         Ok(WaitingShell {
-            supervised: self.supervised,
+            supervised,
             fds,
             snapshot: self.snapshot,
         })
@@ -82,6 +83,23 @@ pub(crate) struct Kind {
 }
 
 impl Kind {
+    /// That of a call without a session or a snapshot.
+    pub(crate) fn bare(
+        shell: &Shell,
+        base: &Arc<BTreeMap<OsString, OsString>>,
+        streams: Streams,
+        limits: Limits,
+    ) -> Self {
+        Self {
+            shell: shell.clone(),
+            base: Arc::clone(base),
+            snapshot: None,
+            limits,
+            streams: Some(streams),
+            inherited: Some(Inherited::now()),
+        }
+    }
+
     pub(crate) fn of(spec: &RunSpec, snapshot: Option<Arc<Snapshot>>) -> Self {
         Self {
             shell: spec.shell.clone(),
@@ -153,9 +171,6 @@ impl Pool {
     /// A shell, one that is ready if there is one, and how many of its kind are left. One that has ended meanwhile (somebody
     /// killed it) is dropped.
     pub(crate) fn take(&self, kind: &Kind) -> Option<(ComingShell, usize)> {
-        if self.size == 0 {
-            return None;
-        }
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
         let mut index = 0;
@@ -179,10 +194,29 @@ impl Pool {
         self.reserve_of(kind, self.size)
     }
 
-    /// As [`Pool::reserve`], below a supervisor that is there already: of those more may wait.
+    /// As [`Pool::reserve`], below the supervisor of a call that has ended: of those more may wait. While others run, as many as
+    /// ran at once, beside the wanted number: they are about to be needed again, and each that is not kept is a supervisor to be
+    /// started anew.
     pub(crate) fn reserve_recycled(&self, kind: &Kind) -> bool {
         let most = self.most.load(Ordering::Acquire);
-        self.reserve_of(kind, most.clamp(self.size, self.size * RECYCLED))
+        let at_most = if self.run_beside(1) {
+            most + self.size
+        } else {
+            most.clamp(self.size, self.size * RECYCLED)
+        };
+        self.reserve_of(kind, at_most)
+    }
+
+    /// Ends those that wait beyond what stays when no call runs.
+    pub(crate) fn trim(&self, kind: &Kind) {
+        let mut all = self.lock();
+        let own = all.iter_mut().find(|shelf| shelf.kind == *kind);
+        let surplus = own.map(|own| {
+            let stay = (self.size * RECYCLED).min(own.shells.len());
+            own.shells.split_off(stay)
+        });
+        drop(all);
+        drop(surplus);
     }
 
     fn reserve_of(&self, kind: &Kind, at_most: usize) -> bool {
@@ -210,9 +244,16 @@ impl Pool {
         Running(&self.running)
     }
 
-    /// Whether a call runs beside the one that asks.
-    pub(crate) fn others_run(&self) -> bool {
-        self.running.load(Ordering::Acquire) > 1
+    /// Whether calls run beside these that are counted: one for whoever is a call, none for others.
+    pub(crate) fn run_beside(&self, own: usize) -> bool {
+        self.running.load(Ordering::Acquire) > own
+    }
+
+    /// Brings a shell for a call that is about to come, whatever number is wanted.
+    pub(crate) fn put_for_one(&self, kind: &Kind, shell: ComingShell) {
+        let mut all = self.lock();
+        let own = shelf(&mut all, kind, self.clock.now());
+        own.shells.push(shell);
     }
 
     /// Brings a shell that was reserved.
@@ -309,4 +350,41 @@ fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &Kind, now: Duration) -> &'a mut
     let shelf = &mut shelves[index];
     shelf.last_asked = now;
     shelf
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_process::SystemClock;
+
+    fn kind() -> Kind {
+        let shell = Shell {
+            path: "/bin/bash".into(),
+            args: Vec::new(),
+            is_bash: true,
+        };
+        Kind::bare(&shell, &Arc::default(), Streams::Merged, Limits::default())
+    }
+
+    #[test]
+    fn as_many_stay_as_ran_at_once_while_some_run() {
+        let pool = Pool::new(2, Arc::new(SystemClock::new()));
+        let kind = kind();
+        let mut running: Vec<_> = (0..20).map(|_| pool.enter()).collect();
+        let reserved = (0..30).filter(|_| pool.reserve_recycled(&kind)).count();
+        assert_eq!(reserved, 22);
+        (0..reserved).for_each(|_| pool.give_up(&kind));
+        running.truncate(1);
+        let reserved = (0..30).filter(|_| pool.reserve_recycled(&kind)).count();
+        assert_eq!(reserved, 2 * RECYCLED);
+    }
+
+    #[test]
+    fn one_call_runs_beside_what_is_no_call_but_not_beside_itself() {
+        let pool = Pool::new(1, Arc::new(SystemClock::new()));
+        assert!(!pool.run_beside(0));
+        let _call = pool.enter();
+        assert!(pool.run_beside(0));
+        assert!(!pool.run_beside(1));
+    }
 }

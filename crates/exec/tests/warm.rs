@@ -8,7 +8,7 @@
 
 mod support;
 
-use agent_bash_core::{Cancel, Ending, RunSpec};
+use agent_bash_core::{Cancel, Ending, Limits, RunSpec};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::Supervisor;
@@ -195,4 +195,32 @@ async fn idle_shells_are_given_up() {
     until_warm(&cache, 2).await;
     until_warm(&cache, 0).await;
     assert_eq!(out(&cache, &spec("echo again")).await, "again\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
+    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
+    let clock = Arc::new(SystemClock::new());
+    let cache = ShellCache::new(ShellCacheOptions::one_call(supervisor, clock));
+    let call = spec("echo $((6 * 7))");
+    cache.expect(&call.shell, &call.env.base, call.streams, call.limits);
+    until_warm(&cache, 1).await;
+    assert_eq!(out(&cache, &call).await, "42\n");
+    assert_eq!(cache.warm(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expected_shell_serves_no_other_kind_of_call() {
+    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
+    let clock = Arc::new(SystemClock::new());
+    let cache = ShellCache::new(ShellCacheOptions::one_call(supervisor, clock));
+    let call = spec("ulimit -c");
+    let limits = Limits {
+        memory_mb: Some(64 << 10),
+        ..call.limits
+    };
+    cache.expect(&call.shell, &call.env.base, call.streams, limits);
+    until_warm(&cache, 1).await;
+    out(&cache, &call).await;
+    assert_eq!(cache.warm(), 1);
 }

@@ -35,6 +35,13 @@ impl AsFd for ProcessHandle {
     }
 }
 
+/// As [`AsFd`], for an event loop to own.
+impl From<ProcessHandle> for OwnedFd {
+    fn from(handle: ProcessHandle) -> Self {
+        handle.0
+    }
+}
+
 #[cfg(target_os = "linux")]
 mod system {
     use super::{OwnedFd, Pid, Signal};

@@ -91,7 +91,9 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     let settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
     let interceptor = interceptor(&settings);
     // Its artifact is removed when the session ends.
-    let session = session::open(&settings, start, SESSION, Lifetime::Session)?;
+    let (supervisors, lifetime) = (Supervisor::this_program(&start.token), Lifetime::Session);
+    let as_it_is = |builder| builder;
+    let session = session::open_with(&settings, start, &supervisors, SESSION, lifetime, as_it_is)?;
     let state = session.artifacts().map(|artifacts| artifacts.path());
     let tool = session.tool().clone();
 
@@ -225,9 +227,11 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
         ..settings
     };
     let supervisor = Supervisor::this_program(&start.token);
-    let executor = PtyExecutor::new(PtyOptions::new(supervisor, Arc::new(SystemClock::new())));
+    let options = PtyOptions::new(supervisor.clone(), Arc::new(SystemClock::new()));
+    let executor = PtyExecutor::new(options);
     let offered = |builder: BashToolBuilder| builder.terminal(Arc::new(executor));
-    let session = session::open_with(&settings, start, SESSION, Lifetime::Session, offered)?;
+    let lifetime = Lifetime::Session;
+    let session = session::open_with(&settings, start, &supervisor, SESSION, lifetime, offered)?;
     if !session.tool().offers_terminal() {
         let detail = "switched off by AGENT_BASH_NO_PTY or PI_NO_PTY".to_owned();
         return Ok(Finding {

@@ -4,7 +4,7 @@ use crate::args::{RunArgs, StdinArg};
 use crate::commands::{on_terminal, script, session};
 use crate::output::{self, Live};
 use crate::progress::Progress;
-use crate::runtime;
+use crate::runtime::{self, OneCall};
 use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
 use crate::usage::Usage;
@@ -13,8 +13,11 @@ use agent_bash::core::{
 };
 use agent_bash::policy::InterceptMode;
 use agent_bash::process::SystemClock;
+use agent_bash::process::supervisor::Supervisor;
+use agent_bash::session::Session;
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashToolBuilder, CallOptions, Input};
+use agent_bash_tui::Terminals;
 use anyhow::Context;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
@@ -23,23 +26,36 @@ use std::time::Duration;
 /// The exit code that shells report for a program killed by SIGPIPE: 128 + 13.
 const BROKEN_PIPE: u8 = 141;
 
-/// Number of runtime workers, besides the one of the call, for timers and signals. They must not block on a
-/// terminal, whose output may be stopped; drawing on it takes another worker.
-fn workers(args: &RunArgs) -> usize {
-    if args.pty || io::stderr().is_terminal() {
-        2
-    } else {
-        1
-    }
-}
-
 /// Runs the call, prints its result, and returns its exit code (docs/contract.md).
 pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
+    let supervisor = Supervisor::this_program(&start.token);
+    let code = run_below(args, start, &supervisor);
+    // One that was started ahead may be left, whatever became of the call.
+    supervisor.all_reaped(runtime::LAST_ONES);
+    code
+}
+
+fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::Result<u8> {
     let input = input(args)?;
-    let runtime = runtime::start(Some(workers(args)))?;
-    let (result, code) = runtime.block_on(call(args, input, start))?;
-    // Blocking work that is still pending (such as a write that nobody reads) is abandoned.
-    runtime.shutdown_background();
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let (result, code) = if args.pty || io::stderr().is_terminal() {
+        // Drawing may block, since the terminal's output may be stopped; timers and signals need another worker then.
+        let runtime = runtime::start(Some(2))?;
+        let ran = runtime.block_on(async {
+            let prepared = prepare(args, &input, start, supervisor, &clock)?;
+            call(prepared, args, input, start).await
+        });
+        runtime.shutdown_background();
+        ran?
+    } else {
+        let runtime = OneCall::new()?;
+        let prepared = {
+            let _in_runtime = runtime.enter();
+            supervisor.start_ahead(&start.host.env, &clock);
+            prepare(args, &input, start, supervisor, &clock)?
+        };
+        runtime.block_on(call(prepared, args, input, start))??
+    };
     // A command may exit with this code by itself; only if we cancelled it do we know that the reader is gone.
     let nobody_reads = code == BROKEN_PIPE && matches!(result.status, Status::Cancelled);
     if !nobody_reads {
@@ -48,7 +64,23 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(ToolResult, u8)> {
+/// What a call is made with.
+struct Prepared {
+    called_off: CalledOff,
+    session: Session,
+    /// Where it is to have one of its own.
+    terminals: Option<Terminals>,
+    clock: Arc<dyn Clock>,
+}
+
+/// All that comes before the call. It begins to start what that will run in.
+fn prepare(
+    args: &RunArgs,
+    input: &Input,
+    start: &Start,
+    supervisor: &Supervisor,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Prepared> {
     let called_off = CalledOff::listen().context("cannot listen for signals")?;
     let chosen = Chosen {
         profile: args.profile,
@@ -62,14 +94,43 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
              or AGENT_BASH_INTERCEPTOR_MODE, to block or advise",
         );
     }
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-    if args.pty
-        && let Some(terminals) = on_terminal::prepare(args, start, &clock)?
-    {
-        settings.virtual_terminal = true;
-        let executor = terminals.executor();
-        let offered = |builder: BashToolBuilder| builder.terminal(executor);
-        let session = session::open_with(&settings, start, &args.state, Lifetime::Day, offered)?;
+    let terminals = if args.pty {
+        on_terminal::prepare(args, start, clock)?
+    } else {
+        None
+    };
+    settings.virtual_terminal |= terminals.is_some();
+    let executor = terminals.as_ref().map(Terminals::executor);
+    let offered = |builder: BashToolBuilder| match executor {
+        Some(executor) => builder.terminal(executor),
+        None => builder,
+    };
+    let (state, lifetime) = (&args.state, Lifetime::Day);
+    let session = session::open_with(&settings, start, supervisor, state, lifetime, offered)?;
+    if args.stdin != Some(StdinArg::Inherit) {
+        session.expect(input);
+    }
+    Ok(Prepared {
+        called_off,
+        session,
+        terminals,
+        clock: Arc::clone(clock),
+    })
+}
+
+async fn call(
+    prepared: Prepared,
+    args: &RunArgs,
+    input: Input,
+    start: &Start,
+) -> anyhow::Result<(ToolResult, u8)> {
+    let Prepared {
+        called_off,
+        session,
+        terminals,
+        clock,
+    } = prepared;
+    if let Some(terminals) = terminals {
         let cancel = called_off.cancel();
         let result =
             on_terminal::run(session.tool(), input, terminals, start, &clock, cancel).await?;
@@ -79,7 +140,6 @@ async fn call(args: &RunArgs, input: Input, start: &Start) -> anyhow::Result<(To
         let code = code.unwrap_or_else(|| result.status.exit_code());
         return Ok((result, code));
     }
-    let session = session::open(&settings, start, &args.state, Lifetime::Day)?;
     let mut watched = Live::new(args.json, called_off.cancel().clone());
     let mut progress = None;
     let live: Option<&mut dyn OutputConsumer> = if args.stream {

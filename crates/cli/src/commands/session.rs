@@ -31,28 +31,19 @@ pub(crate) fn jobs(start: &Start, name: &str) -> Option<Arc<Jobs>> {
     jobs_of_session(&start.host, name, &clock)
 }
 
-/// Opens the session `name` with these settings, for one or a few calls; its artifacts are kept for `lifetime`.
-pub(crate) fn open(
-    settings: &Settings,
-    start: &Start,
-    name: &str,
-    lifetime: Lifetime,
-) -> anyhow::Result<Session> {
-    open_with(settings, start, name, lifetime, |builder| builder)
-}
-
-/// As [`open`], with additional parts for the tool.
+/// Opens the session `name` with these settings, for one or a few calls; its artifacts are kept for `lifetime`. `add`
+/// adds parts to the tool.
 pub(crate) fn open_with(
     settings: &Settings,
     start: &Start,
+    supervisor: &Supervisor,
     name: &str,
     lifetime: Lifetime,
     add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
 ) -> anyhow::Result<Session> {
-    let supervisor = Supervisor::this_program(&start.token);
     let options = SessionOptions {
         lifetime,
-        ..SessionOptions::one_call(name, supervisor)
+        ..SessionOptions::one_call(name, supervisor.clone())
     };
     Session::open_with(settings, start.host.clone(), options, add).map_err(|error| match error {
         OpenError::Name(error) => Usage(format!("--state: {error}")).into(),

@@ -75,7 +75,8 @@ impl ShellCache {
             };
             match jobs.launch(reserved, launch).await {
                 Ok(job) => {
-                    self.refill(&kind, None);
+                    // It is no call that brings its supervisor back.
+                    self.refill(&kind, None, 0);
                     return Ok(job);
                 }
                 // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.

@@ -52,6 +52,9 @@ const CASES: &[(&str, Case)] = cases![
     a_stopped_supervisor_is_woken,
     a_supervisor_that_does_not_answer_is_given_up,
     all_that_were_dropped_are_waited_for,
+    one_started_ahead_gives_its_shells_the_environment_that_is_asked_for,
+    one_started_ahead_that_nobody_asks_for_is_reaped,
+    an_order_may_come_before_the_hello,
     malformed::an_order_that_cannot_be_obeyed_is_answered,
     malformed::an_order_out_of_turn_does_nothing,
     malformed::an_order_that_cannot_be_read_ends_the_conversation,
@@ -391,4 +394,57 @@ async fn all_that_were_dropped_are_waited_for(supervisor: Supervisor) {
     let reaped = tokio::task::spawn_blocking(move || supervisor.all_reaped(SOON));
     assert!(reaped.await.unwrap());
     assert!(!is_there(pid));
+}
+
+fn again() -> Supervisor {
+    // Of its own: others would take what is started ahead.
+    Supervisor::at("/proc/self/exe")
+}
+
+async fn one_started_ahead_gives_its_shells_the_environment_that_is_asked_for(_: Supervisor) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let supervisor = again();
+    let mut host = environment();
+    host.insert("AGENT_BASH_OURS".into(), "1".into());
+    host.insert("SECRET".into(), "1".into());
+    supervisor.start_ahead(&host, &clock);
+
+    let mut supervised = launch(&supervisor.clone()).await.unwrap();
+    let own = fs::read_to_string(format!("/proc/{}/environ", supervised.pid())).unwrap();
+    assert_eq!(own, "AGENT_BASH_OURS=1\0");
+    for _ in 0..2 {
+        let fds = start(&mut supervised, "declare -px").await;
+        assert_eq!(end(&mut supervised).await, ShellEnd::Exited(0));
+        let exported = text(stdout(fds.output));
+        for name in ["GIVEN=\"1\"", "CHANGED=\"2\"", "PATH="] {
+            assert!(exported.contains(name), "{name}: {exported}");
+        }
+        for name in ["AGENT_BASH_OURS", "SECRET"] {
+            assert!(!exported.contains(name), "{name}: {exported}");
+        }
+    }
+
+    // There was one.
+    let next = launch(&supervisor).await.unwrap();
+    assert_ne!(next.pid(), supervised.pid());
+    let own = fs::read_to_string(format!("/proc/{}/environ", next.pid())).unwrap();
+    assert!(own.contains("GIVEN=1\0"), "{own:?}");
+}
+
+async fn one_started_ahead_that_nobody_asks_for_is_reaped(_: Supervisor) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let supervisor = again();
+    supervisor.start_ahead(&environment(), &clock);
+    let reaped = tokio::task::spawn_blocking(move || supervisor.all_reaped(SOON));
+    assert!(reaped.await.unwrap());
+}
+
+async fn an_order_may_come_before_the_hello(_: Supervisor) {
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let mut supervised = again().start(&environment(), &clock).unwrap();
+    supervised.order_shell(shell("echo $GIVEN"), None).unwrap();
+    let mut supervised = supervised.greeted().await.unwrap();
+    let fds = supervised.started().await.unwrap();
+    assert_eq!(end(&mut supervised).await, ShellEnd::Exited(0));
+    assert_eq!(text(stdout(fds.output)), "1\n");
 }

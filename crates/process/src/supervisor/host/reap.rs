@@ -10,6 +10,7 @@ use std::process::Child;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream;
+use tokio::net::unix::pipe::Receiver;
 use tokio::sync::oneshot;
 
 /// Ends whoever is left of the session that `leader` led, which was not reaped, and whoever can still write to these
@@ -129,6 +130,20 @@ impl Ending {
         reaped
     }
 
+    /// Waits until it has ended. False where the system has no way to tell without a thread that waits.
+    async fn has_ended(&self) -> bool {
+        let Some(child) = &self.child else {
+            return true;
+        };
+        // No pipe, but as readable as one.
+        let handle = ProcessHandle::open(Pid::from_child(child).as_raw_pid())
+            .and_then(|handle| Receiver::from_owned_fd_unchecked(handle.into()));
+        match handle {
+            Ok(handle) => handle.readable().await.is_ok(),
+            Err(_) => false,
+        }
+    }
+
     /// As [`Self::try_reap`], but waits for its end.
     fn reap(mut self) {
         while !self.try_reap() {
@@ -172,11 +187,8 @@ pub(super) async fn reap(ending: Option<Ending>, socket: Arc<UnixStream>) {
     }
     let Some(mut ending) = ending else { return };
     // A process closes its descriptors a moment before it can be reaped.
-    for _ in 0..10 {
-        if ending.try_reap() {
-            return;
-        }
-        tokio::task::yield_now().await;
+    if ending.has_ended().await && ending.try_reap() {
+        return;
     }
     let (tell, told) = oneshot::channel();
     let wait = move || {

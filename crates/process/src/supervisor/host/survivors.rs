@@ -1,7 +1,8 @@
 //! The host's side of what a call leaves: asking for it, leaving it to the supervisor, waiting for its end.
 
-use super::client::{Gone, Link, Supervised, in_ms};
+use super::client::{Gone, Supervised};
 use super::detach::NotTaken;
+use super::link::{Link, in_ms};
 use crate::supervisor::protocol::{Event, Order};
 use agent_bash_core::Survivor;
 use std::io;

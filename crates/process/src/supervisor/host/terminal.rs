@@ -1,6 +1,7 @@
 //! The host's side of a shell on a terminal.
 
-use super::client::{Gone, StartError, Supervised};
+use super::client::{Gone, Supervised};
+use super::shell::StartError;
 use crate::supervisor::protocol::{Event, Order, TerminalStart};
 use std::os::fd::BorrowedFd;
 
@@ -15,6 +16,10 @@ impl Supervised {
         start: TerminalStart,
         script: BorrowedFd<'_>,
     ) -> Result<(), StartError> {
+        let start = TerminalStart {
+            start: self.in_environment(start.start),
+            ..start
+        };
         self.order(&Order::StartOnTerminal(start), &[script])
             .map_err(|_| StartError::Gone)?;
         let answer = self.answer(|event, _| match event {

@@ -4,7 +4,7 @@
 use super::launch::Starter;
 use super::serve::Server;
 use super::tree::Tree;
-use crate::supervisor::NAME;
+use crate::supervisor::{HERE, NAME};
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 use signal_hook::consts::{SIGTSTP, SIGTTIN, SIGTTOU, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ};
@@ -35,7 +35,7 @@ const WITHSTOOD: [i32; 12] = [
 pub fn init() -> Token {
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == NAME) {
-        let code = match supervise() {
+        let code = match supervise(args.next().is_some_and(|word| word == HERE)) {
             Ok(()) => 0,
             Err(error) => error.raw_os_error().unwrap_or(1),
         };
@@ -44,7 +44,12 @@ pub fn init() -> Token {
     Token(())
 }
 
-fn supervise() -> io::Result<()> {
+fn supervise(here: bool) -> io::Result<()> {
+    if !here {
+        // It must not keep the host's directory busy. The host does not change it: in a static program `Command` would then
+        // fork, and copy the host's page tables.
+        rustix::process::chdir("/")?;
+    }
     shed_inherited_faults();
     let stdin = io::stdin();
     let socket = rustix::io::fcntl_dupfd_cloexec(&stdin, 3)?;

@@ -1,0 +1,144 @@
+//! A shell that waits for its script, below a supervisor.
+
+use super::client::{ANSWER, Gone, Supervised};
+use crate::supervisor::protocol::{Event, Order, ShellStart};
+use agent_bash_core::StreamId;
+use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::Arc;
+
+/// Why there is no supervisor, or no shell.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The system did not start it.
+    #[error("the supervisor could not be started: {0}")]
+    Spawn(#[source] io::Error),
+    /// It did not answer.
+    #[error(
+        "the supervisor did not answer within a second; does its program call `supervisor::init()` at the top of `main`?"
+    )]
+    NoHello,
+    /// It is of another version of this crate.
+    #[error("the supervisor is of another version; restart this program")]
+    OtherVersion,
+    /// It ended before it had started a shell.
+    #[error("the supervisor ended before the shell was started")]
+    Gone,
+    /// It could not start the shell.
+    #[error("the shell could not be started: {0}")]
+    Shell(String),
+}
+
+/// A shell that waits for its script: the host's ends of what it holds.
+#[derive(Debug)]
+pub struct ShellFds {
+    /// Its process id and process group.
+    pub pid: u32,
+    /// The file its script goes into.
+    pub script: OwnedFd,
+    /// The number under which the shell has that file open.
+    pub script_fd: i32,
+    /// The number under which it has the script's stdin open, where it got one.
+    pub stdin_fd: Option<i32>,
+    /// The pipe that is its stdin.
+    pub control: OwnedFd,
+    /// Read ends of the streams that were ordered, in that order.
+    pub output: Vec<(StreamId, OwnedFd)>,
+}
+
+impl Supervised {
+    /// Starts a shell. One at a time: the one before has ended, and its tree is empty.
+    ///
+    /// # Errors
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    pub async fn start(
+        &mut self,
+        start: ShellStart,
+        stdin: Option<BorrowedFd<'_>>,
+    ) -> Result<ShellFds, StartError> {
+        self.order_shell(start, stdin)?;
+        self.started().await
+    }
+
+    /// Orders a shell, and does not wait for it: [`Self::started`] tells. Its supervisor need not be there yet. One at a time:
+    /// the one before has ended, and its tree is empty.
+    ///
+    /// # Errors
+    /// [`StartError::Gone`].
+    pub fn order_shell(
+        &mut self,
+        start: ShellStart,
+        stdin: Option<BorrowedFd<'_>>,
+    ) -> Result<(), StartError> {
+        let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().collect();
+        let start = self.in_environment(start);
+        // The same again is a short message: it is sent between two calls.
+        let ordered = if self.last.as_ref() == Some(&start) {
+            self.order(&Order::StartAnother, &fds)
+        } else {
+            self.last = Some(start.clone());
+            self.order(&Order::Start(start), &fds)
+        };
+        ordered.map_err(|_| StartError::Gone)
+    }
+
+    /// Waits for the shell that was ordered. Cancel safe.
+    ///
+    /// # Errors
+    /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
+    pub async fn started(&mut self) -> Result<ShellFds, StartError> {
+        let clock = Arc::clone(&self.clock);
+        let mut late = clock.sleep(ANSWER);
+        loop {
+            let event = self.event_until(&mut late).await;
+            let event = event.map_err(|Gone| StartError::Gone)?;
+            if let Some(fds) = self.shell(event)? {
+                return Ok(fds);
+            }
+        }
+    }
+
+    /// As [`Self::started`], without waiting: `None` if it is still being started.
+    ///
+    /// # Errors
+    /// As [`Self::started`].
+    pub fn try_started(&mut self) -> Result<Option<ShellFds>, StartError> {
+        while let Some(event) = self.try_event().map_err(|Gone| StartError::Gone)? {
+            if let Some(fds) = self.shell(event)? {
+                return Ok(Some(fds));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The shell that an event brings; `None` if it is of something else.
+    fn shell(
+        &mut self,
+        (event, fds): (Event, Vec<OwnedFd>),
+    ) -> Result<Option<ShellFds>, StartError> {
+        match event {
+            Event::Started {
+                pid,
+                script_fd,
+                stdin_fd,
+            } => {
+                let mut fds = fds.into_iter();
+                let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
+                    return Err(StartError::Gone);
+                };
+                let streams = self.last.iter().flat_map(|start| &start.output);
+                Ok(Some(ShellFds {
+                    pid,
+                    script,
+                    script_fd,
+                    stdin_fd,
+                    control,
+                    output: streams.copied().zip(fds).collect(),
+                }))
+            }
+            Event::StartFailed { reason } => Err(StartError::Shell(reason)),
+            Event::Hello { version } => self.greet(version).map(|()| None),
+            _ => Ok(None),
+        }
+    }
+}
