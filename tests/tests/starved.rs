@@ -300,7 +300,7 @@ fn a_session_gets_back_to_a_directory_that_no_path_leads_to() -> Result<()> {
     for (command, cwd, wanted) in [
         ("pwd; cd sub", None, "{here}\n"),
         ("pwd", None, "{here}/sub\n"),
-        // Its shell is another one then.
+        // The command then runs in another shell.
         ("exit", None, ""),
         ("pwd", None, "{here}/sub\n"),
         ("pwd", Some("."), "{here}\n"),

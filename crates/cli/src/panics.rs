@@ -1,17 +1,18 @@
-//! A panic is a bug of ours: one plain line on stderr that says where, and the exit code of a failure.
+//! Reports a panic, which is a bug of ours, as one plain line on stderr with its location, and exits with a failure
+//! code.
 
 use crate::output;
 use agent_bash::panics::caught;
 use std::panic::PanicHookInfo;
 
-/// From here on a panic is told by one line, whoever catches it.
+/// Installs the reporting: from here on every panic prints one line, whether or not it is caught.
 pub(crate) fn tell_plainly() {
     std::panic::set_hook(Box::new(|info| output::say(&line(info))));
 }
 
-/// Runs `work`, which ends by an exit code; `failure` is that of a panic.
+/// Runs `work`, which returns an exit code; `failure` is the code after a panic.
 pub(crate) fn or_failure(failure: u8, work: impl FnOnce() -> u8) -> u8 {
-    // The line was printed where it happened.
+    // The panic hook has already printed the line.
     caught(work).unwrap_or(failure)
 }
 

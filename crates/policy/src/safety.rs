@@ -1,7 +1,7 @@
-//! The safety checks: a registry of rules, each in a file of its own.
+//! The safety checks: a registry of rules, one file each.
 //!
-//! A rule looks at resolved commands and says what is wrong with one. Which rules are asked is a
-//! [`RuleSelection`]; what they say becomes a [`Verdict`] here. Reading the script is `syntax`'s work.
+//! A rule looks at resolved commands and reports what is wrong with one. A [`RuleSelection`] determines which rules
+//! apply; their results are turned into a [`Verdict`] here. `syntax` does the parsing.
 
 mod data_loss;
 mod given;
@@ -30,25 +30,26 @@ use crate::{Check, Context, Finding, Group, Span, Verdict};
 
 pub use selection::{RuleSelection, UnknownRule};
 
-/// A safety rule: what it is called, what it says, and scripts that show what it means.
+/// A safety rule: its name, its texts, and example scripts.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its id, as settings and verdicts name it.
+    /// Its id in settings and verdicts.
     pub id: &'static str,
     /// Its group.
     pub group: Group,
-    /// What is refused, in one sentence for the documentation.
+    /// What it refuses, in one sentence for the documentation.
     pub summary: &'static str,
-    /// The sentence shown when it blocks.
+    /// The message when it blocks.
     pub message: &'static str,
-    /// How to say it so that it passes.
+    /// What to do instead.
     pub suggestion: &'static str,
-    /// Scripts it must block.
+    /// Scripts that it must block.
     pub fires: &'static [&'static str],
-    /// Scripts that look alike and that it must allow.
+    /// Similar scripts that it must allow.
     pub spares: &'static [&'static str],
-    /// Whether a text has in it what this rule needs to fire on a command whose words are taken as they stand
-    /// (`Script::grammar_only_commands`). May say yes too often and never no too often: it saves the second reading.
+    /// Whether a text contains what this rule needs in order to fire on a command with unresolved words
+    /// (`Script::grammar_only_commands`). Over-approximates: false positives allowed, false negatives not. Saves
+    /// the second reading.
     needs: fn(&Written<'_>) -> bool,
     check: fn(&Ran, &Scene<'_>) -> Option<Hit>,
 }
@@ -56,17 +57,18 @@ pub struct Rule {
 /// What a rule may look at besides the command.
 struct Scene<'s> {
     context: &'s Context,
-    /// All commands of the script, for rules in which one prepares another.
+    /// All commands of the script, for rules in which one command prepares another.
     all: &'s [Ran],
-    /// The rules that are switched on.
+    /// The enabled rules.
     asked: &'s [&'s Rule],
-    /// How many programs of other languages stand around this script.
+    /// In how many programs of other languages this script is nested.
     depth: u8,
-    /// The directory the script begins in.
+    /// The script's initial directory.
     base: Cow<'s, str>,
-    /// Whether one of the commands makes pushes forced: found out once for all that ask, who may be thousands.
+    /// Whether a command in the script turns pushes into forced ones; computed once for all commands, of which
+    /// there may be thousands.
     forces_pushes: OnceCell<bool>,
-    /// Whether a rule that is asked cares for one of the commands.
+    /// Whether an enabled rule is concerned with one of the commands.
     cares: OnceCell<bool>,
 }
 
@@ -83,7 +85,7 @@ impl<'s> Scene<'s> {
         }
     }
 
-    /// Where a command may run: where it should, and where it does if a `cd` has failed unseen.
+    /// Where a command may run: the expected directory, and the one if an earlier `cd` failed unnoticed.
     fn places<'p>(&'p self, ran: &'p Ran) -> impl Iterator<Item = Place<'p>> {
         let otherwise = ran.otherwise.as_deref().map(|cwd| Place {
             cwd: Some(cwd),
@@ -102,16 +104,16 @@ impl<'s> Scene<'s> {
     }
 }
 
-/// What a rule has found: the words that decide, and where they stand.
+/// A finding of a rule: the offending words and their place.
 struct Hit {
     span: Span,
     words: Vec<String>,
-    /// What to say instead of the rule's message and suggestion, where they do not fit this case.
+    /// Replaces the rule's message and suggestion where they do not fit the case.
     said: Option<(&'static str, &'static str)>,
 }
 
 impl Hit {
-    /// A hit on these words of a command.
+    /// A finding about these words of a command.
     fn on<'f>(ran: &Ran, fields: impl IntoIterator<Item = &'f syntax::run::Field>) -> Hit {
         let fields: Vec<_> = fields.into_iter().collect();
         let first = ran.words.first().map(|field| field.value.to_string());
@@ -127,7 +129,7 @@ impl Hit {
 }
 
 impl Hit {
-    /// The same, said in other words than the rule's.
+    /// The same with another message and suggestion.
     fn saying(self, message: &'static str, suggestion: &'static str) -> Hit {
         Hit {
             said: Some((message, suggestion)),
@@ -136,7 +138,7 @@ impl Hit {
     }
 }
 
-/// Whether the command is git, or an unknown program that could be; the answer says which.
+/// Whether the command is git (true), or an unknown program that could be git (false).
 fn is_git(ran: &Ran) -> Option<bool> {
     match ran.name() {
         Some(name) => (matches!(name, "git" | "hub") || name.starts_with("git-")).then_some(true),
@@ -177,14 +179,14 @@ static RULES: [&Rule; 26] = [
     &services::databases::RULE,
 ];
 
-/// All safety rules, in the order in which they are asked.
+/// All safety rules, in the order in which they are checked.
 pub fn rules() -> &'static [&'static Rule] {
     &RULES
 }
 
-/// Whether the script would do harm nobody meant, by the selected rules.
+/// Checks a script against the selected rules.
 ///
-/// Never panics and never fails: what cannot be read is [`Verdict::Unreadable`].
+/// Never panics and never fails: a script that cannot be parsed is [`Verdict::Unreadable`].
 pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     let asked: Vec<&Rule> = rules()
         .iter()
@@ -194,7 +196,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
     judged(script, &asked, grammar_only_commands)
 }
 
-/// The verdict of these rules, where `grammar_only_commands` says what only the grammar sees.
+/// The verdict of these rules; `grammar_only_commands` returns the commands found by the grammar only.
 fn judged(
     script: &Script<'_>,
     asked: &[&Rule],
@@ -238,7 +240,7 @@ fn judged(
     Verdict::Allow
 }
 
-/// The commands that only the grammar sees, if one of the rules could fire on any.
+/// The commands that only the grammar finds, if one of the rules could fire on any.
 fn grammar_only_commands(script: &Script<'_>, asked: &[&Rule]) -> Vec<Ran> {
     let written = script.written();
     if script.is_for_grammar() && asked.iter().any(|rule| (rule.needs)(&written)) {

@@ -1,8 +1,8 @@
-//! Scripts that zsh runs: what it alone reads is refused where a rule could care, and passes elsewhere.
+//! Scripts for zsh: syntax that only zsh has is refused where a rule could be affected, and passes elsewhere.
 
 use agent_bash_policy::{Context, Dialect, RuleSelection, Script, Verdict, check_safety, rules};
 
-/// Refused where zsh runs them.
+/// Refused when run by zsh.
 const REFUSED: &[&str] = &[
     // Globs.
     "rm -rf *(N)",
@@ -32,7 +32,7 @@ const REFUSED: &[&str] = &[
     "cat =(rm -rf ~)",
     "print =(git push -f)",
     "d=/; rm -rf ~d",
-    // Commands in front of commands.
+    // Precommand modifiers.
     "repeat 1 rm -rf /",
     "repeat 2 do rm -rf /; done",
     "repeat 2 { rm -rf ~ }",
@@ -120,7 +120,7 @@ const REFUSED: &[&str] = &[
     "true; for f (*) { echo }; git push",
 ];
 
-/// Pass where zsh runs them.
+/// Allowed when run by zsh.
 const SPARED: &[&str] = &[
     "ls *(N)",
     "ls -d *(/) | head -5",
@@ -240,7 +240,7 @@ fn the_refusal_says_what_to_do() {
     );
 }
 
-/// Nothing that bash must not run passes because zsh would run it.
+/// What bash must not run does not pass because zsh would run it.
 #[test]
 fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
     let all = RuleSelection::all();
@@ -251,7 +251,7 @@ fn what_a_rule_refuses_of_bash_it_refuses_of_zsh() {
         .filter(|script| !check_safety(&Script::read(script, &zsh), &all).refuses())
         .collect();
     assert!(passed.is_empty(), "{passed:#?}");
-    // And what both shells read alike passes in both.
+    // What both shells read alike passes in both.
     let spares = rules().iter().flat_map(|rule| rule.spares);
     let refused: Vec<_> = spares
         .filter(|script| {

@@ -13,8 +13,8 @@ use agent_bash_process::supervisor::Supervised;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A command on its terminal, started. It goes on only while [`PtyRun::finish`] is awaited; dropping it ends the command
-/// as a cancellation without grace does.
+/// A started command on its terminal. It makes progress only while [`PtyRun::finish`] is awaited; dropping it kills
+/// the command like a cancellation without grace.
 pub struct PtyRun {
     pub(crate) spec: RunSpec,
     pub(crate) options: PtyOptions,
@@ -27,20 +27,20 @@ pub struct PtyRun {
     pub(crate) started: Duration,
 }
 
-/// Says how the session ended, also where nobody waited for it.
+/// Reports how the session ended, even if nobody waited for it.
 pub(crate) struct EndTold {
     pub(crate) shared: Arc<Shared>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
 impl PtyRun {
-    /// A handle to it, for whoever shows it and types.
+    /// A handle to the session, for showing it and typing into it.
     pub fn session(&self) -> PtySession {
         self.ended.shared.session()
     }
 
-    /// Follows the command to its end, and pushes what it writes into `out` as [`StreamId::Merged`]: as it is, except
-    /// that what is drawn on the alternate screen is left out, and the text of its last state put in its place.
+    /// Follows the command to its end, and pushes its output into `out` as [`StreamId::Merged`], unchanged except
+    /// that anything drawn on the alternate screen is omitted and replaced by the text of its last state.
     ///
     /// # Errors
     /// The script was never run: its directory could not be entered, or the shell did not take it.
@@ -81,7 +81,7 @@ impl PtyRun {
             killed: ended.reason == Some(Reason::Kill),
         });
         if left.is_empty {
-            // A program that ends next would leave nobody to reap the supervisor.
+            // If the program exits next, nobody is left to reap the supervisor.
             self.supervised.close().await;
         }
         result
@@ -89,7 +89,7 @@ impl PtyRun {
 }
 
 impl TerminalSource {
-    /// What only a terminal knows of a call.
+    /// Adds what is known only about calls on a terminal.
     fn add_to(&mut self, outcome: &mut Outcome, out: &mut dyn OutputConsumer) {
         outcome.closed_early = self.closed_early;
         if let Some(state) = self.waited_for {

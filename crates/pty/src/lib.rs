@@ -1,16 +1,18 @@
 //! Commands on a terminal of their own.
 //!
-//! [`PtyExecutor`] is an [`agent_bash_core::Executor`] that runs a script in a shell on a pseudo-terminal, below the same
-//! supervisor as every other command, so that containment, time limits and survivors are the same. While it runs a
-//! [`PtySession`] shows its [`Screen`], takes a person's [`KeyInput`], and says what it waits for.
+//! [`PtyExecutor`] is an [`agent_bash_core::Executor`] that runs a script in a shell on a pseudo-terminal, below
+//! the same supervisor as every other command, so containment, time limits and survivors are handled identically.
+//! Meanwhile a [`PtySession`] provides its [`Screen`], accepts [`KeyInput`] from a person, and reports what it
+//! waits for.
 //!
-//! What is *not* here: drawing (`agent-bash-render`), ending trees and naming survivors (`agent-bash-process`), what becomes
-//! of the output (`agent-bash-sink`). No type of portable-pty or of the emulator is in a public signature.
+//! What is *not* here: drawing (`agent-bash-render`), killing trees and naming survivors (`agent-bash-process`),
+//! storing the output (`agent-bash-sink`). No type of portable-pty or of the emulator appears in a public
+//! signature.
 //!
-//! Parts: `executor` (starting), `call` (one call from start to outcome), `source` (what is waited for in it),
+//! Modules: `executor` (starting), `call` (one call from start to outcome), `source` (what is awaited during it),
 //! `session` (the handle), `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `guard` and
-//! `emulator` (from output to screen), `queries` (what programs ask their terminal), `keys` (from input to bytes),
-//! `detect` (who waits for input), `recording`.
+//! `emulator` (from output to screen), `queries` (queries that programs send to their terminal), `keys` (from input
+//! to bytes), `detect` (who waits for input), `recording`.
 
 mod call;
 mod colors;

@@ -1,4 +1,4 @@
-//! Ending jobs, waiting for them, and those whose supervisor was ended.
+//! Ending jobs, waiting for them, and jobs whose supervisor was killed.
 
 use crate::support::{SOON, soon};
 use crate::world::{World, all_of, signaled};
@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Ways of not going by oneself. Each leaves a `sleep` somewhere and prints `up`.
+/// Ways of surviving. Each leaves a `sleep` somewhere and prints `up`.
 const SHAPES: &[(&str, &str)] = &[
     ("plain", "echo up; sleep 1000"),
     ("in the background", "sleep 1000 & echo up"),
@@ -44,7 +44,7 @@ async fn nobody_is_left_after_a_kill_from_any_host() {
         if script.contains("PPID") {
             assert!(soon(|| world.census.supervisors()[0].state == 'T').await);
         }
-        // It is there, and does not go by itself.
+        // It is running, and does not end by itself.
         world.census.wait_for("sleep").await;
         assert_eq!(
             world.jobs.show(&job.id).unwrap().state,
@@ -70,7 +70,7 @@ async fn a_trap_runs_and_its_output_is_kept() {
     let script = "trap 'echo bye; exit 9' TERM; echo hi; sleep 1000 & wait";
     let job = world.start(script).await;
     world.printed(&job, "hi").await;
-    // A long grace does not delay.
+    // A long grace period does not cause a delay.
     let killed = world.jobs.kill(&job.id, Duration::from_secs(1000));
     let killed = tokio::time::timeout(SOON, killed).await.unwrap().unwrap();
     let JobState::Ended(end) = killed.job.state else {
@@ -80,7 +80,8 @@ async fn a_trap_runs_and_its_output_is_kept() {
     assert_eq!(all_of(&job), "hi\nbye\n");
 }
 
-/// Both the time limit and a kill send SIGTERM first. Whoever ignores that is ended when the first of the two says so.
+/// Both the time limit and a kill start with SIGTERM. A process that ignores it is killed at the earlier of the two
+/// deadlines.
 #[tokio::test(flavor = "multi_thread")]
 async fn of_a_kill_and_a_time_limit_the_shorter_grace_wins() {
     const LONG: Duration = Duration::from_secs(1000);
@@ -193,9 +194,9 @@ async fn one_whose_supervisor_was_killed_is_lost_and_what_is_left_can_be_ended()
     assert!(soon(|| matches!(jobs.show(&job.id).unwrap().state, JobState::Lost { .. })).await);
     let waited = jobs.wait(&job.id, None, &Cancel::new()).await.unwrap();
     assert!(matches!(waited, Waited::Over(_)), "{waited:?}");
-    // No end was seen, so none is told.
+    // No end was observed, so none is reported.
     assert_eq!(all_of(&job), "up\n");
-    // They live, and are found: in its session, or by the output that they hold.
+    // They are alive and found: in the job's session, or by the output that they hold.
     let left = jobs.processes(&job.id).await.unwrap();
     let sleeps = left
         .iter()
@@ -212,7 +213,7 @@ async fn one_whose_supervisor_was_killed_is_lost_and_what_is_left_can_be_ended()
     world.census.assert_empty_soon("leftovers were ended").await;
 }
 
-/// Changes what a job's entry says of its supervisor.
+/// Changes the supervisor's identity in a job's entry.
 fn forge(directory: &Path, change: impl FnOnce(&mut Value)) {
     let path = directory.join("job.json");
     let mut entry: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -229,13 +230,13 @@ async fn whoever_has_its_number_now_is_not_the_job() {
     let directory = world.registry().join(&job.id.0);
     fs::remove_file(directory.join("end.json")).unwrap();
 
-    // A session of somebody else, under the number that the supervisor had.
+    // An unrelated session, with the pid that the supervisor had.
     let mut other = crate::support::command("setsid")
         .args(["bash", "-c", "sleep 1000 & wait"])
         .envs([world.census.variable()])
         .spawn()
         .unwrap();
-    // Its leader has the number, and its member is in the session of that number.
+    // Its leader has that pid, and a member is in that session.
     let member = world.census.wait_for("sleep").await;
     let session = ProcessInfo::read(member.pid).unwrap().session;
     let stranger = world.census.wait_for("bash").await;
@@ -258,7 +259,7 @@ async fn whoever_has_its_number_now_is_not_the_job() {
         world.jobs.kill(&job.id, Duration::ZERO).await.unwrap();
         assert!(stranger.lives() && member.lives());
     }
-    // With number, start and boot the same it is the one: that is all that tells them apart.
+    // With the same pid, start time and boot id it is the same process, as far as anybody can tell.
     forge(&directory, |supervisor| {
         *supervisor = identity(info.start_time, &boot);
     });

@@ -107,8 +107,8 @@ fn matters(field: &Field, ran: &Ran, scene: &Scene<'_>) -> bool {
     }
 }
 
-/// The command with `*` for `*(.)`, if all that only zsh reads in it are such qualifiers: what they leave of the files that a glob
-/// matches is at most all of them.
+/// The command with `*` for `*(.)`, if its only zsh-specific syntax are such glob qualifiers: they can only select
+/// among the files that the glob matches.
 fn without_qualifiers(ran: &Ran) -> Option<Ran> {
     let words = ran.words.iter().map(|field| {
         let value = match field.value.zsh_only() {
@@ -147,7 +147,7 @@ fn unqualified(value: &Value) -> Option<Value> {
     plain.zsh_only().is_none().then_some(plain)
 }
 
-/// Letters of qualifiers that choose and sort; others run code (`e`, `+`), or make other names (`:h`, `P`).
+/// Letters of qualifiers that select and sort. Others run code (`e`, `+`) or change the names (`:h`, `P`).
 const CHOICES: &str = "./@=p*%^-,[]0123456789aAcDEFGIklLmMnNoOrRsStTUwWxXY";
 
 /// Whether another rule refuses it.
