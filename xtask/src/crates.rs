@@ -241,6 +241,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "rustix",
             "schemars",
             "serde_json",
+            "syn",
             "tempfile",
             "xshell",
         ],

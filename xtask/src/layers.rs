@@ -4,7 +4,7 @@
 //! a deliberate decision; an entry that is not used is an error too, so that the table never goes stale.
 
 use crate::crates::{CRATES, Crate};
-use crate::{Tree, no_arguments, say};
+use crate::{Tree, circles, no_arguments, say};
 use anyhow::{Result, bail};
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 use std::collections::BTreeSet;
@@ -13,13 +13,16 @@ use std::collections::BTreeSet;
 pub(crate) fn command(tree: &Tree, arguments: &[String]) -> Result<()> {
     no_arguments(arguments)?;
     check_tree(tree)?;
-    say("layers: every Cargo.toml agrees with xtask/src/crates.rs");
+    say(
+        "layers: every Cargo.toml agrees with xtask/src/crates.rs, and no files import each other in a circle",
+    );
     Ok(())
 }
 
 /// The step of the suite.
 pub(crate) fn check_tree(tree: &Tree) -> Result<()> {
-    let faults = faults(&edges(&metadata(tree)?), CRATES);
+    let mut faults = faults(&edges(&metadata(tree)?), CRATES);
+    faults.extend(circles::faults_of(tree)?);
     if faults.is_empty() {
         return Ok(());
     }

@@ -5,6 +5,7 @@
 
 mod agents;
 mod benches;
+mod circles;
 mod corpora;
 mod crates;
 mod fuzz;

@@ -1,0 +1,426 @@
+//! Which source files import each other in a circle: within a crate the arrows must have a direction, so that a file can
+//! be read, moved and tested with what is below it and without what is above.
+//!
+//! An arrow runs from a file to the one that defines what it names; a re-export is followed to the definition and is no
+//! arrow itself. Read are `use` items and paths, of code that is not for tests alone: a call of a method that another
+//! file defines is not seen, nor what stands inside a macro's parentheses.
+
+use crate::Tree;
+use crate::source_rules::listed_files;
+use anyhow::{Context, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+use syn::visit::{self, Visit};
+use syn::{Item, Meta, UseTree, Visibility};
+
+/// A folder whose files may import each other, and why.
+struct Open {
+    within: &'static str,
+    #[expect(dead_code, reason = "for whoever reads the table")]
+    why: &'static str,
+}
+
+const OPEN: &[Open] = &[
+    Open {
+        within: "crates/syntax/src/",
+        why: "the parts of an interpreter call each other: a word may hold a script, and a script has words",
+    },
+    Open {
+        within: "crates/policy/src/",
+        why: "still to be taken apart: rules take their type from the registry that lists them",
+    },
+    Open {
+        within: "crates/exec/src/",
+        why: "still to be taken apart: options and records stand in the files that use them",
+    },
+    Open {
+        within: "crates/process/src/",
+        why: "still to be taken apart: the orders of a supervisor and who serves them",
+    },
+    Open {
+        within: "crates/pty/src/",
+        why: "still to be taken apart: options and keys stand in the files that use them",
+    },
+    Open {
+        within: "crates/core/src/",
+        why: "still to be taken apart: results, notices and runs name each other",
+    },
+];
+
+/// What is wrong in the checkout, as sentences; a part of `cargo xtask layers`.
+pub(crate) fn faults_of(tree: &Tree) -> Result<Vec<String>> {
+    let mut sources = BTreeMap::new();
+    for path in listed_files(tree)? {
+        if path.starts_with("crates/") && path.contains("/src/") && is_rust(&path) {
+            let text = std::fs::read_to_string(tree.root.join(&path))?;
+            sources.insert(path, text);
+        }
+    }
+    faults(&sources, OPEN)
+}
+
+/// Every circle outside of the open folders, and every open folder without one, as a sentence. `sources` are texts by path.
+fn faults(sources: &BTreeMap<String, String>, open: &[Open]) -> Result<Vec<String>> {
+    let mut faults = Vec::new();
+    let mut needed = BTreeSet::new();
+    for root in sources.keys().filter(|path| is_root(path)) {
+        let house = House::read(root, sources)?;
+        let arrows = house.arrows();
+        for circle in circles(&arrows) {
+            let holds = |open: &&Open| circle.iter().all(|file| file.starts_with(open.within));
+            match open.iter().find(holds) {
+                Some(open) => drop(needed.insert(open.within)),
+                None => faults.push(told(&circle, &arrows)),
+            }
+        }
+    }
+    for Open { within, .. } in open.iter().filter(|open| !needed.contains(open.within)) {
+        faults.push(format!(
+            "xtask/src/circles.rs: no file of `{within}` is in a circle any more: take the row out"
+        ));
+    }
+    Ok(faults)
+}
+
+fn told(circle: &[&str], arrows: &Arrows<'_>) -> String {
+    let mut text = format!("{} files import each other in a circle:", circle.len());
+    for ((from, to), names) in arrows {
+        if circle.contains(from) && circle.contains(to) {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            // Writing to a String cannot fail.
+            let _ = write!(text, "\n    {from} -> {to}: {}", names.join(", "));
+        }
+    }
+    text
+}
+
+/// From file to file, with the names that are taken.
+type Arrows<'h> = BTreeMap<(&'h str, &'h str), BTreeSet<String>>;
+
+/// The files that reach each other, each circle sorted.
+fn circles<'h>(arrows: &Arrows<'h>) -> BTreeSet<Vec<&'h str>> {
+    let reached = |from: &'h str| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(file) = open.pop() {
+            let next = arrows.keys().filter(|(start, _)| *start == file);
+            open.extend(next.map(|(_, end)| *end).filter(|end| seen.insert(*end)));
+        }
+        seen
+    };
+    let starts: BTreeSet<&str> = arrows.keys().map(|(from, _)| *from).collect();
+    let reach: BTreeMap<&str, BTreeSet<&str>> =
+        starts.iter().map(|file| (*file, reached(file))).collect();
+    let circle = |from: &&str| {
+        let back = |to: &&&str| reach.get(**to).is_some_and(|back| back.contains(from));
+        reach[from].iter().filter(back).copied().collect::<Vec<_>>()
+    };
+    starts
+        .iter()
+        .map(circle)
+        .filter(|files| !files.is_empty())
+        .collect()
+}
+
+/// A path of names from a crate's root.
+type Names = Vec<String>;
+
+/// One crate: its modules by their path from the root.
+struct House(BTreeMap<Names, Module>);
+
+/// A module with a file of its own.
+#[derive(Default)]
+struct Module {
+    file: String,
+    /// Items and modules inside the file.
+    defined: BTreeSet<String>,
+    /// What `use` items bind, and to which path.
+    bound: BTreeMap<String, Names>,
+    /// Modules all of whose names are taken.
+    globs: Vec<Names>,
+    /// Every path that is named, re-exports apart.
+    named: BTreeSet<Names>,
+    /// Modules below it, each with a file of its own.
+    children: Vec<String>,
+}
+
+impl House {
+    /// Reads a crate from its root file on. A module that is for tests alone is none.
+    fn read(root: &str, sources: &BTreeMap<String, String>) -> Result<Self> {
+        let folder = root.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let mut modules = BTreeMap::new();
+        let mut open = vec![(Names::new(), root.to_owned())];
+        while let Some((path, file)) = open.pop() {
+            let text = sources
+                .get(&file)
+                .with_context(|| format!("{file} is not there"))?;
+            let mut reading = Reading {
+                path: path.clone(),
+                module: Module {
+                    file: file.clone(),
+                    ..Module::default()
+                },
+                inside: 0,
+            };
+            reading.visit_file(&syn::parse_file(text).context(file)?);
+            for child in &reading.module.children {
+                let child = joined(&path, [child.clone()]);
+                let file = format!("{folder}/{}.rs", child.join("/"));
+                open.push((child, file));
+            }
+            modules.insert(path, reading.module);
+        }
+        Ok(Self(modules))
+    }
+
+    fn arrows(&self) -> Arrows<'_> {
+        let mut arrows = Arrows::new();
+        for module in self.0.values() {
+            for path in &module.named {
+                let definer = self.definer(path, 0).filter(|file| *file != module.file);
+                if let (Some(file), Some(name)) = (definer, path.last()) {
+                    let names = arrows.entry((module.file.as_str(), file)).or_default();
+                    names.insert(name.clone());
+                }
+            }
+        }
+        arrows
+    }
+
+    /// The file that defines what a path names; `None` for a module as such, and for other crates.
+    fn definer(&self, path: &[String], hops: usize) -> Option<&str> {
+        let known = |length: &usize| self.0.contains_key(&path[..*length]);
+        let length = (0..=path.len()).rev().find(known)?;
+        let (module, rest) = (&self.0[&path[..length]], &path[length..]);
+        let name = rest.first()?;
+        if module.defined.contains(name) || name == "*" {
+            return Some(&module.file);
+        }
+        // A name that re-exports hand round in a circle is defined nowhere.
+        let hops = (hops < 16).then_some(hops + 1)?;
+        if let Some(bound) = module.bound.get(name) {
+            return self.definer(&joined(bound, rest[1..].to_vec()), hops);
+        }
+        let mut globs = module.globs.iter();
+        globs.find_map(|glob| self.definer(&joined(glob, rest.to_vec()), hops))
+    }
+}
+
+fn joined(path: &[String], rest: impl IntoIterator<Item = String>) -> Names {
+    path.iter().cloned().chain(rest).collect()
+}
+
+/// The reading of one file.
+struct Reading {
+    /// Of its module.
+    path: Names,
+    module: Module,
+    /// How many modules inside the file stand around what is read.
+    inside: usize,
+}
+
+impl Reading {
+    /// A path as it is written, from the crate's root.
+    fn full_path(&self, written: &[String]) -> Names {
+        let mut inside = self.inside;
+        let mut path = self.path.clone();
+        let mut rest = written;
+        while let [first, behind @ ..] = rest {
+            match first.as_str() {
+                "crate" => path.clear(),
+                "self" => {}
+                // Out of a module inside the file: still this one.
+                "super" if inside > 0 => inside -= 1,
+                "super" => drop(path.pop()),
+                _ => break,
+            }
+            rest = behind;
+        }
+        joined(&path, rest.to_vec())
+    }
+
+    fn bind(&mut self, tree: &UseTree, before: &[String], is_handed_on: bool) {
+        let (bound, name) = match tree {
+            UseTree::Path(path) => {
+                let before = joined(before, [path.ident.to_string()]);
+                return self.bind(&path.tree, &before, is_handed_on);
+            }
+            UseTree::Group(group) => {
+                let all = group.items.iter();
+                return all.for_each(|tree| self.bind(tree, before, is_handed_on));
+            }
+            UseTree::Glob(_) => (None, "*".to_owned()),
+            UseTree::Name(name) if name.ident == "self" => {
+                (before.last().cloned(), "self".to_owned())
+            }
+            UseTree::Name(name) => (Some(name.ident.to_string()), name.ident.to_string()),
+            UseTree::Rename(rename) => (Some(rename.rename.to_string()), rename.ident.to_string()),
+        };
+        let written = if name == "self" {
+            before.to_vec()
+        } else {
+            joined(before, [name])
+        };
+        let path = self.full_path(&written);
+        match bound {
+            Some(bound) => drop(self.module.bound.insert(bound, path.clone())),
+            None => self.module.globs.push(path[..path.len() - 1].to_vec()),
+        }
+        if !is_handed_on {
+            self.module.named.insert(path);
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Reading {
+    fn visit_item(&mut self, item: &'ast Item) {
+        let (attributes, name) = match item {
+            Item::Const(item) => (&item.attrs, Some(&item.ident)),
+            Item::Enum(item) => (&item.attrs, Some(&item.ident)),
+            Item::Fn(item) => (&item.attrs, Some(&item.sig.ident)),
+            Item::Macro(item) => (&item.attrs, item.ident.as_ref()),
+            Item::Static(item) => (&item.attrs, Some(&item.ident)),
+            Item::Struct(item) => (&item.attrs, Some(&item.ident)),
+            Item::Trait(item) => (&item.attrs, Some(&item.ident)),
+            Item::Type(item) => (&item.attrs, Some(&item.ident)),
+            Item::Union(item) => (&item.attrs, Some(&item.ident)),
+            Item::Mod(item) => (&item.attrs, item.content.as_ref().map(|_| &item.ident)),
+            Item::Impl(item) => (&item.attrs, None),
+            Item::Use(item) => (&item.attrs, None),
+            _ => return,
+        };
+        let for_tests = |meta: &Meta| matches!(meta, Meta::List(list) if list.path.is_ident("cfg") && list.tokens.to_string() == "test");
+        if attributes
+            .iter()
+            .any(|attribute| for_tests(&attribute.meta))
+        {
+            return;
+        }
+        self.module.defined.extend(name.map(ToString::to_string));
+        match item {
+            Item::Use(item) => {
+                self.bind(&item.tree, &[], !matches!(item.vis, Visibility::Inherited));
+            }
+            Item::Mod(item) if item.content.is_none() => {
+                self.module.children.push(item.ident.to_string());
+            }
+            Item::Mod(_) => {
+                self.inside += 1;
+                visit::visit_item(self, item);
+                self.inside -= 1;
+            }
+            _ => visit::visit_item(self, item),
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names = path
+            .segments
+            .iter()
+            .map(|segment| segment.ident.to_string());
+        let full = self.full_path(&names.collect::<Vec<_>>());
+        self.module.named.insert(full);
+        visit::visit_path(self, path);
+    }
+}
+
+fn is_rust(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|end| end == "rs")
+}
+
+/// Whether a crate begins with this file.
+fn is_root(path: &str) -> bool {
+    path.ends_with("/src/lib.rs") || path.ends_with("/src/main.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(files: &[(&str, &str)], open: &[Open]) -> Vec<String> {
+        let path = |name: &str| format!("crates/x/src/{name}.rs");
+        let sources = files
+            .iter()
+            .map(|(name, text)| (path(name), (*text).to_owned()));
+        faults(&sources.collect(), open).unwrap()
+    }
+
+    #[test]
+    fn the_checkout_has_no_circle_but_in_open_folders() {
+        assert_eq!(faults_of(&Tree::open().unwrap()).unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn files_that_import_each_other_are_found() {
+        let lib = ("lib", "mod a; mod b;");
+        let b = ("b", "pub struct B; fn f() { super::a::f() }");
+        for (a, is_circle) in [
+            ("use crate::b::B; pub fn f() {}", true),
+            ("pub use crate::b::B; pub fn f() {}", false),
+            ("use crate::b; pub fn f() {}", false),
+            ("use crate::b; pub fn f(_: b::B) {}", true),
+            ("use crate::b::*; pub fn f() {}", true),
+            ("pub fn f() {} mod inside { use super::super::b::B; }", true),
+            (
+                "pub fn f() {} #[cfg(test)] mod tests { use crate::b::B; }",
+                false,
+            ),
+            ("pub fn f() {}", false),
+        ] {
+            let found = found(&[lib, ("a", a), b], &[]);
+            assert_eq!(found.len(), usize::from(is_circle), "{a}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_counts_for_the_file_that_defines_it() {
+        let lib = "mod a; mod b; pub use a::below::Below; pub use b::*;";
+        let a = "mod below; use crate::B;";
+        let files = |b: &'static str| {
+            [
+                ("lib", lib),
+                ("a", a),
+                ("a/below", "pub struct Below;"),
+                ("b", b),
+            ]
+        };
+        assert_eq!(
+            found(&files("pub struct B; use crate::Below;"), &[]),
+            [""; 0]
+        );
+        let circle = found(
+            &files("pub struct B; impl B { fn a() -> crate::a::A {} }"),
+            &[],
+        );
+        assert_eq!(circle, [""; 0], "`a` defines no `A`");
+        let up = [
+            ("lib", lib),
+            ("a", a),
+            ("a/below", "pub struct Below(super::super::b::B);"),
+            ("b", "pub struct B(crate::Below);"),
+        ];
+        let [told] = &found(&up, &[])[..] else {
+            panic!("one circle")
+        };
+        assert!(
+            told.contains("crates/x/src/b.rs -> crates/x/src/a/below.rs: Below"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn the_table_is_exact() {
+        let files = [
+            ("lib", "mod a; mod b;"),
+            ("a", "use crate::b::B; pub struct A;"),
+            ("b", "use crate::a::A; pub struct B;"),
+        ];
+        let open = || Open {
+            within: "crates/x/src/",
+            why: "a test",
+        };
+        assert_eq!(found(&files, &[open()]), [""; 0]);
+        let gone = found(&[("lib", "")], &[open()]);
+        assert!(gone[0].contains("in a circle any more"), "{gone:?}");
+    }
+}
