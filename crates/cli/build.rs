@@ -57,11 +57,11 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// The libraries that Rust's standard library is linked with, and the parts of `gcc_s`.
+/// The libraries that Rust's standard library links, and the parts of `gcc_s`.
 const LIBRARIES: [&str; 8] = ["c", "m", "util", "rt", "pthread", "dl", "gcc_eh", "gcc"];
 
-/// Links these statically. Rust asks for shared ones by name (`-Bdynamic -lc`), so linker scripts that are found first under
-/// these names stand in for them.
+/// Links these statically. Rust requests shared libraries by name (`-Bdynamic -lc`), so linker scripts with these
+/// names, found first, stand in for them.
 fn take_in(libraries: &[PathBuf]) -> io::Result<()> {
     let out = PathBuf::from(variable("OUT_DIR"));
     // They depend on each other.
@@ -73,13 +73,13 @@ fn take_in(libraries: &[PathBuf]) -> io::Result<()> {
     for name in LIBRARIES.iter().chain(&["gcc_s"]) {
         fs::write(out.join(format!("lib{name}.a")), &group)?;
     }
-    // For the program alone: tests are linked as Rust does it.
+    // For the program only: tests keep Rust's defaults.
     println!("cargo::rustc-link-arg-bins=-L{}", out.display());
     println!("cargo::rustc-link-arg-bins=-static");
     Ok(())
 }
 
-/// The path of a library that comes with the compiler; it answers with the bare name where there is none.
+/// The path of a library that comes with the compiler. The compiler prints the bare name if there is none.
 fn found_by_compiler(library: &str) -> Option<PathBuf> {
     let linker = Some(variable("RUSTC_LINKER")).filter(|linker| !linker.is_empty());
     #[expect(clippy::disallowed_methods, reason = "this is no part of the product")]

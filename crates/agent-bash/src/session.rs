@@ -1,8 +1,8 @@
-//! A session: one tool with all that belongs to it, and the user's own commands beside the model's.
+//! A session: one tool with everything that belongs to it, and the user's own commands alongside the model's.
 //!
-//! A host has one for each conversation. It holds the tool, the persistent shells, the background jobs, the artifacts and
-//! the directory; [`Session::open`] wires them to this machine, [`Session::new`] takes what a host brings. Dropping it ends
-//! and removes everything but live jobs and their files.
+//! A host has one per conversation. It owns the tool, the persistent shells, the background jobs, the artifacts and
+//! the directory. [`Session::open`] wires them to this machine, [`Session::new`] takes a host's own components.
+//! Dropping it ends and removes everything except running jobs and their files.
 //!
 //! ```no_run
 //! # async fn f(settings: agent_bash::settings::Settings, host: agent_bash::HostContext,
@@ -38,56 +38,56 @@ use agent_bash_sink::ArtifactDir;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What a tool works with, as far as the host knows it: a session lists and cleans it up.
+/// The components of a tool that the host knows: a session lists them and cleans them up.
 #[derive(Debug, Clone, Default)]
 pub struct SessionParts {
-    /// The shells, which the tool runs commands in.
+    /// The shells in which the tool runs commands.
     pub shells: Option<Arc<ShellCache>>,
-    /// The background jobs that the tool starts.
+    /// The background jobs of the tool.
     pub jobs: Option<Arc<Jobs>>,
-    /// The full outputs that the tool keeps.
+    /// The stored full outputs of the tool.
     pub artifacts: Option<Arc<ArtifactDir>>,
-    /// How a call gets a terminal that it asks for itself.
+    /// Options for terminals that calls bring themselves.
     pub terminals: Option<PtyOptions>,
 }
 
-/// One conversation's tool, shells, jobs, artifacts and record of the user's commands.
+/// A conversation's tool, shells, jobs, artifacts and record of the user's commands.
 ///
-/// All methods take `&self`: many tasks may use it at once, in an [`Arc`].
+/// All methods take `&self`: share it between tasks in an [`Arc`].
 #[derive(Debug)]
 pub struct Session {
     tool: BashTool,
     parts: SessionParts,
-    /// Calls off the user's command that runs.
+    /// Cancels the user's running command.
     running: Mutex<Option<Cancel>>,
     record: Mutex<Record>,
 }
 
-/// The user's commands of a session.
+/// The user's commands in a session.
 #[derive(Debug, Default)]
 struct Record {
     messages: Vec<BangMessage>,
-    /// They came while a turn ran.
+    /// Commands run during a turn, held back until its end.
     held: Vec<BangMessage>,
     in_turn: bool,
 }
 
-/// Why a user's command was not started. Nothing is recorded of it.
+/// Why a user's command was not started. It is not recorded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BangError {
     /// One at a time.
     #[error("A bash command is already running. Press Esc to cancel it first.")]
     AlreadyRunning,
-    /// It is no command.
+    /// The command is invalid.
     #[error(transparent)]
     Command(#[from] RequestError),
-    /// A fault of ours.
+    /// A bug of ours.
     #[error(transparent)]
     Panicked(#[from] Panicked),
 }
 
 impl Session {
-    /// A session of a tool that the host has made.
+    /// A session for a tool that the host has built.
     pub fn new(tool: BashTool, parts: SessionParts) -> Self {
         Self {
             tool,
@@ -102,17 +102,17 @@ impl Session {
         &self.tool
     }
 
-    /// What the host told the tool about its surroundings.
+    /// The surroundings that the host has described.
     pub fn host(&self) -> &HostContext {
         &self.tool.wiring.host
     }
 
-    /// The directory in which calls run that name none.
+    /// The default directory of calls.
     pub fn cwd(&self) -> &Path {
         &self.host().cwd
     }
 
-    /// The directory in which the user's next command runs: the user's shell stays where the last one left it.
+    /// The directory of the user's next command: the user's shell keeps its directory between commands.
     pub fn user_cwd(&self) -> PathBuf {
         let shells = self.shells();
         let user = shells.into_iter().find(|shell| shell.name.0 == USER_SHELL);
@@ -120,40 +120,40 @@ impl Session {
             .unwrap_or_else(|| self.cwd().to_owned())
     }
 
-    /// The background jobs; `None` where there is no place for them.
+    /// The background jobs; `None` if no directory for them is known.
     pub fn jobs(&self) -> Option<&Arc<Jobs>> {
         self.parts.jobs.as_ref()
     }
 
-    /// The full outputs that were kept; `None` where there is no place for them.
+    /// The stored full outputs; `None` if no directory for them is known.
     pub fn artifacts(&self) -> Option<&Arc<ArtifactDir>> {
         self.parts.artifacts.as_ref()
     }
 
-    /// How a call gets a terminal that it asks for itself; `None` where there are none.
+    /// Options for terminals that calls bring themselves; `None` without terminals.
     pub fn terminals(&self) -> Option<&PtyOptions> {
         self.parts.terminals.as_ref()
     }
 
-    /// The persistent shells that were named so far; the user's own is [`USER_SHELL`].
+    /// The persistent shells named so far; the user's own is [`USER_SHELL`].
     pub fn shells(&self) -> Vec<ShellInfo> {
         let shells = self.parts.shells.as_ref();
         shells.map_or_else(Vec::new, |shells| shells.named_shells())
     }
 
-    /// Forgets a persistent shell: the next call that names it gets a new one. Returns whether there was one.
+    /// Discards a persistent shell; the next call that names it gets a new one. Returns whether there was one.
     pub fn reset_shell(&self, name: &SessionName) -> bool {
         self.tool.wiring.queues.forget(name);
         let shells = self.parts.shells.as_ref();
         shells.is_some_and(|shells| shells.reset_named_shell(name))
     }
 
-    /// Runs a command of the user's to its end and records it. What the model's calls go through (normalisation,
-    /// interception, rules, safe mode, approval) is for the model's calls; there is no time limit unless `options` has one.
+    /// Runs a user's command to its end and records it. The checks of the model's calls (normalisation,
+    /// interception, rules, safe mode, approval) do not apply; there is no time limit unless `options` sets one.
     ///
-    /// It ends early by `cancel` or [`Self::abort_bash`]; the message then has what was printed. A command that could not
-    /// be started is recorded as well, its status says why. Dropping the future ends the command without grace, and leaves
-    /// no message.
+    /// It ends early on `cancel` or [`Self::abort_bash`]; the message then has the output so far. A command that
+    /// could not be started is recorded too, with a status that says why. Dropping the future kills the command
+    /// without a grace period and leaves no message.
     ///
     /// # Errors
     /// [`BangError`]: nothing was started or recorded.
@@ -176,23 +176,23 @@ impl Session {
         Ok(message)
     }
 
-    /// Calls off the user's command that runs, if one does: whether one did. Returns at once.
+    /// Cancels the user's running command. Returns at once: whether there was one.
     pub fn abort_bash(&self) -> bool {
         let running = lock(&self.running);
         running.as_ref().inspect(|cancel| cancel.cancel()).is_some()
     }
 
-    /// Whether a command of the user's runs.
+    /// Whether a user's command is running.
     pub fn is_bash_running(&self) -> bool {
         lock(&self.running).is_some()
     }
 
-    /// The model's turn begins: what the user runs meanwhile is held back from the record.
+    /// Begins the model's turn: the user's commands are held back from the record until it ends.
     pub fn begin_turn(&self) {
         lock(&self.record).in_turn = true;
     }
 
-    /// The model's turn is over: what was held is put on the record, in order, and returned.
+    /// Ends the model's turn: adds the held commands to the record, in order, and returns them.
     pub fn end_turn(&self) -> Vec<BangMessage> {
         let mut record = lock(&self.record);
         record.in_turn = false;
@@ -201,24 +201,24 @@ impl Session {
         held
     }
 
-    /// The user's commands so far, in order; without those that are held.
+    /// The user's commands so far, in order, except those held back.
     pub fn messages(&self) -> Vec<BangMessage> {
         lock(&self.record).messages.clone()
     }
 
-    /// As [`Self::messages`], and takes them off the record: for hosts that keep a history of their own.
+    /// As [`Self::messages`], but also removes them: for hosts with a history of their own.
     pub fn take_messages(&self) -> Vec<BangMessage> {
         std::mem::take(&mut lock(&self.record).messages)
     }
 
-    /// Those that wait for the end of the turn.
+    /// The commands held back until the end of the turn.
     pub fn held_messages(&self) -> Vec<BangMessage> {
         lock(&self.record).held.clone()
     }
 
-    /// Ends the user's command, forgets the persistent shells, and removes the artifacts that go with the session. Live
-    /// jobs and their files stay, and so do shells that wait for a call, until the last clone of the tool is gone.
-    /// Dropping the session does it too.
+    /// Ends the user's command, discards the persistent shells, and removes the artifacts that end with the
+    /// session. Running jobs and their files are kept, and warm shells live until the last clone of the tool is
+    /// dropped. Dropping the session does the same.
     pub fn close(&self) {
         self.abort_bash();
         for shell in self.shells() {
@@ -245,7 +245,7 @@ impl Drop for Session {
     }
 }
 
-/// The right to run a user's command. Given back on every way out, a dropped future included.
+/// The right to run a user's command. Released on every way out, including a dropped future.
 struct Turn<'a>(&'a Mutex<Option<Cancel>>);
 
 impl Drop for Turn<'_> {
@@ -254,7 +254,7 @@ impl Drop for Turn<'_> {
     }
 }
 
-/// A panic elsewhere leaves what is behind these locks whole.
+/// Ignores poisoning: a panic elsewhere leaves the data behind these locks consistent.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

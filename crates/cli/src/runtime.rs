@@ -36,8 +36,8 @@ pub(crate) fn start(workers: Option<usize>) -> anyhow::Result<Runtime> {
     build(Builder::new_multi_thread().worker_threads(workers))
 }
 
-/// The runtime of a program that makes one call. I/O events and timers are handled on a thread of their own, so that
-/// neither is delayed if the call blocks (on a disk, on whoever reads its output). That is the only thread.
+/// The runtime of a program that makes one call. A single separate thread handles I/O events and timers, so that
+/// these are not delayed if the call blocks (on a disk, or on whoever reads its output).
 pub(crate) struct OneCall(Runtime);
 
 impl OneCall {

@@ -1,4 +1,4 @@
-//! How the program is linked (`build.rs`): the work of the dynamic loader is paid for twice in each call.
+//! How the program is linked (`build.rs`): each call pays twice for the dynamic loader's work.
 
 #![cfg(all(
     target_os = "linux",

@@ -24,32 +24,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-/// What a [`ShellCache`] is made from.
+/// Options of a [`ShellCache`].
 #[derive(Debug, Clone)]
 pub struct ShellCacheOptions {
-    /// How supervisors are started.
+    /// How to start supervisors.
     pub supervisor: Supervisor,
-    /// Every wait and every measurement goes through it.
+    /// Used for every wait and every measurement.
     pub clock: Arc<dyn Clock>,
-    /// Shells of each kind (shell, environment, umask, limits) that wait for their script. Where calls run at once, as many more
-    /// as do, and afterwards up to four times as many as here. 0 starts each when it is needed, which is right for a program
-    /// that makes one call.
+    /// Number of warm shells of each kind (shell, environment, umask, limits). While calls run concurrently, as
+    /// many more are kept as there are calls, and afterwards up to four times this number. 0 starts each shell when
+    /// it is needed, which suits programs that make one call.
     pub warm_shells: usize,
-    /// Warm shells of a kind that nobody asked for in this time are ended.
+    /// Warm shells of a kind that was not used for this long are ended.
     pub idle: Duration,
-    /// Where sessions make the private directories of their FIFOs.
+    /// Where sessions create the private directories for their FIFOs.
     pub directory: PathBuf,
-    /// The snapshot of the user's shell that shells load; `None` leaves them bare.
+    /// The snapshot of the user's shell to load into shells; `None` leaves them bare.
     pub snapshot: Option<SnapshotOptions>,
     /// Bytes that adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
-    /// The session's background jobs: those that [`ShellCache::start_job`] starts, and what calls leave behind. `None`: none
-    /// are started, and survivors live on without an entry, those of a session's call as long as the session.
+    /// The session's background jobs: those that [`ShellCache::start_job`] starts, and survivors of calls. `None`:
+    /// none can be started, and survivors live on without being recorded, those of a session's call only as long as
+    /// the session.
     pub jobs: Option<Arc<Jobs>>,
 }
 
 impl ShellCacheOptions {
-    /// For a program that makes one call and ends: no shell is started ahead.
+    /// For a program that makes one call and exits: no shells are started ahead.
     pub fn one_call(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
         Self {
             warm_shells: 0,
@@ -57,7 +58,7 @@ impl ShellCacheOptions {
         }
     }
 
-    /// For a host of many calls: two shells of each kind wait, for five minutes without a call.
+    /// For a host that makes many calls: two warm shells of each kind, kept for five minutes without a call.
     pub fn many_calls(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
         Self {
             supervisor,
@@ -73,7 +74,7 @@ impl ShellCacheOptions {
 }
 
 impl ShellCacheOptions {
-    /// How a call leaves behind who outlives it. `alone`: nobody else is below its supervisor.
+    /// How a call hands over its survivors. `alone`: its supervisor has no other processes.
     pub(crate) fn handover<'a>(
         &'a self,
         spec: &'a RunSpec,
@@ -93,11 +94,11 @@ impl ShellCacheOptions {
     }
 }
 
-/// A call that has taken the last warm shell has the next one started behind its back only after this long: most calls
-/// have ended by then, and their own supervisor serves it.
+/// When a call has taken the last warm shell, the next one is started in the background only after this long: most
+/// calls have ended by then, and their own supervisor can start it.
 const REFILL_AFTER: Duration = Duration::from_millis(50);
 
-/// Runs scripts, each in a shell of its own. A value that its host owns; dropping it, or the future of a call, leaves no
+/// Runs scripts, each in a shell of its own. Owned by the host; dropping it, or the future of a call, leaves no
 /// shell and no foreground command behind.
 #[derive(Debug)]
 pub struct ShellCache {
@@ -110,12 +111,12 @@ struct Inner {
     pool: Pool,
     sessions: Sessions,
     snapshots: Snapshots,
-    /// A task watches for idle shells.
+    /// Whether a task watches for idle shells.
     evicting: AtomicBool,
 }
 
 impl ShellCache {
-    /// A cache without shells; the first call of a kind brings them.
+    /// A cache without shells; the first call of a kind starts them.
     pub fn new(options: ShellCacheOptions) -> Self {
         let pool = Pool::new(options.warm_shells, Arc::clone(&options.clock));
         let snapshots = Snapshots::new(options.snapshot.clone());
@@ -130,14 +131,14 @@ impl ShellCache {
         }
     }
 
-    /// How many shells wait for a script at this moment.
+    /// Number of warm shells at this moment.
     pub fn warm(&self) -> usize {
         self.inner.pool.waiting()
     }
 
-    /// Starts a shell for one call that is about to come, and does not wait for it: by the time of the call it may wait for its
-    /// script. It serves a call whose shell, base environment, streams and limits are these, which has no session and reads
-    /// nothing; if none comes it ends with the cache. For a program that makes one call: it starts while that is being judged.
+    /// Starts a shell in advance for one call, without waiting for it. It serves a call with the same shell, base
+    /// environment, streams and limits, without a session and without input; if no such call comes, it ends with
+    /// the cache. Useful for programs that make a single call: the shell starts while the call is being judged.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -153,24 +154,24 @@ impl ShellCache {
         let supervised = options.supervisor.start(base, &options.clock);
         match supervised.and_then(|supervised| order(&kind, supervised)) {
             Ok(shell) => self.inner.pool.put_for_one(&kind, shell),
-            // The call will say why it has none.
+            // The call itself will report why it has no shell.
             Err(error) => tracing::debug!(%error, "no shell could be started ahead"),
         }
     }
 
-    /// The persistent shells that calls have named, in the order in which they did.
+    /// The persistent shells that calls have named, in order of first use.
     pub fn named_shells(&self) -> Vec<ShellInfo> {
         self.inner.sessions.list()
     }
 
-    /// Forgets the persistent shell of that name, with all that it remembers: the next call that names it gets a new one.
-    /// A call that runs in it goes on to its end. Returns whether there was one.
+    /// Discards the persistent shell with that name and all its state: the next call that names it gets a new one.
+    /// A call running in it continues to its end. Returns whether there was one.
     pub fn reset_named_shell(&self, name: &SessionName) -> bool {
         self.inner.sessions.reset(name)
     }
 
-    /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be there at a
-    /// shell's start, else a new one.
+    /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be set at
+    /// a shell's start, otherwise a new one.
     async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
         if spec.shell.is_bash
             && spec.stdin == StdinSource::Null
@@ -198,10 +199,10 @@ impl ShellCache {
         Ok(Handover { shell, warm: false })
     }
 
-    /// A supervisor that has nobody left starts the next warm shell, or ends.
+    /// Reuses a supervisor without processes for the next warm shell, or ends it.
     async fn done_with(&self, kind: &Kind, supervised: Option<Supervised>) {
         match supervised {
-            // The program may end next, and take with it whoever would reap the supervisor.
+            // The program may exit next, along with the task that would reap the supervisor.
             Some(supervised) if self.inner.options.warm_shells == 0 => supervised.close().await,
             recycled => self.refill(kind, recycled, 1),
         }
@@ -216,7 +217,7 @@ impl ShellCache {
         if let Some(supervised) = recycled
             && self.inner.pool.reserve_recycled(kind)
         {
-            // At once, and not in a task of its own: the next call may be here in a moment.
+            // Directly rather than in a task: the next call may come at once.
             self.inner.bring(kind, order(kind, supervised));
         }
         if !self.inner.pool.run_beside(own) {
@@ -230,7 +231,7 @@ impl ShellCache {
         }
     }
 
-    /// Looks soon whether the calls that run have left a shell for the next one.
+    /// Checks after a delay whether the running calls have left a warm shell for the next one.
     fn refill_later(&self, kind: &Kind) {
         if !self.inner.pool.schedule_refill(kind) {
             return;
@@ -250,7 +251,7 @@ impl ShellCache {
 }
 
 impl Inner {
-    /// A shell that was reserved is here, or will not come.
+    /// A reserved shell was ordered, or will not come.
     fn bring(&self, kind: &Kind, shell: Result<ComingShell, StartError>) {
         match shell {
             Ok(shell) => self.pool.put(kind, shell),
@@ -262,7 +263,7 @@ impl Inner {
     }
 }
 
-/// Starts warm shells below new supervisors until there are as many as wanted.
+/// Starts warm shells with new supervisors, up to the wanted number.
 fn refill_with_new(cache: &Arc<Inner>, kind: &Kind) {
     while cache.pool.reserve(kind) {
         spawn_refill(Arc::downgrade(cache), kind.clone());
@@ -273,16 +274,16 @@ fn order(kind: &Kind, supervised: Supervised) -> Result<ComingShell, StartError>
     start::order(supervised, kind, Vec::new(), None)
 }
 
-/// A waiting shell.
+/// A shell waiting for a script.
 #[derive(Debug)]
 struct Handover {
     shell: WaitingShell,
-    /// It was started before the call was known: the call's variables are exported by its record.
+    /// It was started before the call was known, so its record exports the call's variables.
     warm: bool,
 }
 
-/// Starts one warm shell that was reserved, below a new supervisor. Holds the cache only weakly: a dropped cache has no
-/// shell to come.
+/// Starts a reserved warm shell with a new supervisor. Holds only a weak reference: a dropped cache needs no more
+/// shells.
 fn spawn_refill(cache: Weak<Inner>, kind: Kind) {
     tokio::spawn(async move {
         let Some(options) = cache.upgrade().map(|inner| inner.options.clone()) else {
@@ -296,7 +297,7 @@ fn spawn_refill(cache: Weak<Inner>, kind: Kind) {
     });
 }
 
-/// Ends idle shells, until there are none, or no cache.
+/// Ends idle shells until there are none left, or the cache is dropped.
 fn spawn_evictor(cache: Weak<Inner>) {
     tokio::spawn(async move {
         loop {
@@ -368,7 +369,7 @@ impl Executor for ShellCache {
                     }
                 }
             };
-            // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.
+            // The shell was killed while it was waiting. A new shell cannot have been.
             if !warm {
                 return Err(refused.into());
             }

@@ -1,5 +1,5 @@
-//! Warm shells: started ahead, waiting for their script, each used once. Bounded in number, kept by what they were
-//! started with, given up when nobody asks for them.
+//! Warm shells: started ahead, waiting for a script, each used once. Limited in number, grouped by what they were
+//! started with, ended when they are not needed.
 
 use crate::snapshot::Snapshot;
 use agent_bash_core::{Clock, Limits, RunSpec, Shell, Streams};
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Kinds of warm shells kept at once; the one that was not asked for the longest goes first.
+/// Limit of kinds of warm shells; the least recently used one is evicted.
 const MAX_KINDS: usize = 8;
 
-/// After calls that ran at once, up to this many times the wanted number of shells stay, below the supervisors that those calls
-/// had: whoever has made some at once makes them again.
+/// After concurrent calls, up to this many times the wanted number of shells are kept, below those calls'
+/// supervisors: a program that made concurrent calls is likely to do so again.
 const RECYCLED: usize = 4;
 
 /// A shell that waits for its script.
@@ -23,16 +23,16 @@ const RECYCLED: usize = 4;
 pub(crate) struct WaitingShell {
     pub(crate) supervised: Supervised,
     pub(crate) fds: ShellFds,
-    /// What it has loaded.
+    /// The snapshot it has loaded.
     pub(crate) snapshot: Option<Arc<Snapshot>>,
 }
 
-/// A shell that was ordered, and perhaps waits for its script by now.
+/// A shell that was ordered, and may already be waiting for its script.
 #[derive(Debug)]
 pub(crate) struct ComingShell {
     pub(crate) supervised: Supervised,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
-    /// Known once it waits.
+    /// Known once it is ready.
     pub(crate) fds: Option<ShellFds>,
 }
 
@@ -51,10 +51,10 @@ impl ComingShell {
         })
     }
 
-    /// Whether it waits for its script. Does not wait.
+    /// Whether the shell is ready for a script. Does not wait.
     ///
     /// # Errors
-    /// It could not be started, or has ended: somebody killed it.
+    /// It could not be started, or was killed.
     fn look(&mut self) -> Result<bool, Spoiled> {
         match &self.fds {
             Some(_) if self.supervised.has_spoken() => return Err(Spoiled),
@@ -65,25 +65,25 @@ impl ComingShell {
     }
 }
 
-/// A shell that will not take a script.
+/// A shell that will never be ready.
 #[derive(Debug)]
 struct Spoiled;
 
-/// All that a shell has from its start. A warm shell serves a call only if all of it is the same.
+/// Everything that a shell has from its start. A warm shell can only serve calls for which all of it is the same.
 #[derive(Debug, Clone)]
 pub(crate) struct Kind {
     pub(crate) shell: Shell,
     pub(crate) base: Arc<BTreeMap<OsString, OsString>>,
     pub(crate) snapshot: Option<Arc<Snapshot>>,
     pub(crate) limits: Limits,
-    /// `None` for a session: its shell prints into others with each call …
+    /// `None` for a session, whose shell gets new streams with each call …
     pub(crate) streams: Option<Streams>,
     /// … and has its own umask and limits.
     inherited: Option<Inherited>,
 }
 
 impl Kind {
-    /// That of a call without a session or a snapshot.
+    /// The kind of a call without a session or a snapshot.
     pub(crate) fn bare(
         shell: &Shell,
         base: &Arc<BTreeMap<OsString, OsString>>,
@@ -113,10 +113,10 @@ impl Kind {
 }
 
 impl Kind {
-    /// Whether all is the same, except perhaps what was loaded: a session keeps what it has, even when the
+    /// Whether everything except the snapshot is the same: a session keeps what it has loaded, even if the
     /// configuration changes.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        // The same environment is nearly always the same allocation.
+        // Usually the same environment is the same allocation.
         (Arc::ptr_eq(&self.base, &other.base) || self.base == other.base)
             && self.shell == other.shell
             && self.limits == other.limits
@@ -132,13 +132,13 @@ impl PartialEq for Kind {
     }
 }
 
-/// The warm shells of one cache.
+/// The warm shells of a cache.
 #[derive(Debug)]
 pub(crate) struct Pool {
     size: usize,
-    /// Calls whose supervisors come back.
+    /// Running calls whose supervisors will be reused.
     running: AtomicUsize,
-    /// Most of them at once since there were no shells.
+    /// Maximum of them at once since the pool was empty.
     most: AtomicUsize,
     clock: Arc<dyn Clock>,
     shelves: Mutex<Vec<Shelf>>,
@@ -147,17 +147,17 @@ pub(crate) struct Pool {
 #[derive(Debug)]
 struct Shelf {
     kind: Kind,
-    /// The oldest first: that is the most likely to be ready.
+    /// Oldest first: it is most likely to be ready.
     shells: Vec<ComingShell>,
-    /// Reserved, and not here yet.
+    /// Reserved, but not here yet.
     reserved: usize,
-    /// A look whether there are enough is due.
+    /// Whether somebody will check for missing shells.
     refill_due: bool,
     last_asked: Duration,
 }
 
 impl Pool {
-    /// A pool of at most `size` shells of a kind.
+    /// A pool of at most `size` shells per kind.
     pub(crate) fn new(size: usize, clock: Arc<dyn Clock>) -> Self {
         Self {
             size,
@@ -168,8 +168,7 @@ impl Pool {
         }
     }
 
-    /// A shell, one that is ready if there is one, and how many of its kind are left. One that has ended meanwhile (somebody
-    /// killed it) is dropped.
+    /// A shell, preferably one that is ready, and how many of its kind remain. Shells that were killed are dropped.
     pub(crate) fn take(&self, kind: &Kind) -> Option<(ComingShell, usize)> {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
@@ -188,15 +187,15 @@ impl Pool {
         Some((taken, own.shells.len()))
     }
 
-    /// Whether one more shell of this kind is wanted. If so it is counted as coming: [`Pool::put`] or
-    /// [`Pool::give_up`] must follow.
+    /// Whether another shell of this kind is wanted. If so it counts as coming: [`Pool::put`] or [`Pool::give_up`]
+    /// must follow.
     pub(crate) fn reserve(&self, kind: &Kind) -> bool {
         self.reserve_of(kind, self.size)
     }
 
-    /// As [`Pool::reserve`], below the supervisor of a call that has ended: of those more may wait. While others run, as many as
-    /// ran at once, beside the wanted number: they are about to be needed again, and each that is not kept is a supervisor to be
-    /// started anew.
+    /// As [`Pool::reserve`], below the supervisor of a call that has ended; more of these are kept. While other
+    /// calls run, up to as many as ran concurrently, in addition to the wanted number: they are about to be needed
+    /// again, and each one not kept means starting another supervisor.
     pub(crate) fn reserve_recycled(&self, kind: &Kind) -> bool {
         let most = self.most.load(Ordering::Acquire);
         let at_most = if self.run_beside(1) {
@@ -207,7 +206,7 @@ impl Pool {
         self.reserve_of(kind, at_most)
     }
 
-    /// Ends those that wait beyond what stays when no call runs.
+    /// Ends surplus warm shells when no call runs.
     pub(crate) fn trim(&self, kind: &Kind) {
         let mut all = self.lock();
         let own = all.iter_mut().find(|shelf| shelf.kind == *kind);
@@ -230,50 +229,50 @@ impl Pool {
         wanted
     }
 
-    /// Whether none of this kind waits, or comes.
+    /// Whether no shell of this kind is waiting or coming.
     pub(crate) fn is_out_of(&self, kind: &Kind) -> bool {
         let all = self.lock();
         let own = all.iter().find(|shelf| shelf.kind == *kind);
         own.is_none_or(|own| own.shells.is_empty() && own.reserved == 0)
     }
 
-    /// Counts a call as running, until what this returns is dropped.
+    /// Counts a call as running until the returned value is dropped.
     pub(crate) fn enter(&self) -> Running<'_> {
         let running = self.running.fetch_add(1, Ordering::AcqRel) + 1;
         self.most.fetch_max(running, Ordering::AcqRel);
         Running(&self.running)
     }
 
-    /// Whether calls run beside these that are counted: one for whoever is a call, none for others.
+    /// Whether other calls run. `own` is 1 if the caller is itself a call.
     pub(crate) fn run_beside(&self, own: usize) -> bool {
         self.running.load(Ordering::Acquire) > own
     }
 
-    /// Brings a shell for a call that is about to come, whatever number is wanted.
+    /// Adds a shell for an announced call, whatever number is wanted.
     pub(crate) fn put_for_one(&self, kind: &Kind, shell: ComingShell) {
         let mut all = self.lock();
         let own = shelf(&mut all, kind, self.clock.now());
         own.shells.push(shell);
     }
 
-    /// Brings a shell that was reserved.
+    /// Adds a reserved shell.
     pub(crate) fn put(&self, kind: &Kind, shell: ComingShell) {
         let mut shelves = self.lock();
-        // If its kind was evicted meanwhile nobody wants it.
+        // If its kind was evicted meanwhile, the shell is not needed.
         if let Some(shelf) = shelves.iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.reserved = shelf.reserved.saturating_sub(1);
             shelf.shells.push(shell);
         }
     }
 
-    /// A shell that was reserved does not come.
+    /// A reserved shell will not come.
     pub(crate) fn give_up(&self, kind: &Kind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.reserved = shelf.reserved.saturating_sub(1);
         }
     }
 
-    /// Notes that somebody will look later whether there are enough of a kind. False if somebody will already.
+    /// Records that somebody will check later whether a kind needs more shells. False if that is already planned.
     pub(crate) fn schedule_refill(&self, kind: &Kind) -> bool {
         let mut all = self.lock();
         !std::mem::replace(
@@ -282,14 +281,14 @@ impl Pool {
         )
     }
 
-    /// That look is had.
+    /// Clears the pending refill.
     pub(crate) fn refill_started(&self, kind: &Kind) {
         if let Some(shelf) = self.lock().iter_mut().find(|shelf| shelf.kind == *kind) {
             shelf.refill_due = false;
         }
     }
 
-    /// Ends the shells of every kind that nobody asked for in the last `idle`. Returns how many kinds are left.
+    /// Ends the shells of every kind not requested within `idle`. Returns how many kinds are left.
     pub(crate) fn evict(&self, idle: Duration) -> usize {
         let now = self.clock.now();
         let mut shelves = self.lock();
@@ -300,7 +299,7 @@ impl Pool {
         shelves.len()
     }
 
-    /// How many shells wait.
+    /// Number of waiting shells.
     pub(crate) fn waiting(&self) -> usize {
         let mut shelves = self.lock();
         let shells = shelves.iter_mut().flat_map(|shelf| &mut shelf.shells);
@@ -311,12 +310,12 @@ impl Pool {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Shelf>> {
-        // A panic elsewhere leaves the list whole: nothing is half done while it is held.
+        // Ignores poisoning: no operation leaves the list inconsistent while holding the lock.
         self.shelves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A call that runs.
+/// A running call.
 #[derive(Debug)]
 pub(crate) struct Running<'a>(&'a AtomicUsize);
 
@@ -326,7 +325,7 @@ impl Drop for Running<'_> {
     }
 }
 
-/// The shelf of a kind, made if there is none; if there are too many, the one asked for the longest ago goes.
+/// The shelf of a kind, created if missing; if there are too many, the least recently used one is removed.
 fn shelf<'a>(shelves: &'a mut Vec<Shelf>, kind: &Kind, now: Duration) -> &'a mut Shelf {
     let index = shelves
         .iter()

@@ -1,34 +1,36 @@
-//! A hold on a process: its number may be given to another, the handle stays that of the one it was opened for.
+//! A handle to a process (a pidfd): a pid may be reused, but the handle keeps referring to the process it was
+//! opened for.
 
 use rustix::process::{Pid, Signal};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// A process that can be signalled and waited for, whoever has its number by then. Linux only; elsewhere none can be opened.
+/// A process that can be signalled and waited for even if its pid has been reused. Linux only; elsewhere, opening
+/// fails.
 #[derive(Debug)]
 pub struct ProcessHandle(OwnedFd);
 
 impl ProcessHandle {
-    /// Of whoever has this pid at the moment.
+    /// Opens the process that has this pid at the moment.
     ///
     /// # Errors
-    /// There is no such process, or the system has no handles.
+    /// There is no such process, or the system does not support such handles.
     pub fn open(pid: i32) -> io::Result<Self> {
         let pid = Pid::from_raw(pid).ok_or(io::ErrorKind::NotFound)?;
         Ok(Self(system::open(pid)?))
     }
 
-    /// Sends a signal, by its number.
+    /// Sends a signal, given by number.
     ///
     /// # Errors
-    /// The process has ended, is not ours to signal, or there is no such signal.
+    /// The process has ended, we lack permission, or there is no such signal.
     pub fn signal(&self, signal: i32) -> io::Result<()> {
         let signal = Signal::from_named_raw(signal).ok_or(io::ErrorKind::InvalidInput)?;
         Ok(system::signal(&self.0, signal)?)
     }
 }
 
-/// Readable when the process has ended.
+/// Becomes readable when the process has ended.
 impl AsFd for ProcessHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()

@@ -43,7 +43,7 @@ pub use server::{Token, init};
 /// command, so that `pkill -f` with a word of the command does not match it.
 const NAME: &str = "agent-bash-supervisor";
 
-/// The argument of a supervisor that stays in the directory of its host.
+/// Argument of a supervisor that stays in its host's working directory.
 const HERE: &str = "here";
 
 /// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was running.

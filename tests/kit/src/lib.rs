@@ -25,10 +25,10 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Deadline for what must happen soon. Generous: the machine may be busy, and nothing passes by being fast.
+/// Deadline for what should happen soon. Generous, as the machine may be busy, and no test passes by being fast.
 pub const SOON: Duration = Duration::from_secs(60);
 
-/// Looks again and again until `done`, at the longest until [`SOON`] has passed. Whether it was done.
+/// Polls until `done` is true, at most until [`SOON`] has passed. Returns whether it was.
 pub async fn soon(mut done: impl FnMut() -> bool) -> bool {
     let look = async {
         while !done() {
@@ -38,7 +38,7 @@ pub async fn soon(mut done: impl FnMut() -> bool) -> bool {
     tokio::time::timeout(SOON, look).await.is_ok()
 }
 
-/// The environment of every test: nothing of the machine but `PATH`.
+/// The environment of every test: only `PATH` comes from the machine.
 pub fn environment() -> BTreeMap<OsString, OsString> {
     [
         ("PATH", "/usr/local/bin:/usr/bin:/bin"),

@@ -1,4 +1,4 @@
-//! A call that is about to be made: what it will run in is started while it is being judged.
+//! Announces a call, so that the shell it needs is started while the call is being judged.
 
 use super::Session;
 use crate::stage::parse_input::{self, Input};
@@ -6,9 +6,10 @@ use crate::stage::{artifact, terminal};
 use agent_bash_core::{Mode, StdinMode, StdinSource};
 
 impl Session {
-    /// Says that this call comes next. The shell that it will need is started, and waits for the script; nothing of that runs
-    /// before the call is made and has passed all checks. For a program that makes one call, since in others shells wait anyway.
-    /// Says nothing for a call that the shell would not fit: in the background, in a named shell, on a terminal, with an input.
+    /// Announces the next call. The shell that it will need is started and waits for the script; nothing of the
+    /// call runs before it is made and has passed all checks. Useful for programs that make a single call, since
+    /// others have warm shells anyway. Does nothing for a call that cannot use such a shell: in the background, in
+    /// a named shell, on a terminal, with input.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.

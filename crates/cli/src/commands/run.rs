@@ -30,7 +30,7 @@ const BROKEN_PIPE: u8 = 141;
 pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
     let supervisor = Supervisor::this_program(&start.token);
     let code = run_below(args, start, &supervisor);
-    // One that was started ahead may be left, whatever became of the call.
+    // A supervisor that was started ahead may be left, however the call ended.
     supervisor.all_reaped(runtime::LAST_ONES);
     code
 }
@@ -39,7 +39,7 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
     let input = input(args)?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let (result, code) = if args.pty || io::stderr().is_terminal() {
-        // Drawing may block, since the terminal's output may be stopped; timers and signals need another worker then.
+        // Drawing may block, because terminal output may be stopped; timers and signals then need another worker.
         let runtime = runtime::start(Some(2))?;
         let ran = runtime.block_on(async {
             let prepared = prepare(args, &input, start, supervisor, &clock)?;
@@ -64,16 +64,16 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
     Ok(code)
 }
 
-/// What a call is made with.
+/// What a call needs.
 struct Prepared {
     called_off: CalledOff,
     session: Session,
-    /// Where it is to have one of its own.
+    /// Present if the call gets its own terminal.
     terminals: Option<Terminals>,
     clock: Arc<dyn Clock>,
 }
 
-/// All that comes before the call. It begins to start what that will run in.
+/// Everything that comes before the call. Starts the shell or supervisor in advance.
 fn prepare(
     args: &RunArgs,
     input: &Input,

@@ -25,7 +25,7 @@ pub(crate) fn artifact_dir(start: &Start, name: &str) -> anyhow::Result<Option<A
         .map_err(|error| Usage(format!("--state: {error}")).into())
 }
 
-/// The background jobs of the session `name`; `None` where neither a state directory nor a home is known.
+/// The background jobs of the session `name`; `None` if neither a state directory nor a home is known.
 pub(crate) fn jobs(start: &Start, name: &str) -> Option<Arc<Jobs>> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     jobs_of_session(&start.host, name, &clock)

@@ -79,7 +79,7 @@ impl ShellCache {
                     self.refill(&kind, None, 0);
                     return Ok(job);
                 }
-                // Somebody ended the shell while it waited. A new one has done nothing yet that could end it.
+                // The shell was killed while it was waiting. A new shell cannot have been.
                 Err(Unlaunched::RefusedHandoff(_)) if warm => warm = false,
                 Err(Unlaunched::RefusedHandoff(refused)) => {
                     return Err(NotStarted::from(refused).into());

@@ -397,7 +397,7 @@ async fn all_that_were_dropped_are_waited_for(supervisor: Supervisor) {
 }
 
 fn again() -> Supervisor {
-    // Of its own: others would take what is started ahead.
+    // A separate `Supervisor`: others would take what it starts ahead.
     Supervisor::at("/proc/self/exe")
 }
 

@@ -183,7 +183,7 @@ pub(crate) fn is_installed(program: &str) -> bool {
     found
 }
 
-/// Real bash, which says that it is of this version.
+/// A wrapper that reports this version and runs the real bash.
 pub(crate) fn bash_of_version(directory: &Path, version: &str) -> PathBuf {
     let text = format!(
         "#!/bin/bash\nargs=(\"$@\")\nargs[-1]=\"BASH_VERSION='{version}'; ${{args[-1]}}\"\nexec -a bash /bin/bash \"${{args[@]}}\"\n"

@@ -1,4 +1,4 @@
-//! A supervisor that is there, seen from its host: hearing from it, and its end.
+//! A running supervisor, as seen by its host: receiving its events, and its end.
 
 use super::link::Link;
 use super::reap::{Ending, Unreaped, reap, sweep};
@@ -18,41 +18,42 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::Interest;
 
-/// How long a supervisor may take to say that it is there.
+/// How long a supervisor may take to send its hello.
 const HELLO: Duration = Duration::from_secs(1);
 
-/// How long it may take to answer an order. It does nothing that takes long, so this is for a machine that is out of breath; one that
-/// was stopped is given up.
+/// How long it may take to answer an order. It does nothing slow, so this is meant for overloaded machines; a
+/// stopped supervisor is given up.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
 
-/// The supervisor is gone: it was killed, or its program failed.
+/// The supervisor has ended: it was killed, or failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gone;
 
-/// A supervisor, seen from its host. Dropping it ends everything it has, unless that was adopted.
+/// A supervisor as seen by its host. Dropping it ends all its processes, except those it was told to keep.
 #[derive(Debug)]
 pub struct Supervised {
-    /// `None` for a thread.
+    /// `None` if it is a thread.
     child: Option<Child>,
     /// Why it is a thread.
     fallback: Option<String>,
     pub(super) clock: Arc<dyn Clock>,
     link: Link,
     inbox: Inbox,
-    /// It has said that it is there, and is of our version.
+    /// Its hello was received, with a matching version.
     is_greeted: bool,
-    /// Changes that turn its own environment into that of its shells, if it was started before that was known.
+    /// Changes that turn the supervisor's environment into that of its shells, if it was started before that was
+    /// known.
     changes: Vec<(OsString, Option<OsString>)>,
     /// How its last shell was started.
     pub(super) last: Option<ShellStart>,
-    /// It was told to keep whoever it has when its host ends.
+    /// It was told to keep its processes when its host ends.
     keeps: bool,
-    /// It is for this program to reap, before it ends.
+    /// It must be reaped before this program exits.
     unreaped: Option<Unreaped>,
 }
 
 impl Supervised {
-    /// What is at the other end of `link`: a process, or, for this reason, a thread.
+    /// `link` leads to a process or, for this reason, to a thread.
     pub(super) fn new(
         what: Result<(Child, Unreaped), String>,
         link: Link,
@@ -77,7 +78,7 @@ impl Supervised {
         }
     }
 
-    /// Its shells get the environment `wanted`, though it has `has` itself.
+    /// Its shells get the environment `wanted`, while the supervisor itself has `has`.
     pub(super) fn set_environment(
         &mut self,
         has: &BTreeMap<OsString, OsString>,
@@ -92,17 +93,17 @@ impl Supervised {
         self.changes = removed.chain(set).collect();
     }
 
-    /// `start` in the environment that its shells get.
+    /// `start` with the environment that its shells get.
     pub(super) fn in_environment(&self, mut start: ShellStart) -> ShellStart {
-        // Those of the call come last: they win.
+        // The call's own changes come last: they take precedence.
         start.env_changes.splice(0..0, self.changes.iter().cloned());
         start
     }
 
-    /// Waits for its hello, where it was not heard yet.
+    /// Waits for its hello, if that was not received yet.
     ///
     /// # Errors
-    /// It does not answer within a second, or speaks another version. Nothing is left of it then.
+    /// It does not answer within a second, or has another version. It is killed then.
     pub async fn greeted(mut self) -> Result<Self, StartError> {
         if self.is_greeted {
             return Ok(self);
@@ -118,14 +119,14 @@ impl Supervised {
             Ok(_) => Err(StartError::OtherVersion),
             Err(Gone) => Err(StartError::NoHello),
         };
-        // What is no supervisor of ours does not know that it is to end when its socket does.
+        // A program that is not our supervisor will not exit when its socket is closed.
         if let (Err(_), Some(child)) = (&greeted, &mut self.child) {
             let _ = child.kill();
         }
         greeted.map(|()| self)
     }
 
-    /// Its hello was heard.
+    /// Processes its hello.
     pub(super) fn greet(&mut self, version: u32) -> Result<(), StartError> {
         self.is_greeted = version == VERSION;
         if self.is_greeted {
@@ -135,30 +136,31 @@ impl Supervised {
         }
     }
 
-    /// Why there is no supervisor, but a thread of this program: see [`Supervisor::fallback`].
+    /// Why there is a thread instead of a supervisor: see [`Supervisor::fallback`].
     pub fn fallback(&self) -> Option<&str> {
         self.fallback.as_deref()
     }
 
-    /// Its process id, which is the session id of its shells; 0 for a thread.
+    /// Its pid, which is the session id of its shells; 0 for a thread.
     pub fn pid(&self) -> u32 {
         self.child.as_ref().map_or(0, Child::id)
     }
 
-    /// Gives an order.
+    /// Sends an order.
     pub(super) fn order(&self, order: &Order, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         self.link.order(order, fds)
     }
 
-    /// A second way to give orders, for a task of its own.
+    /// A separate handle for sending orders, for use in another task.
     pub fn link(&self) -> Link {
         self.link.clone()
     }
 
-    /// Waits for the answer to an order: the first event of which `read` makes something. Those before it are dropped.
+    /// Waits for the answer to an order: the first event for which `read` returns a value. Earlier ones are
+    /// dropped.
     ///
     /// # Errors
-    /// It is gone, or has not answered within [`ANSWER`].
+    /// It has ended, or has not answered within [`ANSWER`].
     pub(super) async fn answer<T>(
         &mut self,
         read: impl Fn(Event, Vec<OwnedFd>) -> Option<T>,
@@ -187,16 +189,16 @@ impl Supervised {
         }
     }
 
-    /// From now on whoever it has outlives this program, and it may, too.
+    /// From now on its processes, and the supervisor itself, may outlive this program.
     pub(super) fn keep(&mut self) {
         self.keeps = true;
         self.unreaped = None;
     }
 
-    /// The next thing it says. Cancel safe.
+    /// Its next event. Cancel safe.
     ///
     /// # Errors
-    /// It is gone.
+    /// It has ended.
     pub async fn event(&mut self) -> Result<(Event, Vec<OwnedFd>), Gone> {
         loop {
             match self.inbox.next() {
@@ -216,7 +218,7 @@ impl Supervised {
         }
     }
 
-    /// Takes in what is there; `WouldBlock` if that is nothing, as tokio wants to know it.
+    /// Receives what is available; `WouldBlock` if nothing is, as tokio expects.
     fn try_receive(&mut self) -> io::Result<Received> {
         let socket = self.link.socket();
         socket.try_io(Interest::READABLE, || match self.inbox.receive(socket)? {
@@ -225,13 +227,13 @@ impl Supervised {
         })
     }
 
-    /// Whether it has said something, or is gone, since it was last listened to. Does not wait. For a shell that was started
-    /// ahead: nothing is to be heard of one that waits.
+    /// Whether it has sent an event, or has ended, since it was last read from. Does not wait. For a warm shell, of
+    /// which nothing is expected while it waits.
     pub fn has_spoken(&mut self) -> bool {
         !matches!(self.try_event(), Ok(None))
     }
 
-    /// What it has said and was not listened to; `None` if nothing.
+    /// An unread event; `None` if there is none.
     pub(super) fn try_event(&mut self) -> Result<Option<(Event, Vec<OwnedFd>)>, Gone> {
         loop {
             if let Some(message) = self.inbox.next().map_err(|_| Gone)? {
@@ -245,22 +247,22 @@ impl Supervised {
         }
     }
 
-    /// Ends it, with whatever it still has, and waits until it is gone and reaped. For hosts that end themselves next: a
-    /// dropped one is reaped behind their backs.
+    /// Ends it with all its processes, and waits until it is reaped. For hosts that are about to exit; a supervisor
+    /// that is merely dropped is reaped in the background.
     pub async fn close(mut self) {
         let ending = self.let_go();
         reap(ending, Arc::clone(self.link.socket())).await;
     }
 
-    /// Lets it go on, should its script have stopped it: it obeys nothing else then.
+    /// Sends SIGCONT, in case its script has stopped it: it would not obey otherwise.
     pub fn wake(&self) {
         if let Some(child) = &self.child {
-            // Not reaped yet, so the number is its own.
+            // It has not been reaped, so the pid is still its own.
             let _ = rustix::process::kill_process(Pid::from_child(child), Signal::CONT);
         }
     }
 
-    /// Our writing end is its lifeline. Links that tasks still hold must not keep it.
+    /// Shuts down the writing end, which is its lifeline. Links held by tasks must not keep it alive.
     fn let_go(&mut self) -> Option<Ending> {
         self.wake();
         let _ = rustix::net::shutdown(&**self.link.socket(), Shutdown::Write);
@@ -268,9 +270,10 @@ impl Supervised {
         Some(Ending::new(child, self.keeps, self.unreaped.take()))
     }
 
-    /// For the case that it is gone without having said how its shell ended: ends whoever is left of its session (while
-    /// it is not reaped nobody else can have its pid, so the session is still its own), and whoever can still write to
-    /// the call's `output`, whose read ends these are. Who has left both is not found. A thread has done so itself.
+    /// If it has ended without reporting how its shell ended: kills the remaining processes of its session, and
+    /// processes that can still write to the call's output, given by its read ends. (Its pid cannot be reused until
+    /// it is reaped, so the session is still its own.) A process that has left both is not found. The thread of the
+    /// fallback has already done so itself.
     pub fn sweep(&self, output: &[BorrowedFd<'_>]) -> usize {
         self.child
             .as_ref()
@@ -286,7 +289,7 @@ impl Drop for Supervised {
         if ending.try_reap() {
             return;
         }
-        // It ends by itself; it is reaped without blocking anybody, so that it does not stay a zombie.
+        // It ends by itself; it is reaped in the background, so that it does not remain a zombie.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(reap(Some(ending), Arc::clone(self.link.socket())));
         }

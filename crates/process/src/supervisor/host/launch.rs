@@ -23,13 +23,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream as TokioStream;
 
-/// How supervisors are started.
+/// How to start supervisors.
 #[derive(Debug, Clone)]
 pub struct Supervisor {
     how: How,
-    /// Those that this one and its clones have started.
+    /// Supervisors started by this value and its clones that are not reaped yet.
     unreaped: Count,
-    /// One that was started ahead, for whoever asks first.
+    /// A supervisor that was started ahead, for the first caller.
     ahead: Arc<Mutex<Option<Ahead>>>,
 }
 
@@ -37,14 +37,14 @@ pub struct Supervisor {
 #[derive(Debug)]
 struct Ahead {
     supervised: Supervised,
-    /// What it has of it.
+    /// The part of the environment that it has.
     env: BTreeMap<OsString, OsString>,
 }
 
-/// Variables with this prefix are ours.
+/// The prefix of our own variables.
 const OWN: &[u8] = b"AGENT_BASH_";
 
-/// By how they are started.
+/// Compares how they are started.
 impl PartialEq for Supervisor {
     fn eq(&self, other: &Self) -> bool {
         self.how == other.how
@@ -63,21 +63,21 @@ impl Hash for Supervisor {
 enum How {
     Program {
         path: PathBuf,
-        /// In the directory of this program, and not in `/`: its shells would not get there by themselves.
+        /// Stay in this program's working directory instead of `/`, because the shells could not enter it by path.
         here: bool,
     },
-    /// No process of its own, for this reason.
+    /// Without a process, for this reason.
     Fallback(String),
 }
 
 impl Supervisor {
-    /// By starting this program again, which the token shows to be safe.
+    /// By re-executing this program, which the token proves to be safe.
     pub fn this_program(_: &Token) -> Self {
         Self::at(this_program())
     }
 
-    /// By starting another program, which must call [`crate::supervisor::init`] at the top of its `main`. For hosts whose `main` is
-    /// not their own: plugins, tests.
+    /// By starting another program, which must call [`crate::supervisor::init`] at the top of its `main`. For hosts
+    /// that do not control `main`: plugins, tests.
     ///
     /// Looks whether the path of the directory in which this program stands leads there. Below a parent that may not be searched it
     /// does not, and shells get there only by inheriting it.
@@ -87,19 +87,19 @@ impl Supervisor {
         Self::by(How::Program { path, here })
     }
 
-    /// Without any: a thread of this program does the work, and knows the processes of a call by their session, a
-    /// variable in their environment (`AGENT_BASH_CALL`), their parents and their output. For hosts that cannot call
-    /// [`crate::supervisor::init`] and have no other program.
+    /// Without a supervisor process: a thread of this program does the work, and identifies the processes of a call
+    /// by their session, an environment variable (`AGENT_BASH_CALL`), their parents and their output. For hosts
+    /// that cannot call [`crate::supervisor::init`] and have no other program to start.
     ///
-    /// It cannot do what needs a process of its own. If this program is killed its commands live on. Background jobs and
-    /// terminals are refused, and survivors lose the reader of their output when this program ends. A process that leaves
-    /// session, environment, parents and output all at once is neither named nor ended. If this program takes the
-    /// status of children that are not its own (`waitpid(-1)`, an ignored SIGCHLD), the status of commands is lost.
+    /// It lacks whatever needs a separate process. If this program is killed, its commands keep running. Background
+    /// jobs and terminals are refused, and survivors lose the reader of their output when this program ends. A
+    /// process that changes session, environment, parent and output is neither named nor ended. If this program
+    /// reaps children that are not its own (`waitpid(-1)`, SIGCHLD ignored), the exit status of commands is lost.
     pub fn fallback() -> Self {
         Self::fallback_because("this program has not called `supervisor::init()`")
     }
 
-    /// As [`Self::fallback`], with the reason that calls are to be told.
+    /// As [`Self::fallback`], with a reason to report to calls.
     pub fn fallback_because(reason: impl Into<String>) -> Self {
         Self::by(How::Fallback(reason.into()))
     }
@@ -112,20 +112,20 @@ impl Supervisor {
         }
     }
 
-    /// Waits until every supervisor is reaped that this one and its clones have started, but those that were left to go on
-    /// without their host. For a program that is about to end, when everything that starts or holds a supervisor was dropped:
-    /// where process 1 does not reap, as in a container whose first program is no init, who was not reaped stays a zombie. False
-    /// if some were left after `limit`. Blocks the thread.
+    /// Waits until every supervisor started by this value and its clones has been reaped, except those that outlive
+    /// their host on purpose. For a program that is about to exit, after everything that starts or holds a
+    /// supervisor was dropped: if process 1 does not reap, as in a container without an init, a supervisor that is
+    /// not reaped remains a zombie. Returns false if some are left after `limit`. Blocks the thread.
     pub fn all_reaped(&self, limit: Duration) -> bool {
-        // Nobody has asked for it.
+        // It was started ahead and never used.
         drop(self.take_ahead());
         self.unreaped.is_none_within(limit)
     }
 
-    /// Starts one, with `env` as its whole environment, and waits for its hello.
+    /// Starts one with `env` as its complete environment, and waits for its hello.
     ///
     /// # Errors
-    /// It cannot be started, does not answer within a second, or speaks another version. Nothing is left of it then.
+    /// It cannot be started, does not answer within a second, or has another version. Nothing is left of it then.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -137,7 +137,8 @@ impl Supervisor {
         self.start(env, clock)?.greeted().await
     }
 
-    /// As [`Self::launch`], without waiting for its hello: [`Supervised::greeted`] does. It may have orders before.
+    /// As [`Self::launch`], without waiting for its hello, for which see [`Supervised::greeted`]. Orders may be
+    /// sent before that.
     ///
     /// # Errors
     /// It cannot be started.
@@ -161,9 +162,10 @@ impl Supervisor {
         }
     }
 
-    /// Starts one that the next [`Self::start`] or [`Self::launch`] (of this one or a clone) takes, whatever environment it
-    /// asks for: its shells get that. It has only our own variables of `env` itself, by which it can be told whose it is. For a
-    /// program that makes one call, which can be read, judged and prepared meanwhile.
+    /// Starts a supervisor in advance, which the next [`Self::start`] or [`Self::launch`] (of this one or a clone)
+    /// uses, whatever environment that asks for: its shells get it. The supervisor itself has only our own
+    /// variables of `env`, which identify its owner. Useful for programs that make a single call, which can be
+    /// parsed, judged and prepared meanwhile.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -181,7 +183,7 @@ impl Supervisor {
                 let mut ahead = self.ahead.lock().unwrap_or_else(PoisonError::into_inner);
                 *ahead = Some(Ahead { supervised, env });
             }
-            // Whoever needs one will see why there is none.
+            // Whoever needs a supervisor will report why there is none.
             Err(error) => tracing::debug!(%error, "no supervisor could be started ahead"),
         }
     }

@@ -1,4 +1,4 @@
-//! Orders to a supervisor, from whoever has a hold of it.
+//! Orders to a supervisor, by any holder of a link to it.
 
 use crate::supervisor::channel::{Wait, send};
 use crate::supervisor::protocol::Order;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::UnixStream as TokioStream;
 
-/// Gives orders to a supervisor.
+/// Sends orders to a supervisor.
 #[derive(Debug, Clone)]
 pub struct Link {
     socket: Arc<TokioStream>,
@@ -24,7 +24,7 @@ impl Link {
         &self.socket
     }
 
-    /// Whether the supervisor has said something that was not listened to yet.
+    /// Whether the supervisor has sent an event that has not been read yet.
     pub fn has_word(&self) -> bool {
         rustix::io::ioctl_fionread(&*self.socket).is_ok_and(|bytes| bytes > 0)
     }
@@ -32,15 +32,16 @@ impl Link {
     /// Ends the whole tree: SIGTERM, SIGCONT, `grace`, SIGKILL.
     ///
     /// # Errors
-    /// It is gone, or does not read.
+    /// It has ended, or does not read.
     pub fn terminate(&self, grace: Duration) -> io::Result<()> {
         self.end(grace, false)
     }
 
-    /// As [`Self::terminate`], but the shell is stopped first: ended from outside, the command it waits for is its last.
+    /// As [`Self::terminate`], but stops the shell first: when the command it waits for is ended, it must not run
+    /// the next one.
     ///
     /// # Errors
-    /// It is gone, or does not read.
+    /// It has ended, or does not read.
     pub fn stop_and_terminate(&self, grace: Duration) -> io::Result<()> {
         self.end(grace, true)
     }
@@ -61,7 +62,7 @@ impl Link {
     }
 }
 
-/// Milliseconds, as an order says them.
+/// Milliseconds, as in orders.
 pub(super) fn in_ms(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

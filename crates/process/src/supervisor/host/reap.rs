@@ -1,4 +1,4 @@
-//! The end of a supervisor, seen from its host: it is reaped, and what it has left where it was killed is ended.
+//! The end of a supervisor as seen by its host: reaps it, and if it was killed, ends what it left.
 
 use crate::proc_fs;
 use agent_bash_os::ProcessHandle;
@@ -13,10 +13,10 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Receiver;
 use tokio::sync::oneshot;
 
-/// Ends whoever is left of the session that `leader` led, which was not reaped, and whoever can still write to these
-/// pipes. Returns how many there were.
+/// Kills the remaining processes of the session led by `leader`, which must not have been reaped yet, and processes
+/// that can still write to these pipes. Returns how many there were.
 pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
-    /// Rounds, at the most: a round meets what was forked during the one before.
+    /// Maximum number of rounds: each one hits what was forked during the previous one.
     const ROUNDS: usize = 100;
     let pipes: Vec<u64> = output
         .iter()
@@ -49,7 +49,7 @@ pub(super) fn sweep(leader: i32, output: &[BorrowedFd<'_>]) -> usize {
     ended
 }
 
-/// How many supervisors are to be reaped, and word of each that was. Clones count the same ones.
+/// The number of supervisors to be reaped, with notification for each that was. Clones share the count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Count(Arc<(Mutex<usize>, Condvar)>);
 
@@ -62,13 +62,13 @@ impl Count {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more.
+    /// Counts one more.
     pub(super) fn one(&self) -> Unreaped {
         *self.lock() += 1;
         Unreaped(self.clone())
     }
 
-    /// Waits until there are none; false if there are some after `limit`.
+    /// Waits until the count is zero; false if it is not after `limit`.
     pub(super) fn is_none_within(&self, limit: Duration) -> bool {
         let waited = self
             .0
@@ -85,13 +85,13 @@ impl Drop for Unreaped {
     }
 }
 
-/// A supervisor to be reaped. It is in any case: whoever was to wait and is dropped, since its runtime ends, leaves that to a
-/// thread.
+/// A supervisor to be reaped, which is guaranteed to happen: if the task that waits for it is dropped along with
+/// its runtime, a thread takes over.
 #[derive(Debug)]
 pub(super) struct Ending {
-    /// `None`: it is reaped.
+    /// `None` once it is reaped.
     child: Option<Child>,
-    /// Whoever it has outlives its host, and so its own end.
+    /// It keeps its processes when its host ends, and so may run on itself.
     keeps: bool,
     unreaped: Option<Unreaped>,
 }
@@ -105,14 +105,14 @@ impl Ending {
         }
     }
 
-    /// Reaps it if it has ended. One that ends by itself has nobody left; what one leaves that was killed is ended, since
-    /// who was to hear of it from the socket may not be listening any more.
+    /// Reaps it if it has ended. If it ended by itself, nothing is left of it. If it was killed, the processes it
+    /// left are killed, as the task that would notice through the socket may be gone.
     pub(super) fn try_reap(&mut self) -> bool {
         let Some(child) = &mut self.child else {
             return true;
         };
         let pid = Pid::from_child(child);
-        // Still not reaped, so that its session is its own.
+        // Not reaped yet, so that its session id is still its own.
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         match waitid(WaitId::Pid(pid), options) {
             Ok(None) => return false,
@@ -130,12 +130,12 @@ impl Ending {
         reaped
     }
 
-    /// Waits until it has ended. False where the system has no way to tell without a thread that waits.
+    /// Waits until it has ended. False if the system offers no way to wait without blocking a thread.
     async fn has_ended(&self) -> bool {
         let Some(child) = &self.child else {
             return true;
         };
-        // No pipe, but as readable as one.
+        // Not a pipe, but becomes readable like one.
         let handle = ProcessHandle::open(Pid::from_child(child).as_raw_pid())
             .and_then(|handle| Receiver::from_owned_fd_unchecked(handle.into()));
         match handle {
@@ -161,7 +161,7 @@ impl Drop for Ending {
             return;
         }
         let (keeps, unreaped) = (self.keeps, self.unreaped.take());
-        // As its parts: a thread that cannot be started drops them, and that is the end of it.
+        // Passed in parts: if the thread cannot be started they are just dropped.
         if let Some(child) = self.child.take() {
             let thread = std::thread::Builder::new().name("agent-bash-reap".to_owned());
             let _ = thread.spawn(move || Self::new(child, keeps, unreaped).reap());
@@ -169,8 +169,8 @@ impl Drop for Ending {
     }
 }
 
-/// Waits for a supervisor's end, and reaps it. One that has adopted survivors may live for hours; its end of the socket
-/// closes when it ends.
+/// Waits for a supervisor's end and reaps it. One that has adopted survivors may live for hours; its end of the
+/// socket closes when it ends.
 pub(super) async fn reap(ending: Option<Ending>, socket: Arc<UnixStream>) {
     let mut left = [0u8; 256];
     loop {
@@ -193,10 +193,10 @@ pub(super) async fn reap(ending: Option<Ending>, socket: Arc<UnixStream>) {
     let (tell, told) = oneshot::channel();
     let wait = move || {
         ending.reap();
-        // Who waited may have gone.
+        // The receiver may be gone.
         let _ = tell.send(());
     };
-    // Without a thread nobody waits.
+    // If no thread can be started, nobody waits.
     let _ = std::thread::Builder::new().spawn(wait);
     let _ = told.await;
 }

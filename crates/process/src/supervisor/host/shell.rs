@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Why there is no supervisor, or no shell.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The system did not start it.
+    /// The system could not start it.
     #[error("the supervisor could not be started: {0}")]
     Spawn(#[source] io::Error),
     /// It did not answer.
@@ -18,36 +18,36 @@ pub enum StartError {
         "the supervisor did not answer within a second; does its program call `supervisor::init()` at the top of `main`?"
     )]
     NoHello,
-    /// It is of another version of this crate.
+    /// It has another version of this crate.
     #[error("the supervisor is of another version; restart this program")]
     OtherVersion,
     /// It ended before it had started a shell.
     #[error("the supervisor ended before the shell was started")]
     Gone,
-    /// It could not start the shell.
+    /// The shell could not be started.
     #[error("the shell could not be started: {0}")]
     Shell(String),
 }
 
-/// A shell that waits for its script: the host's ends of what it holds.
+/// A shell waiting for its script: the host's ends of its descriptors.
 #[derive(Debug)]
 pub struct ShellFds {
-    /// Its process id and process group.
+    /// Its pid and process group.
     pub pid: u32,
-    /// The file its script goes into.
+    /// The file for its script.
     pub script: OwnedFd,
-    /// The number under which the shell has that file open.
+    /// The descriptor number of that file in the shell.
     pub script_fd: i32,
-    /// The number under which it has the script's stdin open, where it got one.
+    /// The descriptor number of the script's stdin in the shell, if there is one.
     pub stdin_fd: Option<i32>,
-    /// The pipe that is its stdin.
+    /// The pipe that is the shell's stdin.
     pub control: OwnedFd,
-    /// Read ends of the streams that were ordered, in that order.
+    /// Read ends of the requested streams, in the requested order.
     pub output: Vec<(StreamId, OwnedFd)>,
 }
 
 impl Supervised {
-    /// Starts a shell. One at a time: the one before has ended, and its tree is empty.
+    /// Starts a shell. One at a time: the previous one must have ended, with all its descendants.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
@@ -60,8 +60,8 @@ impl Supervised {
         self.started().await
     }
 
-    /// Orders a shell, and does not wait for it: [`Self::started`] tells. Its supervisor need not be there yet. One at a time:
-    /// the one before has ended, and its tree is empty.
+    /// Orders a shell without waiting for it, for which see [`Self::started`]. The supervisor may not be running
+    /// yet. Only one at a time: the previous shell must have ended, with its whole tree.
     ///
     /// # Errors
     /// [`StartError::Gone`].
@@ -72,7 +72,7 @@ impl Supervised {
     ) -> Result<(), StartError> {
         let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().collect();
         let start = self.in_environment(start);
-        // The same again is a short message: it is sent between two calls.
+        // A repeated start is a short message, as it is sent between two calls.
         let ordered = if self.last.as_ref() == Some(&start) {
             self.order(&Order::StartAnother, &fds)
         } else {
@@ -98,7 +98,7 @@ impl Supervised {
         }
     }
 
-    /// As [`Self::started`], without waiting: `None` if it is still being started.
+    /// As [`Self::started`], without waiting: `None` if it has not started yet.
     ///
     /// # Errors
     /// As [`Self::started`].
@@ -111,7 +111,7 @@ impl Supervised {
         Ok(None)
     }
 
-    /// The shell that an event brings; `None` if it is of something else.
+    /// The shell in an event; `None` if the event is about something else.
     fn shell(
         &mut self,
         (event, fds): (Event, Vec<OwnedFd>),

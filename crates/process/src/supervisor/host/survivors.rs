@@ -1,4 +1,4 @@
-//! The host's side of what a call leaves: asking for it, leaving it to the supervisor, waiting for its end.
+//! The host's side of survivors: listing them, leaving them to the supervisor, waiting for their end.
 
 use super::client::{Gone, Supervised};
 use super::detach::NotTaken;
@@ -11,10 +11,10 @@ use std::path::Path;
 use std::time::Duration;
 
 impl Supervised {
-    /// Asks who still lives: beside a session's shell, whoever was not adopted.
+    /// Lists the survivors; in a session, the processes besides the shell that were not adopted.
     ///
     /// # Errors
-    /// It is gone.
+    /// It has ended.
     pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
         self.order(&Order::Survivors, &[]).map_err(|_| Gone)?;
         self.answer(|event, _| match event {
@@ -24,11 +24,12 @@ impl Supervised {
         .await
     }
 
-    /// Hands the survivors' output over: from now on it reads their pipes. With `detach` our end no longer is theirs.
-    /// `files` is as long as `pipes`, or empty: then their output is read and dropped.
+    /// Hands over the survivors' output: from now on the supervisor reads their pipes. With `detach`, closing our
+    /// end no longer ends them. `files` has one file per pipe, or is empty: then their output is read and
+    /// discarded.
     ///
     /// # Errors
-    /// It is gone, or could not: nothing was adopted.
+    /// It has ended, or failed: nothing was adopted.
     pub async fn adopt(
         &mut self,
         pipes: &[BorrowedFd<'_>],
@@ -42,11 +43,11 @@ impl Supervised {
         self.leave(pipes, files, detach, quota, None).await
     }
 
-    /// As [`Self::adopt`]: the survivors become the job in `directory`. Its entry is there if they did; if not they are adopted
-    /// all the same. Without `detach` the shell goes on beside them, and they outlive it.
+    /// As [`Self::adopt`], but the survivors become the job in `directory`. Its entry exists if that worked;
+    /// otherwise they are adopted without a job. Without `detach` the shell continues, and they outlive it.
     ///
     /// # Errors
-    /// It is gone, or could not: nothing was adopted.
+    /// It has ended, or failed: nothing was adopted.
     pub async fn adopt_as_job(
         &mut self,
         pipes: &[BorrowedFd<'_>],
@@ -84,10 +85,10 @@ impl Supervised {
         answer.await.map_err(|Gone| NotTaken::Gone)?
     }
 
-    /// Waits until those have ended that are watched. Returns who withstood SIGKILL. Cancel safe.
+    /// Waits until the watched processes have ended. Returns those that withstood SIGKILL. Cancel safe.
     ///
     /// # Errors
-    /// It is gone.
+    /// It has ended.
     pub async fn survivors_ended(&mut self) -> Result<Vec<Survivor>, Gone> {
         loop {
             if let (Event::SurvivorsEnded { withstand }, _) = self.event().await? {
@@ -98,19 +99,19 @@ impl Supervised {
 }
 
 impl Link {
-    /// Watches whoever still lives beside a session's shell and was not adopted: [`Supervised::survivors_ended`] tells of
-    /// their end.
+    /// Watches the processes of a session besides its shell that were not adopted: [`Supervised::survivors_ended`]
+    /// reports their end.
     ///
     /// # Errors
-    /// It is gone, or does not read.
+    /// It has ended, or does not read.
     pub fn watch_survivors(&self) -> io::Result<()> {
         self.order(&Order::WatchSurvivors, &[])
     }
 
-    /// Ends those that are watched, and nobody else: SIGTERM, SIGCONT, `grace`, SIGKILL.
+    /// Ends the watched processes only: SIGTERM, SIGCONT, `grace`, SIGKILL.
     ///
     /// # Errors
-    /// It is gone, or does not read.
+    /// It has ended, or does not read.
     pub fn end_survivors(&self, grace: Duration) -> io::Result<()> {
         let grace_ms = in_ms(grace);
         self.order(&Order::EndSurvivors { grace_ms }, &[])

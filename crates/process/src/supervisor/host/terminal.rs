@@ -6,8 +6,8 @@ use crate::supervisor::protocol::{Event, Order, TerminalStart};
 use std::os::fd::BorrowedFd;
 
 impl Supervised {
-    /// Starts a shell on a terminal, and lets it run. `script` is the file its script is in; the shell shares the place
-    /// where it is read. For a supervisor that has had no shell; it cannot have another afterwards.
+    /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the shell shares its
+    /// file offset. Only for a supervisor that has not had a shell yet, nor will have another.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].

@@ -46,8 +46,8 @@ pub fn init() -> Token {
 
 fn supervise(here: bool) -> io::Result<()> {
     if !here {
-        // It must not keep the host's directory busy. The host does not change it: in a static program `Command` would then
-        // fork, and copy the host's page tables.
+        // It must not keep the host's directory busy. The host does not use `Command::current_dir`: in a static
+        // program `Command` would then fork, which copies the host's page tables.
         rustix::process::chdir("/")?;
     }
     shed_inherited_faults();
