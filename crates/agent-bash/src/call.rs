@@ -28,12 +28,12 @@ pub struct CallOptions<'a> {
     /// Runs the command on a terminal of its own, whether or not the tool offers terminals to its calls. The
     /// terminal is its input; nobody needs to see it.
     pub terminal: Option<Arc<dyn Executor>>,
-    /// Asks to run without a sandbox, for this reason: [`Approver::escalate`] is called instead of
-    /// [`Approver::approve`].
+    /// Asks to run without a sandbox, for this reason: [`Approver::escalate`](crate::Approver::escalate) is called instead of
+    /// [`Approver::approve`](crate::Approver::approve).
     pub escalation: Option<String>,
     /// Whether to keep the full output even if the result shows all of it.
     pub keep: Option<Keep>,
-    /// The model's other tools, for this call; overrides [`HostContext::tools`].
+    /// The model's other tools, for this call; overrides [`HostContext::tools`](crate::HostContext::tools).
     pub tools: Option<Vec<String>>,
     /// How much text the reader passes on, if that may be less than the profile shows. The whole text fits,
     /// including everything around the output.

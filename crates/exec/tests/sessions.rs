@@ -12,7 +12,7 @@ use agent_bash_core::{Cancel, Ending, NoticeKind, RunSpec, SessionName, Streams}
 use agent_bash_exec::ShellCache;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Ran, run_with, spec};
+use support::{Ran, run_with, soon, spec};
 
 fn named(name: &str, script: &str) -> RunSpec {
     spec(script).session(SessionName(name.into()))
@@ -391,11 +391,14 @@ async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn calls_of_one_session_wait_and_a_cancelled_waiter_leaves() {
     let cache = Arc::new(support::cache());
+    let directory = tempfile::tempdir().unwrap();
+    let begun = directory.path().join("begun");
+    let script = format!("x=1; echo in; : >{}; sleep 1; x=2", begun.display());
     let slow = tokio::spawn({
         let cache = Arc::clone(&cache);
-        async move { say(&cache, "x=1; echo in; sleep 1; x=2").await }
+        async move { say(&cache, &script).await }
     });
-    tokio::time::sleep(Duration::from_millis(300)).await;
+    assert!(soon(|| begun.exists()).await);
     let cancel = Cancel::new();
     let waiter = tokio::spawn({
         let (cache, cancel) = (Arc::clone(&cache), cancel.clone());

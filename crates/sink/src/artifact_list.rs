@@ -34,7 +34,7 @@ pub struct Removed {
     pub bytes: u64,
 }
 
-/// What [`ArtifactDir::clear`] did.
+/// What [`ArtifactDir::clear`](crate::ArtifactDir::clear) did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cleared {
     /// What is gone.

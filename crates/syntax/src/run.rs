@@ -4,7 +4,7 @@
 //! known for simple commands (`echo`, `printf`, `pwd`, …). The result is a list of [`Ran`]: words resolved,
 //! wrappers looked through, nested scripts included.
 //!
-//! The walk is bounded in steps and depth. If a bound is reached, the list is [`incomplete`]
+//! The walk is bounded in steps and depth. If a bound is reached, the list is `incomplete`
 //! (`Machine::incomplete`), and callers fall back to scanning the raw text.
 
 mod assign;

@@ -136,7 +136,7 @@ impl Supervised {
         }
     }
 
-    /// Why there is a thread instead of a supervisor: see [`Supervisor::fallback`].
+    /// Why there is a thread instead of a supervisor: see [`Supervisor::fallback`](super::Supervisor::fallback).
     pub fn fallback(&self) -> Option<&str> {
         self.fallback.as_deref()
     }
