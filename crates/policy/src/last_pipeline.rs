@@ -46,10 +46,13 @@ fn is_answer(script: &Script<'_>, stage: &Command) -> bool {
     let Command::Simple(simple) = stage else {
         return false;
     };
-    // The command itself, after its variable assignments; substitutions are inside it.
+    let Some(last) = simple.words.last() else {
+        return false;
+    };
+    // The command itself, after its variable assignments and without its redirections; substitutions are inside it.
     let itself = |ran: &&Ran| {
         ran.span.start >= simple.span.start
-            && ran.span.end == simple.span.end
+            && ran.span.end == last.span.end
             && ran.through.is_empty()
     };
     let ran = script.ran.iter().filter(itself);
@@ -81,6 +84,8 @@ mod tests {
             ("git -C sub --no-pager grep x", true),
             ("diff a b", true),
             ("find . -name x", true),
+            ("find . -name x 2>/dev/null", true),
+            ("<f grep x >g", true),
             ("{ a; b; } | git diff", true),
             ("git status", false),
             ("make", false),
@@ -109,6 +114,7 @@ mod tests {
             ("{ a; b; } | git diff", &[false, true]),
             ("$CC x | tee", &[false, false]),
             ("X=1 find a | b", &[true, false]),
+            ("find a 2>/dev/null | wc -l", &[true, false]),
             ("set -o pipefail\nmake |& tail", &[false, false]),
         ] {
             let got = last_pipeline(&Script::read(script, &context));
