@@ -33,7 +33,7 @@ pub use handover::{Adoption, OpenOutput, SurvivorHandover, SurvivorRegistry};
 pub use launch::{launch, notice_of_fallback};
 pub use machine::AFTER_GRACE;
 pub use script::{
-    NO_DIRECTORY, RefusedHandoff, ScriptFile, TOO_OLD, Unstarted, is_bash, no_directory, too_old,
+    NO_DIRECTORY, RefusedHandoff, ScriptFile, TOO_OLD, Unstarted, no_directory, too_old,
 };
 pub use shell_text::{PLAIN_TAKE, Reader, enter, exec};
 pub use source::{Progress, Source};

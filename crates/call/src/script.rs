@@ -13,12 +13,6 @@ pub const NO_DIRECTORY: u8 = b'd';
 /// Appended by a shell that is too old, followed by its version.
 pub const TOO_OLD: u8 = b'v';
 
-/// Whether a shell takes its script the way bash does. A login shell cannot be started ahead, but is bash all the
-/// same.
-pub fn is_bash(shell: &Shell) -> bool {
-    shell.is_bash || shell.path.file_name().is_some_and(|name| name == "bash")
-}
-
 /// The file from which a shell reads its script.
 #[derive(Debug)]
 pub struct ScriptFile {

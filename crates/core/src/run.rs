@@ -185,6 +185,11 @@ pub struct Shell {
 }
 
 impl Shell {
+    /// Whether it takes its script the way bash does. A login shell cannot be started ahead, but is bash all the same.
+    pub fn is_any_bash(&self) -> bool {
+        self.is_bash || self.path.file_name().is_some_and(|name| name == "bash")
+    }
+
     /// Bash, at that absolute path.
     pub fn bash(path: impl Into<PathBuf>) -> Self {
         Self {

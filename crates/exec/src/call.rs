@@ -6,7 +6,7 @@ use crate::record::{self, Record, ShellNumbers};
 use crate::snapshot::Snapshot;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
-    Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, is_bash, notice_of_fallback,
+    Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, notice_of_fallback,
 };
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
@@ -51,7 +51,7 @@ pub(crate) fn script_file(
     snapshot: Option<&Snapshot>,
     exports: bool,
 ) -> (Vec<u8>, &'static [u8]) {
-    if is_bash(&spec.shell) {
+    if spec.shell.is_any_bash() {
         let record = Record {
             cwd: &spec.cwd,
             exports: exports.then_some(&spec.env.changes),

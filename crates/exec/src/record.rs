@@ -12,7 +12,7 @@
 
 use crate::exports;
 use crate::snapshot::Snapshot;
-use agent_bash_call::{PLAIN_TAKE, Reader, enter, exec, if_too_old, is_bash};
+use agent_bash_call::{PLAIN_TAKE, Reader, enter, exec, if_too_old};
 use agent_bash_core::{Shell, Stage};
 use agent_bash_process::quoted;
 use std::collections::BTreeMap;
@@ -111,7 +111,7 @@ const PLAIN_BOOT: &str = "read -r __ab || exit 125; ";
 /// The arguments of a shell that waits for its script.
 pub(crate) fn boot(shell: &Shell, snapshot: Option<&Snapshot>) -> Vec<OsString> {
     let own = shell.args.iter().map(OsString::from);
-    if !is_bash(shell) {
+    if !shell.is_any_bash() {
         let text = [PLAIN_BOOT, PLAIN_TAKE].concat();
         return own.chain(["-c".into(), text.into()]).collect();
     }
@@ -147,7 +147,7 @@ pub(crate) struct ShellNumbers {
 
 /// Whether the shell reads the script file through the shared file offset, which then tells whether it did.
 pub(crate) fn shares_place(shell: &Shell, script_fd: i32) -> bool {
-    is_bash(shell) || script_fd < 10
+    shell.is_any_bash() || script_fd < 10
 }
 
 /// The contents of a record for bash.

@@ -6,9 +6,7 @@
 //! `BASH_EXECUTION_STRING`, as `bash -c` does. Our words are escaped (`\builtin`) against functions in the
 //! environment.
 
-use agent_bash_call::{
-    NO_DIRECTORY, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old, is_bash,
-};
+use agent_bash_call::{NO_DIRECTORY, PLAIN_TAKE, Reader, ScriptFile, enter, exec, if_too_old};
 use agent_bash_core::RunSpec;
 use agent_bash_process::{quoted, unnamed_file};
 use std::ffi::OsString;
@@ -49,7 +47,7 @@ const PLAIN_COMMIT: &str = "\n";
 /// Arguments of the shell, and what commits its script.
 pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
     let mut args: Vec<OsString> = spec.shell.args.iter().map(OsString::from).collect();
-    if !is_bash(&spec.shell) {
+    if !spec.shell.is_any_bash() {
         args.extend(["-c".into(), [PLAIN_BOOT, PLAIN_TAKE].concat().into()]);
         return (args, PLAIN_COMMIT);
     }
@@ -64,7 +62,7 @@ pub(crate) fn boot(spec: &RunSpec) -> (Vec<OsString>, &'static str) {
 /// Writes the script of a call into an anonymous file, which the shell reads and into which a failing record
 /// writes.
 pub(crate) fn write(spec: &RunSpec) -> io::Result<ScriptFile> {
-    let is_bash = is_bash(&spec.shell);
+    let is_bash = spec.shell.is_any_bash();
     let content = if is_bash {
         content(spec)
     } else {

@@ -147,9 +147,7 @@ async fn run(tool: &BashTool, script: &str) -> ToolResult {
 
 fn shell(tool: &BashTool) -> Finding {
     let (grade, detail) = match tool.shell() {
-        Ok(shell) if shell.path.file_name().is_some_and(|name| name == "bash") => {
-            (Grade::Works, shell.path.display().to_string())
-        }
+        Ok(shell) if shell.is_any_bash() => (Grade::Works, shell.path.display().to_string()),
         Ok(shell) => (
             Grade::Remark,
             format!(

@@ -4,7 +4,7 @@ use crate::call::script_file;
 use crate::jobs::entry::Entry;
 use crate::jobs::{Job, JobError, JobKind, Jobs, Reserved};
 use crate::pool::WaitingShell;
-use agent_bash_call::{RefusedHandoff, ScriptFile, Unstarted, is_bash};
+use agent_bash_call::{RefusedHandoff, ScriptFile, Unstarted};
 use agent_bash_core::{JobId, RunSpec};
 use agent_bash_process::ProcessIdentity;
 use agent_bash_process::supervisor::{Detach, JobFds, Supervised};
@@ -150,7 +150,7 @@ impl Jobs {
             script: ScriptFile {
                 file: script.into(),
                 length: content.len() as u64,
-                shares_place: is_bash(&spec.shell),
+                shares_place: spec.shell.is_any_bash(),
             },
         })
     }
