@@ -20,15 +20,18 @@ pub struct Panicked {
 impl Panicked {
     #[expect(clippy::needless_pass_by_value, reason = "as `map_err` calls it")]
     fn new(payload: Box<dyn Any + Send>) -> Self {
-        let said = match (payload.downcast_ref::<&str>(), payload.downcast_ref()) {
-            (Some(said), _) => (*said).to_owned(),
-            (None, Some(said)) => String::clone(said),
-            (None, None) => "without a word".to_owned(),
-        };
+        let said = said(&*payload).to_owned();
         let panicked = Self { said };
         tracing::error!("{panicked}");
         panicked
     }
+}
+
+/// The message of a panic, given its payload.
+pub fn said(payload: &(dyn Any + Send)) -> &str {
+    let said = payload.downcast_ref::<&str>().copied();
+    said.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("without a word")
 }
 
 impl From<Panicked> for io::Error {

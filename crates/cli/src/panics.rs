@@ -2,7 +2,7 @@
 //! code.
 
 use crate::output;
-use agent_bash::panics::caught;
+use agent_bash::panics::{caught, said};
 use std::panic::PanicHookInfo;
 
 /// Installs the reporting: from here on every panic prints one line, whether or not it is caught.
@@ -20,10 +20,7 @@ fn line(info: &PanicHookInfo<'_>) -> String {
     let at = info
         .location()
         .map_or_else(String::new, |at| format!(" at {at}"));
-    let payload = info.payload();
-    let said = payload.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let said = said.unwrap_or("without a word");
+    let said = said(info.payload());
     format!("agent-bash: it failed in a way that it should not ({said}{at}); please report it")
 }
 
