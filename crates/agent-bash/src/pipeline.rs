@@ -126,7 +126,7 @@ async fn stages(
     Ok(Ended::Ran(Box::new(Ran {
         outcome,
         output,
-        is_1_an_answer: read.is_lifted && read.is_1_an_answer,
+        is_1_an_answer: read.is_1_an_answer,
         last_pipeline: read.last_pipeline,
     })))
 }
@@ -138,6 +138,7 @@ struct Read {
     /// What safe mode changes of the environment.
     hardened: Option<HardenedEnvironment>,
     is_lifted: bool,
+    /// Whether exit code 1 is a result of the command whose filter was lifted.
     is_1_an_answer: bool,
     last_pipeline: Option<Vec<bool>>,
 }
@@ -164,7 +165,7 @@ fn read(tool: &Wiring, call: &mut Call, request: &mut Request) -> Result<Read, R
         verdict,
         hardened,
         is_lifted,
-        is_1_an_answer: ends_with_answer(&script),
+        is_1_an_answer: is_lifted && ends_with_answer(&script),
         last_pipeline: last_pipeline(&script),
     })
 }
