@@ -14,6 +14,7 @@ use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::{self, Supervisor};
 use agent_bash::{BashTool, HostContext, profiles};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_test_kit::own_process::status;
 use async_trait::async_trait;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -113,7 +114,7 @@ async fn long_output(tool: &BashTool) {
     let (mut ours, mut cat) = (Vec::new(), Vec::new());
     let mut grown = 0;
     for _ in 0..3 {
-        let before = resident("VmRSS:");
+        let before = status("VmRSS:");
         // Resets the peak RSS.
         std::fs::write("/proc/self/clear_refs", "5").unwrap();
         let start = Instant::now();
@@ -122,7 +123,7 @@ async fn long_output(tool: &BashTool) {
             .await;
         ours.push(start.elapsed().as_secs_f64());
         assert!(!result.is_error, "{}", result.text);
-        grown = grown.max(resident("VmHWM:").saturating_sub(before));
+        grown = grown.max(status("VmHWM:").saturating_sub(before));
         let start = Instant::now();
         let script = format!("{LONG} | cat >/dev/null");
         let mut bash = Command::new("/bin/bash");
@@ -135,18 +136,6 @@ async fn long_output(tool: &BashTool) {
         "1 GiB of lines {ours:6.2} s   read by cat {cat:6.2} s   ratio {:.2}   resident memory +{grown} KiB",
         ours / cat
     );
-}
-
-/// In KiB.
-fn resident(field: &str) -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let value = status.lines().find_map(|line| line.strip_prefix(field));
-    value
-        .unwrap()
-        .trim()
-        .trim_end_matches(" kB")
-        .parse()
-        .unwrap()
 }
 
 fn micros(duration: Duration) -> f64 {
