@@ -64,6 +64,21 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-sandbox",
+        workspace: &[],
+        third_party: &[
+            "landlock",
+            "libc",
+            "nix",
+            "rustix",
+            "seccompiler",
+            "serde",
+            "serde_json",
+            "thiserror",
+        ],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-process",
         workspace: &["agent-bash-core", "agent-bash-os"],
         third_party: &[

@@ -1,0 +1,51 @@
+//! Dropping capabilities: root keeps what it takes to handle files and processes of others, and nothing that reaches
+//! the machine.
+
+use crate::error::BoxError;
+use rustix::thread::CapabilitySet;
+use rustix::thread::{CapabilitySets, capabilities, set_capabilities};
+use rustix::thread::{clear_ambient_capability_set, remove_capability_from_bounding_set};
+
+/// What root keeps.
+const KEPT: CapabilitySet = CapabilitySet::CHOWN
+    .union(CapabilitySet::DAC_OVERRIDE)
+    .union(CapabilitySet::FOWNER)
+    .union(CapabilitySet::FSETID)
+    .union(CapabilitySet::SETUID)
+    .union(CapabilitySet::SETGID)
+    .union(CapabilitySet::KILL);
+
+/// Drops them from this thread and everything that it executes.
+pub(crate) fn drop_capabilities() -> Result<(), BoxError> {
+    let step = || BoxError::step("dropping capabilities");
+    let kept = if rustix::process::geteuid().is_root() {
+        KEPT
+    } else {
+        CapabilitySet::empty()
+    };
+    let had = capabilities(None).map_err(step())?;
+    if had.effective.contains(CapabilitySet::SETPCAP) {
+        for number in 0..u64::BITS {
+            let capability = CapabilitySet::from_bits_retain(1 << number);
+            if kept.contains(capability) {
+                continue;
+            }
+            match remove_capability_from_bounding_set(capability) {
+                Ok(()) => {}
+                // The kernel knows no more of them.
+                Err(rustix::io::Errno::INVAL) => break,
+                Err(error) => return Err(step()(error)),
+            }
+        }
+    }
+    if had.permitted.is_empty() {
+        return Ok(());
+    }
+    clear_ambient_capability_set().map_err(step())?;
+    let sets = CapabilitySets {
+        effective: had.effective & kept,
+        permitted: had.permitted & kept,
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, sets).map_err(step())
+}

@@ -1,0 +1,208 @@
+//! Files, TCP, signals and abstract sockets by Landlock. It has only rules that allow: a path is taken out by allowing
+//! everything beside it.
+
+use crate::error::BoxError;
+use crate::plan::{Network, Plan, Tier};
+use crate::report::Lack;
+use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
+use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
+use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The newest interface that was tested.
+const TESTED: ABI = ABI::V7;
+
+/// Harmless devices.
+const DEVICES: [&str; 7] = [
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+];
+
+/// Where the devices are: nothing else below it may be opened.
+const DEVICE_DIRECTORY: &str = "/dev";
+
+/// What the kernel's Landlock cannot do.
+pub(crate) struct Gaps {
+    /// Parts of the promise that it does not keep.
+    pub(crate) missing: Vec<Lack>,
+    /// Shortening a file counts as no write.
+    pub(crate) truncate: bool,
+}
+
+/// Restricts this thread and everything that it starts.
+pub(crate) fn restrict(plan: &Plan, own: &[PathBuf]) -> Result<Gaps, BoxError> {
+    let refused = BoxError::step::<io::Error>("restricting files");
+    let status = rules(plan, own)?.restrict_self();
+    let status = status.map_err(|error| refused(io::Error::other(error)))?;
+    gaps(&status)
+}
+
+fn gaps(status: &RestrictionStatus) -> Result<Gaps, BoxError> {
+    let abi = match status.landlock {
+        LandlockStatus::Available { effective_abi, .. } => effective_abi,
+        _ => ABI::Unsupported,
+    };
+    if abi == ABI::Unsupported || status.ruleset == RulesetStatus::NotEnforced {
+        return Err(BoxError::Lacks { what: "Landlock" });
+    }
+    let since = [(ABI::V2, Lack::Moves), (ABI::V6, Lack::Signals)];
+    Ok(Gaps {
+        missing: since
+            .iter()
+            .filter_map(|(since, lack)| (abi < *since).then_some(*lack))
+            .collect(),
+        truncate: abi < ABI::V3,
+    })
+}
+
+fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, BoxError> {
+    let created = created(plan.network).map_err(failed)?;
+    let mut rules = Rules { created };
+    let writable = plan.writable.iter().chain(own);
+    let excluded = excluded(plan, &writable.clone().collect::<Vec<_>>())?;
+    rules.reading(Path::new("/"), &excluded)?;
+    for path in writable {
+        rules.allow(path, written())?;
+    }
+    let devices = DEVICES.iter().map(Path::new);
+    for path in devices.chain(plan.devices.iter().map(PathBuf::as_path)) {
+        rules.allow(path, device())?;
+    }
+    match plan.tier {
+        // They are the box's own.
+        Tier::Full => {
+            rules.allow(Path::new("/dev/pts"), device())?;
+            rules.allow(Path::new("/dev/shm"), written())?;
+        }
+        Tier::Base => {
+            for terminal in inherited_terminals() {
+                rules.allow(&terminal, device())?;
+            }
+        }
+    }
+    Ok(rules.created)
+}
+
+fn created(network: Network) -> Result<RulesetCreated, RulesetError> {
+    let ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(TESTED))?
+        .scope(Scope::from_all(TESTED))?;
+    match network {
+        // Also for sockets that come from elsewhere.
+        Network::Off => ruleset.handle_access(AccessNet::from_all(TESTED))?,
+        Network::Loopback | Network::On => ruleset,
+    }
+    .create()
+}
+
+fn read() -> BitFlags<AccessFs> {
+    AccessFs::from_read(TESTED)
+}
+
+fn written() -> BitFlags<AccessFs> {
+    AccessFs::from_all(TESTED) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)
+}
+
+fn device() -> BitFlags<AccessFs> {
+    AccessFs::ReadFile
+        | AccessFs::ReadDir
+        | AccessFs::WriteFile
+        | AccessFs::Truncate
+        | AccessFs::IoctlDev
+}
+
+/// What must not be read, as far as it exists.
+fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<BTreeSet<PathBuf>, BoxError> {
+    let mut excluded = BTreeSet::from([PathBuf::from(DEVICE_DIRECTORY)]);
+    // With namespaces something else is mounted there.
+    if plan.tier == Tier::Full {
+        return Ok(excluded);
+    }
+    for hidden in &plan.hidden {
+        let Ok(hidden) = fs::canonicalize(hidden) else {
+            continue;
+        };
+        if let Some(writable) = writable.iter().find(|w| hidden.starts_with(w)) {
+            return Err(BoxError::HiddenInWritable {
+                writable: PathBuf::from(writable),
+                hidden,
+                tier: plan.tier,
+            });
+        }
+        excluded.insert(hidden);
+    }
+    Ok(excluded)
+}
+
+struct Rules {
+    created: RulesetCreated,
+}
+
+impl Rules {
+    /// Allows reading everything below this directory except what is excluded. The names in directories on the way to
+    /// something excluded can be listed.
+    fn reading(&mut self, directory: &Path, excluded: &BTreeSet<PathBuf>) -> Result<(), BoxError> {
+        let mut names = vec![directory.to_owned()];
+        self.allow(directory, AccessFs::ReadDir.into())?;
+        while let Some(directory) = names.pop() {
+            // Nobody who cannot list it can read anything by a rule for what is in it.
+            let Ok(entries) = fs::read_dir(&directory) else {
+                continue;
+            };
+            for entry in entries.flatten() {
+                let path = entry.path();
+                if excluded.contains(&path) {
+                    continue;
+                }
+                if excluded.iter().any(|hidden| hidden.starts_with(&path)) {
+                    names.push(path);
+                } else if !entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                    self.allow(&path, read())?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Allows this for a path and what is below it. A path that cannot be opened has nothing to be allowed.
+    fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<(), BoxError> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        let Ok(opened) = rustix::fs::openat(CWD, path, flags, Mode::empty()) else {
+            return Ok(());
+        };
+        let Ok(stat) = rustix::fs::fstat(&opened) else {
+            return Ok(());
+        };
+        let access = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::Directory => access,
+            FileType::Symlink => return Ok(()),
+            _ => access & AccessFs::from_file(TESTED),
+        };
+        (&mut self.created)
+            .add_rule(PathBeneath::new(opened, access))
+            .map_err(failed)?;
+        Ok(())
+    }
+}
+
+/// Terminals that are open as standard input, output or error.
+fn inherited_terminals() -> BTreeSet<PathBuf> {
+    (0..=2)
+        .filter_map(|fd| fs::read_link(format!("/proc/self/fd/{fd}")).ok())
+        .filter(|path| path.starts_with("/dev/pts"))
+        .collect()
+}
+
+fn failed(error: RulesetError) -> BoxError {
+    BoxError::step("restricting files")(io::Error::other(error))
+}

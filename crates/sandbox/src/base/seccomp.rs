@@ -1,0 +1,26 @@
+//! System calls by seccomp: what Landlock has no rule for.
+
+mod program;
+mod rules;
+
+use crate::error::BoxError;
+use crate::plan::Plan;
+use std::io;
+
+/// Filters the system calls of this thread and of everything that it starts. `shortening` counts as no write in
+/// Landlock, and is left to this filter.
+pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), BoxError> {
+    let Some(architecture) = program::ARCHITECTURE else {
+        return Err(BoxError::Lacks {
+            what: "a filter of system calls for this processor",
+        });
+    };
+    let rules = rules::rules(plan.network, plan.tier, shortening);
+    let program = program::assemble(architecture, &rules);
+    seccompiler::apply_filter(&program).map_err(|error| match error {
+        seccompiler::Error::Seccomp(error) if error.raw_os_error() == Some(libc::ENOSYS) => {
+            BoxError::Lacks { what: "seccomp" }
+        }
+        other => BoxError::step("filtering system calls")(io::Error::other(other)),
+    })
+}

@@ -1,0 +1,134 @@
+//! The filter as a program of the kernel's: rules in, instructions out.
+//!
+//! Written here because seccompiler answers all its rules alike and kills whoever uses another table of system calls;
+//! programs expect the errno that fits, and `ENOSYS` for a table that is not there.
+
+use seccompiler::{BpfProgram, sock_filter};
+
+/// What a filter does about one system call; all others are let through.
+pub(super) struct Rule {
+    pub(super) number: i64,
+    /// The first that applies answers. None of them: let through.
+    pub(super) denials: Vec<Denial>,
+}
+
+/// Answers with an error if all its tests hold.
+pub(super) struct Denial {
+    pub(super) tests: Vec<Test>,
+    pub(super) errno: i32,
+}
+
+/// Compares a half of an argument.
+#[derive(Clone, Copy)]
+pub(super) struct Test {
+    pub(super) argument: u8,
+    pub(super) half: Half,
+    /// Bits that are looked at.
+    pub(super) mask: u32,
+    pub(super) value: u32,
+    /// Holds if they are equal, or if they are not.
+    pub(super) equal: bool,
+}
+
+/// A half of an argument's 64 bits.
+#[derive(Clone, Copy)]
+pub(super) enum Half {
+    Low,
+    High,
+}
+
+/// The value by which the kernel names this processor's own table of system calls.
+pub(super) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0xC000_003E)
+} else if cfg!(target_arch = "aarch64") {
+    Some(0xC000_00B7)
+} else {
+    None
+};
+
+/// Set in the numbers of x86's third table, with pointers of 32 bits.
+const X32: u32 = 0x4000_0000;
+
+// Instructions, as in linux/bpf_common.h: load a word, and, jump if equal, jump if any bit is set, return.
+const LOAD: u16 = 0x20;
+const AND: u16 = 0x54;
+const JUMP_EQUAL: u16 = 0x15;
+const JUMP_SET: u16 = 0x45;
+const RETURN: u16 = 0x06;
+
+// Offsets in `struct seccomp_data`.
+const NUMBER: u32 = 0;
+const TABLE: u32 = 4;
+const ARGUMENTS: u32 = 16;
+
+// Actions, as in linux/seccomp.h.
+const ALLOW: u32 = 0x7FFF_0000;
+const ERRNO: u32 = 0x0005_0000;
+
+/// The instructions for these rules.
+pub(super) fn assemble(architecture: u32, rules: &[Rule]) -> BpfProgram {
+    let absent = || answer(libc::ENOSYS);
+    let mut program = vec![
+        statement(LOAD, TABLE),
+        jump(JUMP_EQUAL, architecture, 1, 0),
+        absent(),
+        statement(LOAD, NUMBER),
+    ];
+    if cfg!(target_arch = "x86_64") {
+        program.extend([jump(JUMP_SET, X32, 0, 1), absent()]);
+    }
+    for rule in rules {
+        let body = body(rule);
+        // Every rule is shorter than a jump reaches; one that is not would be refused by a test.
+        let over = u8::try_from(body.len()).unwrap_or(u8::MAX);
+        program.push(jump(JUMP_EQUAL, rule.number as u32, 0, over));
+        program.extend(body);
+    }
+    program.push(statement(RETURN, ALLOW));
+    program
+}
+
+/// Ends with a return in every case, so that what follows still finds the number loaded.
+fn body(rule: &Rule) -> BpfProgram {
+    let mut body = Vec::new();
+    for denial in &rule.denials {
+        let mut rest = vec![answer(denial.errno)];
+        for test in denial.tests.iter().rev() {
+            let over = u8::try_from(rest.len()).unwrap_or(u8::MAX);
+            let (holds, fails) = if test.equal { (0, over) } else { (over, 0) };
+            let mut tested = vec![statement(LOAD, offset(test))];
+            if test.mask != u32::MAX {
+                tested.push(statement(AND, test.mask));
+            }
+            tested.push(jump(JUMP_EQUAL, test.value, holds, fails));
+            tested.extend(rest);
+            rest = tested;
+        }
+        body.extend(rest);
+    }
+    if rule.denials.iter().all(|denial| !denial.tests.is_empty()) {
+        body.push(statement(RETURN, ALLOW));
+    }
+    body
+}
+
+fn offset(test: &Test) -> u32 {
+    let high_first = cfg!(target_endian = "big");
+    let second = match test.half {
+        Half::Low => high_first,
+        Half::High => !high_first,
+    };
+    ARGUMENTS + 8 * u32::from(test.argument) + if second { 4 } else { 0 }
+}
+
+fn answer(errno: i32) -> sock_filter {
+    statement(RETURN, ERRNO | errno as u32)
+}
+
+fn statement(code: u16, k: u32) -> sock_filter {
+    jump(code, k, 0, 0)
+}
+
+fn jump(code: u16, k: u32, jt: u8, jf: u8) -> sock_filter {
+    sock_filter { code, jt, jf, k }
+}

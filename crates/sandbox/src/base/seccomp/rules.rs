@@ -1,0 +1,220 @@
+//! Which system calls are answered with what.
+
+use super::program::{Denial, Half, Rule, Test};
+use crate::plan::{Network, Tier};
+use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM};
+
+/// Numbers that libc does not have yet; the same on every processor.
+const SYS_OPEN_TREE_ATTR: i64 = 467;
+const SYS_FILE_SETATTR: i64 = 469;
+
+/// What a box has nothing to do with: answered as to somebody without the privilege.
+const FORBIDDEN: [i64; 22] = [
+    // Mounts.
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    SYS_OPEN_TREE_ATTR,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    // Namespaces of others.
+    libc::SYS_setns,
+    // Files past their paths.
+    libc::SYS_open_by_handle_at,
+    // Keys of the user's session.
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    // Programs in the kernel, and looking over its shoulder.
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_fanotify_init,
+    libc::SYS_quotactl,
+];
+
+/// What programs have another way for, which can be filtered: its requests are in memory, out of sight.
+const ABSENT: [i64; 4] = [
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
+    libc::SYS_io_uring_register,
+    libc::SYS_clone3,
+];
+
+/// `CLONE_NEW…` of every namespace. The time namespace shares its bit with the exit signal of `clone`, which has none.
+const NAMESPACES: [i32; 7] = [
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+const CLONE_NEWTIME: u32 = 0x80;
+
+/// Requests by which a terminal takes input that nobody typed.
+const TERMINAL_INPUT: [u32; 3] = [
+    0x5412, // TIOCSTI
+    0x541C, // TIOCLINUX
+    0x541D, // TIOCCONS
+];
+
+/// Requests that change a file's attributes through any descriptor, also one opened for reading.
+const ATTRIBUTES: [u32; 6] = [
+    0x4008_6602, // FS_IOC_SETFLAGS
+    0x4004_6602, // FS_IOC32_SETFLAGS
+    0x401C_5820, // FS_IOC_FSSETXATTR
+    0x4008_7602, // FS_IOC_SETVERSION
+    0x4080_6685, // FS_IOC_ENABLE_VERITY
+    0x800C_6613, // FS_IOC_SET_ENCRYPTION_POLICY
+];
+
+/// The rules of a box. Those whose arguments are looked at come first: the kernel remembers of the others that they
+/// pass.
+pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule> {
+    let mut rules = vec![
+        ioctl(),
+        rule(libc::SYS_clone, vec![namespaces(0)]),
+        rule(
+            libc::SYS_unshare,
+            vec![namespaces(0), deny(EPERM, vec![any_of(0, CLONE_NEWTIME)])],
+        ),
+        rule(libc::SYS_socket, socket(network, tier)),
+        rule(libc::SYS_socketpair, socketpair()),
+        // Limits of another process.
+        rule(
+            libc::SYS_prlimit64,
+            [Half::Low, Half::High]
+                .map(|half| deny(EPERM, vec![differs(0, 0), half_differs(2, half, 0)]))
+                .into(),
+        ),
+    ];
+    if shortening {
+        rules.extend(truncation());
+    }
+    let always = |errno| move |number| rule(number, vec![deny(errno, vec![])]);
+    rules.extend(FORBIDDEN.map(always(EPERM)));
+    rules.extend(ABSENT.map(always(ENOSYS)));
+    rules.push(always(EOPNOTSUPP)(SYS_FILE_SETATTR));
+    rules
+}
+
+fn ioctl() -> Rule {
+    let requests = |requests: &[u32], errno| -> Vec<Denial> {
+        let one = |request: &u32| deny(errno, vec![is(1, *request)]);
+        requests.iter().map(one).collect()
+    };
+    let mut denials = requests(&TERMINAL_INPUT, EPERM);
+    denials.extend(requests(&ATTRIBUTES, EOPNOTSUPP));
+    rule(libc::SYS_ioctl, denials)
+}
+
+fn namespaces(argument: u8) -> Denial {
+    let all = NAMESPACES.iter().fold(0, |all, one| all | *one as u32);
+    deny(EPERM, vec![any_of(argument, all)])
+}
+
+/// Sockets by family: what there is no network for is forbidden; of other families the kernel knows nothing.
+fn socket(network: Network, tier: Tier) -> Vec<Denial> {
+    let forbidden = |families: &[i32]| -> Vec<Denial> {
+        let one = |family: &i32| deny(EACCES, vec![is(0, *family as u32)]);
+        families.iter().map(one).collect()
+    };
+    let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let mut denials = forbidden(&[libc::AF_UNIX]);
+    if network == Network::Off && tier == Tier::Base {
+        denials.extend(forbidden(&families));
+        denials.push(deny(EAFNOSUPPORT, vec![]));
+        return denials;
+    }
+    // Of netlink, what is asked about interfaces and addresses.
+    let netlink = libc::AF_NETLINK as u32;
+    let routes = libc::NETLINK_ROUTE as u32;
+    denials.push(deny(EACCES, vec![is(0, netlink), differs(2, routes)]));
+    let others = families.map(|family| differs(0, family as u32));
+    denials.push(deny(EAFNOSUPPORT, others.into()));
+    denials
+}
+
+/// Pairs are connected for good if they are streams or sequences; a pair of datagram sockets could be sent anywhere
+/// from.
+fn socketpair() -> Vec<Denial> {
+    const TYPE: u32 = 0xF;
+    let kind = |kind: i32| Test {
+        mask: TYPE,
+        ..differs(1, kind as u32)
+    };
+    vec![
+        deny(EAFNOSUPPORT, vec![differs(0, libc::AF_UNIX as u32)]),
+        deny(
+            EACCES,
+            vec![kind(libc::SOCK_STREAM), kind(libc::SOCK_SEQPACKET)],
+        ),
+    ]
+}
+
+/// Shortening a file that is not opened for writing.
+fn truncation() -> Vec<Rule> {
+    let shortening = |argument| {
+        let both = (libc::O_ACCMODE | libc::O_TRUNC) as u32;
+        let test = Test {
+            mask: both,
+            ..is(argument, libc::O_TRUNC as u32)
+        };
+        vec![deny(EACCES, vec![test])]
+    };
+    vec![
+        rule(libc::SYS_truncate, vec![deny(EACCES, vec![])]),
+        rule(libc::SYS_openat, shortening(2)),
+        // Its flags are in memory.
+        rule(libc::SYS_openat2, vec![deny(ENOSYS, vec![])]),
+        #[cfg(target_arch = "x86_64")]
+        rule(libc::SYS_open, shortening(1)),
+    ]
+}
+
+fn rule(number: i64, denials: Vec<Denial>) -> Rule {
+    Rule { number, denials }
+}
+
+fn deny(errno: i32, tests: Vec<Test>) -> Denial {
+    Denial { tests, errno }
+}
+
+/// The argument is this value.
+fn is(argument: u8, value: u32) -> Test {
+    Test {
+        argument,
+        half: Half::Low,
+        mask: u32::MAX,
+        value,
+        equal: true,
+    }
+}
+
+fn differs(argument: u8, value: u32) -> Test {
+    half_differs(argument, Half::Low, value)
+}
+
+fn half_differs(argument: u8, half: Half, value: u32) -> Test {
+    Test {
+        half,
+        equal: false,
+        ..is(argument, value)
+    }
+}
+
+/// The argument has any of these bits.
+fn any_of(argument: u8, bits: u32) -> Test {
+    Test {
+        mask: bits,
+        ..differs(argument, 0)
+    }
+}

@@ -1,0 +1,98 @@
+//! Becoming a boxed program: recognised by its name at the top of `main`, before any threads; reads its order,
+//! restricts itself, tries whether that holds, reports, and executes the program. The pid stays the same.
+
+use crate::error::BoxError;
+use crate::plan::Order;
+use crate::report::{Message, Report};
+use rustix::fs::{Mode, OFlags};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The `argv[0]` under which a program is started as the launcher of a box.
+pub const NAME: &str = "agent-bash-box";
+
+/// The exit status of a launcher that started nothing.
+const FAILED: i32 = 126;
+
+/// Must be called at the top of `main`, before any thread is started. In a process that was started as a launcher it
+/// does not return; in any other it does nothing.
+pub fn init() {
+    let mut args = std::env::args_os();
+    if args.next().is_some_and(|name| name == NAME) {
+        std::process::exit(launch(args));
+    }
+}
+
+/// The words of a launcher's command line: descriptors of the order and of the report pipe, the program, its `argv[0]`
+/// and arguments.
+fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
+    let mut descriptor = |access| taken_over(&args.next()?, access);
+    let (Some(order), Some(report)) = (descriptor(OFlags::RDONLY), descriptor(OFlags::WRONLY))
+    else {
+        return FAILED;
+    };
+    let mut report = File::from(report);
+    let Err(error) = become_boxed(File::from(order), &mut report, args);
+    // Nobody is left to be told if the pipe is closed.
+    let _ = say(&mut report, &Message::Failed(error.to_string()));
+    FAILED
+}
+
+fn become_boxed(
+    order: File,
+    report: &mut File,
+    mut args: impl Iterator<Item = OsString>,
+) -> Result<std::convert::Infallible, BoxError> {
+    let order = read_order(order)?;
+    let program = args
+        .next()
+        .map(PathBuf::from)
+        .ok_or(BoxError::Start("no program is named"))?;
+    let name = args.next().ok_or(BoxError::Start("no name is given"))?;
+    let enforced = restrict(&order)?;
+    say(report, &Message::Enforced(enforced)).map_err(BoxError::step("reporting"))?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this process becomes the program; no process is started"
+    )]
+    let error = Command::new(&program).arg0(name).args(args).exec();
+    Err(BoxError::Exec { program, error })
+}
+
+#[cfg(target_os = "linux")]
+fn restrict(order: &Order) -> Result<Report, BoxError> {
+    crate::restrict::restrict(order)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn restrict(_: &Order) -> Result<Report, BoxError> {
+    Err(BoxError::Lacks { what: "Linux" })
+}
+
+fn read_order(mut file: File) -> Result<Order, BoxError> {
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)
+        .map_err(BoxError::step("reading the order"))?;
+    serde_json::from_slice(&text).map_err(BoxError::step("reading the order"))
+}
+
+fn say(report: &mut File, message: &Message) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    report.write_all(&line)
+}
+
+/// The inherited descriptor with this number, as one that the program does not inherit. Opened anew by its path, as a
+/// number alone cannot be owned without `unsafe`.
+fn taken_over(number: &OsStr, access: OFlags) -> Option<OwnedFd> {
+    let number: i32 = number.to_str()?.parse().ok().filter(|fd| *fd > 2)?;
+    let path = format!("/proc/self/fd/{number}");
+    let owned = rustix::fs::open(path, access | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    nix::unistd::close(number).ok()?;
+    Some(owned)
+}

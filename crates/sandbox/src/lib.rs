@@ -1,0 +1,21 @@
+//! The box: a call's process confines itself by Landlock, seccomp and, where they work, namespaces, and then becomes
+//! the shell. [`Plan`] is the policy of a box, [`Start`] starts a launcher with it, [`init`] is the launcher itself.
+
+mod error;
+mod launcher;
+mod plan;
+mod report;
+mod resolve;
+mod start;
+
+#[cfg(target_os = "linux")]
+mod base;
+#[cfg(target_os = "linux")]
+mod restrict;
+
+pub use error::BoxError;
+pub use launcher::{NAME, init};
+pub use plan::{Level, Network, Order, Plan, Tier};
+pub use report::{Lack, Report};
+pub use resolve::{Facts, ResolveError, Wanted, resolve};
+pub use start::Start;

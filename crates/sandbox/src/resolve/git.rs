@@ -1,0 +1,112 @@
+//! Where the repository of a workspace is, so that commits work, and what in it runs programs outside of the box.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// How deep repositories of submodules are looked for: their names may have slashes.
+const DEPTH: usize = 6;
+
+/// What of a git directory is a program, or says which program is run.
+const PROTECTED: [&str; 5] = [
+    "hooks",
+    "config",
+    "config.worktree",
+    "info/attributes",
+    "commondir",
+];
+
+/// What of the repository belongs to the box of a workspace.
+#[derive(Debug, Default)]
+pub(super) struct Git {
+    /// Directories outside of the workspace that commits write to.
+    pub(super) writable: BTreeSet<PathBuf>,
+    /// Whether they exist or not.
+    pub(super) protected: BTreeSet<PathBuf>,
+}
+
+impl Git {
+    pub(super) fn of(workspace: &Path) -> Self {
+        let mut git = Self::default();
+        let link = workspace.join(".git");
+        if link.is_file() {
+            // Whoever changes it changes where hooks are looked for.
+            git.protected.insert(link.clone());
+            if let Some(Outside { own, common }) = Outside::of(workspace, &link) {
+                git.protect(&common);
+                git.protected
+                    .extend(["config.worktree", "commondir", "gitdir"].map(|n| own.join(n)));
+                git.writable.extend([own, common]);
+            }
+        } else {
+            git.protect(&link);
+        }
+        git
+    }
+
+    fn protect(&mut self, directory: &Path) {
+        let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
+        self.protected
+            .extend(PROTECTED.map(|name| directory.join(name)));
+        for worktree in entries(&directory.join("worktrees")) {
+            self.protected.insert(worktree.join("config.worktree"));
+        }
+        self.modules(&directory.join("modules"), DEPTH);
+    }
+
+    fn modules(&mut self, directory: &Path, depth: usize) {
+        for module in entries(directory) {
+            if module.join("HEAD").exists() {
+                self.protect(&module);
+            } else if depth > 0 && module.is_dir() {
+                self.modules(&module, depth - 1);
+            }
+        }
+    }
+}
+
+/// A repository that is not below its workspace.
+struct Outside {
+    /// The git directory of this workspace.
+    own: PathBuf,
+    /// That of all worktrees; or the same.
+    common: PathBuf,
+}
+
+impl Outside {
+    /// Only what refers back to the workspace: the file could name any directory.
+    fn of(workspace: &Path, link: &Path) -> Option<Self> {
+        let own = referred(
+            workspace,
+            fs::read_to_string(link).ok()?.strip_prefix("gitdir:")?,
+        )?;
+        if let Ok(common) = fs::read_to_string(own.join("commondir")) {
+            let back = fs::read_to_string(own.join("gitdir")).ok()?;
+            let common = referred(&own, &common)?;
+            let refers_back = fs::canonicalize(own.join(back.trim())).ok()? == link;
+            let is_worktree = own.parent()? == common.join("worktrees");
+            return (refers_back && is_worktree).then_some(Self { own, common });
+        }
+        // A submodule: its repository is in that of a directory above.
+        let above = workspace.ancestors().skip(1);
+        let mut modules = above.map(|directory| directory.join(".git/modules"));
+        let is_module = modules.any(|modules| own.starts_with(&modules) && own != modules);
+        (is_module && own.join("HEAD").is_file()).then(|| Self {
+            common: own.clone(),
+            own,
+        })
+    }
+}
+
+/// The existing directory that a file of git's names.
+fn referred(from: &Path, text: &str) -> Option<PathBuf> {
+    let path = from.join(text.trim());
+    fs::canonicalize(path).ok().filter(|path| path.is_dir())
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else {
+        return Vec::new();
+    };
+    entries.flatten().map(|entry| entry.path()).collect()
+}

@@ -1,0 +1,30 @@
+//! Paths as the kernel sees them.
+
+use super::error::ResolveError;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Without links, as far as it exists.
+pub(super) fn canonical(path: &Path) -> PathBuf {
+    let real = |ancestor: &Path| {
+        let rest = path.strip_prefix(ancestor).ok()?;
+        let real = fs::canonicalize(ancestor).ok()?;
+        // Joining nothing would add a slash.
+        Some(if rest.as_os_str().is_empty() {
+            real
+        } else {
+            real.join(rest)
+        })
+    };
+    path.ancestors()
+        .find_map(real)
+        .unwrap_or_else(|| path.to_owned())
+}
+
+pub(super) fn existing(list: &'static str, path: &Path) -> Result<PathBuf, ResolveError> {
+    fs::canonicalize(path).map_err(|error| ResolveError::Unusable {
+        list,
+        path: path.to_owned(),
+        error,
+    })
+}

@@ -1,0 +1,58 @@
+//! Restricting this process, in the order that it takes, and trying whether that holds.
+
+use crate::base::{capabilities, landlock, seccomp};
+use crate::error::BoxError;
+use crate::plan::{Order, Tier};
+use crate::report::{Lack, Report};
+use rustix::fs::{Mode, OFlags};
+use rustix::net::{AddressFamily, SocketType};
+
+/// What the base tier cannot do.
+const LACKS_OF_BASE: [Lack; 5] = [
+    Lack::Protected,
+    Lack::Metadata,
+    Lack::Stat,
+    Lack::Ipc,
+    Lack::Terminals,
+];
+
+/// Restricts this process. It must have a single thread.
+pub(crate) fn restrict(order: &Order) -> Result<Report, BoxError> {
+    let Order { plan, own } = order;
+    rustix::thread::set_no_new_privs(true).map_err(BoxError::step("giving up new privileges"))?;
+    let mut missing = match plan.tier {
+        Tier::Base => LACKS_OF_BASE.to_vec(),
+        Tier::Full => return Err(BoxError::Lacks { what: "namespaces" }),
+    };
+    capabilities::drop_capabilities()?;
+    let gaps = landlock::restrict(plan, own)?;
+    seccomp::restrict(plan, gaps.truncate)?;
+    try_it()?;
+    missing.extend(gaps.missing);
+    missing.sort_unstable();
+    missing.dedup();
+    Ok(Report {
+        tier: plan.tier,
+        missing,
+    })
+}
+
+/// Tries what every box forbids, and what this process could do a moment ago.
+fn try_it() -> Result<(), BoxError> {
+    let own_name = rustix::fs::open(
+        "/proc/self/comm",
+        OFlags::WRONLY | OFlags::CLOEXEC,
+        Mode::empty(),
+    );
+    if own_name.is_ok() {
+        return Err(BoxError::Untight {
+            what: "writing a file",
+        });
+    }
+    if rustix::net::socket(AddressFamily::UNIX, SocketType::DGRAM, None).is_ok() {
+        return Err(BoxError::Untight {
+            what: "opening a socket",
+        });
+    }
+    Ok(())
+}

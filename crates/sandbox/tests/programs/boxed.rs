@@ -1,0 +1,130 @@
+//! `boxed [OPTIONS] -- PROGRAM [ARGS…]` runs a program in a box and ends as it does. For tests.
+//!
+//!     --level read_only|workspace_write    (workspace_write)
+//!     --tier base|full                     (full)
+//!     --network off|loopback|on            (off)
+//!     --workspace DIR                      instead of the one that the current directory is in
+//!     --home DIR                           where secrets are looked for; none without it
+//!     --own DIR                            writable at every level; any number of times
+//!     --writable DIR, --readable PATH, --hidden PATH, --protected PATH, --device PATH     likewise, see `Wanted`
+//!
+//! If descriptor 3 is open, the report is written to it, as a line of JSON. The exit code is 125 if there is no box.
+
+use agent_bash_sandbox::{Facts, Level, Network, Order, Start, Tier, Wanted, resolve};
+use rustix::event::Timespec;
+use rustix::fs::{Mode, OFlags};
+use std::error::Error;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+/// What the launcher may take to answer.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 10,
+    tv_nsec: 0,
+};
+
+fn main() -> ExitCode {
+    agent_bash_sandbox::init();
+    match run() {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "boxed: {error}");
+            ExitCode::from(125)
+        }
+    }
+}
+
+fn run() -> Result<u8, Box<dyn Error>> {
+    let (order, words) = arguments()?;
+    let report_to = descriptor_3();
+    let program = found(words.first().ok_or("no program is named")?);
+    let start = Start::new(&order)?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a program for tests of the box alone"
+    )]
+    let mut child = Command::new("/proc/self/exe")
+        .arg0(Start::name())
+        .args(start.words(&program, &words[0]))
+        .args(&words[1..])
+        .spawn()?;
+    match start.report(PATIENCE) {
+        Ok(report) => {
+            if let Some(mut to) = report_to {
+                writeln!(to, "{}", serde_json::to_string(&report)?)?;
+            }
+        }
+        Err(error) => {
+            child.wait()?;
+            return Err(error.into());
+        }
+    }
+    let status = child.wait()?;
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    Ok(u8::try_from(code.unwrap_or(255))?)
+}
+
+fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
+    let mut wanted = Wanted::new(Level::WorkspaceWrite);
+    let mut own = Vec::new();
+    let mut facts = Facts {
+        home: None,
+        directory: PathBuf::from("."),
+        tier: Tier::Full,
+    };
+    let mut args = std::env::args_os().skip(1);
+    while let Some(option) = args.next() {
+        if option == "--" {
+            break;
+        }
+        let option = option.into_string().map_err(|_| "an unreadable option")?;
+        let value = args
+            .next()
+            .ok_or_else(|| format!("{option} needs a value"))?;
+        let text = || serde_json::Value::from(value.to_string_lossy());
+        let path = || std::path::absolute(&value);
+        match option.as_str() {
+            "--level" => wanted.level = serde_json::from_value(text())?,
+            "--tier" => facts.tier = serde_json::from_value(text())?,
+            "--network" => wanted.network = serde_json::from_value::<Network>(text())?,
+            "--workspace" => facts.directory = path()?,
+            "--home" => facts.home = Some(path()?),
+            "--own" => own.push(std::fs::canonicalize(&value)?),
+            "--writable" => wanted.writable.push(path()?),
+            "--readable" => wanted.readable.push(path()?),
+            "--hidden" => wanted.hidden.push(path()?),
+            "--protected" => wanted.protected.push(path()?),
+            "--device" => wanted.devices.push(path()?),
+            _ => return Err(format!("{option} is no option").into()),
+        }
+    }
+    let plan = resolve(&wanted, &facts)?;
+    Ok((Order { plan, own }, args.collect()))
+}
+
+/// Where the report goes; the program does not inherit it.
+fn descriptor_3() -> Option<std::fs::File> {
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::APPEND;
+    let file = rustix::fs::open("/proc/self/fd/3", flags, Mode::empty()).ok()?;
+    nix::unistd::close(3).ok()?;
+    Some(file.into())
+}
+
+/// The program, by `PATH` if its name has no slash.
+fn found(program: &OsString) -> OsString {
+    let by_path = |directory: PathBuf| Some(directory.join(program)).filter(|path| path.is_file());
+    if program.to_string_lossy().contains('/') {
+        return program.clone();
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a program of its own has an environment of its own"
+    )]
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .find_map(by_path)
+        .map_or_else(|| program.clone(), OsString::from)
+}
