@@ -11,6 +11,8 @@ mod start;
 #[cfg(target_os = "linux")]
 mod base;
 #[cfg(target_os = "linux")]
+mod full;
+#[cfg(target_os = "linux")]
 mod restrict;
 
 pub use error::BoxError;

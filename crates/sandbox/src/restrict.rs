@@ -2,6 +2,7 @@
 
 use crate::base::{capabilities, landlock, seccomp};
 use crate::error::BoxError;
+use crate::full;
 use crate::plan::{Order, Tier};
 use crate::report::{Lack, Report};
 use rustix::fs::{Mode, OFlags};
@@ -22,7 +23,7 @@ pub(crate) fn restrict(order: &Order) -> Result<Report, BoxError> {
     rustix::thread::set_no_new_privs(true).map_err(BoxError::step("giving up new privileges"))?;
     let mut missing = match plan.tier {
         Tier::Base => LACKS_OF_BASE.to_vec(),
-        Tier::Full => return Err(BoxError::Lacks { what: "namespaces" }),
+        Tier::Full => full::enter(plan, own)?,
     };
     capabilities::drop_capabilities()?;
     let gaps = landlock::restrict(plan, own)?;

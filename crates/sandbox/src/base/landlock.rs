@@ -65,7 +65,7 @@ fn gaps(status: &RestrictionStatus) -> Result<Gaps, BoxError> {
 }
 
 fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, BoxError> {
-    let created = created(plan.network).map_err(failed)?;
+    let created = created(plan).map_err(failed)?;
     let mut rules = Rules { created };
     let writable = plan.writable.iter().chain(own);
     let excluded = excluded(plan, &writable.clone().collect::<Vec<_>>())?;
@@ -92,15 +92,16 @@ fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, BoxError> {
     Ok(rules.created)
 }
 
-fn created(network: Network) -> Result<RulesetCreated, RulesetError> {
+fn created(plan: &Plan) -> Result<RulesetCreated, RulesetError> {
     let ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::BestEffort)
         .handle_access(AccessFs::from_all(TESTED))?
         .scope(Scope::from_all(TESTED))?;
-    match network {
-        // Also for sockets that come from elsewhere.
-        Network::Off => ruleset.handle_access(AccessNet::from_all(TESTED))?,
-        Network::Loopback | Network::On => ruleset,
+    match (plan.network, plan.tier) {
+        // Also for sockets that come from elsewhere. With namespaces there is nobody to connect to, and the
+        // namespace counts who tried.
+        (Network::Off, Tier::Base) => ruleset.handle_access(AccessNet::from_all(TESTED))?,
+        _ => ruleset,
     }
     .create()
 }

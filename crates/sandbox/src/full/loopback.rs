@@ -1,0 +1,63 @@
+//! The loopback interface of a new network namespace, which is down at first.
+
+use crate::error::BoxError;
+use rustix::io;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::net::{recv, sendto, socket_with};
+
+// As in linux/rtnetlink.h and linux/netlink.h.
+const RTM_NEWLINK: u16 = 16;
+const NLM_F_REQUEST: u16 = 1;
+const NLM_F_ACK: u16 = 4;
+const NLMSG_ERROR: u16 = 2;
+const IFF_UP: u32 = 1;
+/// Of `lo`, in every namespace.
+const LOOPBACK: i32 = 1;
+
+/// The header of a message, and that of an interface.
+const LENGTH: usize = 16 + 16;
+
+/// Sets it up.
+pub(super) fn up() -> Result<(), BoxError> {
+    set_up().map_err(BoxError::step("setting the loopback interface up"))
+}
+
+fn set_up() -> io::Result<()> {
+    let socket = socket_with(
+        AddressFamily::NETLINK,
+        SocketType::RAW,
+        SocketFlags::CLOEXEC,
+        // NETLINK_ROUTE
+        None,
+    )?;
+    let kernel = SocketAddrNetlink::new(0, 0);
+    sendto(&socket, &message(), SendFlags::empty(), &kernel)?;
+    let mut answer = [0; 256];
+    let (count, _) = recv(&socket, &mut answer, RecvFlags::empty())?;
+    acknowledged(&answer[..count])
+}
+
+fn message() -> [u8; LENGTH] {
+    let mut message = [0; LENGTH];
+    let mut put = |at: usize, bytes: &[u8]| message[at..at + bytes.len()].copy_from_slice(bytes);
+    put(0, &(LENGTH as u32).to_ne_bytes());
+    put(4, &RTM_NEWLINK.to_ne_bytes());
+    put(6, &(NLM_F_REQUEST | NLM_F_ACK).to_ne_bytes());
+    put(20, &LOOPBACK.to_ne_bytes());
+    // Which flags are set, and which are changed.
+    put(24, &IFF_UP.to_ne_bytes());
+    put(28, &IFF_UP.to_ne_bytes());
+    message
+}
+
+/// An acknowledgement is an error with the number zero.
+fn acknowledged(answer: &[u8]) -> io::Result<()> {
+    let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok());
+    let error = answer.get(16..20).and_then(|bytes| bytes.try_into().ok());
+    match (kind.map(u16::from_ne_bytes), error.map(i32::from_ne_bytes)) {
+        (Some(NLMSG_ERROR), Some(0)) => Ok(()),
+        (Some(NLMSG_ERROR), Some(error)) => Err(io::Errno::from_raw_os_error(-error)),
+        _ => Err(io::Errno::PROTO),
+    }
+}

@@ -1,0 +1,108 @@
+//! The mounts of this process, and making them read-only: that takes away permissions, times and attributes too,
+//! which Landlock has no rules for.
+
+use crate::error::BoxError;
+use rustix::mount::{MountFlags, mount_remount};
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// A line of `/proc/self/mountinfo`.
+#[derive(Debug, PartialEq, Eq)]
+struct Mounted {
+    at: PathBuf,
+    /// Those that a remount must repeat.
+    flags: MountFlags,
+    kind: String,
+}
+
+/// Makes all mounts read-only except those at or below these. Whether all of them are now.
+pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, BoxError> {
+    let table = fs::read("/proc/self/mountinfo").map_err(BoxError::step("listing mounts"))?;
+    let mut all = true;
+    for mounted in table.split(|byte| *byte == b'\n').filter_map(parsed) {
+        let writable = except.iter().any(|path| mounted.at.starts_with(path));
+        if !writable && !may_hang(&mounted.kind) {
+            all &= read_only(&mounted.at, mounted.flags).is_ok();
+        }
+    }
+    Ok(all)
+}
+
+/// Makes the mount at this path read-only.
+pub(super) fn read_only(path: &Path, flags: MountFlags) -> rustix::io::Result<()> {
+    mount_remount(path, MountFlags::BIND | MountFlags::RDONLY | flags, c"")
+}
+
+/// Whether looking at such a file system can take until a server or a program answers.
+fn may_hang(kind: &str) -> bool {
+    const REMOTE: [&str; 10] = [
+        "autofs",
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb3",
+        "smbfs",
+        "9p",
+        "afs",
+        "ceph",
+        "glusterfs",
+    ];
+    REMOTE.contains(&kind) || kind == "fuse" || kind.starts_with("fuse.")
+}
+
+/// `36 35 98:0 /root /at rw,nosuid shared:1 - ext4 /dev/sda rw`
+fn parsed(line: &[u8]) -> Option<Mounted> {
+    let mut fields = line.split(|byte| *byte == b' ');
+    let at = fields.nth(4)?;
+    let options = fields.next()?;
+    let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
+    let known = [
+        (&b"nosuid"[..], MountFlags::NOSUID),
+        (b"nodev", MountFlags::NODEV),
+        (b"noexec", MountFlags::NOEXEC),
+    ];
+    let flags = options
+        .split(|byte| *byte == b',')
+        .filter_map(|option| known.iter().find(|(name, _)| *name == option))
+        .fold(MountFlags::empty(), |flags, (_, flag)| flags | *flag);
+    Some(Mounted {
+        at: unescaped(at),
+        flags,
+        kind: String::from_utf8_lossy(kind).into_owned(),
+    })
+}
+
+/// Spaces, tabs, newlines and backslashes are written as `\040` and so on.
+fn unescaped(field: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((first, after)) = rest.split_first() {
+        let octal = (*first == b'\\').then(|| after.get(..3)).flatten();
+        let value = octal
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        path.push(value.unwrap_or(*first));
+        rest = if value.is_some() { &after[3..] } else { after };
+    }
+    PathBuf::from(OsString::from_vec(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_table_are_read() {
+        let line = br"36 35 98:0 /a /mnt/two\040words rw,nosuid,noexec,relatime shared:1 master:2 - fuse.x src rw";
+        let expected = Mounted {
+            at: "/mnt/two words".into(),
+            flags: MountFlags::NOSUID | MountFlags::NOEXEC,
+            kind: "fuse.x".into(),
+        };
+        assert_eq!(parsed(line), Some(expected));
+        assert_eq!(parsed(b""), None);
+        assert!(may_hang("fuse.x") && may_hang("nfs4") && !may_hang("fuseblk"));
+    }
+}

@@ -1,0 +1,45 @@
+//! Covering secrets: an empty directory or file without any permission is mounted over each.
+
+use crate::error::BoxError;
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where the empty things are made; the box's own `/dev/shm` is mounted over it afterwards.
+const STAGE: &str = "/dev/shm";
+const DIRECTORY: &str = "/dev/shm/directory";
+const FILE: &str = "/dev/shm/file";
+
+/// Covers these, as far as they exist.
+pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), BoxError> {
+    let hidden: BTreeSet<PathBuf> = hidden
+        .iter()
+        .filter_map(|path| fs::canonicalize(path).ok())
+        .collect();
+    if hidden.is_empty() {
+        return Ok(());
+    }
+    stage().map_err(BoxError::step("preparing to hide secrets"))?;
+    let mut covered: Vec<&Path> = Vec::new();
+    for path in &hidden {
+        if covered.iter().any(|outer| path.starts_with(outer)) {
+            continue;
+        }
+        let nothing = if path.is_dir() { DIRECTORY } else { FILE };
+        mount_bind(nothing, path).map_err(BoxError::step(format!("hiding {}", path.display())))?;
+        covered.push(path);
+    }
+    Ok(())
+}
+
+fn stage() -> rustix::io::Result<()> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    mount("tmpfs", STAGE, "tmpfs", flags, c"mode=0755,size=64k")?;
+    rustix::fs::mkdirat(CWD, DIRECTORY, Mode::empty())?;
+    let create = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+    drop(rustix::fs::openat(CWD, FILE, create, Mode::empty())?);
+    // The file system itself, and so all that is mounted of it.
+    mount_remount(STAGE, flags | MountFlags::RDONLY, c"")
+}
