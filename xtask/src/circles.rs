@@ -42,10 +42,6 @@ const OPEN: &[Open] = &[
         within: "crates/pty/src/",
         why: "still to be taken apart: options and keys stand in the files that use them",
     },
-    Open {
-        within: "crates/core/src/",
-        why: "still to be taken apart: results, notices and runs name each other",
-    },
 ];
 
 /// What is wrong in the checkout, as sentences; a part of `cargo xtask layers`.

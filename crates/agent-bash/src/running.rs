@@ -301,16 +301,17 @@ impl RunningCall {
         let is_over = self.account().is_some();
         let mut seen = self.seen();
         let unread_from = seen.recent.unread_from();
-        let (from, mut bytes, lines_before) = seen.recent.since(offset.unwrap_or(unread_from));
+        let kept = seen.recent.since(offset.unwrap_or(unread_from));
+        let mut bytes = kept.bytes;
         // An incomplete character is left for the next read.
         let held = if is_over { 0 } else { begun(&bytes) };
         bytes.truncate(bytes.len() - held);
         let unread = seen.recent.take_unread(held);
         Part {
             bytes,
-            from,
+            from: kept.from,
             total: seen.recent.total(),
-            lines_before,
+            lines_before: kept.lines_before,
             unread_from: unread.from,
             head: unread.head,
             lines: unread.lines,

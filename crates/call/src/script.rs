@@ -43,7 +43,9 @@ pub struct RefusedHandoff {
 
 impl From<RefusedHandoff> for NotStarted {
     fn from(refused: RefusedHandoff) -> Self {
-        Self::new(refused.to_string())
+        Self::HandoffRefused {
+            reason: refused.reason,
+        }
     }
 }
 
@@ -83,14 +85,15 @@ impl ScriptFile {
 
 /// The directory of the call could not be entered.
 pub fn no_directory(spec: &RunSpec) -> NotStarted {
-    NotStarted::new(format!("`{}` could not be entered", spec.cwd.display()))
+    NotStarted::Directory {
+        path: spec.cwd.clone(),
+    }
 }
 
 /// The shell is a bash that lacks a required feature (`mapfile -d`).
 pub fn too_old(shell: &Shell, version: &[u8]) -> NotStarted {
-    NotStarted::new(format!(
-        "bash 4.4 or later is needed, and `{}` is {}; name another as the shell",
-        shell.path.display(),
-        String::from_utf8_lossy(version)
-    ))
+    NotStarted::ShellTooOld {
+        path: shell.path.clone(),
+        version: String::from_utf8_lossy(version).into_owned(),
+    }
 }

@@ -15,7 +15,9 @@ mod duration_text;
 mod environment;
 mod ids;
 mod key;
+mod not_started;
 mod notice;
+mod observed;
 mod parse;
 mod profile;
 mod request;
@@ -23,6 +25,7 @@ mod result;
 mod run;
 mod screen;
 mod status;
+mod stream;
 mod timestamp;
 pub mod visible;
 mod waiting;
@@ -37,20 +40,22 @@ pub use duration_text::{DurationError, parse_duration, short_duration};
 pub use environment::Environment;
 pub use ids::{ArtifactId, ArtifactUriError, JobId, SessionName};
 pub use key::{Key, KeyInput, KeyModifiers, MouseButton, MouseInput, MouseKind};
+pub use not_started::NotStarted;
 pub use notice::{LimitKind, Notice, NoticeKind};
+pub use observed::{Stage, Survivor};
 pub use parse::{Parsed, RequestError, parse_request};
 pub use profile::{
-    Direction, OutputLimits, Profile, ProfileName, ShellChoice, Streams, SurvivorPolicy,
-    TextLayout, Timeouts, Truncation, Window,
+    Direction, OutputLimits, Profile, ProfileName, ShellChoice, SurvivorPolicy, TextLayout,
+    Timeouts, Truncation, Window,
 };
 pub use request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
-pub use result::{ArtifactRef, OutputSummary, Stage, Survivor, ToolResult, TruncatedBy};
+pub use result::{ArtifactRef, OutputSummary, ToolResult, TruncatedBy};
 pub use run::{
-    Ending, Executor, Flow, Limits, NotStarted, Outcome, OutputConsumer, RunSpec, Shell,
-    StdinSource, StreamId,
+    Ending, Executor, Flow, Limits, Outcome, OutputConsumer, RunSpec, Shell, StdinSource,
 };
 pub use screen::{Attributes, Cell, CellColor, Cursor, Screen, ScreenModes};
 pub use status::Status;
+pub use stream::{StreamId, Streams};
 pub use timestamp::Timestamp;
 pub use waiting::WaitingFor;
 

@@ -3,7 +3,7 @@
 //! The four built-in ones are in `agent_bash::profiles`. No code asks which profile is in force; each stage reads
 //! the field it needs.
 
-use crate::StreamId;
+use crate::Streams;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -75,25 +75,6 @@ pub struct Timeouts {
     pub min: Duration,
     /// Upper bound of a requested timeout, in the foreground.
     pub max: Duration,
-}
-
-/// How stdout and stderr are captured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Streams {
-    /// Both through one pipe; their order is exact.
-    Merged,
-    /// One pipe each; the order between them is unknown.
-    Split,
-}
-
-impl Streams {
-    /// The resulting streams.
-    pub fn ids(self) -> &'static [StreamId] {
-        match self {
-            Self::Merged => &[StreamId::Merged],
-            Self::Split => &[StreamId::Stdout, StreamId::Stderr],
-        }
-    }
 }
 
 /// How much of the output is shown.

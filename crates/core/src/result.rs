@@ -1,6 +1,6 @@
 //! The result of a call: data first; the model's text is generated from it.
 
-use crate::{ArtifactId, Direction, JobId, Notice, Status, StreamId, Timestamp};
+use crate::{ArtifactId, Direction, Notice, Stage, Status, StreamId, Survivor, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// The result of a call, the same on every interface.
@@ -82,31 +82,6 @@ pub enum TruncatedBy {
     LineLength,
 }
 
-/// Exit status of one stage of a pipeline, as in `PIPESTATUS`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Stage {
-    /// 0 to 255; 128 + n for a signal.
-    pub code: i32,
-}
-
-/// A process started by the call that is still alive.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct Survivor {
-    /// Its pid.
-    pub pid: u32,
-    /// Its command line, shortened, without control characters.
-    pub command: String,
-    /// Whether it still holds the call's output open.
-    pub holds_output: bool,
-    /// The job it became, if it was adopted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub job: Option<JobId>,
-}
-
 /// A file with the full output of a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -145,25 +120,6 @@ impl ToolResult {
             suggested_tool: None,
             rule: None,
             started_at,
-        }
-    }
-}
-
-impl From<i32> for Stage {
-    /// From its exit status.
-    fn from(code: i32) -> Self {
-        Self { code }
-    }
-}
-
-impl Survivor {
-    /// A process that is no job.
-    pub fn new(pid: u32, command: impl Into<String>, holds_output: bool) -> Self {
-        Self {
-            pid,
-            command: command.into(),
-            holds_output,
-            job: None,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The interface between the pipeline and whatever runs a script.
 
 use crate::{
-    Cancel, Environment, Notice, NoticeKind, SessionName, Stage, Streams, Survivor, SurvivorPolicy,
-    Timestamp,
+    Cancel, Environment, NotStarted, Notice, NoticeKind, SessionName, Stage, StreamId, Streams,
+    Survivor, SurvivorPolicy, Timestamp,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -61,19 +61,6 @@ pub enum Flow {
     /// This stream's consumer has enough. The executor pushes at most one more second or 1 MiB, then closes the
     /// stream's pipe, so that the producer gets SIGPIPE as it would with `head`.
     Stop,
-}
-
-/// Which stream a chunk or an artifact belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum StreamId {
-    /// Stdout and stderr in the order in which they were written.
-    Merged,
-    /// Standard output.
-    Stdout,
-    /// Standard error.
-    Stderr,
 }
 
 /// Everything an executor needs to know. All fields are decisions of the caller; nothing is read from the state of
@@ -325,23 +312,5 @@ mod millis {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
         u64::deserialize(from).map(Duration::from_millis)
-    }
-}
-
-/// Nothing of the script has run.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{reason}")]
-#[non_exhaustive]
-pub struct NotStarted {
-    /// What was wrong, with the offending value.
-    pub reason: String,
-}
-
-impl NotStarted {
-    /// `reason` is a lower-case sentence fragment.
-    pub fn new(reason: impl Into<String>) -> Self {
-        Self {
-            reason: reason.into(),
-        }
     }
 }

@@ -175,7 +175,7 @@ impl ShellCache {
     async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
         if spec.shell.is_bash
             && spec.stdin == StdinSource::Null
-            && exports::can_be_exported(&spec.env.changes)
+            && exports::unexportable(&spec.env.changes).is_none()
             && let Some((shell, left)) = self.inner.pool.take(kind)
         {
             if left == 0 && self.inner.options.warm_shells > 0 {

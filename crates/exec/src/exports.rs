@@ -67,12 +67,13 @@ const AT_START: &[&str] = &[
 /// Names to which bash assigns a default at its start: unsetting one is not the same as starting without it.
 const DEFAULTED: &[&str] = &["HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "PATH", "TERM"];
 
-/// Whether a record can make all changes.
-pub(crate) fn can_be_exported(changes: &BTreeMap<OsString, Option<OsString>>) -> bool {
-    changes.iter().all(|(name, value)| {
-        let defaulted = DEFAULTED.iter().any(|other| *name == **other);
-        is_plain_name(name.as_bytes()) && (value.is_some() || !defaulted)
-    })
+/// The first variable that a record cannot set or unset; `None` if it can make all changes.
+pub(crate) fn unexportable(changes: &BTreeMap<OsString, Option<OsString>>) -> Option<&OsStr> {
+    let mut refused = changes.iter().filter(|(name, value)| {
+        let defaulted = DEFAULTED.iter().any(|other| **name == **other);
+        !is_plain_name(name.as_bytes()) || (value.is_none() && defaulted)
+    });
+    refused.next().map(|(name, _)| name.as_os_str())
 }
 
 fn is_plain_name(name: &[u8]) -> bool {
@@ -154,7 +155,7 @@ mod tests {
             ("FOO", None, true),
         ] {
             let changes = [(name.into(), value.map(Into::into))].into();
-            assert_eq!(can_be_exported(&changes), want, "{name} {value:?}");
+            assert_eq!(unexportable(&changes).is_none(), want, "{name} {value:?}");
         }
     }
 }

@@ -104,14 +104,12 @@ impl Sessions {
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted> {
         if !spec.shell.is_bash {
-            let path = spec.shell.path.display();
-            let reason =
-                format!("a session needs bash, and the shell is `{path}`; leave `session` out");
-            return Err(NotStarted::new(reason));
+            let shell = spec.shell.path.clone();
+            return Err(NotStarted::SessionNeedsBash { shell });
         }
-        if !exports::can_be_exported(&spec.env.changes) {
-            let reason = "a running session cannot take a variable of this name from `env`; set it in the command, or leave `session` out";
-            return Err(NotStarted::new(reason));
+        if let Some(name) = exports::unexportable(&spec.env.changes) {
+            let name = name.to_owned();
+            return Err(NotStarted::SessionVariable { name });
         }
         let session = self.session(name, kind, spec.snapshot);
         let mut session = tokio::select! {
@@ -214,15 +212,13 @@ impl Session {
                     return Err(error);
                 }
                 After::Displaced(place) => {
-                    let shown = place.shown();
                     if let Some(remembered) = &mut self.remembered {
                         remembered.place = None;
                     }
-                    return Err(NotStarted::new(format!(
-                        "the session was in `{}`, which is gone or cannot be entered; its next command runs in `{}`",
-                        shown.display(),
-                        spec.cwd.display()
-                    )));
+                    return Err(NotStarted::SessionDisplaced {
+                        was: place.shown().clone(),
+                        next: spec.cwd.clone(),
+                    });
                 }
                 After::RefusedHandoff(reason) => {
                     notices.push(reset(&reason));
@@ -230,9 +226,7 @@ impl Session {
                 }
             }
         }
-        Err(NotStarted::new(format!(
-            "the session's shell does not take its script, and a new one did not either: {refused}"
-        )))
+        Err(NotStarted::SessionTakesNothing { reason: refused })
     }
 }
 

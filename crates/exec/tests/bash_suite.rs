@@ -185,7 +185,7 @@ impl Suite {
         let directory = room.directory.path();
         without_place(match outcome {
             Ok(outcome) => Observed::of_call(&outcome, &printed.out, &printed.err, directory),
-            Err(error) => Observed::new(End::Other(error.reason), b"", b"", directory),
+            Err(error) => Observed::new(End::Other(error.to_string()), b"", b"", directory),
         })
     }
 

@@ -182,7 +182,13 @@ async fn background_jobs_are_refused() {
     let Err(JobError::NotStarted(error)) = started else {
         unreachable!("{started:?}");
     };
-    assert!(error.reason.contains("needs a supervisor"), "{error}");
+    assert!(
+        matches!(
+            error,
+            agent_bash_core::NotStarted::JobNeedsSupervisor { .. }
+        ),
+        "{error}"
+    );
     assert!(!marker.exists());
 }
 

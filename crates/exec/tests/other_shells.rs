@@ -161,7 +161,7 @@ async fn a_bash_that_is_too_old_is_named() {
             let refused = run_with(&cache, spec, &Cancel::new()).await.unwrap_err();
             let path = shell.path.display();
             assert_eq!(
-                refused.reason,
+                refused.to_string(),
                 format!(
                     "bash 4.4 or later is needed, and `{path}` is {version}; name another as the shell"
                 )
@@ -202,7 +202,7 @@ async fn what_did_not_run_was_not_started() {
     for shell in shells {
         let [spec, _] = ways(&shell, "echo hi");
         let refused = run_with(&support::cache(), &spec, &Cancel::new()).await;
-        let reason = refused.unwrap_err().reason;
+        let reason = refused.unwrap_err().to_string();
         assert!(reason.contains("it ended before it took it"), "{reason}");
     }
     for path in ["/bin/sh", "/bin/bash"] {
@@ -214,7 +214,7 @@ async fn what_did_not_run_was_not_started() {
             })
             .cwd("/nowhere");
         let refused = run_with(&support::cache(), &spec, &Cancel::new()).await;
-        let reason = refused.unwrap_err().reason;
+        let reason = refused.unwrap_err().to_string();
         assert_eq!(reason, "`/nowhere` could not be entered", "{path}");
     }
 }

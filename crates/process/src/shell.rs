@@ -19,10 +19,8 @@ pub fn resolve_shell(
 ) -> Result<Shell, NotStarted> {
     if let Some(path) = explicit {
         if !is_executable(path) {
-            let path = path.display();
-            return Err(NotStarted::new(format!(
-                "shell `{path}` is not an executable file"
-            )));
+            let path = path.to_path_buf();
+            return Err(NotStarted::ShellUnusable { path });
         }
         return Ok(shell(path.to_path_buf(), &[]));
     }
@@ -34,9 +32,9 @@ pub fn resolve_shell(
         ShellChoice::Bash => find("bash", env).map(|path| shell(path, &[])),
         ShellChoice::ZshOrBashLogin => workspace_shell(env),
     };
-    found.ok_or_else(|| match choice {
-        ShellChoice::Bash => NotStarted::new("no `bash` on PATH, in /bin or in /usr/bin"),
-        _ => NotStarted::new("neither `bash` nor `sh` on PATH, in /bin or in /usr/bin"),
+    found.ok_or(match choice {
+        ShellChoice::Bash => NotStarted::NoBash,
+        _ => NotStarted::NoShell,
     })
 }
 

@@ -237,5 +237,7 @@ fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
 
 /// The contract's text for errors on our side.
 pub(crate) fn failed(reason: impl fmt::Display) -> NotStarted {
-    NotStarted::new(format!("PTY error: {reason}"))
+    NotStarted::Terminal {
+        reason: reason.to_string(),
+    }
 }

@@ -88,7 +88,7 @@ async fn a_login_bash_is_a_bash() {
     let mut nowhere = login_bash("echo ran", home);
     nowhere.cwd = "/nonexistent".into();
     let refused = run(&nowhere).await.unwrap_err();
-    assert_eq!(refused.reason, "`/nonexistent` could not be entered");
+    assert_eq!(refused.to_string(), "`/nonexistent` could not be entered");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -98,7 +98,7 @@ async fn a_shell_that_is_gone_before_it_takes_its_script_has_run_nothing() {
     let refused = run(&login_bash("echo ran", home.path().to_str().unwrap())).await;
     let refused = refused.unwrap_err();
     assert_eq!(
-        refused.reason,
+        refused.to_string(),
         "PTY error: the script could not be handed to the shell: it ended before it took it"
     );
 }
@@ -131,7 +131,7 @@ async fn another_shell_sees_nothing_of_ours() {
     let mut nowhere = sh("echo ran");
     nowhere.cwd = "/nonexistent".into();
     let refused = run(&nowhere).await.unwrap_err();
-    assert_eq!(refused.reason, "`/nonexistent` could not be entered");
+    assert_eq!(refused.to_string(), "`/nonexistent` could not be entered");
     let ended = run(&sh("read x </dev/null || exit 3")).await.unwrap();
     assert_eq!(ended.outcome.ending, Ending::Exited { code: 3 });
 }

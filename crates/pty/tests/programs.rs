@@ -62,10 +62,13 @@ async fn what_cannot_start_says_why() {
     let mut nowhere = spec("echo ran");
     nowhere.cwd = "/nonexistent/here".into();
     let error = run(&nowhere).await.unwrap_err();
-    assert_eq!(error.reason, "`/nonexistent/here` could not be entered");
+    assert_eq!(
+        error.to_string(),
+        "`/nonexistent/here` could not be entered"
+    );
     let mut shell = spec("echo ran");
     shell.shell.path = "/nonexistent/bash".into();
-    let error = run(&shell).await.unwrap_err().reason;
+    let error = run(&shell).await.unwrap_err().to_string();
     assert!(
         error.starts_with("PTY error: ") && error.contains("/nonexistent/bash"),
         "{error}"
@@ -239,7 +242,7 @@ async fn a_bash_that_is_too_old_is_named() {
         let wanted = format!(
             "bash 4.4 or later is needed, and `{path}` is {version}; name another as the shell"
         );
-        assert_eq!(run(&spec).await.unwrap_err().reason, wanted);
+        assert_eq!(run(&spec).await.unwrap_err().to_string(), wanted);
     }
 }
 

@@ -51,5 +51,5 @@ async fn nobody_at_the_terminal_changes_nothing() {
         .run(&named, &mut collect, &Cancel::new())
         .await
         .unwrap_err();
-    assert!(refused.reason.contains("has no terminal"), "{refused}");
+    assert!(refused.to_string().contains("has no terminal"), "{refused}");
 }

@@ -97,8 +97,9 @@ impl ToolCard {
     }
 
     /// The call has ended. Output that was printed live stays, with its colours. The result's text replaces it if
-    /// nothing was printed, if the call asked for a part only, or if the output was binary.
-    pub fn finish(&mut self, result: &ToolResult) {
+    /// nothing was printed, if the call asked for a part only, or if the output was binary. `refusal` is what a check
+    /// said, shown instead of the result's text, which repeats the command for the model.
+    pub fn finish(&mut self, result: &ToolResult, refusal: Option<&str>) {
         self.state = CardState::Ended(result.status.clone());
         self.elapsed = Duration::from_secs_f64((result.duration_ms / 1000.0).max(0.0));
         self.remarks = remarks(result);
@@ -111,9 +112,11 @@ impl ToolCard {
         let printed_unseen = self.output.is_empty() && result.output.total_bytes > 0;
         let is_binary = result.output.binary;
         if was_refused || is_a_part || printed_unseen || is_binary {
-            // The card already shows the command.
-            let text = result.text.split("\n\nOriginal command: ").next();
-            self.output = OutputText::of(OutputLimits::CARD, text.unwrap_or_default());
+            let text = match (&result.status, refusal) {
+                (Status::Blocked { .. }, Some(refusal)) => &format!("Blocked: {refusal}"),
+                _ => &result.text,
+            };
+            self.output = OutputText::of(OutputLimits::CARD, text);
         }
         if is_binary {
             // The remaining notices are part of the text.

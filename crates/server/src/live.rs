@@ -1,27 +1,16 @@
 //! Live output, as both servers send it.
 
 use agent_bash::process::SystemClock;
-use agent_bash::sink::{CarriageReturn, LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
+use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 use std::future::Future;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::Duration;
-
-/// Minimum time between two updates.
-const INTERVAL: Duration = Duration::from_millis(50);
 
 /// Most bytes an update is made from.
 const MAX_BYTES: usize = 50 * 1024;
 
 /// Live updates without output yet.
 pub(crate) fn updates(kind: LiveKind) -> LiveUpdates {
-    let options = LiveOptions {
-        kind,
-        max_bytes: MAX_BYTES,
-        interval: INTERVAL,
-        carriage_return: CarriageReturn::Overwrite,
-    };
-    LiveUpdates::new(options, Arc::new(SystemClock::new()))
+    LiveUpdates::new(LiveOptions::new(kind, MAX_BYTES))
 }
 
 /// Sends updates to a client.
@@ -37,6 +26,7 @@ pub(crate) async fn during<T>(
     live: &LiveUpdates,
     watcher: &mut impl Watcher,
 ) -> T {
+    let clock = SystemClock::new();
     let mut work = pin!(work);
     let mut done = None;
     loop {
@@ -46,7 +36,7 @@ pub(crate) async fn during<T>(
                 done = Some(result);
                 continue;
             }
-            update = live.next() => update,
+            update = live.next(&clock) => update,
         };
         let Some(update) = update else { break };
         let mut sending = pin!(watcher.take(update));

@@ -58,7 +58,7 @@ pub use search::{Found, FoundLine, Search, SearchError};
 pub use session_claim::SessionClaim;
 pub use sidecar::Lifetime;
 pub use sink::{OutputSink, SinkOptions};
-pub use tail_buffer::TailBuffer;
+pub use tail_buffer::{TailBuffer, TailPart};
 pub use terminal_text::TerminalText;
 pub use view::{DEFAULT_LINES, FileView, MAX_PAGE, Next, Page};
 pub use wording::{SizeStyle, binary_text, size_text, truncated_note};

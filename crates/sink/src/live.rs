@@ -1,39 +1,59 @@
-//! [`LiveUpdates`]: the output of a running command, in rate-limited updates.
+//! [`LiveUpdates`]: the output of a running command, for whoever watches it.
 //!
-//! The executor pushes; the watcher awaits [`LiveUpdates::next`]. Updates are at least [`LiveOptions::interval`]
-//! apart, the last one always arrives, and unchanged content is not repeated. The cost per second is bounded
-//! however much is printed: one buffer copy per chunk, and cleaning one buffer per interval.
+//! The executor pushes; the watcher awaits [`LiveUpdates::next`], or takes what is there whenever it draws. Awaited
+//! updates are at least [`LiveOptions::interval`] apart, the last one always arrives, and unchanged content is not
+//! repeated. The cost per second is bounded however much is printed: one buffer copy per chunk, and one buffer per
+//! update.
 
 use crate::sanitise::{CarriageReturn, Sanitiser, TextSink};
 use crate::tail_buffer::TailBuffer;
 use agent_bash_core::Clock;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// Options of a watcher. All fields are required.
+/// Options of a watcher.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LiveOptions {
-    /// Snapshots or deltas.
+    /// Snapshots, deltas or raw output.
     pub kind: LiveKind,
     /// Upper limit of raw bytes that one update is made from.
     pub max_bytes: usize,
-    /// Minimum time between two updates. The contract says 50 ms.
+    /// Minimum time between two updates; 50 ms, as the contract says.
     pub interval: Duration,
-    /// How a lone CR is handled.
+    /// How a lone CR is handled; by default it starts the line over.
     pub carriage_return: CarriageReturn,
+}
+
+impl LiveOptions {
+    /// Updates of this kind, each made from at most this many raw bytes.
+    pub fn new(kind: LiveKind, max_bytes: usize) -> Self {
+        Self {
+            kind,
+            max_bytes,
+            interval: Duration::from_millis(50),
+            carriage_return: CarriageReturn::Overwrite,
+        }
+    }
 }
 
 /// What updates contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LiveKind {
-    /// The current tail.
+    /// The current tail, cleaned.
     Snapshot,
-    /// What has come since the last update.
+    /// What has come since the last update, cleaned.
     Delta,
+    /// What has come since the last update, as printed: for a watcher that draws colours.
+    Raw,
 }
 
 /// An update.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum LiveUpdate {
     /// The current tail; replaces the previous one.
     Snapshot {
@@ -55,13 +75,21 @@ pub enum LiveUpdate {
         /// Bytes printed so far.
         total_bytes: u64,
     },
+    /// What has come since the last update.
+    Raw {
+        /// The bytes; from the beginning of a line on if something before them was skipped.
+        bytes: Vec<u8>,
+        /// Lines before these bytes that were skipped because output came too fast.
+        skipped_lines: u64,
+        /// Bytes printed so far.
+        total_bytes: u64,
+    },
 }
 
-/// The live output of one command. Clones are handles to the same.
+/// The live output of one command, for one watcher. Clones are handles to the same.
 #[derive(Debug, Clone)]
 pub struct LiveUpdates {
     shared: Arc<Mutex<Shared>>,
-    clock: Arc<dyn Clock>,
     options: LiveOptions,
 }
 
@@ -70,16 +98,22 @@ struct Shared {
     tail: TailBuffer,
     /// Bytes delivered, or removed by cleaning.
     delivered: u64,
+    /// Line ends among them.
+    delivered_lines: u64,
     last_at: Option<Duration>,
     last_text: String,
     delta: Delta,
     ended: bool,
+    /// Woken by the next output, or by the end.
+    watcher: Option<Waker>,
 }
 
 /// What a watcher does next.
 enum Step {
     Deliver(LiveUpdate),
     Wait(Duration),
+    /// What has come changes nothing that is seen.
+    Nothing,
     End,
 }
 
@@ -96,68 +130,90 @@ struct Delta {
 const OPEN_KEPT: usize = 4096;
 
 impl LiveUpdates {
-    /// Without output yet. Every wait goes through `clock`.
-    pub fn new(options: LiveOptions, clock: Arc<dyn Clock>) -> Self {
+    /// Without output yet.
+    pub fn new(options: LiveOptions) -> Self {
         let shared = Shared {
             tail: TailBuffer::new(options.max_bytes, options.carriage_return),
             delivered: 0,
+            delivered_lines: 0,
             last_at: None,
             last_text: String::new(),
             delta: Delta::new(options.carriage_return),
             ended: false,
+            watcher: None,
         };
         Self {
             shared: Arc::new(Mutex::new(shared)),
-            clock,
             options,
         }
     }
 
     /// Takes a chunk of the command's output.
     pub fn push(&self, chunk: &[u8]) {
-        self.lock().tail.push(chunk);
+        let mut shared = self.lock();
+        shared.tail.push(chunk);
+        shared.wake();
     }
 
     /// The command has ended: anything undelivered comes with the next update, which is the last.
     pub fn end(&self) {
-        self.lock().ended = true;
+        let mut shared = self.lock();
+        shared.ended = true;
+        shared.wake();
     }
 
-    /// The next update; `None` after the last one. Cancel safe.
-    pub async fn next(&self) -> Option<LiveUpdate> {
+    /// The next update; `None` after the last one. Sleeps until there is output, and on `clock` until the interval
+    /// since the last update is over. Cancel safe.
+    pub async fn next(&self, clock: &dyn Clock) -> Option<LiveUpdate> {
         loop {
-            let wait = match self.step() {
+            self.changed().await;
+            match self.step(clock.now()) {
                 Step::Deliver(update) => return Some(update),
+                Step::Wait(left) => clock.sleep(left).await,
+                Step::Nothing => {}
                 Step::End => return None,
-                Step::Wait(wait) => wait,
-            };
-            self.clock.sleep(wait).await;
+            }
         }
     }
 
-    fn step(&self) -> Step {
+    /// Waits until there is undelivered output, or the end.
+    async fn changed(&self) {
+        poll_fn(|context| {
+            let mut shared = self.lock();
+            if shared.is_pending() || shared.ended {
+                return Poll::Ready(());
+            }
+            shared.watcher = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    fn step(&self, now: Duration) -> Step {
         let mut shared = self.lock();
-        let now = self.clock.now();
-        let interval = self.options.interval;
-        let pending = shared.tail.total_bytes() > shared.delivered;
-        let left = shared.last_at.map_or(Duration::ZERO, |last| {
-            interval.saturating_sub(now.saturating_sub(last))
-        });
-        if pending && !left.is_zero() {
+        let due = shared.last_at.map(|last| last + self.options.interval);
+        if shared.is_pending()
+            && let Some(left) = due.and_then(|due| due.checked_sub(now))
+            && !left.is_zero()
+        {
             return Step::Wait(left);
         }
-        let ended = shared.ended;
-        if (pending || ended)
-            && let Some(update) = shared.take(&self.options)
-        {
-            shared.last_at = Some(now);
-            return Step::Deliver(update);
+        match shared.take(&self.options) {
+            Some(update) => {
+                shared.last_at = Some(now);
+                Step::Deliver(update)
+            }
+            None if shared.ended => Step::End,
+            None => Step::Nothing,
         }
-        if ended {
-            Step::End
-        } else {
-            Step::Wait(interval)
-        }
+    }
+
+    /// The update that is there now, however short ago the last one was; `None` if nothing has changed. `watcher` is
+    /// woken once, by whatever comes next.
+    pub fn take(&self, watcher: &Waker) -> Option<LiveUpdate> {
+        let mut shared = self.lock();
+        shared.watcher = Some(watcher.clone());
+        shared.take(&self.options)
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -166,6 +222,16 @@ impl LiveUpdates {
 }
 
 impl Shared {
+    fn is_pending(&self) -> bool {
+        self.tail.total_bytes() > self.delivered
+    }
+
+    fn wake(&mut self) {
+        if let Some(watcher) = self.watcher.take() {
+            watcher.wake();
+        }
+    }
+
     /// The next update, if it would change anything.
     fn take(&mut self, options: &LiveOptions) -> Option<LiveUpdate> {
         let total_bytes = self.tail.total_bytes();
@@ -177,14 +243,33 @@ impl Shared {
                 changed.then_some(LiveUpdate::Snapshot { text, total_bytes })
             }
             LiveKind::Delta => self.delta(options.carriage_return, total_bytes),
+            LiveKind::Raw => self.raw(total_bytes),
         };
         self.delivered = total_bytes;
         update
     }
 
+    fn raw(&mut self, total_bytes: u64) -> Option<LiveUpdate> {
+        let part = self.tail.since(self.delivered);
+        let (mut bytes, mut lines_before) = (part.bytes, part.lines_before);
+        if part.from > self.delivered
+            && let Some(end) = bytes.iter().position(|byte| *byte == b'\n')
+        {
+            bytes.drain(..=end);
+            lines_before += 1;
+        }
+        let skipped_lines = lines_before - self.delivered_lines;
+        self.delivered_lines = self.tail.line_ends();
+        (total_bytes > self.delivered).then_some(LiveUpdate::Raw {
+            bytes,
+            skipped_lines,
+            total_bytes,
+        })
+    }
+
     fn delta(&mut self, carriage_return: CarriageReturn, total_bytes: u64) -> Option<LiveUpdate> {
-        let (from, parts) = self.tail.since(self.delivered);
-        let skipped_bytes = from - self.delivered;
+        let part = self.tail.since(self.delivered);
+        let skipped_bytes = part.from - self.delivered;
         if skipped_bytes > 0 {
             // Partial state (half a character or sequence) is lost with the skipped bytes.
             self.delta = Delta::new(carriage_return);
@@ -196,9 +281,7 @@ impl Shared {
             known: self.delta.open_len,
             open: std::mem::take(&mut self.delta.open),
         };
-        for part in parts {
-            self.delta.sanitiser.push(part, &mut change);
-        }
+        self.delta.sanitiser.push(&part.bytes, &mut change);
         if self.ended {
             self.delta.sanitiser.finish(&mut change);
         }

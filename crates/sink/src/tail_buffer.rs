@@ -15,7 +15,20 @@ pub struct TailBuffer {
     bytes: VecDeque<u8>,
     max: usize,
     total: u64,
+    line_ends: u64,
     carriage_return: CarriageReturn,
+}
+
+/// A part of an output, up to its end so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TailPart {
+    /// Its offset; later than asked for if those bytes are no longer kept.
+    pub from: u64,
+    /// Line ends before it.
+    pub lines_before: u64,
+    /// The raw bytes.
+    pub bytes: Vec<u8>,
 }
 
 impl TailBuffer {
@@ -25,6 +38,7 @@ impl TailBuffer {
             bytes: VecDeque::new(),
             max,
             total: 0,
+            line_ends: 0,
             carriage_return,
         }
     }
@@ -32,6 +46,7 @@ impl TailBuffer {
     /// Takes a chunk.
     pub fn push(&mut self, chunk: &[u8]) {
         self.total += chunk.len() as u64;
+        self.line_ends += line_ends(chunk);
         let kept = &chunk[chunk.len().saturating_sub(self.max)..];
         let surplus = (self.bytes.len() + kept.len()).saturating_sub(self.max);
         self.bytes.drain(..surplus);
@@ -43,6 +58,11 @@ impl TailBuffer {
         self.total
     }
 
+    /// Line ends taken in all.
+    pub fn line_ends(&self) -> u64 {
+        self.line_ends
+    }
+
     /// The clean text of what is kept, from the first whole line on if something before it was lost.
     pub fn snapshot(&self) -> String {
         let (front, back) = self.bytes.as_slices();
@@ -51,16 +71,21 @@ impl TailBuffer {
     }
 
     /// What has come since raw byte `from`; less if not all of it is kept.
-    pub(crate) fn since(&self, from: u64) -> (u64, impl Iterator<Item = &[u8]>) {
+    pub fn since(&self, from: u64) -> TailPart {
         let first = self.total - self.bytes.len() as u64;
-        let from = from.max(first);
+        let from = from.clamp(first, self.total);
         let skip = usize::try_from(from - first).unwrap_or(usize::MAX);
-        let (front, back) = self.bytes.as_slices();
-        let front_skip = skip.min(front.len());
-        let back_skip = (skip - front_skip).min(back.len());
-        let parts = [&front[front_skip..], &back[back_skip..]];
-        (from, parts.into_iter())
+        let bytes: Vec<u8> = self.bytes.range(skip..).copied().collect();
+        TailPart {
+            from,
+            lines_before: self.line_ends - line_ends(&bytes),
+            bytes,
+        }
     }
+}
+
+fn line_ends(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
 fn clean(carriage_return: CarriageReturn, lost: bool, parts: &[&[u8]]) -> String {

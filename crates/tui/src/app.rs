@@ -6,23 +6,27 @@ mod news;
 pub(crate) use news::News;
 
 use crate::console::{Console, Handled};
-use crate::feed::Feed;
 use crate::jobs_state::{JobsRequest, JobsState};
 use crate::pager_state::{PagerRequest, PagerState, Source};
 use crate::prompt::Prompt;
+use crate::redraw::Redraw;
 use crate::transcript::{Card, EntryId, Transcript};
 use agent_bash::core::{ArtifactId, JobId, Request};
 use agent_bash::session::parse_bang;
+use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdates};
 use agent_bash_render::{BangCard, Theme, ToolCard};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use ratatui::text::Line;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
-use tokio::sync::Notify;
 
 /// Rows per wheel step.
 const WHEEL: isize = 3;
+
+/// Limit of bytes waiting to be shown; beyond it the oldest are dropped.
+const LIVE_BYTES: usize = 256 << 10;
 
 /// Lines of a full output per page of an expanded card.
 pub(crate) const CARD_PAGE: u64 = 500;
@@ -51,7 +55,7 @@ pub(crate) struct App {
     pub(crate) cwd: String,
     /// Details about the tool.
     pub(crate) about: String,
-    pub(crate) wake: Arc<Notify>,
+    pub(crate) redraw: Arc<Redraw>,
     effects: Vec<Effect>,
 }
 
@@ -61,13 +65,13 @@ pub(crate) enum Effect {
     Call {
         entry: EntryId,
         request: Request,
-        feed: Feed,
+        live: LiveUpdates,
     },
     Bang {
         entry: EntryId,
         command: String,
         excluded: bool,
-        feed: Feed,
+        live: LiveUpdates,
     },
     CancelCall,
     CancelBang,
@@ -119,7 +123,7 @@ impl App {
             running_jobs: 0,
             cwd,
             about,
-            wake: Arc::default(),
+            redraw: Arc::default(),
             effects: Vec::new(),
         }
     }
@@ -256,7 +260,8 @@ impl App {
             self.prompt.clear();
             return;
         }
-        let feed = Feed::new(Arc::clone(&self.wake));
+        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, LIVE_BYTES));
+        let waker = Waker::from(Arc::clone(&self.redraw));
         if let Some(bang) = parse_bang(&text) {
             if self.bang.is_some() {
                 let busy = agent_bash::session::BangError::AlreadyRunning;
@@ -266,13 +271,13 @@ impl App {
             let card = BangCard::new(bang.command.clone(), bang.excluded_from_context);
             let entry = self
                 .transcript
-                .start(Card::Bang(Box::new(card)), feed.clone(), now);
+                .start(Card::Bang(Box::new(card)), &live, waker, now);
             self.bang = Some(entry);
             self.effects.push(Effect::Bang {
                 entry,
                 command: bang.command,
                 excluded: bang.excluded_from_context,
-                feed,
+                live,
             });
         } else {
             if self.call.is_some() {
@@ -287,12 +292,12 @@ impl App {
             let card = ToolCard::new(text.trim());
             let entry = self
                 .transcript
-                .start(Card::Tool(Box::new(card)), feed.clone(), now);
+                .start(Card::Tool(Box::new(card)), &live, waker, now);
             self.call = Some(entry);
             self.effects.push(Effect::Call {
                 entry,
                 request,
-                feed,
+                live,
             });
         }
         self.prompt.sent();

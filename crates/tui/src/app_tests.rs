@@ -24,8 +24,15 @@ fn enters(app: &mut App, text: &str) -> Vec<Effect> {
 }
 
 fn ended(app: &mut App, entry: EntryId) {
-    let end = CallEnd::Tool(Box::new(succeeded()));
+    let end = ended_as(succeeded());
     app.news(News::Ended { entry, end });
+}
+
+fn ended_as(result: ToolResult) -> CallEnd {
+    CallEnd::Tool {
+        result: Box::new(result),
+        refusal: None,
+    }
 }
 
 fn succeeded() -> ToolResult {
@@ -47,7 +54,7 @@ fn a_full_output_is_opened_or_it_is_said_why_not() {
     let mut result = succeeded();
     result.output.truncated = true;
     app.transcript.change(call, |entry| {
-        CallEnd::Tool(Box::new(result.clone())).show_on(entry);
+        ended_as(result.clone()).show_on(entry);
     });
     assert!(ctrl(&mut app, 'f').is_empty());
     assert_eq!(app.message.as_deref(), Some("its full output was not kept"));

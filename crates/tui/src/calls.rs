@@ -1,17 +1,21 @@
 //! Runs commands and records how they ended.
 
-use crate::feed::Feed;
 use crate::transcript::{Card, Entry};
 use agent_bash::core::{Cancel, Request, Status, ToolResult};
 use agent_bash::session::{BangMessage, BangOptions};
-use agent_bash::{CallOptions, Session};
+use agent_bash::sink::LiveUpdates;
+use agent_bash::{CallOptions, LiveFeed, Session};
 use agent_bash_render::{BangState, KeptOutput};
 use std::time::Duration;
 
 /// How a command ended.
 #[derive(Debug)]
 pub(crate) enum CallEnd {
-    Tool(Box<ToolResult>),
+    Tool {
+        result: Box<ToolResult>,
+        /// What a check said, if one refused it.
+        refusal: Option<String>,
+    },
     Bang(Box<BangMessage>),
     /// It was not run.
     Refused(String),
@@ -21,17 +25,21 @@ pub(crate) enum CallEnd {
 pub(crate) async fn call(
     session: &Session,
     request: Request,
-    mut feed: Feed,
+    live: &LiveUpdates,
     cancel: &Cancel,
 ) -> CallEnd {
     session.begin_turn();
+    let mut feed = LiveFeed(live);
     let options = CallOptions {
         live: Some(&mut feed),
         ..CallOptions::default()
     };
-    let result = session.tool().execute_with(request, options, cancel).await;
+    let account = session.tool().account(request, options, cancel).await;
     session.end_turn();
-    CallEnd::Tool(Box::new(result))
+    CallEnd::Tool {
+        result: Box::new(account.result),
+        refusal: account.refusal.map(|refusal| refusal.to_string()),
+    }
 }
 
 /// Runs a command of the user's.
@@ -39,9 +47,10 @@ pub(crate) async fn bang(
     session: &Session,
     command: &str,
     excluded_from_context: bool,
-    mut feed: Feed,
+    live: &LiveUpdates,
     cancel: &Cancel,
 ) -> CallEnd {
+    let mut feed = LiveFeed(live);
     let options = BangOptions {
         excluded_from_context,
         live: Some(&mut feed),
@@ -57,8 +66,8 @@ impl CallEnd {
     /// Puts the outcome on its card.
     pub(crate) fn show_on(self, entry: &mut Entry) {
         match (self, &mut entry.card) {
-            (Self::Tool(result), Card::Tool(card)) => {
-                card.finish(&result);
+            (Self::Tool { result, refusal }, Card::Tool(card)) => {
+                card.finish(&result, refusal.as_deref());
                 entry.is_binary = result.output.binary;
                 entry.artifact = result.artifacts.first().map(|artifact| artifact.id);
             }
@@ -95,6 +104,7 @@ mod tests {
     use agent_bash::core::Profile;
     use agent_bash::process::SystemClock;
     use agent_bash::session::SessionParts;
+    use agent_bash::sink::{LiveKind, LiveOptions};
     use agent_bash::{BashTool, HostContext, profiles};
     use agent_bash_test_kit::FaultyExecutor;
     use std::sync::Arc;
@@ -106,14 +116,14 @@ mod tests {
         let clock = Arc::new(SystemClock::new());
         let tool = BashTool::builder(PROFILE, host, Arc::new(FaultyExecutor), clock);
         let session = Session::new(tool.build(), SessionParts::default());
-        let feed = || Feed::new(Arc::default());
+        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 100));
         for _ in 0..2 {
-            let ended = call(&session, Request::new("x"), feed(), &Cancel::new()).await;
-            let CallEnd::Tool(result) = ended else {
+            let ended = call(&session, Request::new("x"), &live, &Cancel::new()).await;
+            let CallEnd::Tool { result, .. } = ended else {
                 panic!("{ended:?}");
             };
             assert!(matches!(result.status, Status::Lost { .. }), "{result:?}");
-            let ended = bang(&session, "x", false, feed(), &Cancel::new()).await;
+            let ended = bang(&session, "x", false, &live, &Cancel::new()).await;
             let CallEnd::Bang(message) = ended else {
                 panic!("{ended:?}");
             };

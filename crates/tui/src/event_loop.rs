@@ -157,7 +157,7 @@ impl EventLoop {
 
     /// Waits for whichever event comes first.
     async fn woken(&mut self, input: &mut Option<Input>, wait: Option<Duration>) -> Woken {
-        let wake = Arc::clone(&self.app.wake);
+        let redraw = Arc::clone(&self.app.redraw);
         let console = self
             .app
             .console
@@ -185,7 +185,7 @@ impl EventLoop {
                     None => std::future::pending().await,
                 }
             } => Woken::Console(status),
-            () = wake.notified() => Woken::Printed,
+            () = redraw.wanted() => Woken::Printed,
             () = async {
                 match wait {
                     Some(wait) => self.clock.sleep(wait).await,

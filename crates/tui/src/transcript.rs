@@ -1,14 +1,14 @@
 //! The transcript: cards in order, the newest at the bottom. Only visible rows are drawn.
 
-use crate::feed::Feed;
 use agent_bash::core::ArtifactId;
-use agent_bash::sink::{SizeStyle, TerminalText, binary_text};
+use agent_bash::sink::{LiveUpdate, LiveUpdates, SizeStyle, TerminalText, binary_text};
 use agent_bash_render::{BangCard, OutputText, Remark, Theme, ToolCard};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::collections::VecDeque;
+use std::task::Waker;
 use std::time::Duration;
 
 /// Maximum number of entries.
@@ -27,11 +27,9 @@ pub(crate) struct Entry {
     /// When it started, on the host's clock.
     started: Duration,
     /// Its live output, while it runs.
-    feed: Option<Feed>,
+    live: Option<(LiveUpdates, Waker)>,
     /// Cleans the live output.
     clean: TerminalText,
-    /// Bytes received so far.
-    printed: u64,
     /// The output was binary, and the card says so.
     pub(crate) is_binary: bool,
     /// Its full output.
@@ -64,10 +62,16 @@ pub(crate) struct Transcript {
 
 impl Transcript {
     /// Adds the card of a running command.
-    pub(crate) fn start(&mut self, card: Card, feed: Feed, now: Duration) -> EntryId {
+    pub(crate) fn start(
+        &mut self,
+        card: Card,
+        live: &LiveUpdates,
+        waker: Waker,
+        now: Duration,
+    ) -> EntryId {
         let id = self.add(card, now);
         if let Some(entry) = self.get_mut(id) {
-            entry.feed = Some(feed);
+            entry.live = Some((live.clone(), waker));
         }
         self.back = 0;
         id
@@ -82,9 +86,8 @@ impl Transcript {
             card,
             expanded: false,
             started: now,
-            feed: None,
+            live: None,
             clean: TerminalText::coloured(),
-            printed: 0,
             is_binary: false,
             artifact: None,
             height: None,
@@ -174,7 +177,7 @@ impl Transcript {
 
     /// Removes everything that is not running.
     pub(crate) fn clear(&mut self) {
-        self.entries.retain(|entry| entry.feed.is_some());
+        self.entries.retain(|entry| entry.live.is_some());
         (self.back, self.selected) = (0, None);
     }
 
@@ -205,7 +208,7 @@ impl Transcript {
 
     /// Whether anything changes without events: a spinner, a running time.
     pub(crate) fn is_live(&self) -> bool {
-        self.entries.iter().any(|entry| entry.feed.is_some())
+        self.entries.iter().any(|entry| entry.live.is_some())
     }
 
     pub(crate) fn draw(&mut self, frame: &mut Frame<'_>, area: Rect, now: Duration, theme: &Theme) {
@@ -264,7 +267,7 @@ impl Card {
 impl Entry {
     /// Takes in new output and updates the running time.
     fn refresh(&mut self, now: Duration) {
-        if self.feed.is_none() {
+        if self.live.is_none() {
             return;
         }
         self.height = None;
@@ -278,24 +281,29 @@ impl Entry {
     }
 
     fn take_in(&mut self) {
-        let Some(feed) = &self.feed else { return };
-        let waiting = feed.take();
+        let Some((live, waker)) = &self.live else {
+            return;
+        };
+        let Some(LiveUpdate::Raw {
+            bytes,
+            skipped_lines,
+            total_bytes,
+        }) = live.take(waker)
+        else {
+            return;
+        };
         let Some(output) = self.card.output() else {
             return;
         };
-        if waiting.came == 0 {
-            return;
-        }
-        if waiting.skipped > 0 {
-            output.skip(waiting.skipped);
+        if skipped_lines > 0 {
+            output.skip(skipped_lines);
             self.clean = TerminalText::coloured();
         }
-        output.push(&self.clean.push(&waiting.bytes));
-        self.printed += waiting.came;
+        output.push(&self.clean.push(&bytes));
         let mark = self
             .clean
             .is_binary()
-            .then(|| binary_text(self.printed, SizeStyle::Tight));
+            .then(|| binary_text(total_bytes, SizeStyle::Tight));
         output.show_instead(mark.as_deref());
     }
 
@@ -308,7 +316,7 @@ impl Entry {
 
     /// It has ended: no more output comes.
     pub(crate) fn ended(&mut self) {
-        self.feed = None;
+        self.live = None;
         if let Some(output) = self.card.output() {
             output.push(&self.clean.finish());
         }
@@ -386,10 +394,9 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agent_bash::core::{OutputConsumer, StreamId};
+    use agent_bash::sink::{LiveKind, LiveOptions};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use std::sync::Arc;
 
     fn note(text: &str) -> Card {
         Card::Note(
@@ -443,12 +450,12 @@ mod tests {
 
     #[test]
     fn what_is_no_text_is_not_shown_while_it_comes() {
-        let feed = Feed::new(Arc::default());
+        let live = LiveUpdates::new(LiveOptions::new(LiveKind::Raw, 256 << 10));
         let mut transcript = Transcript::default();
         let card = Card::Bang(Box::new(BangCard::new("cat x", false)));
-        let id = transcript.start(card, feed.clone(), Duration::ZERO);
+        let id = transcript.start(card, &live, Waker::noop().clone(), Duration::ZERO);
         let mut screen_after = |bytes: &[u8]| {
-            feed.clone().chunk(StreamId::Merged, bytes);
+            live.push(bytes);
             shown(&mut transcript, 40, 7)[2..4]
                 .join("|")
                 .trim()

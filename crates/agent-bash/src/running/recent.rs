@@ -1,6 +1,6 @@
-//! The most recent output of a call, for requests while it runs.
+//! The most recent output of a call, for requests while it runs, and what of it nobody has read.
 
-use std::collections::VecDeque;
+use agent_bash_sink::{CarriageReturn, TailBuffer, TailPart};
 
 /// Bytes kept.
 pub(super) const KEPT: usize = 256 * 1024;
@@ -9,17 +9,19 @@ pub(super) const KEPT: usize = 256 * 1024;
 pub(super) const HEAD: usize = 64 * 1024;
 
 /// The last [`KEPT`] bytes, by offset, and the state of the unread part.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Recent {
-    bytes: VecDeque<u8>,
-    total: u64,
-    /// Line ends in output that is no longer kept.
-    lines_before: u64,
-    unread: Unread,
+    tail: TailBuffer,
+    /// Offset of what nobody has read.
+    unread_from: u64,
+    /// Line ends before it.
+    unread_lines: u64,
+    /// Its first [`HEAD`] bytes.
+    head: Vec<u8>,
 }
 
 /// The output since the last read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Unread {
     /// Its offset.
     pub(super) from: u64,
@@ -29,56 +31,52 @@ pub(super) struct Unread {
     pub(super) lines: u64,
 }
 
+impl Default for Recent {
+    fn default() -> Self {
+        Self {
+            tail: TailBuffer::new(KEPT, CarriageReturn::Overwrite),
+            unread_from: 0,
+            unread_lines: 0,
+            head: Vec::new(),
+        }
+    }
+}
+
 impl Recent {
     pub(super) fn push(&mut self, chunk: &[u8]) {
-        self.total += chunk.len() as u64;
-        let room = HEAD - self.unread.head.len();
+        let room = HEAD - self.head.len();
         let head = &chunk[..chunk.len().min(room)];
-        self.unread.head.extend_from_slice(head);
-        self.unread.lines += line_ends(chunk);
-        let (lost, kept) = chunk.split_at(chunk.len().saturating_sub(KEPT));
-        let excess = (self.bytes.len() + kept.len()).saturating_sub(KEPT);
-        self.lines_before += line_ends(self.bytes.range(..excess)) + line_ends(lost);
-        self.bytes.drain(..excess);
-        self.bytes.extend(kept);
+        self.head.extend_from_slice(head);
+        self.tail.push(chunk);
     }
 
     /// Offset of the output since the last read.
     pub(super) fn unread_from(&self) -> u64 {
-        self.unread.from
+        self.unread_from
     }
 
     /// Takes the output since the last read, and marks it as read except for the last `held` bytes, which contain
     /// no line end.
     pub(super) fn take_unread(&mut self, held: usize) -> Unread {
-        let from = self.total - held as u64;
-        let next = Unread {
-            from,
-            head: self.since(from).1,
-            lines: 0,
-        };
-        std::mem::replace(&mut self.unread, next)
+        let from = self.total() - held as u64;
+        let beginning = self.since(from).bytes;
+        let line_ends = self.tail.line_ends();
+        Unread {
+            from: std::mem::replace(&mut self.unread_from, from),
+            head: std::mem::replace(&mut self.head, beginning),
+            lines: line_ends - std::mem::replace(&mut self.unread_lines, line_ends),
+        }
     }
 
     /// Bytes printed so far.
     pub(super) fn total(&self) -> u64 {
-        self.total
+        self.tail.total_bytes()
     }
 
-    /// The kept bytes from `offset` on, with their offset and the number of line ends before them.
-    pub(super) fn since(&self, offset: u64) -> (u64, Vec<u8>, u64) {
-        let first = self.total - self.bytes.len() as u64;
-        let from = offset.clamp(first, self.total);
-        let skip = (from - first) as usize;
-        let bytes = self.bytes.range(skip..).copied().collect();
-        let lines = self.lines_before + line_ends(self.bytes.range(..skip));
-        (from, bytes, lines)
+    /// The kept bytes from `offset` on.
+    pub(super) fn since(&self, offset: u64) -> TailPart {
+        self.tail.since(offset)
     }
-}
-
-fn line_ends<'a>(bytes: impl IntoIterator<Item = &'a u8>) -> u64 {
-    let ends = bytes.into_iter().filter(|byte| **byte == b'\n');
-    ends.count() as u64
 }
 
 #[cfg(test)]
@@ -109,20 +107,25 @@ mod tests {
         );
     }
 
+    fn since(recent: &Recent, offset: u64) -> (u64, Vec<u8>, u64) {
+        let part = recent.since(offset);
+        (part.from, part.bytes, part.lines_before)
+    }
+
     #[test]
     fn parts_are_found_by_their_place_and_old_ones_are_lost() {
         let mut recent = Recent::default();
         recent.push(b"abc");
         recent.push(b"def");
-        assert_eq!(recent.since(0), (0, b"abcdef".to_vec(), 0));
-        assert_eq!(recent.since(4), (4, b"ef".to_vec(), 0));
-        assert_eq!(recent.since(99), (6, Vec::new(), 0));
+        assert_eq!(since(&recent, 0), (0, b"abcdef".to_vec(), 0));
+        assert_eq!(since(&recent, 4), (4, b"ef".to_vec(), 0));
+        assert_eq!(since(&recent, 99), (6, Vec::new(), 0));
         recent.push(&vec![b'x'; KEPT - 1]);
         assert_eq!(recent.total(), KEPT as u64 + 5);
-        let (from, bytes, _) = recent.since(0);
+        let (from, bytes, _) = since(&recent, 0);
         assert_eq!((from, bytes[0], bytes.len()), (5, b'f', KEPT));
         recent.push(&vec![b'y'; KEPT * 2]);
-        assert_eq!(recent.since(0).1, vec![b'y'; KEPT]);
+        assert_eq!(since(&recent, 0).1, vec![b'y'; KEPT]);
     }
 
     #[test]
@@ -130,14 +133,18 @@ mod tests {
         let mut recent = Recent::default();
         recent.push(b"a\nb\nc");
         assert_eq!(
-            (recent.since(0).2, recent.since(2).2, recent.since(5).2),
+            (
+                since(&recent, 0).2,
+                since(&recent, 2).2,
+                since(&recent, 5).2
+            ),
             (0, 1, 2)
         );
         recent.push(&vec![b'x'; KEPT]);
-        assert_eq!(recent.since(0).2, 2);
+        assert_eq!(since(&recent, 0).2, 2);
         recent.push(&vec![b'\n'; KEPT + 10]);
-        let (from, _, lines) = recent.since(0);
+        let (from, _, lines) = since(&recent, 0);
         assert_eq!((from, lines), (KEPT as u64 + 15, 12));
-        assert_eq!(recent.since(from + 3).2, 15);
+        assert_eq!(since(&recent, from + 3).2, 15);
     }
 }

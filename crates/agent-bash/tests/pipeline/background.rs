@@ -150,7 +150,7 @@ async fn a_job_that_was_not_started_says_why() {
     assert_eq!(
         result.status,
         Status::NotStarted {
-            reason: NotStarted::new(reason).reason
+            reason: NotStarted::new(reason).to_string()
         }
     );
     assert_eq!(result.text, reason);

@@ -20,7 +20,7 @@ use agent_bash::core::{
     Cancel, Ending, Flow, NotStarted, Notice, NoticeKind, OutputConsumer, Stage, Status,
     StdinSource, StreamId, Streams, Survivor, TruncatedBy,
 };
-use agent_bash::sink::{CarriageReturn, LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
+use agent_bash::sink::{LiveKind, LiveOptions, LiveUpdate, LiveUpdates};
 use agent_bash::{CallOptions, profiles};
 use scripted::{Memory, Scripted, Stopped, builder, outcome, tool};
 use serde_json::json;
@@ -383,14 +383,9 @@ async fn a_feed_has_the_output_and_its_end() {
         .collect();
     let executor = Scripted::new(chunks, Ok(outcome(Ending::Exited { code: 0 })));
     let tool = tool(&profiles::STANDARD, &executor);
-    let options = LiveOptions {
-        kind: LiveKind::Snapshot,
-        max_bytes: 1000,
-        interval: Duration::from_millis(50),
-        carriage_return: CarriageReturn::Overwrite,
-    };
+    let options = LiveOptions::new(LiveKind::Snapshot, 1000);
     for call in [json!("x"), json!("git push --force")] {
-        let live = LiveUpdates::new(options, Arc::new(Stopped));
+        let live = LiveUpdates::new(options);
         let ran = tool
             .execute_watched(call, &live, &Cancel::new())
             .await
@@ -400,9 +395,9 @@ async fn a_feed_has_the_output_and_its_end() {
             text: "0\n1\n2\n3\n4\n5\n6\n7\n8\n".into(),
             total_bytes: 18,
         };
-        assert_eq!(live.next().await, ran.then_some(snapshot));
+        assert_eq!(live.next(&Stopped).await, ran.then_some(snapshot));
         assert_eq!(
-            live.next().await,
+            live.next(&Stopped).await,
             None,
             "it has its end, whatever became of the call"
         );

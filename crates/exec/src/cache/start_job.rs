@@ -33,8 +33,8 @@ impl ShellCache {
         let options = &self.inner.options;
         let jobs = options.jobs.as_ref().ok_or(JobError::NotKept)?;
         if stdin == JobStdin::Pipe && !spec.shell.is_bash {
-            let reason = "`stdin: pipe` is for jobs that bash runs";
-            return Err(NotStarted::new(reason).into());
+            let shell = spec.shell.path.clone();
+            return Err(NotStarted::JobNeedsBash { shell }.into());
         }
         let spec = spec
             .clone()
@@ -62,10 +62,8 @@ impl ShellCache {
             let (handover, writer) = self.shell_for_job(&spec, &kind, stdin, warm).await?;
             warm = handover.warm;
             if let Some(reason) = handover.shell.supervised.fallback() {
-                let reason = format!(
-                    "a background job outlives its host, which needs a supervisor: {reason}"
-                );
-                return Err(NotStarted::new(reason).into());
+                let reason = reason.to_owned();
+                return Err(NotStarted::JobNeedsSupervisor { reason }.into());
             }
             let launch = Launch {
                 spec: &spec,

@@ -69,7 +69,8 @@ impl LiveShell {
         snapshot: Option<Arc<Snapshot>>,
     ) -> Result<Self, NotStarted> {
         let failed = |error: &dyn std::fmt::Display| {
-            NotStarted::new(format!("the session's shell could not be started: {error}"))
+            let reason = error.to_string();
+            NotStarted::SessionShell { reason }
         };
         let directory = Directory::make(&options.directory)
             .map_err(|error| failed(&format_args!("{}: {error}", options.directory.display())))?;

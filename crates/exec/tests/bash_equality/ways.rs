@@ -204,7 +204,7 @@ impl Player {
         let outcome = self.cache.run(spec, &mut collect, &Cancel::new()).await;
         match outcome {
             Ok(outcome) => Observed::of_call(&outcome, &collect.out, &collect.err, &spec.cwd),
-            Err(error) => Observed::new(End::Other(error.reason), b"", b"", &spec.cwd),
+            Err(error) => Observed::new(End::Other(error.to_string()), b"", b"", &spec.cwd),
         }
     }
 

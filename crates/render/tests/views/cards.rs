@@ -34,7 +34,7 @@ fn printed(command: &str, output: &str, status: Status) -> ToolCard {
     let mut card = ToolCard::new(command);
     card.timeout = Some(Duration::from_secs(300));
     card.output.push(output.as_bytes());
-    card.finish(&result(status, output));
+    card.finish(&result(status, output), None);
     card
 }
 
@@ -64,9 +64,9 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     of_truncated.output.truncated_by = Some(TruncatedBy::Bytes);
     let artifact = ArtifactRef::new(ArtifactId(3), "/state/3", StreamId::Merged);
     of_truncated.artifacts = vec![artifact];
-    truncated.finish(&of_truncated);
+    truncated.finish(&of_truncated, None);
     let mut paged = printed("seq 5000", "", ok.clone());
-    paged.finish(&of_truncated);
+    paged.finish(&of_truncated, None);
     paged.page = Some(OutputPage {
         text: OutputText::of(OutputLimits::CARD, "401\n402\n403\n"),
         first_line: 401,
@@ -85,7 +85,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
     of_binary.output = of_truncated.output.clone();
     of_binary.output.binary = true;
     of_binary.artifacts.clone_from(&of_truncated.artifacts);
-    binary.finish(&of_binary);
+    binary.finish(&of_binary, None);
 
     let mut survivors = printed("npm run dev & sleep 1", "ready\n", ok.clone());
     let mut of_survivors = result(ok.clone(), "");
@@ -96,7 +96,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         asked_ms: 7_200_000,
         used_ms: 3_600_000,
     })];
-    survivors.finish(&of_survivors);
+    survivors.finish(&of_survivors, None);
 
     let mut blocked = ToolCard::new("cat README.md");
     let mut of_blocked = result(
@@ -107,7 +107,7 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         "Blocked: use the read tool\n\nOriginal command: cat README.md",
     );
     of_blocked.suggested_tool = Some("read".to_owned());
-    blocked.finish(&of_blocked);
+    blocked.finish(&of_blocked, Some("use the read tool"));
 
     let mut background = ToolCard::new("npm run dev");
     let status = Status::MovedToBackground {
@@ -116,13 +116,12 @@ fn tool_cards() -> Vec<(&'static str, ToolCard, bool)> {
         pgid: 99,
         output: "/state/jobs/3/output".to_owned(),
     };
-    background.finish(&result(
-        status,
-        "Started in the background as job 3 (pid 99). Output: /state/jobs/3/output",
-    ));
+    let said = "Started in the background as job 3 (pid 99). Output: /state/jobs/3/output";
+    background.finish(&result(status, said), None);
     let reason = || "no such shell: /bin/none".to_owned();
     let mut not_started = ToolCard::new("true");
-    not_started.finish(&result(Status::NotStarted { reason: reason() }, &reason()));
+    let of_not_started = result(Status::NotStarted { reason: reason() }, &reason());
+    not_started.finish(&of_not_started, None);
 
     let signaled = Status::Signaled {
         signal: "SIGKILL".to_owned(),

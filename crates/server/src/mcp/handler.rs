@@ -395,7 +395,10 @@ impl Watcher for Progress {
         let (LiveUpdate::Delta {
             text, total_bytes, ..
         }
-        | LiveUpdate::Snapshot { text, total_bytes }) = update;
+        | LiveUpdate::Snapshot { text, total_bytes }) = update
+        else {
+            return;
+        };
         if text.is_empty() {
             return;
         }

@@ -352,8 +352,9 @@ struct ToClient<'a>(&'a Asking);
 
 impl Watcher for ToClient<'_> {
     async fn take(&mut self, update: LiveUpdate) {
-        let message = updates::message(self.0.id.clone(), update);
-        self.0.outbox.send(&message).await;
+        if let Some(message) = updates::message(self.0.id.clone(), update) {
+            self.0.outbox.send(&message).await;
+        }
     }
 }
 

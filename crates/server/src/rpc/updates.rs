@@ -12,8 +12,8 @@ pub(super) fn kind(stream: Stream) -> Option<LiveKind> {
     }
 }
 
-/// An update of the call `id` as a message.
-pub(super) fn message(id: Option<RpcId>, update: LiveUpdate) -> RpcUpdate {
+/// An update of the call `id` as a message; `None` for a kind that no request can ask for.
+pub(super) fn message(id: Option<RpcId>, update: LiveUpdate) -> Option<RpcUpdate> {
     let (output, total_bytes) = match update {
         LiveUpdate::Snapshot { text, total_bytes } => {
             (UpdateOutput::Snapshot { text }, total_bytes)
@@ -31,11 +31,12 @@ pub(super) fn message(id: Option<RpcId>, update: LiveUpdate) -> RpcUpdate {
             };
             (delta, total_bytes)
         }
+        _ => return None,
     };
-    RpcUpdate {
+    Some(RpcUpdate {
         id,
         kind: UpdateTag::Update,
         output,
         total_bytes,
-    }
+    })
 }

@@ -9,7 +9,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 #[derive(Debug, Default)]
@@ -47,20 +47,14 @@ impl Clock for TestClock {
     }
 }
 
-fn live(kind: LiveKind, max_bytes: usize) -> (LiveUpdates, Arc<TestClock>) {
-    let clock = Arc::new(TestClock::default());
-    let options = LiveOptions {
-        kind,
-        max_bytes,
-        interval: Duration::from_millis(50),
-        carriage_return: CarriageReturn::Overwrite,
-    };
-    (LiveUpdates::new(options, clock.clone()), clock)
+fn live(kind: LiveKind, max_bytes: usize) -> (LiveUpdates, TestClock) {
+    let clock = TestClock::default();
+    (LiveUpdates::new(LiveOptions::new(kind, max_bytes)), clock)
 }
 
 /// Polls once.
-fn poll(live: &LiveUpdates) -> Poll<Option<LiveUpdate>> {
-    pin!(live.next()).poll(&mut Context::from_waker(Waker::noop()))
+fn poll(live: &LiveUpdates, clock: &TestClock) -> Poll<Option<LiveUpdate>> {
+    pin!(live.next(clock)).poll(&mut Context::from_waker(Waker::noop()))
 }
 
 fn text(update: Poll<Option<LiveUpdate>>) -> Option<String> {
@@ -69,6 +63,7 @@ fn text(update: Poll<Option<LiveUpdate>>) -> Option<String> {
             Some(text)
         }
         Poll::Ready(None) => Some("(end)".to_owned()),
+        Poll::Ready(other) => panic!("{other:?}"),
         Poll::Pending => None,
     }
 }
@@ -119,39 +114,102 @@ fn updates_are_an_interval_apart_and_the_last_one_comes() {
             if end {
                 live.end();
             }
-            assert_eq!(text(poll(&live)).as_deref(), want, "{kind:?} step {at}");
+            assert_eq!(
+                text(poll(&live, &clock)).as_deref(),
+                want,
+                "{kind:?} step {at}"
+            );
         }
     }
 }
 
 #[test]
-fn a_waiting_watcher_is_woken_by_the_clock() {
+fn output_wakes_a_waiting_watcher_and_so_does_the_end() {
     let (live, clock) = live(LiveKind::Snapshot, 1000);
-    let mut waiting = pin!(live.next());
-    let context = &mut Context::from_waker(Waker::noop());
+    let mut waiting = pin!(live.next(&clock));
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    let context = &mut Context::from_waker(&waker);
     assert!(waiting.as_mut().poll(context).is_pending());
+    assert_eq!(woken.count(), 0);
     live.push(b"x");
-    clock.advance(50);
-    assert_eq!(text(waiting.as_mut().poll(context)).as_deref(), Some("x"));
+    live.push(b"y");
+    assert_eq!(woken.count(), 1);
+    assert_eq!(text(waiting.as_mut().poll(context)).as_deref(), Some("xy"));
+    let mut waiting = pin!(live.next(&clock));
+    assert!(waiting.as_mut().poll(context).is_pending());
+    live.end();
+    assert_eq!(woken.count(), 2);
+    assert_eq!(
+        text(waiting.as_mut().poll(context)).as_deref(),
+        Some("(end)")
+    );
+}
+
+#[derive(Default)]
+struct Woken(AtomicU64);
+
+impl Woken {
+    fn count(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn raw_output_is_taken_as_it_is_and_of_a_flood_the_end() {
+    let (live, _) = live(LiveKind::Raw, 256 << 10);
+    let woken = Arc::new(Woken::default());
+    let waker = Waker::from(Arc::clone(&woken));
+    assert_eq!(live.take(&waker), None);
+    live.push(b"\x1b[1mbegun");
+    live.push(b"!");
+    assert_eq!(woken.count(), 1);
+    let begun = LiveUpdate::Raw {
+        bytes: b"\x1b[1mbegun!".to_vec(),
+        skipped_lines: 0,
+        total_bytes: 10,
+    };
+    assert_eq!(live.take(&waker), Some(begun));
+    for _ in 0..1_000_000 {
+        live.push(b"y\n");
+    }
+    let Some(LiveUpdate::Raw {
+        bytes,
+        skipped_lines,
+        total_bytes,
+    }) = live.take(&waker)
+    else {
+        panic!("there is output");
+    };
+    assert!(bytes.len() <= 256 << 10 && bytes.starts_with(b"y\n"));
+    assert_eq!(skipped_lines + bytes.len() as u64 / 2, 1_000_000);
+    assert_eq!(total_bytes, 2_000_010);
+    assert_eq!(live.take(&waker), None);
 }
 
 #[test]
 fn an_end_without_news_is_at_once() {
-    let (live, _) = live(LiveKind::Delta, 1000);
+    let (live, clock) = live(LiveKind::Delta, 1000);
     live.push(b"x");
-    assert_eq!(text(poll(&live)).as_deref(), Some("x"));
+    assert_eq!(text(poll(&live, &clock)).as_deref(), Some("x"));
     live.end();
-    assert_eq!(text(poll(&live)).as_deref(), Some("(end)"));
+    assert_eq!(text(poll(&live, &clock)).as_deref(), Some("(end)"));
 }
 
 #[test]
 fn what_comes_too_fast_is_counted() {
     let (live, clock) = live(LiveKind::Delta, 10);
     live.push(b"begun");
-    poll(&live).is_ready();
+    poll(&live, &clock).is_ready();
     clock.advance(50);
     live.push(&b"x\n".repeat(500));
-    let Poll::Ready(Some(update)) = poll(&live) else {
+    let Poll::Ready(Some(update)) = poll(&live, &clock) else {
         panic!("due")
     };
     let text = "x\nx\nx\nx\nx\n".to_owned();
@@ -190,8 +248,8 @@ proptest! {
     ) {
         let (live, clock) = live(LiveKind::Delta, 1 << 20);
         let mut text = String::new();
-        let mut apply = |live: &LiveUpdates| {
-            if let Poll::Ready(Some(LiveUpdate::Delta { rewind, text: more, skipped_bytes, .. })) = poll(live) {
+        let mut apply = |live: &LiveUpdates, clock: &TestClock| {
+            if let Poll::Ready(Some(LiveUpdate::Delta { rewind, text: more, skipped_bytes, .. })) = poll(live, clock) {
                 assert_eq!(skipped_bytes, 0);
                 text.truncate(text.len() - rewind);
                 text.push_str(&more);
@@ -200,11 +258,11 @@ proptest! {
         for chunk in split(&bytes, &cuts) {
             live.push(chunk);
             clock.advance(50);
-            apply(&live);
+            apply(&live, &clock);
         }
         live.end();
         clock.advance(50);
-        apply(&live);
+        apply(&live, &clock);
         prop_assert_eq!(text, clean(&bytes, CarriageReturn::Overwrite));
     }
 }

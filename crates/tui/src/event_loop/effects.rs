@@ -19,7 +19,7 @@ impl EventLoop {
             Effect::Call {
                 entry,
                 request,
-                feed,
+                live,
             } => {
                 self.call = Cancel::new();
                 let limit = self.session.tool().profile().timeouts.default;
@@ -32,7 +32,7 @@ impl EventLoop {
                     self.tell.clone(),
                 );
                 self.tasks.spawn(async move {
-                    let end = calls::call(&session, request, feed, &cancel).await;
+                    let end = calls::call(&session, request, &live, &cancel).await;
                     let _ = tell.send(News::Ended { entry, end });
                 });
             }
@@ -40,7 +40,7 @@ impl EventLoop {
                 entry,
                 command,
                 excluded,
-                feed,
+                live,
             } => {
                 self.bang = Cancel::new();
                 let (session, cancel, tell) = (
@@ -49,7 +49,7 @@ impl EventLoop {
                     self.tell.clone(),
                 );
                 self.tasks.spawn(async move {
-                    let end = calls::bang(&session, &command, excluded, feed, &cancel).await;
+                    let end = calls::bang(&session, &command, excluded, &live, &cancel).await;
                     let _ = tell.send(News::Ended { entry, end });
                 });
             }

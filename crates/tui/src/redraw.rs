@@ -1,0 +1,22 @@
+//! Wakes the event loop when a running command has printed something.
+
+use std::sync::Arc;
+use std::task::Wake;
+use tokio::sync::Notify;
+
+/// As a waker for live output: the event loop draws again.
+#[derive(Debug, Default)]
+pub(crate) struct Redraw(Notify);
+
+impl Redraw {
+    /// Waits until something has been printed since the last wait.
+    pub(crate) async fn wanted(&self) {
+        self.0.notified().await;
+    }
+}
+
+impl Wake for Redraw {
+    fn wake(self: Arc<Self>) {
+        self.0.notify_one();
+    }
+}
