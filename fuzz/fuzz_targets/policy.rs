@@ -12,12 +12,11 @@ static POLICY: LazyLock<Policy> = LazyLock::new(|| Policy {
     interceptor: Some(Interceptor::default()),
     safety: Some(RuleSelection::default()),
     safe_mode: Some(SafeMode::default()),
+    tools: ["read", "grep", "find", "edit", "write"].map(str::to_owned).to_vec(),
 });
 
 fuzz_target!(|text: &str| {
-    let context = Context::new("/home/u/project")
-        .with_home("/home/u")
-        .with_tools(["read", "grep", "find", "edit", "write"]);
+    let context = Context::new("/home/u/project").with_home("/home/u");
     let policy = &*POLICY;
     let verdict = policy.decide(&Script::read(text, &context));
     assert_eq!(explain(&Script::read(text, &context), policy).verdict, verdict);

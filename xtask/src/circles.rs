@@ -23,14 +23,6 @@ struct Open {
 
 const OPEN: &[Open] = &[
     Open {
-        within: "crates/syntax/src/",
-        why: "the parts of an interpreter call each other: a word may hold a script, and a script has words",
-    },
-    Open {
-        within: "crates/policy/src/",
-        why: "still to be taken apart: rules take their type from the registry that lists them",
-    },
-    Open {
         within: "crates/exec/src/",
         why: "still to be taken apart: options and records stand in the files that use them",
     },

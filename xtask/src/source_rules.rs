@@ -52,6 +52,33 @@ const RULES: &[Rule] = &[
         except: &[],
     },
     Rule {
+        pattern: r"\b(Script|Parsed)::read\b|\bScript::follow\b",
+        within: &[
+            "crates/policy/src/",
+            "crates/agent-bash/src/",
+            "crates/cli/src/",
+            "crates/server/src/",
+            "crates/tui/src/",
+        ],
+        why: "a script is parsed once for a call; a stage takes what was parsed",
+        except: &[
+            (
+                "crates/agent-bash/src/reading.rs",
+                "the one reading of a call",
+            ),
+            ("crates/agent-bash/src/tool.rs", "checks without running"),
+            (
+                "crates/agent-bash/src/hook/judge.rs",
+                "another program runs it",
+            ),
+            ("crates/cli/src/commands/check.rs", "nobody runs it"),
+            (
+                "crates/policy/src/safety/inline_code.rs",
+                "the texts of another language",
+            ),
+        ],
+    },
+    Rule {
         pattern: r"#\[ignore\b",
         within: &["crates/", "tests/", "xtask/"],
         why: "a test runs or it is not there",
@@ -265,6 +292,22 @@ mod tests {
             (
                 "crates/sink/src/a.rs",
                 "\n#[cfg(test)]\nmod tests {\nprintln!(\"x\");\n}",
+                false,
+            ),
+            // A stage that reads the script for itself.
+            (
+                "crates/agent-bash/src/stage/safety.rs",
+                "let script = Script::read(text, &context);",
+                true,
+            ),
+            (
+                "crates/policy/src/normalise.rs",
+                "lift(&Parsed::read(text, dialect))",
+                true,
+            ),
+            (
+                "crates/policy/src/normalise.rs",
+                "pub fn lift(script: &Parsed<'_>) {}",
                 false,
             ),
             ("crates/sink/src/mod.rs", "", true),

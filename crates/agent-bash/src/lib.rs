@@ -24,6 +24,7 @@ pub mod layout;
 pub mod panics;
 mod pipeline;
 pub mod profiles;
+mod reading;
 mod refusal;
 pub mod running;
 pub mod schema;

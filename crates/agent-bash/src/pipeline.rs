@@ -4,18 +4,16 @@
 
 use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
 use crate::panics::{caught, caught_in};
+use crate::reading;
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::parse_input::Input;
 use crate::stage::{
-    approve, artifact, background, intercept, normalise, offer, parse_input, run, safe_mode,
-    safety, shape, terminal, timeout, working_directory,
+    approve, artifact, background, offer, parse_input, run, shape, terminal, timeout,
+    working_directory,
 };
 use crate::wiring::Wiring;
-use agent_bash_core::{Caller, Cancel, Mode, NotStarted, Request};
-use agent_bash_policy::{
-    HardenedEnvironment, Parsed, Script, Verdict, ends_with_answer, last_pipeline,
-};
+use agent_bash_core::{Caller, Cancel, Mode, NotStarted};
 
 /// Takes a call through all stages.
 pub(crate) async fn call(
@@ -82,7 +80,7 @@ async fn stages(
 
     offer::check(tool, &request)?;
 
-    let read = read(tool, call, &mut request)?;
+    let read = reading::read(tool, call, &mut request)?;
     let escalation = options.escalation.as_deref();
     approve::ask(tool, call, &request, &read.verdict, escalation, cancel).await?;
     call.allowed = true;
@@ -129,43 +127,4 @@ async fn stages(
         is_1_an_answer: read.is_1_an_answer,
         last_pipeline: read.last_pipeline,
     })))
-}
-
-/// What the stages found out from parsing a script. The script itself is not kept while it runs: it may be long.
-struct Read {
-    /// The verdict of the safety rules.
-    verdict: Verdict,
-    /// What safe mode changes of the environment.
-    hardened: Option<HardenedEnvironment>,
-    is_lifted: bool,
-    /// Whether exit code 1 is a result of the command whose filter was lifted.
-    is_1_an_answer: bool,
-    last_pipeline: Option<Vec<bool>>,
-}
-
-/// Parses the command and takes it through all stages that examine it. A text is parsed once: the stages share the
-/// parse, and a stage that changes the text parses it again.
-fn read(tool: &Wiring, call: &mut Call, request: &mut Request) -> Result<Read, Refusal> {
-    let context = safety::context(tool, call);
-    let command = std::mem::take(&mut request.command);
-    let text = normalise::text(tool, request, &command);
-    let given = Parsed::read(text, context.dialect);
-    let lifted = normalise::take_limits(tool, call, request, &given);
-    let is_lifted = lifted.is_some();
-    let parsed = lifted.map_or(given, |text| Parsed::read(text, context.dialect));
-    let script = Script::follow(parsed, &context);
-    intercept::check(tool, call, &script)?;
-    let verdict = safety::check(tool, &script)?;
-    let (command, hardened) = match safe_mode::check(tool, &script)? {
-        Some(run) => (run.script, Some(run.environment)),
-        None => (script.parsed.text.to_owned(), None),
-    };
-    request.command = command;
-    Ok(Read {
-        verdict,
-        hardened,
-        is_lifted,
-        is_1_an_answer: is_lifted && ends_with_answer(&script),
-        last_pipeline: last_pipeline(&script),
-    })
 }

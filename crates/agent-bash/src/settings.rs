@@ -175,6 +175,7 @@ impl Settings {
         Ok(Policy {
             interceptor: intercepts
                 .then(|| Interceptor::new(self.interceptor_rules.iter().cloned())),
+            tools: self.interceptor_tools.clone().unwrap_or_default(),
             safety: Some(self.rules()?),
             safe_mode: self.safe_mode.map(|level| SafeMode {
                 level,

@@ -125,6 +125,7 @@ impl BashTool {
     /// As [`Self::check`], if the model has these `tools` instead of [`HostContext::tools`].
     pub fn check_with(&self, script: &str, tools: Option<Vec<String>>) -> Verdict {
         let wiring = &self.wiring;
+        let host = &wiring.host;
         let interception = wiring.interception.as_deref();
         // A command that would only be commented on does run.
         let blocking = interception.filter(|one| one.mode == InterceptMode::Block);
@@ -132,12 +133,11 @@ impl BashTool {
             interceptor: blocking.map(|interception| interception.rules.clone()),
             safety: Some(wiring.rules.clone()),
             safe_mode: wiring.safe_mode.clone(),
+            tools: tools.or_else(|| host.tools.clone()).unwrap_or_default(),
         };
-        let host = &wiring.host;
         let context = Context {
             cwd: host.cwd.clone(),
             home: host.home.clone(),
-            tools: tools.or_else(|| host.tools.clone()),
             dialect: wiring.dialect(),
         };
         policy.decide(&Script::read(script, &context))

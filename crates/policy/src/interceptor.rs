@@ -162,11 +162,10 @@ impl Interceptor {
         &self.invalid
     }
 
-    /// The first rule, in order, that matches and whose tool the caller has.
+    /// The first rule, in order, that matches and whose tool is one of `tools`, which the caller has.
     ///
     /// Never [`Verdict::Unreadable`]: unreadable scripts are not intercepted.
-    pub fn check(&self, script: &Script<'_>) -> Verdict {
-        let tools = script.context.tools.as_deref().unwrap_or(&[]);
+    pub fn check(&self, script: &Script<'_>, tools: &[String]) -> Verdict {
         if tools.is_empty() {
             return Verdict::Allow;
         }

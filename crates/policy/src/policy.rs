@@ -10,6 +10,8 @@ use crate::{Check, Script, Verdict};
 pub struct Policy {
     /// Whether there is a better tool.
     pub interceptor: Option<Interceptor>,
+    /// The caller's other tools, for the interceptor; without any, nothing is intercepted.
+    pub tools: Vec<String>,
     /// Whether it could do unintended harm.
     pub safety: Option<RuleSelection>,
     /// Whether safe mode's list allows it.
@@ -31,7 +33,7 @@ impl Policy {
         let safety = self.safety.as_ref();
         let safe_mode = self.safe_mode.as_ref();
         [
-            interceptor.map(|rules| (Check::Interceptor, rules.check(script))),
+            interceptor.map(|rules| (Check::Interceptor, rules.check(script, &self.tools))),
             safety.map(|rules| (Check::Safety, check_safety(script, rules))),
             safe_mode.map(|mode| (Check::SafeMode, check_safe_mode(script, mode))),
         ]

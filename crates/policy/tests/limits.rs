@@ -23,6 +23,7 @@ fn absurd_shapes_get_an_answer() {
         interceptor: Some(Interceptor::default()),
         safety: Some(RuleSelection::all()),
         safe_mode: Some(SafeMode::default()),
+        tools: Vec::new(),
     };
     for (name, script) in absurd() {
         let verdict = policy.decide(&Script::read(&script, &context()));
@@ -121,16 +122,16 @@ fn what_a_program_does_after_many_calls_is_found() {
 }
 
 #[test]
-fn arguments_and_callers_that_make_no_difference_cost_nothing() {
+fn a_call_in_the_same_situation_costs_nothing() {
     // More than the walk could do if it followed each call.
-    let long = "true; ".repeat(2_000);
+    let f = format!("f() {{ {} }}\n", "true; ".repeat(2_000));
+    let same = format!("{f}{}", "f a; ".repeat(40));
+    assert_eq!(verdict(&same), "allow");
+    // Arguments make a difference.
     let calls: Vec<String> = (0..40).map(|at| format!("f {at}; ")).collect();
-    let calls = calls.concat();
-    assert_eq!(verdict(&format!("f() {{ {long} }}\n{calls}")), "allow");
-    // If they read them, the arguments make a difference.
-    let looks = format!("f() {{ {long} echo \"$1\"; }}\n{calls}");
-    assert_eq!(verdict(&looks), "unreadable");
-    assert_eq!(verdict(&format!("{looks}rm -rf /")), "block");
+    let others = format!("{f}{}", calls.concat());
+    assert_eq!(verdict(&others), "unreadable");
+    assert_eq!(verdict(&format!("{others}rm -rf /")), "block");
     let last = "g() { rm -rf \"$1\"; }; f() { g \"$2\"; }; f x build; f x";
     assert_eq!(verdict(&format!("{last} dist")), "allow");
     assert_eq!(verdict(&format!("{last} /")), "block");

@@ -70,13 +70,12 @@ fn class(script: &str, at: usize) -> [&str; 3] {
 
 #[test]
 fn no_character_of_several_bytes_makes_it_panic() {
-    let context = Context::new("/home/u/project")
-        .with_home("/home/u")
-        .with_tools(["read", "grep"]);
+    let context = Context::new("/home/u/project").with_home("/home/u");
     let policy = Policy {
         interceptor: Some(Interceptor::default()),
         safety: Some(RuleSelection::all()),
         safe_mode: Some(SafeMode::default()),
+        tools: ["read", "grep"].map(ToOwned::to_owned).to_vec(),
     };
     let mut tried = 0_usize;
     let mut classes = HashSet::new();

@@ -20,9 +20,7 @@ fn config() -> ProptestConfig {
 }
 
 fn context() -> Context {
-    Context::new("/home/u/project")
-        .with_home("/home/u")
-        .with_tools(["read", "grep"])
+    Context::new("/home/u/project").with_home("/home/u")
 }
 
 fn everything() -> Policy {
@@ -30,6 +28,7 @@ fn everything() -> Policy {
         interceptor: Some(Interceptor::default()),
         safety: Some(RuleSelection::all()),
         safe_mode: Some(SafeMode::default()),
+        tools: ["read", "grep"].map(ToOwned::to_owned).to_vec(),
     }
 }
 

@@ -60,6 +60,15 @@ impl Command {
     }
 }
 
+/// Equal if it is the same command in the script.
+impl PartialEq for Command {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for Command {}
+
 /// A simple command.
 #[derive(Debug, Clone)]
 pub struct Simple {

@@ -23,7 +23,7 @@ impl Dialect {
     }
 }
 
-/// Where the script would run, for which user, and which other tools the caller has.
+/// Where the script would run, and for which user.
 ///
 /// Reading never looks at its surroundings itself: no environment, no working directory, no files.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,19 +32,16 @@ pub struct Context {
     pub cwd: PathBuf,
     /// The home directory; if `None`, `~` and `$HOME` are unknown paths.
     pub home: Option<PathBuf>,
-    /// The caller's other tools, for the interceptor; without a list nothing is intercepted.
-    pub tools: Option<Vec<String>>,
     /// The language of the shell that would run it.
     pub dialect: Dialect,
 }
 
 impl Context {
-    /// A context with no home and no tools.
+    /// A context with no home.
     pub fn new(cwd: impl Into<PathBuf>) -> Self {
         Context {
             cwd: cwd.into(),
             home: None,
-            tools: None,
             dialect: Dialect::Bash,
         }
     }
@@ -53,13 +50,6 @@ impl Context {
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
-        self
-    }
-
-    /// The same with these tools.
-    #[must_use]
-    pub fn with_tools<T: Into<String>>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
-        self.tools = Some(tools.into_iter().map(Into::into).collect());
         self
     }
 

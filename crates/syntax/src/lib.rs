@@ -16,7 +16,6 @@ struct Readme;
 
 pub mod ast;
 mod context;
-mod differences;
 mod escape;
 mod expand;
 pub mod find;
@@ -35,7 +34,6 @@ mod reader;
 pub mod run;
 mod span;
 mod state;
-mod trace;
 pub mod value;
 pub mod written;
 

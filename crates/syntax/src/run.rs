@@ -9,6 +9,7 @@
 
 mod assign;
 mod builtin;
+mod call;
 mod compound;
 mod directory;
 mod fetch;
@@ -74,8 +75,6 @@ pub(crate) struct Machine<'c> {
     rounds: usize,
     /// Functions being walked, to limit recursion.
     calling: Vec<usize>,
-    /// The functions called in the current one.
-    entered: BTreeSet<usize>,
     /// How often a call was skipped because of that.
     recursions: u32,
     memory: Memory,
@@ -109,7 +108,6 @@ impl<'c> Machine<'c> {
             choice: 0,
             rounds: 1,
             calling: Vec::new(),
-            entered: BTreeSet::new(),
             recursions: 0,
             memory: Memory::new(),
             expanding: Vec::new(),

@@ -7,8 +7,6 @@ use std::path::Path;
 use std::rc::Rc;
 
 use super::ast::Command;
-use super::differences::differences;
-use super::trace::Trace;
 use super::value::{Value, Why};
 use crate::Dialect;
 
@@ -37,11 +35,11 @@ const ENVIRONMENT: [&str; 9] = [
 ];
 
 /// The state of the shell at one point in the script.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct State {
     /// The shell's language.
     pub(crate) dialect: Dialect,
-    /// Shared structurally: a state is copied often and changed rarely. Read only through [`State::var`].
+    /// Shared structurally: a state is copied often and changed rarely.
     pub(super) vars: Vars,
     /// Variables exported to programs; all of them if it contains `*`.
     pub(crate) exported: Rc<BTreeSet<String>>,
@@ -57,7 +55,7 @@ pub(crate) struct State {
     pub(crate) aliases: Rc<BTreeMap<String, String>>,
     /// Names bound to another path with `hash -p`.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
-    /// `$1`, `$2`, …; `None` if unknown. Read only through [`State::arguments`].
+    /// `$1`, `$2`, …; `None` if unknown.
     pub(crate) positional: Option<Rc<Vec<Value>>>,
     /// Stdin, if the script itself provides it.
     pub(crate) stdin: Option<Rc<Value>>,
@@ -67,8 +65,6 @@ pub(crate) struct State {
     pub(crate) on_exit: Option<usize>,
     /// After `exit`, `return`, `break`: this path ends.
     pub(crate) ended: bool,
-    /// Records which variables are read.
-    pub(crate) trace: Option<Rc<Trace>>,
 }
 
 impl State {
@@ -107,25 +103,12 @@ impl State {
             files: Rc::default(),
             on_exit: None,
             ended: false,
-            trace: None,
         }
     }
 
     /// The possible values of a variable; `None` if nothing is known about it.
     pub(crate) fn var(&self, name: &str) -> Option<&Rc<Var>> {
-        let found = self.vars.get(name);
-        if let Some(trace) = &self.trace {
-            trace.look(name, found);
-        }
-        found
-    }
-
-    /// The positional parameters, if known.
-    pub(crate) fn arguments(&self) -> Option<&Rc<Vec<Value>>> {
-        if let Some(trace) = &self.trace {
-            trace.look_at_arguments();
-        }
-        self.positional.as_ref()
+        self.vars.get(name)
     }
 
     /// The initial state of a shell started from here: only exported variables are kept.
@@ -224,14 +207,11 @@ impl State {
         if !Rc::ptr_eq(&joined.exported, &other.exported) {
             Rc::make_mut(&mut joined.exported).extend(other.exported.iter().cloned());
         }
-        merge(&mut joined.functions, &other.functions, |one, other| {
-            one.identity() == other.identity()
-        });
-        merge(&mut joined.aliases, &other.aliases, PartialEq::eq);
-        merge(&mut joined.hashed, &other.hashed, PartialEq::eq);
-        merge(&mut joined.files, &other.files, PartialEq::eq);
+        merge(&mut joined.functions, &other.functions);
+        merge(&mut joined.aliases, &other.aliases);
+        merge(&mut joined.hashed, &other.hashed);
+        merge(&mut joined.files, &other.files);
         if joined.positional != other.positional {
-            joined.arguments();
             joined.positional = None;
         }
         joined
@@ -241,12 +221,15 @@ impl State {
 /// The variables that differ between two joining paths: either value is possible, unless there are too many.
 fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
     let mut out = Vec::new();
-    for (name, mine, others) in differences(one, other, Rc::ptr_eq) {
+    for (name, others) in other.iter() {
         // A variable set on one path only; a value from the environment is ignored.
-        let (Some(mine), Some(others)) = (mine, others) else {
-            out.extend(others.map(|others| (Rc::clone(name), Rc::clone(others))));
+        let Some(mine) = one.get(name) else {
+            out.push((Rc::clone(name), Rc::clone(others)));
             continue;
         };
+        if Rc::ptr_eq(mine, others) {
+            continue;
+        }
         let mut both: Option<Var> = None;
         for slot in others.iter() {
             if !both.as_ref().unwrap_or(mine).contains(slot) {
@@ -263,16 +246,18 @@ fn variables_of_both(one: &Vars, other: &Vars) -> Vec<(Rc<str>, Rc<Var>)> {
     out
 }
 
-fn merge<T: Clone>(
+fn merge<T: Clone + PartialEq>(
     mine: &mut Rc<BTreeMap<String, T>>,
     other: &Rc<BTreeMap<String, T>>,
-    is_same: impl Fn(&T, &T) -> bool,
 ) {
     if Rc::ptr_eq(mine, other) {
         return;
     }
-    let news: Vec<(String, T)> = differences(mine, other, is_same)
-        .filter_map(|(name, _, others)| Some((name.clone(), others?.clone())))
+    let is_news = |(name, value): &(&String, &T)| mine.get(*name) != Some(*value);
+    let news: Vec<(String, T)> = other
+        .iter()
+        .filter(is_news)
+        .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
     if !news.is_empty() {
         Rc::make_mut(mine).extend(news);

@@ -31,14 +31,14 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
     let settings = settings::load(&host)
         .map_err(|error| error.to_string())?
         .settings;
-    let policy = settings.policy().map_err(|error| error.to_string())?;
+    let mut policy = settings.policy().map_err(|error| error.to_string())?;
+    policy.tools = host.tools.unwrap_or(policy.tools);
     // Agents do not say which shell they start; most use the user's.
     let users_shell = host.env.get(OsStr::new("SHELL"));
     let users_shell = users_shell.map_or(Dialect::Bash, Dialect::of_shell);
     let context = Context {
         cwd: call.cwd.clone(),
         home: host.home,
-        tools: host.tools.or_else(|| settings.interceptor_tools.clone()),
         dialect: users_shell,
     };
     let script = Script::read(&call.script, &context);
@@ -53,17 +53,17 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
     });
     Ok(Decision::GoOn(GoOn {
         input,
-        advice: advice(&settings, &script),
+        advice: advice(&settings, &script, &policy.tools),
     }))
 }
 
 /// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a result.
-fn advice(settings: &Settings, script: &Script<'_>) -> Option<String> {
+fn advice(settings: &Settings, script: &Script<'_>, tools: &[String]) -> Option<String> {
     if settings.interceptor != InterceptMode::Advise {
         return None;
     }
     let rules = Interceptor::new(settings.interceptor_rules.iter().cloned());
-    let Verdict::Block(finding) = rules.check(script) else {
+    let Verdict::Block(finding) = rules.check(script, tools) else {
         return None;
     };
     let advice = Notice::from(NoticeKind::Advice {

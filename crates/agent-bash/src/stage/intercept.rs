@@ -16,7 +16,9 @@ pub(crate) fn check(
     let Some(interception) = &tool.interception else {
         return Ok(());
     };
-    let Verdict::Block(finding) = interception.rules.check(script) else {
+    let tools = call.tools.as_ref().or(tool.host.tools.as_ref());
+    let tools = tools.map_or(&[][..], Vec::as_slice);
+    let Verdict::Block(finding) = interception.rules.check(script, tools) else {
         return Ok(());
     };
     match interception.mode {

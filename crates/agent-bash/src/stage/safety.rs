@@ -19,7 +19,6 @@ pub(crate) fn context(tool: &Wiring, call: &Call) -> Context {
     Context {
         cwd: call.cwd.clone(),
         home: tool.host.home.clone(),
-        tools: call.tools.clone().or_else(|| tool.host.tools.clone()),
         dialect: tool.dialect(),
     }
 }

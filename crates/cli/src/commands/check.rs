@@ -109,7 +109,10 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
         &start.host.env,
     );
     let dialect = shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path));
-    let mut policy = Policy::default();
+    let mut policy = Policy {
+        tools: settings.interceptor_tools.clone().unwrap_or_default(),
+        ..Policy::default()
+    };
     // A command that would only be commented on does run. Naming tools here asks for the check explicitly.
     let intercepts = settings.interceptor == InterceptMode::Block || questions.tools.is_some();
     if asks(CheckArg::Interceptor, intercepts) {
@@ -131,7 +134,6 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
     let context = Context {
         cwd: start.cwd(questions.cwd.as_deref()),
         home: start.host.home.clone(),
-        tools: settings.interceptor_tools,
         dialect,
     };
     Ok((policy, context))

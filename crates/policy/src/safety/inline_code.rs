@@ -11,9 +11,11 @@ mod tokens;
 
 use std::collections::HashSet;
 
+use super::core_rules::CORE;
 use super::interpreter::{self, Language, Notation};
 use super::path::danger;
-use super::{Group, Hit, Rule, Scene, no_blind_git_add, no_dangerous_rm, no_force_push};
+use super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::pattern::push_globbed;
 use crate::syntax::run::{Ran, shell_name};
 use crate::syntax::value::Value;
@@ -73,13 +75,6 @@ fn needs(written: &Written<'_>) -> bool {
     let sets = || written.has_word("git") && written.any(options::is_setting);
     written.any(in_language) || (options::need(written) || sets()) && matters(written)
 }
-
-/// The rules that are applied to such a program whether or not they are enabled.
-static CORE: [&Rule; 3] = [
-    &no_blind_git_add::RULE,
-    &no_force_push::RULE,
-    &no_dangerous_rm::RULE,
-];
 
 /// Whether one of the core rules could match anything in a text, or a shell reads from a pipe. Other rules apply
 /// only if they are enabled, and declare their own needs.
@@ -178,7 +173,6 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
             .as_deref()
             .map_or_else(|| scene.context.cwd.clone(), Into::into),
         home: scene.context.home.clone(),
-        tools: None,
         // Other languages start `sh`.
         dialect: Dialect::Bash,
     };

@@ -1,6 +1,7 @@
 //! `no_blind_git_add`: staging files that were not named.
 
-use super::{Group, Hit, Rule, Scene};
+use super::rule::{Hit, Rule, Scene, is_git};
+use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::value::{Piece, Value, Why};
@@ -74,7 +75,7 @@ const ADD: Options = Options {
 };
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    let known = super::is_git(ran)?;
+    let known = is_git(ran)?;
     let git = Git::read(&ran.words);
     let base = scene.context.cwd.to_string_lossy();
     match git.subcommand()? {

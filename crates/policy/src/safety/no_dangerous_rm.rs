@@ -1,7 +1,8 @@
 //! `no_dangerous_rm`: recursive removal of things that are rarely meant to be removed.
 
 use super::path::{Danger, Place, danger};
-use super::{Group, Hit, Rule, Scene};
+use super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::value::{Piece, Value, Why};

@@ -1,6 +1,7 @@
 //! `no_force_push`: pushes that overwrite others' commits.
 
-use super::{Group, Hit, Rule, Scene};
+use super::rule::{Hit, Rule, Scene, is_git};
+use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::value::Value;
@@ -58,7 +59,7 @@ const SEND_PACK: Options = Options {
 };
 
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
-    super::is_git(ran)?;
+    is_git(ran)?;
     let git = Git::read(&ran.words);
     let options = match git.subcommand()? {
         "push" => &PUSH,
@@ -139,7 +140,7 @@ fn forces(name: &str, value: &Value) -> bool {
 
 /// What `git config name value` sets.
 fn configured(ran: &Ran) -> Option<(String, Value)> {
-    super::is_git(ran)?;
+    is_git(ran)?;
     Git::read(&ran.words).configures()
 }
 

@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
+use crate::syntax::written::Written;
+use crate::{Context, Group};
 use generate::Generator;
 
 /// The cases of the corpus, the rules' own examples, and generated scripts.

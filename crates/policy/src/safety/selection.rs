@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::str::FromStr;
 
-use super::{Rule, rules};
+use super::registry::rules;
+use super::rule::Rule;
 use crate::Group;
 
 /// The name of neither a rule nor a group.

@@ -1,6 +1,8 @@
 //! `no_unread_zsh`: syntax that zsh reads but bash does not, near a command that another rule is concerned with.
 
-use super::{Group, Hit, Rule, Scene, rules};
+use super::core_rules::CORE;
+use super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::find::Search;
 use crate::syntax::git::Git;
 use crate::syntax::run::{Field, Ran};
@@ -157,11 +159,8 @@ fn is_refused(ran: &Ran, scene: &Scene<'_>) -> bool {
 
 /// The core rules, and those that are enabled. Programs in other languages are not zsh's concern.
 fn concerned<'s>(scene: &Scene<'s>) -> impl Iterator<Item = &'s Rule> {
-    let core = rules()
-        .iter()
-        .copied()
-        .filter(|rule| rule.group == Group::Core);
-    core.chain(scene.asked.iter().copied())
+    CORE.into_iter()
+        .chain(scene.asked.iter().copied())
         .filter(|rule| rule.group != Group::InlineCode)
 }
 

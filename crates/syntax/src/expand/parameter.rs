@@ -78,7 +78,7 @@ impl Machine<'_> {
     /// The elements of an array or the positional parameters.
     fn elements(&mut self, name: &str, st: &State) -> Option<Vec<Value>> {
         if matches!(name, "@" | "*") {
-            return st.arguments().map(|values| values.to_vec());
+            return st.positional.as_ref().map(|values| values.to_vec());
         }
         match self.choose(st.var(name)?)? {
             Slot::Array(values) => Some(values.clone()),
@@ -89,7 +89,7 @@ impl Machine<'_> {
     /// The value of a known parameter; `None` if this script never set it.
     fn variable(&mut self, name: &str, index: Option<&Value>, st: &State) -> Option<Value> {
         if let Ok(number) = name.parse::<usize>() {
-            let values = st.arguments()?;
+            let values = st.positional.as_ref()?;
             return match number {
                 0 => None,
                 _ => Some(values.get(number - 1).cloned().unwrap_or_default()),
@@ -102,7 +102,8 @@ impl Machine<'_> {
             }
             "#" => {
                 return st
-                    .arguments()
+                    .positional
+                    .as_ref()
                     .map(|values| Value::text(values.len().to_string()));
             }
             "?" | "$" | "!" | "RANDOM" | "SECONDS" | "UID" | "EUID" | "PPID" | "BASHPID"

@@ -6,8 +6,8 @@ use super::super::expand::join;
 use super::super::state::{Slot, State};
 use super::super::value::{Value, Why};
 use super::Machine;
+use super::call::Call;
 use super::path::{absolute, lexical};
-use super::simple::Call;
 use crate::Dialect;
 
 /// Builtins whose arguments are assignments.
@@ -46,7 +46,7 @@ impl Machine<'_> {
                 let by = call
                     .literal(1)
                     .map_or(1, |text| text.parse::<usize>().unwrap_or(1));
-                if let Some(values) = st.arguments() {
+                if let Some(values) = st.positional.as_ref() {
                     st.positional = Some(Rc::new(values.iter().skip(by).cloned().collect()));
                 }
             }

@@ -80,7 +80,7 @@ impl Machine<'_> {
             Kind::For { name, words, body } => {
                 let values = match words {
                     Some(words) => self.every_choice(words, st),
-                    None => match st.arguments() {
+                    None => match st.positional.as_ref() {
                         Some(values) => values.to_vec(),
                         None => vec![Value::unknown(Why::Variable("@".to_owned()))],
                     },

@@ -33,7 +33,7 @@ pub(super) fn may_have_failed(before: &State, st: &mut State) {
         .is_some_and(|from| from == there || from.strip_prefix(there).is_some_and(is_below));
     let is_there = up
         || ALWAYS.contains(&there)
-        || there.starts_with(super::output::FRESH)
+        || there.starts_with(super::path::FRESH)
         || st.home() == Some(there)
         || before.previous.as_deref() == Some(there)
         || st.files.contains_key(&made(there));

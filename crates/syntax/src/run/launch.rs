@@ -12,8 +12,8 @@ use super::super::harmful::HARMFUL;
 use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use super::Machine;
+use super::call::{Call, quote};
 use super::path::{absolute, lexical};
-use super::simple::{Call, quote};
 use super::wrapper::{self, Rest, is_assignment};
 use crate::Dialect;
 

@@ -8,15 +8,12 @@ use super::super::expand::join;
 use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use super::Machine;
+use super::call::Call;
 use super::directory;
 use super::fetch;
 use super::filtered;
-use super::path::{absolute, lexical};
-use super::simple::Call;
+use super::path::{FRESH, absolute, lexical};
 use crate::Dialect;
-
-/// A unique directory, as created by `mktemp -d`.
-pub(super) const FRESH: &str = "/tmp/fresh/mktemp";
 
 /// The programs whose output is interpreted.
 const FOLLOWED: [&str; 30] = [

@@ -2,6 +2,9 @@
 
 use super::super::state::State;
 
+/// A unique directory, as created by `mktemp -d`.
+pub(super) const FRESH: &str = "/tmp/fresh/mktemp";
+
 /// The path relative to the working directory, without `./`.
 pub(super) fn absolute(name: &str, st: &State) -> String {
     if name.starts_with('/') {

@@ -1,10 +1,9 @@
 //! What is remembered of the calls of functions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use super::super::ast::Command;
 use super::super::state::State;
-use super::super::trace::Known;
 use super::super::value::Value;
 
 /// The calls of each function body, by its number.
@@ -14,25 +13,15 @@ pub(super) type Memory = HashMap<usize, Vec<Remembered>>;
 pub(super) struct Remembered {
     /// Kept alive so that its number is not reused.
     pub(super) _body: Command,
-    /// The state before the call, without variables.
-    pub(super) before: State,
-    pub(super) surroundings: Surroundings,
-    /// The bodies that were called in it.
-    pub(super) entered: BTreeSet<usize>,
-    /// Those of them that were already being walked, sorted, if recursion was cut off because of that.
-    pub(super) within: Option<Vec<usize>>,
-    /// Whether it depends on the positional parameters.
-    pub(super) is_of_arguments: bool,
-    /// The variables that it depends on, and those that it has set.
-    pub(super) looked_at: Known,
-    pub(super) set: Known,
+    pub(super) before: Situation,
     pub(super) after: State,
     pub(super) out: Value,
 }
 
-/// The parts of the machine itself that make a difference.
+/// Everything that a call depends on.
 #[derive(PartialEq)]
-pub(super) struct Surroundings {
+pub(super) struct Situation {
+    pub(super) st: State,
     /// Programs (not functions) through which the call is started.
     pub(super) through: Vec<String>,
     pub(super) expanding: Vec<String>,

@@ -9,6 +9,7 @@ use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use crate::Span;
 
+use super::call::{Call, quote};
 use super::redirect::{Input, Redirected};
 use super::{Field, Machine, Ran, Redirection, builtin};
 
@@ -30,36 +31,6 @@ const COST_OF_A_CALL: usize = 128;
 
 /// With how many commands recorded at the same place a new one is compared.
 const MAX_COMPARED: usize = 16;
-
-/// A command with its words resolved.
-#[derive(Clone)]
-pub(super) struct Call {
-    pub(super) words: Rc<[Field]>,
-    pub(super) env: Vec<(String, Value)>,
-}
-
-impl Call {
-    pub(super) fn literal(&self, index: usize) -> Option<&str> {
-        self.words.get(index)?.value.literal()
-    }
-
-    /// The same environment with other words.
-    pub(super) fn with_words(&self, words: Vec<Field>) -> Call {
-        Call {
-            words: words.into(),
-            env: self.env.clone(),
-        }
-    }
-
-    pub(super) fn values(&self, from: usize) -> Vec<Value> {
-        self.words
-            .get(from..)
-            .unwrap_or(&[])
-            .iter()
-            .map(|field| field.value.clone())
-            .collect()
-    }
-}
 
 impl Machine<'_> {
     /// Walks a simple command, once per possible value of its variables.
@@ -250,7 +221,6 @@ impl Machine<'_> {
         }
         if let Some(body) = st.functions.get(&word).cloned() {
             self.called.insert(word.clone());
-            self.entered.insert(body.identity());
             // Recursion is followed a few times, as the arguments may change.
             let again = self
                 .calling
@@ -288,14 +258,12 @@ impl Machine<'_> {
         let choice = (self.choice, self.rounds);
         self.charge(COST_OF_A_CALL);
         (self.choice, self.rounds) = (0, 1);
-        let out = self.recall(body, st).unwrap_or_else(|| {
-            let walk = self.set_out(st);
-            self.calling.push(body.identity());
-            self.through.push(name.to_owned());
-            let out = self.nested(Value::default(), |machine| machine.command(body, st));
-            self.through.pop();
-            self.calling.pop();
-            self.remember(body, walk, &out, st);
+        let out = self.remembered(body, st, |machine, st| {
+            machine.calling.push(body.identity());
+            machine.through.push(name.to_owned());
+            let out = machine.nested(Value::default(), |machine| machine.command(body, st));
+            machine.through.pop();
+            machine.calling.pop();
             out
         });
         (self.choice, self.rounds) = choice;
@@ -369,20 +337,4 @@ fn guess(word: &Value) -> Option<&'static str> {
     GUESSED
         .into_iter()
         .find(|name| said && pattern::matches(pattern, name))
-}
-
-/// Quotes the value as a word that expands to it.
-pub(super) fn quote(value: &Value) -> Value {
-    let mut out = Value::default();
-    for piece in value.pieces() {
-        match piece {
-            Piece::Text(text) => out.push_text(&format!("'{}'", text.replace('\'', r"'\''"))),
-            Piece::Glob(glob) => out.push_text(glob),
-            Piece::Unknown { why, splits } => out.push_unknown(why.clone(), *splits),
-        }
-    }
-    if value.is_empty() {
-        out.push_text("''");
-    }
-    out
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use super::super::state::State;
 use super::super::value::Value;
-use super::simple::Call;
+use super::call::Call;
 use super::{Machine, Waiting};
 
 /// Limit of traps pending for the end of the script.
@@ -33,10 +33,7 @@ impl Machine<'_> {
         if let (Some(number), Some(traps)) = (number, &mut self.traps) {
             traps.push(Waiting {
                 text: text.clone(),
-                before: State {
-                    trace: None,
-                    ..st.clone()
-                },
+                before: st.clone(),
                 left: None,
                 through: self.through.clone(),
                 origin: self.origin,
@@ -55,10 +52,7 @@ impl Machine<'_> {
         let Some(waiting) = traps.get_mut(number) else {
             return;
         };
-        waiting.left = Some(State {
-            trace: None,
-            ..st.clone()
-        });
+        waiting.left = Some(st.clone());
         let text = waiting.text.clone();
         self.through.push("trap".to_owned());
         self.dormantly(true, &text, st);

@@ -2,7 +2,7 @@
 
 use super::super::state::State;
 use super::super::value::{Value, Why};
-use super::simple::Call;
+use super::call::Call;
 use super::{Field, Machine};
 use crate::{Context, Span};
 

@@ -1,6 +1,7 @@
 //! `no_branch_delete`: deleting branches that may not be merged.
 
-use super::super::{Group, Hit, Rule, Scene, is_git};
+use super::super::rule::{Hit, Rule, Scene, is_git};
+use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, Ran};
 

@@ -1,8 +1,9 @@
 //! `no_discard_changes`: overwriting changes in the whole tree.
 
 use super::super::no_blind_git_add::{everything, excludes};
-use super::super::{Group, Hit, Rule, Scene, is_git};
+use super::super::rule::{Hit, Rule, Scene, is_git};
 use super::plumbing;
+use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
 use crate::syntax::run::{Field, Ran};
 

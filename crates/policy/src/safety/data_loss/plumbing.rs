@@ -1,6 +1,6 @@
 //! Less common git commands that discard changes, for `no_discard_changes`.
 
-use super::super::given::{has_any, has_option};
+use super::super::command_line::{has_any, has_option};
 use super::super::no_blind_git_add::everything;
 use crate::syntax::run::{Field, Ran};
 

@@ -1,7 +1,8 @@
 //! `no_remote_delete`: deleting on the remote.
 
 use super::super::no_force_push::PUSH;
-use super::super::{Group, Hit, Rule, Scene, is_git};
+use super::super::rule::{Hit, Rule, Scene, is_git};
+use crate::Group;
 use crate::syntax::git::{Git, GitArgument};
 use crate::syntax::run::Ran;
 

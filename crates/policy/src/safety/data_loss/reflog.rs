@@ -1,6 +1,7 @@
 //! `no_reflog_expire`: deleting what git keeps for undoing mistakes.
 
-use super::super::{Group, Hit, Rule, Scene, is_git};
+use super::super::rule::{Hit, Rule, Scene, is_git};
+use crate::Group;
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 

@@ -1,6 +1,7 @@
 //! `no_stash_drop`: dropping stashes.
 
-use super::super::{Group, Hit, Rule, Scene, is_git};
+use super::super::rule::{Hit, Rule, Scene, is_git};
+use crate::Group;
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 

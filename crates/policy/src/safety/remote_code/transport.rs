@@ -1,6 +1,7 @@
 //! `no_git_transport_program`: programs that git runs for a transport.
 
-use super::super::{Group, Hit, Rule, Scene, is_git};
+use super::super::rule::{Hit, Rule, Scene, is_git};
+use crate::Group;
 use crate::syntax::git::Git;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;

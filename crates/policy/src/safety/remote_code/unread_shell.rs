@@ -1,7 +1,8 @@
 //! `no_unread_code`: running code that nobody has read.
 
 use super::super::interpreter::{Code, code};
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
 

@@ -1,7 +1,8 @@
 //! `no_bucket_removal`: removing buckets, or everything in them.
 
-use super::super::given::{Deed, deed, names_of};
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::command_line::{Deed, deed, names_of};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {

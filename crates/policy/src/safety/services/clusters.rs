@@ -1,7 +1,8 @@
 //! `no_cluster_removal`: removing namespaces, or all objects of a kind, from a cluster.
 
-use super::super::given::{Deed, PLAIN, deed, names_of};
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::command_line::{Deed, PLAIN, deed, names_of};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {

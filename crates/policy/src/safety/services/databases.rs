@@ -1,8 +1,9 @@
 //! `no_database_drop`: dropping databases, emptying tables and stores.
 
-use super::super::given::{Deed, PLAIN, deed, names, names_of};
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::command_line::{Deed, PLAIN, deed, names, names_of};
+use super::super::rule::{Hit, Rule, Scene};
 use super::sql;
+use crate::Group;
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::value::Value;
 

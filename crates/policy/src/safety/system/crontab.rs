@@ -1,7 +1,8 @@
 //! `no_crontab_removal`: removing all of a user's scheduled jobs at once.
 
-use super::super::given::{has_any, has_option, names};
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::command_line::{has_any, has_option, names};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {

@@ -1,8 +1,9 @@
 //! `no_disk_write`: writing directly to a disk, bypassing its file system.
 
-use super::super::given::{Deed, PLAIN, deed, names, names_of};
+use super::super::command_line::{Deed, PLAIN, deed, names, names_of};
 use super::super::path::Location;
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
 

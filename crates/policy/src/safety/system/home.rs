@@ -1,8 +1,9 @@
 //! `no_home_overwrite`: moving, emptying or overwriting a home, shell start-up files, or keys.
 
-use super::super::given::{has_any, has_option, names};
+use super::super::command_line::{has_any, has_option, names};
 use super::super::path::{Location, Place};
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::value::Value;
 

@@ -1,8 +1,9 @@
 //! `no_mirror_delete`: turning a whole system or home into a mirror of something else.
 
-use super::super::given::{has_any, names};
+use super::super::command_line::{has_any, names};
 use super::super::path::Location;
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::run::{Field, Ran};
 
 pub(in super::super) static RULE: Rule = Rule {

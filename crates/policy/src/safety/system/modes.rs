@@ -1,8 +1,9 @@
 //! `no_recursive_mode`: changing modes or owners of a whole system or home.
 
-use super::super::given::{has_any, names};
+use super::super::command_line::{has_any, names};
 use super::super::path::Location;
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::find::Search;
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::value::Value;

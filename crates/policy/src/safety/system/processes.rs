@@ -1,7 +1,8 @@
 //! `no_kill_all`: signalling all processes.
 
-use super::super::given::{has_any, names};
-use super::super::{Group, Hit, Rule, Scene};
+use super::super::command_line::{has_any, names};
+use super::super::rule::{Hit, Rule, Scene};
+use crate::Group;
 use crate::syntax::run::{Field, Ran};
 
 pub(in super::super) static RULE: Rule = Rule {

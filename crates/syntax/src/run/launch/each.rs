@@ -4,7 +4,7 @@ use super::super::super::expand::join;
 use super::super::super::find::Search;
 use super::super::super::state::State;
 use super::super::super::value::{Piece, Value, Why};
-use super::super::simple::{Call, quote};
+use super::super::call::{Call, quote};
 use super::super::{Field, Machine};
 
 impl Machine<'_> {

@@ -7,7 +7,7 @@ use super::super::super::expand::join;
 use super::super::super::git::{Git, GitArgument, Options};
 use super::super::super::state::State;
 use super::super::super::value::Value;
-use super::super::simple::{Call, quote};
+use super::super::call::{Call, quote};
 use super::super::{Machine, directory};
 
 impl Machine<'_> {

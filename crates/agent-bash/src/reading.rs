@@ -1,0 +1,130 @@
+//! One reading of a call's script, shared by all stages that examine it.
+
+use crate::call::Call;
+use crate::refusal::Refusal;
+use crate::stage::{intercept, normalise, safe_mode, safety};
+use crate::wiring::Wiring;
+use agent_bash_core::Request;
+use agent_bash_policy::{
+    Dialect, HardenedEnvironment, Parsed, Script, Verdict, ends_with_answer, last_pipeline,
+};
+
+/// What the stages found out from parsing a script. The script itself is not kept while it runs: it may be long.
+pub(crate) struct Read {
+    /// The verdict of the safety rules.
+    pub(crate) verdict: Verdict,
+    /// What safe mode changes of the environment.
+    pub(crate) hardened: Option<HardenedEnvironment>,
+    pub(crate) is_lifted: bool,
+    /// Whether exit code 1 is a result of the command whose filter was lifted.
+    pub(crate) is_1_an_answer: bool,
+    pub(crate) last_pipeline: Option<Vec<bool>>,
+}
+
+/// Parses the command and takes it through all stages that examine it. A text is parsed once: the stages share the
+/// parse, and a stage that changes the text parses it again.
+pub(crate) fn read(tool: &Wiring, call: &mut Call, request: &mut Request) -> Result<Read, Refusal> {
+    read_by(
+        &|text, dialect| Parsed::read(text, dialect),
+        tool,
+        call,
+        request,
+    )
+}
+
+fn read_by(
+    parse: &dyn for<'t> Fn(&'t str, Dialect) -> Parsed<'t>,
+    tool: &Wiring,
+    call: &mut Call,
+    request: &mut Request,
+) -> Result<Read, Refusal> {
+    let context = safety::context(tool, call);
+    let command = std::mem::take(&mut request.command);
+    let text = normalise::text(tool, request, &command);
+    let given = parse(text, context.dialect);
+    let lifted = normalise::take_limits(tool, call, request, &given);
+    let is_lifted = lifted.is_some();
+    let parsed = lifted.map_or(given, |text| parse(text, context.dialect));
+    let script = Script::follow(parsed, &context);
+    intercept::check(tool, call, &script)?;
+    let verdict = safety::check(tool, &script)?;
+    let (command, hardened) = match safe_mode::check(tool, &script)? {
+        Some(run) => (run.script, Some(run.environment)),
+        None => (script.parsed.text.to_owned(), None),
+    };
+    request.command = command;
+    Ok(Read {
+        verdict,
+        hardened,
+        is_lifted,
+        is_1_an_answer: is_lifted && ends_with_answer(&script),
+        last_pipeline: last_pipeline(&script),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{BashTool, HostContext, profiles};
+    use agent_bash_policy::{InterceptMode, Interceptor, RuleSelection, SafeMode};
+    use agent_bash_test_kit::FaultyExecutor;
+    use std::cell::RefCell;
+    use std::sync::Arc;
+
+    /// The texts that are parsed when all stages examine a command.
+    fn parsed(command: &str, is_safe_mode: bool) -> Vec<String> {
+        let host = HostContext {
+            tools: Some(vec!["read".to_owned()]),
+            ..HostContext::for_tests("/w")
+        };
+        let clock = Arc::new(agent_bash_process::SystemClock::default());
+        let mut tool = BashTool::builder(
+            profiles::STANDARD.clone(),
+            host,
+            Arc::new(FaultyExecutor),
+            clock,
+        )
+        .rules(RuleSelection::all())
+        .interceptor(InterceptMode::Advise, Interceptor::default());
+        if is_safe_mode {
+            tool = tool.safe_mode(SafeMode::default());
+        }
+        let tool = tool.build();
+        let mut call = Call {
+            command: command.to_owned(),
+            cwd: "/w".into(),
+            tools: None,
+            notices: Vec::new(),
+            allowed: false,
+            started: false,
+            window: None,
+        };
+        let texts = RefCell::new(Vec::new());
+        let counting = |text: &str| texts.borrow_mut().push(text.to_owned());
+        let mut request = Request::new(command);
+        let read = read_by(
+            &|text, dialect| {
+                counting(text);
+                Parsed::read(text, dialect)
+            },
+            &tool.wiring,
+            &mut call,
+            &mut request,
+        );
+        assert!(read.is_ok(), "{command}");
+        texts.into_inner()
+    }
+
+    #[test]
+    fn a_text_is_parsed_once_whatever_examines_it() {
+        for is_safe_mode in [false, true] {
+            assert_eq!(
+                parsed("git log | grep x", is_safe_mode),
+                ["git log | grep x"]
+            );
+            // A stage that changes the text has it parsed again.
+            let lifted = parsed(" git log | grep x | tail -n 3\n", is_safe_mode);
+            assert_eq!(lifted, ["git log | grep x | tail -n 3", "git log | grep x"]);
+        }
+    }
+}

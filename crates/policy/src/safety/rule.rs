@@ -1,0 +1,132 @@
+//! What a safety rule is, what it looks at, and what it reports.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+
+use super::path::Place;
+use crate::syntax::run::{Field, Ran};
+use crate::syntax::written::Written;
+use crate::{Context, Group, Span};
+
+/// A safety rule: its name, its texts, and example scripts.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its id in settings and verdicts.
+    pub id: &'static str,
+    /// Its group.
+    pub group: Group,
+    /// What it refuses, in one sentence for the documentation.
+    pub summary: &'static str,
+    /// The message when it blocks.
+    pub message: &'static str,
+    /// What to do instead.
+    pub suggestion: &'static str,
+    /// Scripts that it must block.
+    pub fires: &'static [&'static str],
+    /// Similar scripts that it must allow.
+    pub spares: &'static [&'static str],
+    /// Whether a text contains what this rule needs in order to fire on a command with unresolved words
+    /// (`Script::grammar_only_commands`). Over-approximates: false positives allowed, false negatives not. Saves
+    /// the second reading.
+    pub(super) needs: fn(&Written<'_>) -> bool,
+    pub(super) check: fn(&Ran, &Scene<'_>) -> Option<Hit>,
+}
+
+/// What a rule may look at besides the command.
+pub(super) struct Scene<'s> {
+    pub(super) context: &'s Context,
+    /// All commands of the script, for rules in which one command prepares another.
+    pub(super) all: &'s [Ran],
+    /// The enabled rules.
+    pub(super) asked: &'s [&'s Rule],
+    /// In how many programs of other languages this script is nested.
+    pub(super) depth: u8,
+    /// The script's initial directory.
+    pub(super) base: Cow<'s, str>,
+    /// Whether a command in the script turns pushes into forced ones; computed once for all commands, of which
+    /// there may be thousands.
+    pub(super) forces_pushes: OnceCell<bool>,
+    /// Whether an enabled rule is concerned with one of the commands.
+    pub(super) cares: OnceCell<bool>,
+}
+
+impl<'s> Scene<'s> {
+    pub(super) fn new(
+        context: &'s Context,
+        all: &'s [Ran],
+        asked: &'s [&'s Rule],
+        depth: u8,
+    ) -> Self {
+        Scene {
+            context,
+            all,
+            asked,
+            depth,
+            base: context.cwd.to_string_lossy(),
+            forces_pushes: OnceCell::new(),
+            cares: OnceCell::new(),
+        }
+    }
+
+    /// Where a command may run: the expected directory, and the one if an earlier `cd` failed unnoticed.
+    pub(super) fn places<'p>(&'p self, ran: &'p Ran) -> impl Iterator<Item = Place<'p>> {
+        let otherwise = ran.otherwise.as_deref().map(|cwd| Place {
+            cwd: Some(cwd),
+            ..self.place(ran)
+        });
+        std::iter::once(self.place(ran)).chain(otherwise)
+    }
+
+    /// Where a command runs.
+    pub(super) fn place<'p>(&'p self, ran: &'p Ran) -> Place<'p> {
+        Place {
+            cwd: ran.cwd.as_deref(),
+            base: &self.base,
+            home: ran.home.as_deref(),
+        }
+    }
+}
+
+/// A finding of a rule: the offending words and their place.
+pub(super) struct Hit {
+    pub(super) span: Span,
+    pub(super) words: Vec<String>,
+    /// Replaces the rule's message and suggestion where they do not fit the case.
+    pub(super) said: Option<(&'static str, &'static str)>,
+}
+
+impl Hit {
+    /// A finding about these words of a command.
+    pub(super) fn on<'f>(ran: &Ran, fields: impl IntoIterator<Item = &'f Field>) -> Hit {
+        let fields: Vec<_> = fields.into_iter().collect();
+        let first = ran.words.first().map(|field| field.value.to_string());
+        Hit {
+            span: ran.span,
+            words: first
+                .into_iter()
+                .chain(fields.iter().map(|field| field.value.to_string()))
+                .collect(),
+            said: None,
+        }
+    }
+
+    /// The same with another message and suggestion.
+    pub(super) fn saying(self, message: &'static str, suggestion: &'static str) -> Hit {
+        Hit {
+            said: Some((message, suggestion)),
+            ..self
+        }
+    }
+}
+
+/// Whether the command is git (true), or an unknown program that could be git (false).
+pub(super) fn is_git(ran: &Ran) -> Option<bool> {
+    match ran.name() {
+        Some(name) => (matches!(name, "git" | "hub") || name.starts_with("git-")).then_some(true),
+        None => ran
+            .words
+            .first()
+            .filter(|field| field.value.has_unknown())
+            .map(|_| false),
+    }
+}

@@ -1,0 +1,52 @@
+//! A command with its words resolved, before it is followed.
+
+use std::rc::Rc;
+
+use super::super::value::{Piece, Value};
+use super::Field;
+
+/// A command with its words resolved.
+#[derive(Clone)]
+pub(super) struct Call {
+    pub(super) words: Rc<[Field]>,
+    pub(super) env: Vec<(String, Value)>,
+}
+
+impl Call {
+    pub(super) fn literal(&self, index: usize) -> Option<&str> {
+        self.words.get(index)?.value.literal()
+    }
+
+    /// The same environment with other words.
+    pub(super) fn with_words(&self, words: Vec<Field>) -> Call {
+        Call {
+            words: words.into(),
+            env: self.env.clone(),
+        }
+    }
+
+    pub(super) fn values(&self, from: usize) -> Vec<Value> {
+        self.words
+            .get(from..)
+            .unwrap_or(&[])
+            .iter()
+            .map(|field| field.value.clone())
+            .collect()
+    }
+}
+
+/// Quotes the value as a word that expands to it.
+pub(super) fn quote(value: &Value) -> Value {
+    let mut out = Value::default();
+    for piece in value.pieces() {
+        match piece {
+            Piece::Text(text) => out.push_text(&format!("'{}'", text.replace('\'', r"'\''"))),
+            Piece::Glob(glob) => out.push_text(glob),
+            Piece::Unknown { why, splits } => out.push_unknown(why.clone(), *splits),
+        }
+    }
+    if value.is_empty() {
+        out.push_text("''");
+    }
+    out
+}
