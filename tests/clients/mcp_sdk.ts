@@ -1,5 +1,5 @@
 // The official MCP SDK for TypeScript against `agent-bash mcp`: what an agent on Node does with it. Started by
-// tests/tests/clients.rs, in a world of its own. Ends with 0 if all is as it should be.
+// tests/tests/clients, in a world of its own. Ends with 0 if all is as it should be.
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";

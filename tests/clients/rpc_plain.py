@@ -1,4 +1,4 @@
-"""A plain Python script against `agent-bash rpc`. Started by tests/tests/clients.rs, in a world of its own.
+"""A plain Python script against `agent-bash rpc`. Started by tests/tests/clients, in a world of its own.
 
 Argument: the directory of the JSON Schemas. Where `jsonschema` can be imported, every message of both sides is held against
 them. Exits 0 if all is as it should be.

@@ -4,7 +4,7 @@
 //! the format). A [`Surface`] is one way to call the product, `check` compares, [`play`] runs a case. [`table()`]
 //! generates the table in `docs/conformance.md` of which case covers which requirement.
 //!
-//! What data cannot express (signals during a call, readers that disappear) is tested in `tests/faults.rs`.
+//! What data cannot express (signals during a call, readers that disappear) is tested in `tests/tests/it/faults.rs`.
 
 mod adapter;
 mod case;

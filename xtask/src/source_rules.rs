@@ -210,10 +210,7 @@ fn faults_of(sources: &[Source], rules: &[Rule]) -> Result<Vec<String>> {
         let stem = Path::new(&source.path)
             .file_stem()
             .and_then(|stem| stem.to_str());
-        // A module shared by several test programs must be `tests/<name>/mod.rs`: cargo takes `tests/<name>.rs` for
-        // a test program.
-        let shared_by_tests = source.path.contains("/tests/") && source.path.ends_with("/mod.rs");
-        if !shared_by_tests && stem.is_some_and(|stem| EMPTY_NAMES.contains(&stem)) {
+        if stem.is_some_and(|stem| EMPTY_NAMES.contains(&stem)) {
             faults.push(format!("{}: name it for what is in it", source.path));
         }
     }
@@ -312,7 +309,7 @@ mod tests {
             ),
             ("crates/sink/src/mod.rs", "", true),
             ("crates/sink/src/helpers.rs", "", true),
-            ("crates/sink/tests/support/mod.rs", "", false),
+            ("crates/sink/tests/it/support.rs", "", false),
             ("crates/sink/src/a.rs", long.as_str(), true),
         ];
         for (path, text, found) in cases {

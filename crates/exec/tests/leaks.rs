@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
 
+#[path = "it/support.rs"]
 mod support;
 
 use agent_bash_core::{Cancel, Executor, Flow, OutputConsumer, StreamId, Streams, SurvivorPolicy};

@@ -7,6 +7,7 @@
     reason = "a test that fails may stop, and the long mode says how far it is"
 )]
 
+#[path = "it/support.rs"]
 mod support;
 
 use agent_bash_core::{

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use agent_bash_policy::{Context, RuleSelection, Script, check_safety};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 
-#[path = "../tests/limits/shapes.rs"]
+#[path = "../tests/it/limits/shapes.rs"]
 mod shapes;
 
 const SHORT: [(&str, &str); 9] = [

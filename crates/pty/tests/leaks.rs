@@ -6,6 +6,7 @@
     reason = "test code, also outside of the test functions"
 )]
 
+#[path = "it/support.rs"]
 mod support;
 
 use agent_bash_core::Ending;

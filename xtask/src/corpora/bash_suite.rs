@@ -1,4 +1,4 @@
-//! Bash's tests: compiles their helper programs and starts the comparison (`crates/exec/tests/bash_suite.rs`) where
+//! Bash's tests: compiles their helper programs and starts the comparison (`crates/exec/tests/it/bash_suite.rs`) where
 //! they can do no harm: in pid and network namespaces of their own, if the system allows it.
 
 use crate::suite::cargo;
@@ -27,16 +27,14 @@ const UNSHARED: [&str; 7] = [
 pub(super) fn run(tree: &Tree, sources: &Path, kept: &Path) -> Result<()> {
     let helpers = kept.join("helpers");
     compile(sources, &helpers)?;
-    let test = [
-        "test",
-        "--package",
-        "agent-bash-exec",
-        "--test",
-        "bash_suite",
-    ];
+    let test = ["test", "--package", "agent-bash-exec", "--test", "it"];
     // Built out here, where crates can be fetched.
     crate::suite::check(&cargo(tree, &[&test[..], &["--no-run"]].concat()))?;
-    let call = [&test[..], &["--", "--ignored", "--nocapture"]].concat();
+    let call = [
+        &test[..],
+        &["--", "--ignored", "--nocapture", "bash_suite::"],
+    ]
+    .concat();
     let unshared = can_unshare(tree);
     if !unshared {
         say("no user namespaces here: the tests run without their own network and processes");

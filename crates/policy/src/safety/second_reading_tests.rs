@@ -1,8 +1,8 @@
 //! Skipping the second reading never changes a verdict.
 
-#[path = "../../tests/corpora/mod.rs"]
+#[path = "../../tests/it/corpora.rs"]
 mod corpora;
-#[path = "../../tests/differential/generate.rs"]
+#[path = "../../tests/it/differential/generate.rs"]
 mod generate;
 
 use std::collections::BTreeSet;

@@ -3,7 +3,7 @@
 //!
 //! Its limits: it dies with the host, so a killed host leaves its commands running, and nothing can outlive the
 //! host on purpose (background jobs are refused; survivors lose their reader). A process that removes every mark is
-//! not found. There are no terminals. This is tested in `crates/exec/tests/fallback.rs`.
+//! not found. There are no terminals. This is tested in `crates/exec/tests/it/fallback.rs`.
 
 use super::launch::Starter;
 use super::marked::{Marked, VARIABLE};

@@ -1,0 +1,7 @@
+//! The binary, started as its users start it.
+
+mod cli;
+mod linked;
+mod support;
+mod tools;
+mod usage;

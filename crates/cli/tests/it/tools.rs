@@ -1,0 +1,112 @@
+//! Naming the model's other tools on the command line, and what is said if nobody names any.
+
+use crate::support::Home;
+
+const BLOCK: (&str, &str) = ("AGENT_BASH_INTERCEPTOR_MODE", "block");
+
+#[test]
+fn an_interceptor_that_names_no_tools_is_pointed_out() {
+    let home = Home::new();
+    let without = "names no tools";
+    for (words, variables, said) in [
+        (&["doctor"][..], &[BLOCK][..], true),
+        (&["settings"], &[BLOCK], true),
+        (&["doctor"], &[], false),
+        (&["settings"], &[], false),
+        (
+            &["doctor"],
+            &[BLOCK, ("AGENT_BASH_INTERCEPTOR_TOOLS", "read")],
+            false,
+        ),
+        (
+            &["settings"],
+            &[BLOCK, ("AGENT_BASH_INTERCEPTOR_TOOLS", "read")],
+            false,
+        ),
+    ] {
+        let run = home.run_with(words, variables);
+        assert_eq!(run.code, Some(0), "{words:?}: {}", run.stdout);
+        let text = run.stdout + &run.stderr;
+        assert_eq!(
+            text.contains(without),
+            said,
+            "{words:?} {variables:?}: {text}"
+        );
+    }
+}
+
+#[test]
+fn the_option_comes_before_the_variable_and_that_before_the_file() {
+    let home = Home::new();
+    home.write("notes.txt", "a line\n");
+    home.write(
+        ".config/agent-bash/config.toml",
+        "[interceptor]\nmode = \"block\"\ntools = [\"read\"]",
+    );
+    let variable = ("AGENT_BASH_INTERCEPTOR_TOOLS", "grep");
+    for (tools, variables, blocked) in [
+        (None, &[][..], true),
+        (None, &[variable], false),
+        (Some("--tools=edit, read"), &[variable], true),
+        (Some("--tools="), &[], false),
+    ] {
+        let words: Vec<&str> = ["run"]
+            .into_iter()
+            .chain(tools)
+            .chain(["cat notes.txt"])
+            .collect();
+        let run = home.run_with(&words, variables);
+        assert_eq!(
+            run.code == Some(125),
+            blocked,
+            "{tools:?} {variables:?}: {}{}",
+            run.stdout,
+            run.stderr
+        );
+        assert_eq!(run.stderr, "", "{tools:?}");
+    }
+}
+
+#[test]
+fn naming_tools_for_nothing_is_said() {
+    let home = Home::new();
+    let run = home.run(&["run", "--tools", "read", "cat /dev/null"]);
+    assert_eq!(run.code, Some(0));
+    assert!(run.stderr.contains("interceptor.mode"), "{}", run.stderr);
+}
+
+#[test]
+fn check_asks_what_run_would() {
+    let home = Home::new();
+    home.write("notes.txt", "a line\n");
+    let tools = ("AGENT_BASH_INTERCEPTOR_TOOLS", "read");
+    let mode = |mode| ("AGENT_BASH_INTERCEPTOR_MODE", mode);
+    for (variables, refused) in [
+        (&[mode("block"), tools][..], true),
+        (&[mode("block")], false),
+        (&[mode("advise"), tools], false),
+        (&[mode("off"), tools], false),
+    ] {
+        let ran = home.run_with(&["run", "cat notes.txt"], variables);
+        let checked = home.run_with(&["check", "cat notes.txt"], variables);
+        let explained = home.run_with(&["explain", "cat notes.txt"], variables);
+        assert_eq!(ran.code == Some(125), refused, "{variables:?}");
+        assert_eq!(
+            checked.code == Some(1),
+            refused,
+            "{variables:?}: {}",
+            checked.stdout
+        );
+        assert_eq!(
+            explained.code, checked.code,
+            "{variables:?}: {}",
+            explained.stdout
+        );
+    }
+    // Naming them here asks for the check, whatever the settings say.
+    assert_eq!(
+        home.run(&["check", "--tools", "read", "cat notes.txt"])
+            .code,
+        Some(1)
+    );
+}

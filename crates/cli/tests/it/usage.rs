@@ -1,0 +1,249 @@
+//! The command line as people use it: explained errors, completion, lists, effective settings.
+
+#![expect(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a test fails by panicking, and starts the programs it tests"
+)]
+
+use crate::support::Home;
+use std::process::Command;
+
+#[test]
+fn mistakes_are_explained() {
+    let home = Home::new();
+    for (words, said) in [
+        (&["run", "ls", "-la"][..], "agent-bash run -- ls -la"),
+        (&["run", "--head", "0", "ls"], "a whole number, 1 or more"),
+        (&["run", "--head", "x", "ls"], "a whole number, 1 or more"),
+        (&["run", "--tail", "-1", "ls"], "a whole number, 1 or more"),
+        (
+            &["artifact", "show", "0", "--offset", "0"],
+            "a whole number, 1 or more",
+        ),
+        (
+            &["jobs", "output", "1", "--tail", "0"],
+            "a whole number, 1 or more",
+        ),
+    ] {
+        let run = home.run(words);
+        assert_eq!(run.code, Some(2), "{words:?}: {}", run.stdout);
+        assert!(run.stderr.contains(said), "{words:?}: {}", run.stderr);
+        for jargon in ["non-zero", "digit", "NonZero"] {
+            assert!(!run.stderr.contains(jargon), "{words:?}: {}", run.stderr);
+        }
+    }
+}
+
+#[test]
+fn safe_mode_is_asked_for_in_the_same_way_everywhere() {
+    let home = Home::new();
+    for command in ["run", "check", "explain"] {
+        for (mode, script, refused) in [
+            (&["--safe-mode"][..], "touch x", true),
+            (&["--safe-mode"], "ls", false),
+            (&["--safe-mode=listed"], "git push", false),
+            (&["--safe-mode", "listed"], "ls", false),
+            (&["--safe-mode", "read_only"], "git push", true),
+            (&["--safe-mode=read-only"], "touch x", true),
+        ] {
+            if command == "run" && !refused && script != "ls" {
+                continue;
+            }
+            let words: Vec<&str> = [command]
+                .into_iter()
+                .chain(mode.iter().copied())
+                .chain([script])
+                .collect();
+            let run = home.run(&words);
+            assert_ne!(run.code, Some(2), "{words:?}: {}", run.stderr);
+            assert_eq!(run.code != Some(0), refused, "{words:?}: {}", run.stdout);
+        }
+    }
+}
+
+/// What bash completes for the last of these words, with our completion script.
+fn completed(home: &Home, words: &str) -> Vec<String> {
+    home.write("complete.bash", &home.run(&["completions", "bash"]).stdout);
+    let program = env!("CARGO_BIN_EXE_agent-bash");
+    let script = format!(
+        r#"source ./complete.bash
+        agent-bash() {{ '{program}' "$@"; }}
+        read -ra COMP_WORDS <<< '{words} x'
+        unset 'COMP_WORDS[-1]'
+        [[ '{words}' == *' ' ]] && COMP_WORDS+=('')
+        COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1))
+        found=$(complete -p agent-bash)
+        [[ $found =~ -F\ ([^ ]+) ]]
+        "${{BASH_REMATCH[1]}}" agent-bash "${{COMP_WORDS[COMP_CWORD]}}" "${{COMP_WORDS[COMP_CWORD - 1]}}"
+        printf '%s\n' "${{COMPREPLY[@]}}""#
+    );
+    let mut bash = Command::new("bash");
+    let from = home.command(&[]);
+    let variables = from
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)));
+    let output = bash
+        .args(["--norc", "-c", &script])
+        .env_clear()
+        .envs(variables)
+        .current_dir(home.path())
+        .output()
+        .expect("bash starts");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_every_word() {
+    let home = Home::new();
+    home.run(&["run", "seq 50000"]);
+    let job = home.run(&["run", "--mode", "background", "sleep 300"]);
+    assert!(job.stdout.contains("job 1"), "{}", job.stdout);
+    for (words, wanted) in [
+        ("agent-bash ru", "run"),
+        ("agent-bash run --pro", "--profile"),
+        ("agent-bash run --profile wo", "workspace"),
+        ("agent-bash jobs ou", "output"),
+        ("agent-bash jobs output --fo", "--follow"),
+        ("agent-bash jobs output ", "1"),
+        ("agent-bash artifact show ", "0"),
+        ("agent-bash artifact show --ta", "--tail"),
+        ("agent-bash artifact show --tail 5 ", "0"),
+        ("agent-bash schema --adapter co", "codex"),
+    ] {
+        let offered = completed(&home, words);
+        assert!(
+            offered.iter().any(|word| word == wanted),
+            "{words:?}: {offered:?}"
+        );
+    }
+    // Control: nothing that does not exist, and nothing twice.
+    assert!(!completed(&home, "agent-bash jobs kill 1 ").contains(&"1".to_owned()));
+    assert!(!completed(&home, "agent-bash jobs output ").contains(&"7".to_owned()));
+    home.run(&["jobs", "kill", "1"]);
+}
+
+#[test]
+fn lists_have_headings_and_relative_times() {
+    let home = Home::new();
+    home.run(&["run", "seq 50000"]);
+    home.run(&["run", "--mode", "background", "exit 3"]);
+    home.run(&["jobs", "wait", "1"]);
+    for (words, heading, cells) in [
+        (
+            &["artifact", "list"][..],
+            "OUTPUT",
+            &["artifact://0", "50000", "282.1 KB", "seq 50000"][..],
+        ),
+        (
+            &["jobs", "list"],
+            "JOB",
+            &["1", "exited with code 3", "exit 3"],
+        ),
+    ] {
+        let text = home.run(words).stdout;
+        let mut lines = text.lines();
+        assert!(lines.next().expect("a line").starts_with(heading), "{text}");
+        let line = lines.next().expect("another");
+        for cell in cells {
+            assert!(line.contains(cell), "{cell}: {text}");
+        }
+        assert!(line.contains(" ago") || line.contains("just now"), "{text}");
+    }
+}
+
+#[test]
+fn settings_show_what_is_in_force() {
+    let home = Home::new();
+    let value = |profile: &[(&str, &str)], key: &str| {
+        let text = home.run_with(&["settings"], profile).stdout;
+        let line = text.lines().find(|line| line.starts_with(key));
+        line.expect("the setting").to_owned()
+    };
+    let modes = ("AGENT_BASH_PROFILE", "modes");
+    assert_eq!(
+        value(&[modes], "timeout.default"),
+        "timeout.default = \"30s\"  # profile modes"
+    );
+    assert_eq!(
+        value(&[], "timeout.default"),
+        "timeout.default = \"5m\"  # profile standard"
+    );
+    assert_eq!(
+        value(
+            &[
+                ("AGENT_BASH_TIMEOUT_DEFAULT", "7h"),
+                ("AGENT_BASH_TIMEOUT_MAX", "10s")
+            ],
+            "timeout.default"
+        ),
+        "timeout.default = \"10s\"  # $AGENT_BASH_TIMEOUT_DEFAULT",
+        "what is in force, not what was asked for"
+    );
+    let json = home.run_with(&["settings", "--json"], &[modes]).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["timeout.default"]["value"], "\"30s\"", "as data, too");
+    assert_eq!(json["timeout.default"]["origin"], "profile modes");
+    let named = ("AGENT_BASH_SHELL_PATH", "/bin/sh");
+    for variables in [&[modes][..], &[modes, named]] {
+        let shell = value(variables, "shell.path");
+        assert!(
+            shell.contains("/bash\"") && !shell.contains("not set"),
+            "{shell}"
+        );
+    }
+    let shell = value(&[named], "shell.path");
+    assert!(shell.contains("/bin/sh"), "the control: {shell}");
+}
+
+#[test]
+fn the_doctor_names_a_broken_configuration_and_goes_on() {
+    let home = Home::new();
+    home.write(".config/agent-bash/config.toml", "profle = \"modes\"");
+    let run = home.run(&["doctor"]);
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    let line = |what: &str| {
+        let found = run.stdout.lines().find(|line| line[9..].starts_with(what));
+        found.expect("a line").to_owned()
+    };
+    let settings = line("settings");
+    assert!(settings.starts_with("PROBLEM"), "{settings}");
+    assert!(
+        settings.contains("config.toml") && settings.contains("`profile`"),
+        "{settings}"
+    );
+    assert!(line("canary").starts_with("ok"), "{}", run.stdout);
+    home.write(".config/agent-bash/config.toml", "");
+    assert_eq!(home.run(&["doctor"]).code, Some(0), "the control");
+}
+
+#[test]
+fn help_names_nothing_that_only_a_checkout_has() {
+    let home = Home::new();
+    for command in [
+        "run",
+        "tui",
+        "mcp",
+        "rpc",
+        "check",
+        "explain",
+        "schema",
+        "artifact",
+        "jobs",
+        "env",
+        "settings",
+        "doctor",
+        "clean",
+        "completions",
+        "man",
+    ] {
+        let help = home.run(&[command, "--help"]).stdout;
+        assert!(!help.contains("docs/"), "{command}: {help}");
+    }
+    assert!(
+        home.run(&["man", "--guide", "rpc"])
+            .stdout
+            .contains("tool_call")
+    );
+}

@@ -1,0 +1,308 @@
+//! Without a supervisor: what the fallback thread can do all the same, and what it cannot. `containment.rs` runs
+//! both ways of ending calls.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::census::Census;
+use crate::support::{self, Ran, SOON, command, marked, options, run_with, soon, spec};
+use agent_bash_core::{
+    Cancel, Clock, Ending, Limits, NoticeKind, Outcome, RunSpec, SessionName, Streams,
+    SurvivorPolicy,
+};
+use agent_bash_exec::{JobError, JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::{ShellStart, Supervisor, TerminalStart};
+use rustix::process::{Pid, Signal};
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Exit code of `exec-test-host` if the script did not exit by itself.
+const OTHER_ENDING: i32 = 99;
+
+fn without() -> ShellCacheOptions {
+    ShellCacheOptions {
+        supervisor: Supervisor::fallback(),
+        ..options()
+    }
+}
+
+async fn run(spec: &RunSpec) -> Ran {
+    let cache = ShellCache::new(without());
+    run_with(&cache, spec, &Cancel::new()).await.unwrap()
+}
+
+fn reason(outcome: &Outcome) -> Option<&str> {
+    outcome
+        .notices
+        .iter()
+        .find_map(|notice| match &notice.kind {
+            NoticeKind::WithoutSupervisor { reason } => Some(reason.as_str()),
+            _ => None,
+        })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_do_as_they_do_and_say_what_is_missing() {
+    let ran = run(&spec("echo out; echo err >&2; cd /; exit 3")).await;
+    assert_eq!((&*ran.out, &*ran.err), ("out\n", "err\n"));
+    assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 });
+    let said = reason(&ran.outcome).unwrap();
+    assert!(said.contains("supervisor::init()"), "{said}");
+    let killed = run(&spec("kill -KILL $$")).await.outcome.ending;
+    assert!(matches!(killed, Ending::Signaled { number: 9, .. }));
+    // As with a supervisor: a session of its own, only three descriptors, no ignored signals, no terminal.
+    let leads = run(&spec("[ $(ps -o sid= $$) = $$ ] && echo leads")).await;
+    assert_eq!(leads.out, "leads\n");
+    let state = spec("ls /proc/$$/fd; grep Sig[BIC] /proc/self/status; : </dev/tty");
+    let (with, without) = (support::run(&state).await.unwrap(), run(&state).await);
+    assert_eq!((with.out, with.err), (without.out, without.err));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn warm_shells_and_sessions_work() {
+    let cache = ShellCache::new(ShellCacheOptions {
+        supervisor: Supervisor::fallback(),
+        ..ShellCacheOptions::many_calls(Supervisor::fallback(), Arc::new(SystemClock::new()))
+    });
+    for number in 0..20 {
+        let ran = run_with(&cache, &spec(&format!("echo {number}")), &Cancel::new()).await;
+        assert_eq!(ran.unwrap().out, format!("{number}\n"));
+    }
+    for expected in ["1\n", "2\n", "3\n"] {
+        let spec = spec("echo $((++n))").session(SessionName("a".into()));
+        let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+        assert_eq!(ran.out, expected);
+        assert!(reason(&ran.outcome).is_some());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn survivors_are_named_read_on_for_or_ended() {
+    let script = "echo early; (setsid bash -c 'echo $$; until [[ -e go ]]; do sleep .01; done; echo late' &)";
+    let directory = tempfile::tempdir().unwrap();
+    let census = Census::new();
+    let adopt = marked(script, &census)
+        .streams(Streams::Merged)
+        .cwd(directory.path().to_owned());
+    let file = directory.path().join("later");
+    let mut consumer = support::Collect {
+        survivors_file: Some(std::fs::File::create(&file).unwrap()),
+        ..Default::default()
+    };
+    let cache = ShellCache::new(without());
+    let outcome = agent_bash_core::Executor::run(&cache, &adopt, &mut consumer, &Cancel::new())
+        .await
+        .unwrap();
+    assert!(!outcome.survivors.is_empty());
+    std::fs::write(directory.path().join("go"), "").unwrap();
+    assert!(soon(|| std::fs::read_to_string(&file).unwrap().contains("late")).await);
+
+    let kill = marked(
+        "(setsid sleep 1000 &); (sleep 1000 &); sleep 1000 & echo done",
+        &census,
+    )
+    .survivors(SurvivorPolicy::Kill);
+    assert_eq!(run(&kill).await.out, "done\n");
+    census.assert_empty_soon("policy kill").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_the_cache_ends_what_it_has() {
+    let census = Census::new();
+    let cache = ShellCache::new(ShellCacheOptions::many_calls(
+        Supervisor::fallback(),
+        Arc::new(SystemClock::new()),
+    ));
+    let session =
+        marked("sleep 1000 & setsid sleep 1000 & true", &census).session(SessionName("a".into()));
+    run_with(&cache, &session, &Cancel::new()).await.unwrap();
+    run_with(&cache, &marked("true", &census), &Cancel::new())
+        .await
+        .unwrap();
+    assert!(!census.everybody().is_empty());
+    drop(cache);
+    census.assert_empty_soon("the cache is gone").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_is_no_supervisor_is_not_waited_for_longer_than_a_second() {
+    let cache = ShellCache::new(ShellCacheOptions {
+        supervisor: Supervisor::at("/bin/true"),
+        ..options()
+    });
+    let ran = run_with(&cache, &spec("echo $AGENT_BASH_CALL"), &Cancel::new())
+        .await
+        .unwrap();
+    assert!(
+        ran.out.starts_with(&std::process::id().to_string()),
+        "{}",
+        ran.out
+    );
+    let said = reason(&ran.outcome).unwrap();
+    assert!(said.contains("did not answer"), "{said}");
+    let missing = ShellCache::new(ShellCacheOptions {
+        supervisor: Supervisor::at("/nope/supervisor"),
+        ..options()
+    });
+    let ran = run_with(&missing, &spec("echo hi"), &Cancel::new())
+        .await
+        .unwrap();
+    assert_eq!(ran.out, "hi\n");
+    assert!(
+        reason(&ran.outcome)
+            .unwrap()
+            .contains("could not be started")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn background_jobs_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let jobs = Arc::new(Jobs::new(JobsOptions::new(
+        directory.path(),
+        Arc::new(SystemClock::new()),
+    )));
+    let cache = ShellCache::new(ShellCacheOptions {
+        jobs: Some(jobs),
+        ..without()
+    });
+    let marker = directory.path().join("ran");
+    let started = cache
+        .start_job(
+            &spec(&format!(": >{}", marker.display())),
+            JobStdin::Null,
+            &Cancel::new(),
+        )
+        .await;
+    let Err(JobError::NotStarted(error)) = started else {
+        unreachable!("{started:?}");
+    };
+    assert!(
+        matches!(
+            error,
+            agent_bash_core::NotStarted::JobNeedsSupervisor { .. }
+        ),
+        "{error}"
+    );
+    assert!(!marker.exists());
+}
+
+/// Ends once a daemon runs that has left everything by which it could be identified, except the mark of a census.
+fn daemon(census: &Census, directory: &Path) -> RunSpec {
+    let (name, value) = census.variable();
+    let script = format!(
+        "(env -i {}={} setsid bash -c ': >{directory}/there; exec sleep 1000' <&- >/dev/null 2>&1 &)
+         until [[ -e {directory}/there ]]; do sleep .01; done; echo done",
+        name.display(),
+        value.display(),
+        directory = directory.display(),
+    );
+    spec(&script).survivors(SurvivorPolicy::Kill)
+}
+
+/// A limit of the fallback: a process without any mark escapes.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_without_any_mark_gets_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let census = Census::new();
+    assert_eq!(run(&daemon(&census, directory.path())).await.out, "done\n");
+    census.wait_for("sleep").await;
+}
+
+/// The negative control.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_supervisor_lets_no_process_get_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let census = Census::new();
+    let spec = daemon(&census, directory.path());
+    assert_eq!(support::run(&spec).await.unwrap().out, "done\n");
+    assert_eq!(census.commands(), []);
+}
+
+/// A limit of the fallback: the thread dies with its host.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_host_leaves_its_command_behind() {
+    let census = Census::new();
+    let mut host = command(env!("CARGO_BIN_EXE_exec-test-host"))
+        .args(["sleep 1000; :", "fallback"])
+        .envs([census.variable()])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    census.wait_for("sleep").await;
+    rustix::process::kill_process(Pid::from_child(&host), Signal::KILL).unwrap();
+    host.wait().unwrap();
+    assert!(census.commands().iter().any(|found| found.name == "sleep"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_limit_stops_a_sessions_shell_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let next = directory.path().join("next");
+    let spec = spec(&format!("sleep 1000; : >{}", next.display()))
+        .session(SessionName("a".into()))
+        .timeout(Duration::from_millis(100));
+    let ran = tokio::time::timeout(SOON, run(&spec)).await.unwrap();
+    assert!(matches!(ran.outcome.ending, Ending::TimedOut { .. }));
+    assert!(!next.exists());
+}
+
+/// A limit of the fallback: no terminals. Control: a supervisor does look for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_is_refused() {
+    let start = || TerminalStart {
+        start: ShellStart {
+            program: "/bin/bash".into(),
+            arg0: "bash".into(),
+            args: Vec::new(),
+            env_changes: Vec::new(),
+            inherits_stdin: false,
+            output: Vec::new(),
+            limits: Limits::default(),
+        },
+        terminal: "/nonexistent/terminal".into(),
+        commit: String::new(),
+    };
+    for (supervisor, reason) in [
+        (Supervisor::fallback(), "a supervisor of its own"),
+        (options().supervisor, "No such file"),
+    ] {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let env = support::environment();
+        let mut supervised = supervisor.launch(&env, &clock).await.unwrap();
+        let script = tempfile::tempfile().unwrap();
+        let refused = supervised.start_on_terminal(start(), script.as_fd()).await;
+        let refused = refused.unwrap_err().to_string();
+        assert!(refused.contains(reason), "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_parent_is_the_host() {
+    let own = format!("{}\n", std::process::id());
+    assert_eq!(run(&spec("echo $PPID")).await.out, own);
+    let supervised = support::run(&spec("echo $PPID")).await.unwrap();
+    assert_ne!(supervised.out, own);
+}
+
+/// A limit of the fallback: a host that reaps all children takes the shell's status, too. With a supervisor this
+/// has no effect.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_host_that_ignores_its_children_loses_the_status() {
+    for (how, code) in [("fallback", OTHER_ENDING), ("", 7)] {
+        let census = Census::new();
+        let script = r#"trap '' CHLD; exec "$0" 'sleep 1000 & exit 7' "$1""#;
+        let host = command("bash")
+            .args(["-c", script, env!("CARGO_BIN_EXE_exec-test-host"), how])
+            .envs([census.variable()])
+            .output()
+            .unwrap();
+        assert_eq!(host.status.code(), Some(code), "{how}: {host:?}");
+        let lives = census.commands().iter().any(|found| found.name == "sleep");
+        assert_eq!(lives, how.is_empty(), "its tree is ended with it");
+    }
+}

@@ -1,0 +1,259 @@
+//! Survivors of a call become a job.
+
+use super::world::World;
+use crate::support::{Collect, SOON, options, soon};
+use agent_bash_core::{
+    Cancel, Ending, Executor, NoticeKind, Outcome, RunSpec, SessionName, Streams, Survivor,
+};
+use agent_bash_exec::{JobKind, JobState, ShellCache};
+use std::fs::{self, OpenOptions};
+use std::path::PathBuf;
+use std::time::Duration;
+
+const UNTIL_SLEEP: &str = "until [[ $(</proc/$!/comm) == sleep ]]; do :; done";
+
+/// Runs a call whose output is kept in a file.
+async fn call(world: &World, script: &str) -> (Outcome, PathBuf) {
+    run(world, world.spec(script)).await
+}
+
+/// The same in a session.
+async fn in_session(world: &World, script: &str) -> (Outcome, PathBuf) {
+    let session = Some(SessionName("a".into()));
+    let spec = world.spec(script);
+    run(world, spec.session(session)).await
+}
+
+async fn run(world: &World, spec: RunSpec) -> (Outcome, PathBuf) {
+    let path = world.dir.path().join("artifact");
+    let script = spec.script.replace("UNTIL", UNTIL_SLEEP);
+    let spec = spec.streams(Streams::Merged).script(script);
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(&path)
+        .unwrap();
+    let mut out = Collect {
+        survivors_file: Some(file),
+        ..Collect::default()
+    };
+    let cancel = Cancel::new();
+    let run = world.cache.run(&spec, &mut out, &cancel);
+    let outcome = tokio::time::timeout(SOON, run).await.unwrap().unwrap();
+    (outcome, path)
+}
+
+fn survivor(outcome: &Outcome) -> &Survivor {
+    outcome.survivors.first().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn survivors_are_one_job_that_ends_with_the_last() {
+    let world = World::new();
+    let (outcome, path) = call(&world, "sleep 1000 & UNTIL; sleep 2000 & UNTIL; echo hi").await;
+    let jobs: Vec<_> = outcome
+        .survivors
+        .iter()
+        .map(|one| one.job.clone())
+        .collect();
+    assert_eq!(jobs.len(), 2);
+    assert_eq!(jobs[0], jobs[1]);
+    let id = jobs[0].clone().unwrap();
+    // The notice names the job, too.
+    let NoticeKind::Survivors { survivors } = &outcome.notices[0].kind else {
+        panic!("{outcome:?}");
+    };
+    assert_eq!(survivors, &outcome.survivors);
+
+    let later = world.again();
+    let job = later.show(&id).unwrap();
+    assert_eq!(
+        (job.kind, &job.state),
+        (JobKind::Adopted, &JobState::Running)
+    );
+    assert_eq!(job.pid, outcome.survivors[0].pid);
+    assert_eq!(job.output, Some(path));
+    assert!(job.command.starts_with("sleep 1000 &"));
+    assert_eq!(later.processes(&id).await.unwrap().len(), 2);
+
+    let sleeps = world.census.commands();
+    assert_eq!(sleeps.len(), 2);
+    sleeps[0].end();
+    assert!(soon(|| !sleeps[0].lives()).await);
+    assert_eq!(later.show(&id).unwrap().state, JobState::Running);
+    sleeps[1].end();
+    assert_eq!(world.end(&id).await.ending, Ending::Gone);
+    world.census.assert_empty_soon("the last one's end").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn their_output_goes_on_in_the_calls_file_without_a_line_of_ours() {
+    let world = World::new();
+    let (outcome, path) = call(
+        &world,
+        "(until [[ -e go ]]; do sleep .01; done; echo late) & echo hi",
+    )
+    .await;
+    let id = survivor(&outcome).job.clone().unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "");
+    world.touch("go");
+    assert_eq!(world.end(&id).await.ending, Ending::Gone);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
+    let part = world.jobs.output(&id, super::world::from(0, 100)).unwrap();
+    assert_eq!((&part.bytes[..], part.complete), (&b"late\n"[..], true));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn they_are_ended_like_any_job() {
+    for script in [
+        "sleep 1000 & UNTIL; echo hi",
+        "setsid sleep 1000 <&- >&- 2>&- & UNTIL; echo hi",
+        "trap '' TERM; sleep 1000 & UNTIL; echo hi",
+    ] {
+        let world = World::new();
+        let (outcome, _) = call(&world, script).await;
+        let id = survivor(&outcome).job.clone().unwrap();
+        assert_eq!(world.census.commands().len(), 1);
+        let JobState::Ended(end) = world.kill(&id).await.state else {
+            panic!("{script}");
+        };
+        assert_eq!(end.ending, Ending::Gone);
+        assert_eq!(world.census.everybody(), [], "{script}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_registry_they_live_on_without_an_entry() {
+    let world = World::new();
+    let cache = ShellCache::new(options());
+    let spec = world.spec(&format!("sleep 1000 & {UNTIL_SLEEP}"));
+    let outcome = cache
+        .run(&spec, &mut Collect::default(), &Cancel::new())
+        .await;
+    assert_eq!(survivor(&outcome.unwrap()).job, None);
+    assert_eq!(world.jobs.list().unwrap(), []);
+    assert_eq!(world.census.commands().len(), 1);
+    world.census.end_all();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_registry_that_cannot_be_used_costs_nobody_his_life() {
+    let world = World::new();
+    fs::create_dir_all(world.registry().parent().unwrap()).unwrap();
+    fs::write(world.registry(), "no directory").unwrap();
+    let (outcome, path) = call(
+        &world,
+        "(until [[ -e go ]]; do sleep .01; done; echo late) & echo hi",
+    )
+    .await;
+    assert_eq!(survivor(&outcome).job, None);
+    world.touch("go");
+    assert!(soon(|| fs::read_to_string(&path).unwrap() == "late\n").await);
+    world.census.assert_empty_soon("its end").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_leaves_nobody_makes_no_job() {
+    let world = World::new();
+    let (outcome, _) = call(&world, "echo hi").await;
+    assert_eq!(outcome.survivors, []);
+    assert_eq!(world.jobs.list().unwrap(), []);
+}
+
+/// Survivors of a session's call are a job of their own, which can be ended without the shell.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sessions_survivors_are_jobs_beside_its_shell() {
+    let world = World::new();
+    let read = |name: &str| fs::read_to_string(world.dir.path().join(name)).unwrap();
+    let (first, _) = in_session(&world, "x=5; sleep 1000 & UNTIL; echo $$ $x >first").await;
+    let survivors = &first.survivors;
+    assert_eq!((survivors.len(), survivors[0].holds_output), (1, true));
+    let id = survivors[0].job.clone().unwrap();
+    assert_eq!(world.jobs.processes(&id).await.unwrap().len(), 1);
+    // Survivors of the previous call belong neither to this call nor to its job.
+    let script = "(trap '' TERM; sleep 2000 >/dev/null 2>&1 & wait $! 2>/dev/null) >/dev/null 2>&1 & until pgrep -P $! sleep >/dev/null; do :; done";
+    let (second, _) = in_session(&world, script).await;
+    assert_eq!(second.survivors.len(), 2, "{second:?}");
+    assert!(second.survivors.iter().all(|one| !one.holds_output));
+    let other = survivor(&second).job.clone().unwrap();
+    assert_ne!(id, other);
+
+    for (id, left) in [(&other, 1), (&id, 0)] {
+        let JobState::Ended(end) = world.kill(id).await.state else {
+            panic!("{id:?}");
+        };
+        assert_eq!((end.ending, end.left), (Ending::Gone, false));
+        let sleeps = world.census.commands();
+        let sleeps = sleeps.iter().filter(|found| found.name == "sleep");
+        assert_eq!(sleeps.count(), left);
+        // Killing again is harmless.
+        world.kill(id).await;
+    }
+    in_session(&world, "echo $$ $x >last").await;
+    assert_eq!(read("first"), read("last"), "it is the same shell");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sessions_survivors_print_into_their_calls_file() {
+    let world = World::new();
+    let script = "(until [[ -e go ]]; do sleep .01; done; echo late) & echo early";
+    let (outcome, path) = in_session(&world, script).await;
+    let id = survivor(&outcome).job.clone().unwrap();
+    assert_eq!(world.jobs.show(&id).unwrap().output, Some(path.clone()));
+    world.touch("go");
+    assert_eq!(world.end(&id).await.ending, Ending::Gone);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "late\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sessions_survivors_outlive_it() {
+    for last in ["", "exit 3", "kill -9 $$", "sleep 3000"] {
+        let mut world = World::new();
+        let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL").await;
+        let id = survivor(&outcome).job.clone().unwrap();
+        if !last.is_empty() {
+            let session = Some(SessionName("a".into()));
+            let timeout = Some(Duration::from_millis(300));
+            let spec = world.spec(last);
+            let spec = spec.session(session).timeout(timeout);
+            let (ended, _) = run(&world, spec).await;
+            assert_ne!(ended.ending, Ending::Exited { code: 0 }, "{last}");
+            assert_eq!(ended.survivors, [], "{last}");
+        }
+        world.cache = ShellCache::new(options());
+        let alone = || world.census.commands().len() == 1;
+        assert!(soon(alone).await, "{last}: {:?}", world.census.commands());
+        assert_eq!(world.census.commands()[0].name, "sleep", "{last}");
+        let later = world.again();
+        assert_eq!(later.show(&id).unwrap().state, JobState::Running, "{last}");
+        later.kill(&id, Duration::from_secs(1)).await.unwrap();
+        assert_eq!(world.end(&id).await.ending, Ending::Gone, "{last}");
+        world.census.assert_empty_soon(last).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_sessions_last_call_leaves_is_a_job() {
+    let mut world = World::new();
+    let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL; exit 3").await;
+    assert_eq!(outcome.ending, Ending::Exited { code: 3 });
+    let id = survivor(&outcome).job.clone().unwrap();
+    world.cache = ShellCache::new(options());
+    assert_eq!(
+        world.kill(&id).await.state,
+        world.jobs.show(&id).unwrap().state
+    );
+    world.census.assert_empty_soon("its end").await;
+}
+
+/// Negative control: without a registry they belong to the session, and end with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_registry_a_sessions_survivors_end_with_it() {
+    let mut world = World::new();
+    world.cache = ShellCache::new(options());
+    let (outcome, _) = in_session(&world, "sleep 1000 & UNTIL").await;
+    assert_eq!(survivor(&outcome).job, None);
+    assert_eq!(world.census.commands().len(), 2);
+    world.cache = ShellCache::new(options());
+    world.census.assert_empty_soon("the session").await;
+}

@@ -1,0 +1,188 @@
+//! How jobs end: the recorded end, and their output.
+
+use super::world::{World, all_of, signaled};
+use crate::support::soon;
+use agent_bash_core::Ending;
+use agent_bash_exec::{JobState, JobStdin, OutputRange};
+use agent_bash_process::ProcessInfo;
+use rustix::process::{Pid, Signal};
+use std::time::Duration;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn how_it_ended_is_data_and_its_output_its_own() {
+    for (script, ending, text) in [
+        ("echo hi", Ending::Exited { code: 0 }, "hi\n"),
+        ("printf hi; exit 3", Ending::Exited { code: 3 }, "hi"),
+        ("echo hi >&2; kill -9 $$", signaled(9, "SIGKILL"), "hi\n"),
+        ("kill -TERM $$", signaled(15, "SIGTERM"), ""),
+        (
+            "nosuchcommand",
+            Ending::Exited { code: 127 },
+            "bash: line 1: nosuchcommand: command not found\n",
+        ),
+        // It has not ended while a process holds its output.
+        (
+            "(until [[ -e go ]]; do :; done; echo late) & echo first; : > go",
+            Ending::Exited { code: 0 },
+            "first\nlate\n",
+        ),
+    ] {
+        let world = World::new();
+        let job = world.start(script).await;
+        let end = world.end(&job.id).await;
+        assert_eq!(end.ending, ending, "{script}");
+        assert_eq!(all_of(&job), text, "{script}");
+        assert_eq!(end.length, text.len() as u64, "{script}");
+        world.census.assert_empty_soon(script).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn killing_the_group_as_the_model_is_told_is_seen() {
+    let world = World::new();
+    // A waiter inside the process group would be killed, too.
+    let script =
+        "echo hi; (trap '' TERM; until [[ -e never ]]; do sleep .01; done; echo line) & sleep 1000";
+    let job = world.start(script).await;
+    world.printed(&job, "hi").await;
+    world.census.wait_for("sleep").await;
+    let supervisors = world.census.supervisors();
+    assert_eq!(supervisors.len(), 1);
+    let group = i32::try_from(job.pgid).unwrap();
+    let keeper = ProcessInfo::read(supervisors[0].pid).unwrap();
+    assert!(keeper.group != group && keeper.session == keeper.pid);
+
+    rustix::process::kill_process_group(Pid::from_raw(group).unwrap(), Signal::KILL).unwrap();
+    assert_eq!(world.end(&job.id).await.ending, signaled(9, "SIGKILL"));
+    assert_eq!(all_of(&job), "hi\n");
+    world.census.assert_empty_soon("a group kill").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_takes_too_long_is_ended_by_the_ladder() {
+    for (script, text) in [
+        ("echo hi; sleep 1000", "hi\n"),
+        (
+            "trap 'echo bye; exit 0' TERM; echo hi; sleep 1000 & wait",
+            "hi\nbye\n",
+        ),
+        (
+            "trap '' TERM; echo hi; while :; do sleep 1000; done",
+            "hi\n",
+        ),
+        ("setsid sleep 1000 & echo hi", "hi\n"),
+    ] {
+        let world = World::new();
+        let spec = world.spec(script).timeout(Duration::from_millis(300));
+        let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
+        let ending = world.end(&job.id).await.ending;
+        assert_eq!(
+            ending,
+            Ending::TimedOut {
+                after: Duration::from_millis(300)
+            },
+            "{script}"
+        );
+        assert_eq!(all_of(&job), text, "{script}");
+        world.census.assert_empty_soon(script).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_ends_in_time_is_not() {
+    let world = World::new();
+    let spec = world.spec("exit 0").timeout(Duration::from_secs(1000));
+    let job = world.try_start(&spec, JobStdin::Null).await.unwrap();
+    let end = world.end(&job.id).await;
+    assert_eq!(end.ending, Ending::Exited { code: 0 });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beyond_the_quota_output_is_counted_and_dropped() {
+    const SCRIPT: &str = "head -c 100000 /dev/zero | tr '\\0' x; echo end";
+    for (quota, dropped, beginning, rest) in
+        [(10_000, 90_004, 10_000, ""), (1 << 20, 0, 100_000, "end\n")]
+    {
+        let world = World::with(super::world::Early::AtOnce, |options| {
+            agent_bash_exec::JobsOptions { quota, ..options }
+        });
+        let job = world.start(SCRIPT).await;
+        let end = world.end(&job.id).await;
+        assert_eq!(end.ending, Ending::Exited { code: 0 });
+        assert_eq!(end.dropped_bytes, dropped);
+        let text = all_of(&job);
+        assert_eq!(&text[..beginning], "x".repeat(beginning));
+        assert_eq!(&text[beginning..], rest);
+    }
+}
+
+/// `kill` with the pid that the model was told only reaches the shell.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_whose_shell_was_killed_has_ended_and_who_holds_its_output_is_named() {
+    let world = World::new();
+    let child = "trap '' TERM; until [[ -e go ]]; do sleep .01; done; echo late; sleep 1000";
+    let job = world
+        .start(&format!("bash -c '{child}' child & echo up; wait"))
+        .await;
+    world.printed(&job, "up").await;
+    let shell = Pid::from_raw(job.pid.cast_signed()).unwrap();
+    rustix::process::kill_process(shell, Signal::KILL).unwrap();
+    let end = world.end(&job.id).await;
+    assert_eq!((end.ending, end.left), (signaled(9, "SIGKILL"), true));
+    let ended = world.again().show(&job.id).unwrap();
+    let holds = |name: &str| {
+        let mut left = ended.left.iter();
+        left.any(|left| left.command.contains(name) && left.holds_output)
+    };
+    assert!(holds("child"), "{ended:?}");
+    // Its output is still being read, so nothing is complete yet.
+    let all = || {
+        let range = OutputRange::Tail {
+            lines: 100,
+            max_bytes: 1000,
+        };
+        world.jobs.output(&job.id, range).unwrap()
+    };
+    assert!(!all().complete);
+    world.touch("go");
+    world.printed(&job, "late").await;
+    let killed = world.again().kill(&job.id, Duration::ZERO).await.unwrap();
+    assert_eq!((killed.survivors, killed.job.left), (vec![], vec![]));
+    assert!(all().complete);
+    assert_eq!(all_of(&job), "up\nlate\n");
+    world.census.assert_empty_soon("a kill of its child").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_daemon_lives_on_and_can_be_ended_afterwards() {
+    let world = World::new();
+    let script = "setsid sleep 1000 <&- >&- 2>&- & until [[ $(</proc/$!/comm) == sleep ]]; do :; done; echo up";
+    let job = world.start(script).await;
+    let end = world.end(&job.id).await;
+    assert_eq!((end.ending, end.left), (Ending::Exited { code: 0 }, true));
+    assert_eq!(all_of(&job), "up\n");
+    let processes = world.again().processes(&job.id).await.unwrap();
+    assert_eq!(processes.len(), 1);
+    assert_eq!(processes[0].command, "sleep 1000");
+    let JobState::Ended(end) = world.kill(&job.id).await.state else {
+        panic!("it had ended");
+    };
+    assert!(!end.left);
+    world
+        .census
+        .assert_empty_soon("a kill of what was left")
+        .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn supervisors_go_with_their_jobs_and_take_their_sockets() {
+    let world = World::new();
+    let job = world.start("until [[ -e go ]]; do sleep .01; done").await;
+    let socket = job.output.as_ref().unwrap().with_file_name("control");
+    assert!(socket.exists());
+    assert_eq!(world.census.supervisors().len(), 1);
+    world.touch("go");
+    world.end(&job.id).await;
+    world.census.assert_empty_soon("its end").await;
+    assert!(soon(|| !socket.exists()).await);
+}

@@ -1,0 +1,110 @@
+//! Writing to a job's stdin.
+
+use super::world::{World, all_of};
+use crate::support::SOON;
+use agent_bash_core::Ending;
+use agent_bash_exec::{JobError, JobStdin};
+use std::time::Duration;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_reads_what_any_host_writes_until_one_closes() {
+    let world = World::new();
+    let script = "read -r first; echo \"got $first\"; cat; echo end";
+    let job = world
+        .try_start(&world.spec(script), JobStdin::Pipe)
+        .await
+        .unwrap();
+    assert!(job.stdin);
+    world
+        .jobs
+        .write_stdin(&job.id, b"one\n", SOON)
+        .await
+        .unwrap();
+    world.printed(&job, "got one\n").await;
+    let long = "x".repeat(300_000);
+    let later = world.again();
+    later
+        .write_stdin(&job.id, long.as_bytes(), SOON)
+        .await
+        .unwrap();
+    later.close_stdin(&job.id).await.unwrap();
+    let end = world.end(&job.id).await;
+    assert_eq!(end.ending, Ending::Exited { code: 0 });
+    assert_eq!(all_of(&job), format!("got one\n{long}end\n"));
+    let closed = later.close_stdin(&job.id).await;
+    assert!(
+        matches!(closed, Err(JobError::NoStdin { .. })),
+        "{closed:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_stdin_stays_open_without_a_writer() {
+    let world = World::new();
+    let script = "read -r -t 0.3 x; echo $?; cat; echo end";
+    let job = world
+        .try_start(&world.spec(script), JobStdin::Pipe)
+        .await
+        .unwrap();
+    // `read` returns more than 128 on a timeout, 1 at EOF.
+    world.printed(&job, "142\n").await;
+    world.jobs.close_stdin(&job.id).await.unwrap();
+    world.end(&job.id).await;
+    assert!(all_of(&job).starts_with("142\nend\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_reads_nothing_says_so() {
+    let world = World::new();
+    let job = world.start("read -r x; echo $?; sleep 1000").await;
+    // EOF at once.
+    world.printed(&job, "1\n").await;
+    assert!(!job.stdin);
+    let written = world.jobs.write_stdin(&job.id, b"x", SOON).await;
+    assert!(
+        matches!(written, Err(JobError::NoStdin { .. })),
+        "{written:?}"
+    );
+    world.kill(&job.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_closed_its_stdin_does_not_end_its_writer() {
+    let world = World::new();
+    let script = "exec <&-; echo closed; sleep 1000 <&-";
+    let job = world
+        .try_start(&world.spec(script), JobStdin::Pipe)
+        .await
+        .unwrap();
+    world.printed(&job, "closed").await;
+    let written = world.jobs.write_stdin(&job.id, b"x", SOON).await;
+    assert!(
+        matches!(written, Err(JobError::NoStdin { .. })),
+        "{written:?}"
+    );
+    world.kill(&job.id).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_that_does_not_read_on_delays_nobody_for_long() {
+    let world = World::new();
+    let job = world
+        .try_start(&world.spec("sleep 1000"), JobStdin::Pipe)
+        .await
+        .unwrap();
+    let long = vec![b'x'; 1 << 20];
+    let written = world
+        .jobs
+        .write_stdin(&job.id, &long, Duration::from_millis(50))
+        .await;
+    let Err(JobError::NotRead {
+        written, length, ..
+    }) = written
+    else {
+        panic!("{written:?}");
+    };
+    assert_eq!(length, 1 << 20);
+    // The capacity of a pipe.
+    assert_eq!(written, 64 << 10);
+    world.kill(&job.id).await;
+}

@@ -1,0 +1,25 @@
+//! What a shell does for a host, tested with real shells and a real supervisor.
+//!
+//! One program for all of it: what is beside `it/` looks at its whole process, and so has one of its own.
+
+mod bash_equality;
+mod bash_suite;
+mod containment;
+mod environment;
+mod fallback;
+mod faults;
+mod jobs;
+mod ladder;
+mod other_shells;
+mod session_faults;
+mod session_place;
+mod session_survivors;
+mod sessions;
+mod snapshot;
+mod stages;
+mod start_noise;
+mod stopped_host;
+mod stuck;
+mod support;
+mod survivors;
+mod warm;

@@ -1,0 +1,85 @@
+//! Sessions whose shell has lost its means of reporting through a script.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::{Ran, options, run_with, spec};
+use agent_bash_core::{Cancel, Ending, NoticeKind, SessionName};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+
+/// Runs it in a session without a time limit.
+async fn say(cache: &ShellCache, script: &str) -> Ran {
+    let spec = spec(script).session(SessionName("a".into())).timeout(None);
+    run_with(cache, &spec, &Cancel::new()).await.unwrap()
+}
+
+fn is_reset(ran: &Ran) -> bool {
+    let mut notices = ran.outcome.notices.iter();
+    notices.any(|notice| matches!(notice.kind, NoticeKind::SessionReset { .. }))
+}
+
+/// What a script can break in its shell is noticed as soon as the script is over.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_cannot_tell_is_replaced() {
+    for script in [
+        "set -n",
+        "set -r",
+        "enable -n printf",
+        "rm -r $DIRECTORY/agent-bash-session-*",
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let cache = ShellCache::new(ShellCacheOptions {
+            directory: directory.path().to_owned(),
+            ..options()
+        });
+        let export = format!("cd /usr; export DIRECTORY={}", directory.path().display());
+        say(&cache, &export).await;
+        let last = say(&cache, script).await;
+        let is_lost = matches!(last.outcome.ending, Ending::Lost { .. });
+        assert!(is_lost && is_reset(&last), "{script}: {last:?}");
+        let next = say(&cache, "echo $PWD $DIRECTORY").await;
+        let kept = format!("/usr {}\n", directory.path().display());
+        assert_eq!(
+            (next.out.as_str(), is_reset(&next)),
+            (&*kept, false),
+            "{script}"
+        );
+    }
+}
+
+/// If an alias replaces one of our words, the script is not lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_cannot_read_a_script_is_replaced() {
+    let cache = ShellCache::new(options());
+    say(&cache, "shopt -s expand_aliases; alias if=x {=y case=z").await;
+    let ran = say(&cache, "echo out").await;
+    assert!(ran.out == "out\n" && !is_reset(&ran), "{ran:?}");
+    let spec = spec("pwd")
+        .session(SessionName("a".into()))
+        .cwd("/usr")
+        .enter_cwd(true);
+    let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+    assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
+}
+
+/// So is a shell without the array that its loop needs.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_without_its_stack_is_replaced() {
+    let cache = ShellCache::new(options());
+    let ran = say(&cache, "cd /usr; unset DIRSTACK; (exit 3)").await;
+    assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 });
+    let ran = say(&cache, "pwd").await;
+    assert!(ran.out == "/usr\n" && is_reset(&ran), "{ran:?}");
+}
+
+/// The negative control.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_takes_its_time_goes_on() {
+    let cache = ShellCache::new(options());
+    let ran = say(&cache, "x=5; sleep 1.5; (exit 3)").await;
+    assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 });
+    assert!(!is_reset(&ran));
+    for _ in 0..3 {
+        let ran = say(&cache, r#"set -u; echo $x "${__ab[@]}""#).await;
+        assert_eq!(ran.out, "5\n");
+    }
+}

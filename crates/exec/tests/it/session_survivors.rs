@@ -1,0 +1,239 @@
+//! What a session's call leaves besides the shell is ended, or waited for, if that is the policy; the shell, and
+//! survivors of earlier calls, are not affected.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::census::Census;
+use crate::support::driven_clock::{DrivenClock, LIMIT};
+use crate::support::{Collect, Ran, SOON, marked, options, run_with, soon};
+use agent_bash_core::{Cancel, Ending, Executor, RunSpec, SessionName, Streams, SurvivorPolicy};
+use agent_bash_exec::{Jobs, JobsOptions, ShellCache, ShellCacheOptions};
+use agent_bash_process::supervisor::Supervisor;
+use agent_bash_process::{ProcessInfo, SystemClock};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn spec(script: &str, survivors: SurvivorPolicy, census: &Census) -> RunSpec {
+    marked(script, census)
+        .session(SessionName("a".into()))
+        .survivors(survivors)
+}
+
+async fn say(cache: &ShellCache, spec: &RunSpec) -> Ran {
+    run_with(cache, spec, &Cancel::new()).await.unwrap()
+}
+
+/// Whether the process with a printed pid is alive.
+fn lives(pid: &str) -> bool {
+    let process = ProcessInfo::read(pid.trim().parse().unwrap());
+    process.is_some_and(|process| !process.zombie)
+}
+
+/// Scripts that leave a process behind and print its pid.
+const LEAVES: &[&str] = &[
+    "sleep 1000 & echo $!",
+    "sleep 1000 >/dev/null 2>&1 & echo $!",
+    "trap '' TERM; setsid sleep 1000 & echo $!",
+    "f=$(mktemp); (setsid bash -c 'echo $$ >$0; exec sleep 1000' $f <&- >&- 2>&- &); \
+     until [[ -s $f ]]; do sleep .01; done; cat $f; rm $f",
+];
+
+/// With a registry, in which survivors become jobs; without one; and without a supervisor process.
+fn caches(directory: &tempfile::TempDir) -> [ShellCache; 3] {
+    let clock = Arc::new(SystemClock::new());
+    let jobs = JobsOptions::new(directory.path().join("jobs"), clock);
+    let with_jobs = ShellCacheOptions {
+        jobs: Some(Arc::new(Jobs::new(jobs))),
+        ..options()
+    };
+    let fallback = ShellCacheOptions {
+        supervisor: Supervisor::fallback(),
+        ..options()
+    };
+    [with_jobs, options(), fallback].map(ShellCache::new)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_leaves_is_ended_and_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in caches(&directory) {
+        let census = Census::new();
+        let mut kept = Vec::new();
+        for script in LEAVES {
+            kept.push(
+                say(&cache, &spec(script, SurvivorPolicy::Adopt, &census))
+                    .await
+                    .out,
+            );
+        }
+        let shell = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
+        for script in LEAVES {
+            let ran = say(&cache, &spec(script, SurvivorPolicy::Kill, &census)).await;
+            assert!(!lives(&ran.out), "{script}");
+            assert_eq!(ran.outcome.survivors, [], "{script}");
+            assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 }, "{script}");
+            assert!(kept.iter().all(|pid| lives(pid)), "{script}");
+        }
+        let after = say(&cache, &spec("echo $$", SurvivorPolicy::Kill, &census)).await;
+        assert_eq!(after.out, shell.out);
+    }
+}
+
+/// Including processes that closed the output and were not started by the shell itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_is_left_is_named_once() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in caches(&directory) {
+        let census = Census::new();
+        for script in LEAVES {
+            let ran = say(&cache, &spec(script, SurvivorPolicy::Adopt, &census)).await;
+            let pid: u32 = ran.out.trim().parse().unwrap();
+            let named = &ran.outcome.survivors;
+            let own = named.iter().find(|one| one.pid == pid);
+            assert!(
+                own.is_some_and(|own| !own.command.is_empty()),
+                "{script}: {named:?}"
+            );
+            let next = say(&cache, &spec(":", SurvivorPolicy::Adopt, &census)).await;
+            let again = next.outcome.survivors.iter().any(|one| one.pid == pid);
+            assert!(!again, "{script}");
+        }
+    }
+}
+
+/// Output that goes to an earlier call's file continues when a later call ends its own survivors.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_kept_prints_on_when_others_are_ended() {
+    let census = Census::new();
+    let cache = ShellCache::new(options());
+    let directory = tempfile::tempdir().unwrap();
+    let (go, file) = (directory.path().join("go"), directory.path().join("file"));
+    let mut collect = Collect {
+        survivors_file: Some(std::fs::File::create(&file).unwrap()),
+        ..Collect::default()
+    };
+    let go = go.display();
+    let script = format!("(until [[ -e {go} ]]; do sleep .01; done; echo late) & echo hi");
+    let kept = spec(&script, SurvivorPolicy::Adopt, &census).streams(Streams::Merged);
+    let outcome = cache
+        .run(&kept, &mut collect, &Cancel::new())
+        .await
+        .unwrap();
+    assert!(!outcome.survivors.is_empty());
+    let ended = spec("sleep 1000 & echo $!", SurvivorPolicy::Kill, &census);
+    assert!(!lives(&say(&cache, &ended).await.out));
+    say(
+        &cache,
+        &spec(&format!(": >{go}"), SurvivorPolicy::Adopt, &census),
+    )
+    .await;
+    let printed = soon(|| std::fs::read_to_string(&file).unwrap() == "late\n");
+    assert!(printed.await, "{:?}", std::fs::read_to_string(&file));
+}
+
+/// The negative control.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_leaves_is_kept_where_that_is_the_policy() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in caches(&directory) {
+        let census = Census::new();
+        for script in LEAVES {
+            let ran = say(&cache, &spec(script, SurvivorPolicy::Adopt, &census)).await;
+            assert!(lives(&ran.out), "{script}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_last_call_of_a_shell_leaves_is_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let [with_jobs, without, _] = caches(&directory);
+    for cache in [with_jobs, without] {
+        let census = Census::new();
+        for script in LEAVES {
+            let script = format!("{script}; exit 3");
+            let ran = say(&cache, &spec(&script, SurvivorPolicy::Kill, &census)).await;
+            assert!(!lives(&ran.out), "{script}");
+            assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 }, "{script}");
+            assert_eq!(census.commands(), [], "{script}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_call_leaves_is_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    for cache in caches(&directory) {
+        let census = Census::new();
+        let kept = say(
+            &cache,
+            &spec("sleep 1000 & echo $!", SurvivorPolicy::Adopt, &census),
+        )
+        .await;
+        for (script, out, code) in [
+            ("(sleep 0.4; echo late) & echo hi", "hi\nlate\n", 0),
+            (
+                "setsid bash -c 'sleep 0.4; echo late' & echo hi",
+                "hi\nlate\n",
+                0,
+            ),
+            (
+                "(sleep 0.8; echo late) & sleep 0.2 > /dev/null 2>&1 & echo hi; false",
+                "hi\nlate\n",
+                1,
+            ),
+            (
+                "exec 3>&1; (sleep 0.4; echo late) & echo hi",
+                "hi\nlate\n",
+                0,
+            ),
+            ("echo nobody; true &", "nobody\n", 0),
+        ] {
+            let ran = say(&cache, &spec(script, SurvivorPolicy::Wait, &census)).await;
+            assert_eq!(ran.out, out, "{script}");
+            assert_eq!(ran.outcome.ending, Ending::Exited { code }, "{script}");
+            assert_eq!(ran.outcome.survivors, [], "{script}");
+        }
+        assert!(lives(&kept.out));
+    }
+}
+
+/// The wait is limited by the call's time and by cancellation. The shell continues.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wait_ends_with_the_call_and_the_shell_goes_on() {
+    for by_timeout in [true, false] {
+        let census = Census::new();
+        let clock = Arc::new(DrivenClock::new());
+        let cancel = Cancel::new();
+        let cache = Arc::new(ShellCache::new(ShellCacheOptions {
+            clock: clock.clone(),
+            ..options()
+        }));
+        let directory = tempfile::tempdir().unwrap();
+        let returned = directory.path().join("returned");
+        let script = format!("x=5; sleep 1000 & echo $!; : >{}", returned.display());
+        let spec_of = |script: &str| spec(script, SurvivorPolicy::Wait, &census).timeout(LIMIT);
+        let call = tokio::spawn({
+            let (cache, cancel, spec) = (cache.clone(), cancel.clone(), spec_of(&script));
+            async move { run_with(&cache, &spec, &cancel).await }
+        });
+        assert!(soon(|| returned.exists()).await);
+        // The script is over; only its survivors are waited for.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert!(!call.is_finished());
+        if by_timeout {
+            clock.pass();
+        } else {
+            cancel.cancel();
+        }
+        let ran = tokio::time::timeout(SOON, call)
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
+        assert!(!lives(&ran.out));
+        assert_eq!(ran.outcome.ending, Ending::Exited { code: 0 });
+        let next = spec("echo $x", SurvivorPolicy::Wait, &census);
+        assert_eq!(say(&cache, &next).await.out, "5\n");
+    }
+}

@@ -1,0 +1,527 @@
+//! Persistent shells: what persists, what is undone, what survives their end.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails may stop"
+)]
+
+use crate::support::{self, Ran, run_with, soon, spec};
+use agent_bash_core::{Cancel, Ending, NoticeKind, RunSpec, SessionName, Streams};
+use agent_bash_exec::ShellCache;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn named(name: &str, script: &str) -> RunSpec {
+    spec(script).session(SessionName(name.into()))
+}
+
+async fn say(cache: &ShellCache, script: &str) -> Ran {
+    run_with(cache, &named("a", script), &Cancel::new())
+        .await
+        .unwrap()
+}
+
+fn code(ran: &Ran) -> i32 {
+    match &ran.outcome.ending {
+        Ending::Exited { code } => *code,
+        other => panic!("{other:?}: {}", ran.err),
+    }
+}
+
+fn reset(ran: &Ran) -> Option<&str> {
+    ran.outcome
+        .notices
+        .iter()
+        .find_map(|notice| match &notice.kind {
+            NoticeKind::SessionReset { reason } => Some(reason.as_str()),
+            _ => None,
+        })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_functions_directory_and_options_persist() {
+    let cache = support::cache();
+    for (script, out, want) in [
+        (
+            "x=5; f() { echo f$1; }; cd /usr; export E=1; set -f; echo $PWD",
+            "/usr\n",
+            0,
+        ),
+        (
+            "echo $x $PWD *; f 2; env | grep ^E=",
+            "5 /usr *\nf2\nE=1\n",
+            0,
+        ),
+        ("false", "", 1),
+        ("(exit 7)", "", 7),
+        ("exec >/dev/null; echo lost", "", 0),
+        ("echo found; exec 3>&1", "found\n", 0),
+        ("x=$((x + 1)); echo $x; break; continue", "6\n", 0),
+        ("cat; read y; echo $?", "1\n", 0),
+        ("echo $LINENO\necho $LINENO", "1\n2\n", 0),
+        ("shopt -s expand_aliases; alias hi='echo hello'", "", 0),
+        ("hi", "hello\n", 0),
+        (
+            "printf() { echo no; }; builtin_test=1; eval() { :; }",
+            "",
+            0,
+        ),
+        ("echo \"it's 'quoted'\" \"$x\"", "it's 'quoted' 6\n", 0),
+        ("unset -f printf eval; PATH=; echo still", "still\n", 0),
+        // A function with this name only exists during its call; otherwise our wrapper would fail.
+        ("builtin() { :; }; unset() { :; }; false", "", 1),
+        ("builtin echo by its name; x=", "by its name\n", 0),
+        ("IFS=, ; set -u; readonly r=1", "", 0),
+        ("echo here", "here\n", 0),
+    ] {
+        let ran = say(&cache, script).await;
+        assert_eq!(
+            (ran.out.as_str(), code(&ran), reset(&ran)),
+            (out, want, None),
+            "{script}: {}",
+            ran.err
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_status_of_the_last_command_is_there_for_the_next() {
+    let cache = support::cache();
+    let directory = tempfile::tempdir().unwrap();
+    say(&cache, &format!("cd {}", directory.path().display())).await;
+    for (script, status) in [
+        ("true", 0),
+        ("(exit 7)", 7),
+        ("! : ", 1),
+        ("kill -9 $BASHPID & wait $!", 137),
+        ("trap 'echo >>trapped' ERR; false", 1),
+    ] {
+        say(&cache, script).await;
+        let ran = say(&cache, "echo $?").await;
+        let said = (ran.out.clone(), reset(&ran));
+        assert_eq!(said, (format!("{status}\n"), None), "{script}: {}", ran.err);
+    }
+    let trapped = std::fs::read_to_string(directory.path().join("trapped")).unwrap();
+    assert_eq!(trapped, "\n", "what failed has failed once");
+}
+
+/// What a script makes bash show of its own actions, or of its state, contains only the script's.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_ours_is_to_be_seen() {
+    let cache = support::cache();
+    let names = "declare -p; declare -F; alias; set; compgen -v";
+    for script in [
+        names.to_owned(),
+        format!("{{ {names}; }} 2>&1 | cat"),
+        format!("set -a; {names}"),
+        format!("f() {{ local x; {names}; }}; f; env"),
+    ] {
+        for stages in [false, true] {
+            let asked = named("names", &script).report_stages(stages);
+            let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
+            assert!(!ran.out.contains("__ab"), "{script}: {}", ran.out);
+            assert!(ran.out.contains("BASH_EXECUTION_STRING"), "{}", ran.err);
+            let exported = "declare -x BASH_EXECUTION_STRING";
+            assert!(!ran.out.contains(exported), "{script}");
+        }
+    }
+    for (script, out, err) in [
+        (
+            "trap 'echo err $BASH_COMMAND' ERR; false",
+            "err false\n",
+            "",
+        ),
+        ("false", "err false\n", ""),
+        ("trap 'echo run $BASH_COMMAND' DEBUG", "", ""),
+        ("trap - DEBUG ERR; true", "run trap - DEBUG ERR\n", ""),
+        ("set -x", "", ""),
+        ("echo a", "a\n", "+++ echo a\n"),
+        ("false | true", "", "+++ false\n+++ true\n"),
+        ("x=$(echo a)", "", "++++ echo a\n+++ x=a\n"),
+        ("set +x; set -v", "", "+++ set +x\n"),
+        ("echo a\nset +v", "a\n", "echo a\nset +v\n"),
+    ] {
+        let asked = named("a", script).report_stages(true);
+        let ran = run_with(&cache, &asked, &Cancel::new()).await.unwrap();
+        let mut lines: Vec<_> = ran.err.lines().collect();
+        // The order between both sides of a pipeline is arbitrary.
+        lines.sort_unstable();
+        let mut wanted: Vec<_> = err.lines().collect();
+        wanted.sort_unstable();
+        assert_eq!((&*ran.out, lines), (out, wanted), "{script}");
+    }
+}
+
+/// A new shell's first script begins on its first line, whatever was restored before it.
+#[tokio::test(flavor = "multi_thread")]
+async fn lines_are_the_scripts_after_a_reset() {
+    let cache = support::cache();
+    say(&cache, "export LINES_='one\ntwo\n' MORE=1").await;
+    let ran = say(&cache, "exit 3").await;
+    assert!(reset(&ran).is_some());
+    let ran = say(&cache, "echo $LINENO \"$LINES_\"\nnosuch").await;
+    assert_eq!(
+        (&*ran.out, &*ran.err),
+        (
+            "1 one\ntwo\n\n",
+            "bash: line 2: nosuch: command not found\n"
+        )
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_stages_of_a_pipeline_are_told_and_leave_nothing() {
+    let cache = support::cache();
+    let asked = |script: &str| named("a", script).report_stages(true);
+    for (script, told, status) in [
+        ("(exit 3) | (exit 0) | (exit 5)", Some(vec![3, 0, 5]), 5),
+        ("set -o pipefail; (exit 3) | true", Some(vec![3, 0]), 3),
+        ("set +o pipefail; false | true", Some(vec![1, 0]), 0),
+        ("(exit 4)", None, 4),
+        ("false | true; trap 'echo bye' USR1", None, 0),
+        ("false | syntax (", None, 2),
+    ] {
+        let cancel = Cancel::new();
+        let ran = run_with(&cache, &asked(script), &cancel).await.unwrap();
+        let stages = ran.outcome.stages.as_ref();
+        let codes = stages.map(|stages| stages.iter().map(|stage| stage.code).collect());
+        assert_eq!((codes, code(&ran)), (told, status), "{script}: {}", ran.err);
+        let ran = say(&cache, "echo $? ${#__ab[@]}").await;
+        assert_eq!(ran.out, format!("{status} 0\n"), "{script}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn errors_are_on_stderr_and_a_syntax_error_ends_nothing() {
+    let cache = support::cache();
+    let ran = say(&cache, "x=1; nosuch").await;
+    assert_eq!(
+        (ran.err.as_str(), code(&ran)),
+        ("bash: line 1: nosuch: command not found\n", 127)
+    );
+    let ran = say(&cache, "echo a; echo )").await;
+    assert!(
+        ran.err.starts_with("bash: eval: line 1: syntax error"),
+        "{}",
+        ran.err
+    );
+    let merged = named("a", "echo 1; echo 2 >&2; echo $x").streams(Streams::Merged);
+    assert_eq!(
+        run_with(&cache, &merged, &Cancel::new()).await.unwrap().out,
+        "1\n2\n1\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn names_are_apart() {
+    let cache = support::cache();
+    say(&cache, "x=1").await;
+    let other = run_with(&cache, &named("b", "echo [${x-}]"), &Cancel::new())
+        .await
+        .unwrap();
+    assert_eq!(other.out, "[]\n");
+    assert_eq!(
+        run_with(&cache, &spec("echo [${x-}]"), &Cancel::new())
+            .await
+            .unwrap()
+            .out,
+        "[]\n"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_directory_is_the_sessions_unless_the_call_enters_one() {
+    let cache = support::cache();
+    assert_eq!(say(&cache, "pwd").await.out, "/tmp\n");
+    say(&cache, "cd /usr").await;
+    assert_eq!(say(&cache, "pwd").await.out, "/usr\n");
+    let entering = named("a", "pwd").enter_cwd(true).cwd("/");
+    assert_eq!(
+        run_with(&cache, &entering, &Cancel::new())
+            .await
+            .unwrap()
+            .out,
+        "/\n"
+    );
+    let ran = say(&cache, "pwd").await;
+    assert_eq!(
+        (ran.out.as_str(), ran.outcome.final_cwd),
+        ("/\n", Some("/".into()))
+    );
+    let missing = named("a", "echo ran").enter_cwd(true).cwd("/nope");
+    let error = run_with(&cache, &missing, &Cancel::new())
+        .await
+        .unwrap_err();
+    assert_eq!(error.to_string(), "`/nope` could not be entered");
+    assert_eq!(say(&cache, "pwd").await.out, "/\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_calls_variables_are_its_own() {
+    let cache = support::cache();
+    say(&cache, "A=mine; export B=old").await;
+    let mut call = named("a", "echo $A $B; env | grep -c ^A=");
+    call.env.changes = [("A", "it's"), ("B", "new")]
+        .map(|(n, v)| (n.into(), Some(v.into())))
+        .into();
+    assert_eq!(
+        run_with(&cache, &call, &Cancel::new()).await.unwrap().out,
+        "it's new\n1\n"
+    );
+    assert_eq!(say(&cache, "echo $A $B").await.out, "mine old\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_ends_is_replaced_and_keeps_directory_and_exports() {
+    for (script, ending, why) in [
+        ("exit 3", Ending::Exited { code: 3 }, "exited with code 3"),
+        (
+            "exec true",
+            Ending::Exited { code: 0 },
+            "exited with code 0",
+        ),
+        (
+            "kill -9 $$",
+            Ending::Signaled {
+                signal: "SIGKILL".into(),
+                number: 9,
+            },
+            "SIGKILL",
+        ),
+        (
+            "set -e; false; echo no",
+            Ending::Exited { code: 1 },
+            "exited with code 1",
+        ),
+    ] {
+        let cache = support::cache();
+        say(&cache, "cd /usr; export E='a b\nc'; x=1; f() { :; }").await;
+        let ran = say(&cache, script).await;
+        assert_eq!(ran.outcome.ending, ending, "{script}: {}", ran.err);
+        assert!(
+            reset(&ran).is_some_and(|reason| reason.contains(why)),
+            "{script}: {:?}",
+            reset(&ran)
+        );
+        let ran = say(&cache, "echo $PWD \"$E\" [${x-}]; type f 2>/dev/null").await;
+        assert_eq!(
+            (ran.out.as_str(), reset(&ran)),
+            ("/usr a b\nc []\n", None),
+            "{script}: {}",
+            ran.err
+        );
+    }
+}
+
+/// Output of the script's traps or traces between two calls is not mistaken for the shell's reports.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_shell_says_is_its_own() {
+    for script in [
+        "trap 'echo export INJECTED=1' DEBUG",
+        "BASH_XTRACEFD=1; PS4='export INJECTED=1 '; set -x",
+    ] {
+        let cache = support::cache();
+        say(&cache, "export E=1").await;
+        assert_eq!(code(&say(&cache, script).await), 0, "{script}");
+        say(&cache, "exit 3").await;
+        let ran = say(&cache, "echo $E [${INJECTED-}]").await;
+        assert_eq!(ran.out, "1 []\n", "{script}");
+    }
+}
+
+/// More than the 64 KiB that a pipe holds, written while nobody is reading.
+#[tokio::test(flavor = "multi_thread")]
+async fn exports_of_any_length_are_kept() {
+    let cache = support::cache();
+    say(&cache, "printf -v BIG '%100000s' x; export BIG; cd /usr").await;
+    say(&cache, "exit 3").await;
+    assert_eq!(say(&cache, "echo ${#BIG} $PWD").await.out, "100000 /usr\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_that_does_not_take_a_script_is_replaced_and_never_runs_it() {
+    for timeout in [None, Some(Duration::from_millis(300))] {
+        let cache = support::cache();
+        let directory = tempfile::tempdir().unwrap();
+        let shell = say(&cache, "cd /usr; echo $$").await.out;
+        let shell = rustix::process::Pid::from_raw(shell.trim().parse().unwrap()).unwrap();
+        rustix::process::kill_process(shell, rustix::process::Signal::STOP).unwrap();
+        let log = directory.path().join("log");
+        let call = named("a", &format!("echo $$ >>{}; pwd", log.display())).timeout(timeout);
+        let cancel = Cancel::new();
+        let ran = run_with(&cache, &call, &cancel);
+        let ran = tokio::time::timeout(Duration::from_secs(60), ran).await;
+        let ran = ran.expect("somebody gives it up").unwrap();
+        assert_eq!((ran.out.as_str(), code(&ran)), ("/usr\n", 0), "{timeout:?}");
+        assert!(reset(&ran).is_some(), "{timeout:?}: {ran:?}");
+        let ran = std::fs::read_to_string(&log).unwrap();
+        assert_eq!(ran.lines().count(), 1, "{timeout:?}: {ran}");
+        assert_ne!(ran.trim(), shell.as_raw_nonzero().to_string());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_time_limit_ends_the_command_and_nothing_after_it_runs() {
+    let cache = support::cache();
+    let dir = tempfile::tempdir().unwrap();
+    let pushed = dir.path().join("pushed");
+    say(&cache, "cd /usr").await;
+    let script = format!("echo begun; sleep 60; touch '{}'", pushed.display());
+    let call = named("a", &script).timeout(Duration::from_millis(300));
+    let ran = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+    assert_eq!(
+        ran.outcome.ending,
+        Ending::TimedOut {
+            after: Duration::from_millis(300)
+        }
+    );
+    assert_eq!(ran.out, "begun\n");
+    assert!(reset(&ran).is_some_and(|reason| reason.contains("time limit")));
+    assert!(!pushed.exists(), "the shell went on to its next command");
+    assert_eq!(say(&cache, "pwd").await.out, "/usr\n");
+    // Control: the same script without the limit does create the file.
+    let whole = script.replace("sleep 60", "sleep 0.1");
+    say(&cache, &whole).await;
+    assert!(pushed.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_of_one_session_wait_and_a_cancelled_waiter_leaves() {
+    let cache = Arc::new(support::cache());
+    let directory = tempfile::tempdir().unwrap();
+    let begun = directory.path().join("begun");
+    let script = format!("x=1; echo in; : >{}; sleep 1; x=2", begun.display());
+    let slow = tokio::spawn({
+        let cache = Arc::clone(&cache);
+        async move { say(&cache, &script).await }
+    });
+    assert!(soon(|| begun.exists()).await);
+    let cancel = Cancel::new();
+    let waiter = tokio::spawn({
+        let (cache, cancel) = (Arc::clone(&cache), cancel.clone());
+        async move {
+            run_with(&cache, &named("a", "echo never"), &cancel)
+                .await
+                .unwrap()
+        }
+    });
+    // Waiting does not count: this limit is shorter than the wait.
+    let short = named("a", "echo $x").timeout(Duration::from_millis(500));
+    let next = tokio::spawn({
+        let cache = Arc::clone(&cache);
+        async move { run_with(&cache, &short, &Cancel::new()).await.unwrap() }
+    });
+    cancel.cancel();
+    let left = waiter.await.unwrap();
+    assert_eq!(
+        (left.outcome.ending, left.out.as_str()),
+        (Ending::Cancelled, "")
+    );
+    assert!(
+        !slow.is_finished(),
+        "the waiter left before the command ended"
+    );
+    assert_eq!(next.await.unwrap().out, "2\n");
+    assert_eq!(slow.await.unwrap().out, "in\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_in_the_background_is_named_and_lives_as_long_as_the_session() {
+    let cache = support::cache();
+    let ran = say(&cache, "sleep 300 & echo $!").await;
+    let pid: u32 = ran.out.trim().parse().unwrap();
+    let survivor = &ran.outcome.survivors[0];
+    assert_eq!(
+        (
+            survivor.pid,
+            survivor.command.as_str(),
+            survivor.holds_output
+        ),
+        (pid, "sleep 300", true)
+    );
+    assert_eq!(
+        say(&cache, "echo next; jobs | wc -l").await.out,
+        "next\n1\n"
+    );
+    drop(cache);
+    for _ in 0..500 {
+        if !std::path::Path::new(&format!("/proc/{pid}")).exists() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{pid} outlived its session");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn long_scripts_and_long_outputs_pass() {
+    let cache = support::cache();
+    let script = format!("x='{}'; echo ${{#x}}; seq 200000", "y".repeat(300_000));
+    let ran = say(&cache, &script).await;
+    assert!(ran.out.starts_with("300000\n1\n2\n") && ran.out.ends_with("\n200000\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn late_output_stays_with_its_own_call() {
+    let directory = tempfile::tempdir().unwrap();
+    let gate = directory.path().join("gate");
+    let done = directory.path().join("done");
+    let cache = support::cache();
+    let late = format!(
+        "{{ until [[ -e {0} ]]; do sleep .01; done; echo late; : >{1}; }} & echo early",
+        gate.display(),
+        done.display()
+    );
+    assert_eq!(say(&cache, &late).await.out, "early\n");
+    let wait = format!(
+        ": >{0}; until [[ -e {1} ]]; do sleep .01; done; echo mine",
+        gate.display(),
+        done.display()
+    );
+    assert_eq!(say(&cache, &wait).await.out, "mine\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipe_is_used_again_and_a_removed_one_is_replaced() {
+    let root = tempfile::tempdir().unwrap();
+    let cache = ShellCache::new(agent_bash_exec::ShellCacheOptions {
+        directory: root.path().to_owned(),
+        ..support::options()
+    });
+    let path = say(&cache, "readlink /proc/$$/fd/1").await.out;
+    assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
+    std::fs::remove_file(path.trim()).unwrap();
+    // Otherwise it would now be a regular file that nobody reads.
+    assert_eq!(say(&cache, "readlink /proc/$$/fd/1").await.out, path);
+    // So would anything else that a script has put there.
+    for put in ["ln -sf out", "ln -sf /dev/null", "rm", "mkdir"] {
+        let script = format!(
+            "rm {path} ${{p%out}}err; {put} {path}; {put} ${{p%out}}err",
+            path = path.trim()
+        );
+        say(&cache, &format!("p={}; {script}", path.trim())).await;
+        let ran = say(&cache, "echo out; echo err >&2").await;
+        assert_eq!((&*ran.out, &*ran.err), ("out\n", "err\n"), "{put}");
+        let merged = named("a", "echo out; echo err >&2").streams(Streams::Merged);
+        let ran = run_with(&cache, &merged, &Cancel::new()).await.unwrap();
+        assert_eq!(ran.out, "out\nerr\n", "{put}");
+    }
+}
+
+/// CPU time of this thread in nanoseconds.
+fn computed() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().unwrap().parse().unwrap()
+}
+
+/// A FIFO whose last writer has closed it stays readable at EOF, so a naive reader would spin.
+#[tokio::test]
+async fn waiting_for_a_command_costs_nothing() {
+    let cache = support::cache();
+    say(&cache, "echo first").await;
+    let before = computed();
+    assert_eq!(say(&cache, "sleep 1; echo second").await.out, "second\n");
+    let took = Duration::from_nanos(computed() - before);
+    assert!(took < Duration::from_millis(300), "{took:?}");
+}

@@ -1,0 +1,123 @@
+//! Shells that print while they start, as bash does if its locale is not installed: the call runs, and the message
+//! appears where bash would print it.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::{SOON, command, environment, options, run_with, soon, spec};
+use agent_bash_core::{Cancel, Ending, Environment, RunSpec, SessionName, Streams};
+use agent_bash_exec::{JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
+use agent_bash_process::SystemClock;
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Late, and more than a pipe holds.
+const NOISE: &str = "sleep 0.1; printf '%0100000d\\n' 0 >&2; echo warning >&2\n";
+
+/// The shell of this call prints [`NOISE`] at its start.
+fn noisy(script: &str, dir: &Path) -> RunSpec {
+    let noise = dir.join("noise");
+    fs::write(&noise, NOISE).unwrap();
+    let mut base = environment();
+    base.insert("BASH_ENV".into(), noise.into());
+    spec(script)
+        .env(Environment {
+            base: Arc::new(base),
+            ..Environment::default()
+        })
+        .timeout(SOON)
+}
+
+fn lines(text: &str) -> Vec<&str> {
+    let lines = text.lines().filter(|line| !line.starts_with('0'));
+    lines.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_begins_with_what_its_shell_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let warm = || ShellCacheOptions {
+        warm_shells: 1,
+        ..options()
+    };
+    for (streams, out, err) in [
+        (Streams::Merged, &["warning", "ran"][..], &[][..]),
+        (Streams::Split, &["ran"], &["warning"]),
+    ] {
+        let spec = noisy("unset BASH_ENV; echo ran; exit 3", dir.path()).streams(streams);
+        for options in [options(), warm()] {
+            let cache = ShellCache::new(options);
+            for _ in 0..2 {
+                let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+                assert_eq!(ran.outcome.ending, Ending::Exited { code: 3 });
+                assert_eq!((&*lines(&ran.out), &*lines(&ran.err)), (out, err));
+            }
+        }
+    }
+}
+
+/// A session's shell is started once for many calls: what it prints then belongs to none of them.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_starts_all_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let cache = ShellCache::new(options());
+    for _ in 0..2 {
+        let spec = noisy("echo ran; echo err >&2", dir.path()).session(SessionName("a".into()));
+        let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+        assert_eq!((&*ran.out, &*ran.err), ("ran\n", "err\n"));
+        assert!(ran.outcome.notices.is_empty(), "{:?}", ran.outcome.notices);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_begins_with_what_its_shell_printed() {
+    let dir = tempfile::tempdir().unwrap();
+    let jobs = Jobs::new(JobsOptions::new(
+        dir.path().join("jobs"),
+        Arc::new(SystemClock::new()),
+    ));
+    let cache = ShellCache::new(ShellCacheOptions {
+        jobs: Some(Arc::new(jobs)),
+        ..options()
+    });
+    let spec = noisy("unset BASH_ENV; echo ran", dir.path());
+    let job = cache
+        .start_job(&spec, JobStdin::Null, &Cancel::new())
+        .await
+        .unwrap();
+    let said = || fs::read_to_string(job.output.as_ref().unwrap()).unwrap_or_default();
+    let all = soon(|| said().ends_with("ran\n")).await;
+    assert!(all, "{}", said().len());
+    assert_eq!(lines(&said()), ["warning", "ran"]);
+}
+
+/// Bash's own warning, at a moment that nobody controls.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_warning_of_bash_is_what_bash_prints() {
+    let spec = spec("echo ran $SHLVL")
+        .streams(Streams::Merged)
+        .timeout(Duration::from_secs(20))
+        .env(Environment {
+            base: Arc::new(
+                environment()
+                    .into_iter()
+                    .chain([("SHLVL".into(), "999".into())])
+                    .collect(),
+            ),
+            ..Environment::default()
+        });
+    let mut bash = command("/bin/bash");
+    let bash = bash.arg0("bash").env("SHLVL", "999");
+    let bash = bash.args(["-c", "echo ran $SHLVL"]).output();
+    let bash = bash.unwrap();
+    let bash = String::from_utf8([bash.stderr, bash.stdout].concat()).unwrap();
+    assert!(bash.contains("warning"), "{bash}");
+    for _ in 0..20 {
+        let ran = run_with(&ShellCache::new(options()), &spec, &Cancel::new())
+            .await
+            .unwrap();
+        assert_eq!(ran.out, bash);
+    }
+}

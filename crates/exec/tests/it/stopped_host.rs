@@ -1,0 +1,44 @@
+//! If the host was stopped while a command ended within its limit, the command has not timed out.
+
+use crate::support::{options, run_with, spec};
+use agent_bash_core::{Cancel, Ending, SessionName};
+use agent_bash_exec::ShellCache;
+use std::time::Duration;
+
+/// How long nothing in this program runs: its only thread is blocked.
+const STOPPED: Duration = Duration::from_millis(1500);
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "nothing is to go on")]
+async fn who_ended_in_time_has_ended_in_time() {
+    for session in [None, Some(SessionName("a".into()))] {
+        let cache = ShellCache::new(options());
+        // Output makes a separate task watch the time.
+        for script in ["echo ok; sleep 0.4; (exit 4)", "sleep 0.4; exit 4"] {
+            let spec = spec(script)
+                .session(session.clone())
+                .timeout(Duration::from_secs(1));
+            let stop = async {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+                std::thread::sleep(STOPPED);
+            };
+            let cancel = Cancel::new();
+            let (ran, ()) = tokio::join!(run_with(&cache, &spec, &cancel), stop);
+            let ending = ran.unwrap().outcome.ending;
+            assert_eq!(ending, Ending::Exited { code: 4 }, "{session:?} {script}");
+        }
+    }
+}
+
+/// Control: a command that continues does time out.
+#[tokio::test]
+async fn who_goes_on_is_ended() {
+    for session in [None, Some(SessionName("a".into()))] {
+        let spec = spec("echo ok; sleep 1000")
+            .session(session)
+            .timeout(Duration::from_millis(500));
+        let ran = run_with(&ShellCache::new(options()), &spec, &Cancel::new()).await;
+        let ending = ran.unwrap().outcome.ending;
+        assert!(matches!(ending, Ending::TimedOut { .. }), "{ending:?}");
+    }
+}

@@ -1,0 +1,224 @@
+//! Warm shells: the result is that of a cold start, only sooner, and nothing leaks from call to call.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails may stop"
+)]
+
+use crate::support::driven_clock::DrivenClock;
+use crate::support::{self, options, run_with, spec};
+use agent_bash_core::{Cancel, Ending, Limits, RunSpec};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::SystemClock;
+use agent_bash_process::supervisor::Supervisor;
+use std::sync::Arc;
+use std::time::Duration;
+
+fn warm_cache() -> ShellCache {
+    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
+    ShellCache::new(ShellCacheOptions::many_calls(
+        supervisor,
+        Arc::new(SystemClock::new()),
+    ))
+}
+
+/// Waits until `wanted` shells are warm.
+async fn until_warm(cache: &ShellCache, wanted: usize) {
+    for _ in 0..1000 {
+        if cache.warm() == wanted {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{} shells wait, {wanted} are wanted", cache.warm());
+}
+
+async fn out(cache: &ShellCache, spec: &RunSpec) -> String {
+    let ran = run_with(cache, spec, &Cancel::new()).await.unwrap();
+    assert_eq!(
+        ran.outcome.ending,
+        Ending::Exited { code: 0 },
+        "{}: {}",
+        spec.script,
+        ran.err
+    );
+    ran.out
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_call_brings_the_pool_and_each_shell_serves_once() {
+    let cache = warm_cache();
+    assert_eq!(cache.warm(), 0);
+    let first = out(&cache, &spec("echo $$ $PPID; x=1; cd /; set -f; alias a=b")).await;
+    until_warm(&cache, 2).await;
+    let mut pids = vec![first.split(' ').next().unwrap().to_owned()];
+    for _ in 0..6 {
+        let got = out(
+            &cache,
+            &spec("echo $$; echo \"[$x]\" $PWD $-; alias; echo $SECONDS"),
+        )
+        .await;
+        let lines: Vec<&str> = got.lines().collect();
+        assert_eq!(&lines[1..], ["[] /tmp hBc", "0"]);
+        assert!(
+            !pids.iter().any(|pid| pid == lines[0]),
+            "shell {} served twice",
+            lines[0]
+        );
+        pids.push(lines[0].to_owned());
+        until_warm(&cache, 2).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn supervisors_are_recycled() {
+    // Longer calls would get another supervisor started in the background: prevent that in this test.
+    let clock = DrivenClock::holding(Duration::from_millis(50));
+    let cache = ShellCache::new(ShellCacheOptions {
+        clock: Arc::new(clock),
+        warm_shells: 2,
+        ..options()
+    });
+    let mut parents = Vec::new();
+    // Without a pause: the next call takes a shell that is just starting.
+    for _ in 0..50 {
+        parents.push(out(&cache, &spec("echo $PPID")).await);
+    }
+    parents.sort();
+    parents.dedup();
+    assert!(
+        parents.len() <= 3,
+        "{} supervisors for 50 calls",
+        parents.len()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn supervisors_of_calls_at_once_are_recycled() {
+    const AT_ONCE: usize = 6;
+    let clock = DrivenClock::holding(Duration::from_millis(50));
+    let cache = Arc::new(ShellCache::new(ShellCacheOptions {
+        clock: Arc::new(clock),
+        warm_shells: 2,
+        ..options()
+    }));
+    let mut parents = std::collections::BTreeSet::new();
+    for _ in 0..10 {
+        let mut calls = tokio::task::JoinSet::new();
+        for _ in 0..AT_ONCE {
+            let cache = Arc::clone(&cache);
+            calls.spawn(async move { out(&cache, &spec("echo $PPID")).await });
+        }
+        parents.extend(calls.join_all().await);
+    }
+    // Six at first, plus those that were too late to serve another call; of 60.
+    assert!(
+        parents.len() <= 2 * AT_ONCE,
+        "{} supervisors for 60 calls, {AT_ONCE} at once",
+        parents.len()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn variables_of_the_call_arrive_warm_as_cold() {
+    let cache = warm_cache();
+    out(&cache, &spec(":")).await;
+    until_warm(&cache, 2).await;
+    for (name, value) in [
+        ("FOO", Some("it's \"$x\"\n")),
+        ("HOME", None),
+        ("IFS", Some(",")),
+        ("A-B", Some("1")),
+    ] {
+        let mut call = spec(
+            "env | grep -c -e ^FOO= -e ^A-B=; echo \"$FOO\"; echo \"${HOME-unset}\"; printf %q \"$IFS\"",
+        );
+        call.env.changes.insert(name.into(), value.map(Into::into));
+        let warm = run_with(&cache, &call, &Cancel::new()).await.unwrap();
+        let cold = support::run(&call).await.unwrap();
+        assert_eq!((warm.out, warm.err), (cold.out, cold.err), "{name}");
+        until_warm(&cache, 2).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_warm_shell_that_was_killed_is_not_used() {
+    let cache = warm_cache();
+    let parent = out(&cache, &spec("echo $PPID")).await;
+    until_warm(&cache, 2).await;
+    // Its supervisor was reused: it has one of the two warm shells.
+    let children =
+        std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", parent.trim())).unwrap();
+    let pid = children.split_whitespace().next().unwrap().parse().unwrap();
+    rustix::process::kill_process(
+        rustix::process::Pid::from_raw(pid).unwrap(),
+        rustix::process::Signal::KILL,
+    )
+    .unwrap();
+    for _ in 0..3 {
+        assert_eq!(out(&cache, &spec("echo hi")).await, "hi\n");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dropping_the_cache_ends_the_shells_that_wait() {
+    let cache = warm_cache();
+    let parent = out(&cache, &spec("echo $PPID")).await;
+    until_warm(&cache, 2).await;
+    let stat = format!("/proc/{}", parent.trim());
+    assert!(
+        std::path::Path::new(&stat).exists(),
+        "the supervisor waits with its next shell"
+    );
+    drop(cache);
+    for _ in 0..500 {
+        if !std::path::Path::new(&stat).exists() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("supervisor {parent} is still there");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn idle_shells_are_given_up() {
+    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
+    let options = ShellCacheOptions::many_calls(supervisor, Arc::new(SystemClock::new()));
+    let cache = ShellCache::new(ShellCacheOptions {
+        idle: Duration::from_millis(300),
+        ..options
+    });
+    out(&cache, &spec(":")).await;
+    until_warm(&cache, 2).await;
+    until_warm(&cache, 0).await;
+    assert_eq!(out(&cache, &spec("echo again")).await, "again\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
+    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
+    let clock = Arc::new(SystemClock::new());
+    let cache = ShellCache::new(ShellCacheOptions::one_call(supervisor, clock));
+    let call = spec("echo $((6 * 7))");
+    cache.expect(&call.shell, &call.env.base, call.streams, call.limits);
+    until_warm(&cache, 1).await;
+    assert_eq!(out(&cache, &call).await, "42\n");
+    assert_eq!(cache.warm(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expected_shell_serves_no_other_kind_of_call() {
+    let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
+    let clock = Arc::new(SystemClock::new());
+    let cache = ShellCache::new(ShellCacheOptions::one_call(supervisor, clock));
+    let call = spec("ulimit -c");
+    let limits = Limits {
+        memory_mb: Some(64 << 10),
+        ..call.limits
+    };
+    cache.expect(&call.shell, &call.env.base, call.streams, limits);
+    until_warm(&cache, 1).await;
+    out(&cache, &call).await;
+    assert_eq!(cache.warm(), 1);
+}

@@ -1,0 +1,149 @@
+//! Every case of the corpus, whose effect was measured with real bash and git: no misses, no false alarms.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a case that cannot be read fails the test"
+)]
+
+use crate::corpora::{lines, script};
+use agent_bash_policy::{
+    Context, Group, Interceptor, RuleSelection, SafeMode, Script, check_safe_mode, check_safety,
+};
+
+fn context() -> Context {
+    Context::new("/home/u/project").with_home("/home/u")
+}
+
+/// Other contexts: the verdicts of measured cases do not depend on it.
+fn elsewhere() -> [Context; 3] {
+    [
+        Context::new("/tmp/w").with_home("/root"),
+        Context::new("/root").with_home("/root"),
+        Context::new("/srv").with_home("/home/agent"),
+    ]
+}
+
+struct Case {
+    check: &'static str,
+    group: Group,
+    blocks: bool,
+    script: String,
+}
+
+fn read(lines: impl IntoIterator<Item = &'static str>) -> Vec<Case> {
+    let read = |line: &'static str| {
+        let fields: Vec<&'static str> = line.split('\t').collect();
+        Case {
+            check: fields[0],
+            group: fields[1].parse().unwrap(),
+            blocks: fields[2] == "block",
+            script: script(line).unwrap(),
+        }
+    };
+    lines.into_iter().map(read).collect()
+}
+
+fn cases() -> Vec<Case> {
+    read(lines())
+}
+
+#[test]
+fn the_safety_corpus_is_judged_as_measured() {
+    let mut wrong = Vec::new();
+    for case in cases().iter().filter(|case| case.check == "safety") {
+        let mut rules = RuleSelection::default();
+        rules.switch(case.group.name(), true).unwrap();
+        let verdict = check_safety(&Script::read(&case.script, &context()), &rules);
+        if (verdict.name() == "block") != case.blocks {
+            wrong.push(format!("{:?}: {}", case.script, verdict.name()));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_safe_mode_corpus_is_judged_as_measured() {
+    let mut wrong = Vec::new();
+    for case in cases().iter().filter(|case| case.check == "safemode") {
+        let verdict = check_safe_mode(
+            &Script::read(&case.script, &context()),
+            &SafeMode::default(),
+        );
+        if verdict.refuses() != case.blocks {
+            wrong.push(format!("{:?}: {verdict:?}", case.script));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_interceptor_corpus_is_judged_as_measured() {
+    let tools = ["read", "grep", "find", "edit", "write"].map(ToOwned::to_owned);
+    let interceptor = Interceptor::default();
+    let mut wrong = Vec::new();
+    for case in cases().iter().filter(|case| case.check == "interceptor") {
+        let context = context();
+        let script = Script::read(&case.script, &context);
+        let verdict = interceptor.check(&script, &tools);
+        if verdict.refuses() != case.blocks {
+            wrong.push(format!("{:?}: {verdict:?}", case.script));
+        }
+        // Negative control: without tools nothing is intercepted.
+        assert!(
+            !interceptor.check(&script, &[]).refuses(),
+            "{:?}",
+            case.script
+        );
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn the_measured_cases_do_not_depend_on_the_place() {
+    let mut wrong = Vec::new();
+    let measured = include_str!("../data/policy_cases.tsv").lines().skip(1);
+    for case in read(measured).iter().filter(|case| case.check == "safety") {
+        let mut rules = RuleSelection::default();
+        rules.switch(case.group.name(), true).unwrap();
+        for context in elsewhere() {
+            let verdict = check_safety(&Script::read(&case.script, &context), &rules);
+            if (verdict.name() == "block") != case.blocks {
+                wrong.push(format!("in {}: {:?}", context.cwd.display(), case.script));
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// Commands that a careless model does not write, and which the rules therefore ignore. The list must stay
+/// accurate: anything the rules have learnt to find belongs among the variants.
+#[test]
+fn what_is_let_pass_passes() {
+    for case in read(include_str!("../data/let_pass.tsv").lines().skip(1)) {
+        let verdict = check_safety(
+            &Script::read(&case.script, &context()),
+            &RuleSelection::all(),
+        );
+        assert_eq!(verdict.name(), "allow", "{:?}", case.script);
+    }
+}

@@ -1,0 +1,239 @@
+//! How calls end, and what they leave: nothing, or what they report.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "test code, also outside of the test functions"
+)]
+
+use crate::support::{Collect, attend, executor, run, soon, spec};
+use agent_bash_core::{Cancel, Ending, Executor, SurvivorPolicy};
+use agent_bash_process::ProcessInfo;
+use std::fs;
+use std::io::Read;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Pids that a script printed, one per line after `pid `.
+fn pids(out: &str) -> Vec<i32> {
+    out.lines()
+        .filter_map(|line| line.trim().strip_prefix("pid ")?.parse().ok())
+        .collect()
+}
+
+fn lives(pid: i32) -> bool {
+    ProcessInfo::read(pid).is_some_and(|process| !process.zombie)
+}
+
+/// A shell with children of every kind: in its process group, in one of their own, in a session of their own,
+/// orphaned.
+const TREE: &str = "sleep 1000 & echo pid $!; \
+    setsid sleep 1000 & echo pid $!; \
+    (setsid bash -c 'echo pid $$; exec sleep 1000' &) ; \
+    bash -c 'trap \"\" HUP TERM; echo pid $$; while :; do sleep 1; done' & \
+    echo pid $$; ";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kill_ends_the_whole_tree() {
+    let mut tree = spec(&format!("{TREE} wait"));
+    tree.grace = Duration::from_millis(500);
+    let attended = attend(&tree).await;
+    let text = || attended.collect.text();
+    assert!(soon(|| pids(&text()).len() == 5).await, "{}", text());
+    let pids = pids(&text());
+    assert!(pids.iter().all(|pid| lives(*pid)), "{pids:?}");
+    attended.session.kill();
+    assert_eq!(attended.outcome().await.ending, Ending::Cancelled);
+    assert_eq!(pids.iter().filter(|pid| lives(**pid)).count(), 0);
+    assert!(attended.session.status().ended.unwrap().killed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hang_up_comes_first_and_everybody_has_the_time_to_go() {
+    for (traps, wanted) in [
+        (
+            "trap 'echo hup; exit' HUP; trap 'echo term; exit' TERM",
+            "hup",
+        ),
+        ("trap '' HUP; trap 'echo term; exit' TERM", "term"),
+    ] {
+        let mut limited = spec(&format!("{traps}; while :; do sleep 0.05; done"));
+        limited.timeout = Some(Duration::from_secs(1));
+        let ran = run(&limited).await.unwrap();
+        let after = Duration::from_secs(1);
+        assert_eq!(ran.outcome.ending, Ending::TimedOut { after });
+        // Before that, bash may report that the command it waited for was killed.
+        assert_eq!(ran.out.lines().last(), Some(wanted), "{traps}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_end_of_the_future_is_the_end_of_the_command() {
+    let executor = executor();
+    let running = spec(&format!("{TREE} wait"));
+    let mut collect = Collect::default();
+    let seen = collect.clone();
+    let cancel = Cancel::new();
+    let run = executor.run(&running, &mut collect, &cancel);
+    tokio::select! {
+        _ = run => panic!("it ended by itself"),
+        there = soon(|| pids(&seen.text()).len() == 5) => assert!(there),
+    }
+    let pids = pids(&seen.text());
+    assert!(soon(|| !pids.iter().any(|pid| lives(*pid))).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_off_already_starts_nothing() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let mut collect = Collect::default();
+    let outcome = executor()
+        .run(&spec("echo ran"), &mut collect, &cancel)
+        .await
+        .unwrap();
+    assert_eq!(
+        (outcome.ending, collect.text()),
+        (Ending::Cancelled, String::new())
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_keeps_the_terminal_does_not_hold_the_call() {
+    let file = Arc::new(tempfile());
+    for policy in [
+        SurvivorPolicy::Adopt,
+        SurvivorPolicy::Kill,
+        SurvivorPolicy::Wait,
+    ] {
+        let mut leaving = spec("(sleep 3; echo late; sleep 1) & echo early");
+        leaving.survivors = policy;
+        let mut collect = Collect {
+            survivors_file: Some(Arc::clone(&file)),
+            ..Collect::default()
+        };
+        let started = now();
+        let outcome = executor()
+            .run(&leaving, &mut collect, &Cancel::new())
+            .await
+            .unwrap();
+        assert_eq!(outcome.ending, Ending::Exited { code: 0 });
+        let waited = started.elapsed() >= Duration::from_secs(3);
+        let text = collect.text();
+        match policy {
+            SurvivorPolicy::Adopt => {
+                assert!(!outcome.survivors.is_empty() && !waited, "{outcome:?}");
+                assert!(
+                    outcome
+                        .survivors
+                        .iter()
+                        .any(|survivor| survivor.holds_output)
+                );
+                assert_eq!(text, "early\r\n");
+                let content = || {
+                    let mut text = String::new();
+                    let mut file = file.as_ref();
+                    std::io::Seek::rewind(&mut file).unwrap();
+                    file.read_to_string(&mut text).unwrap();
+                    text
+                };
+                assert!(soon(|| content() == "late\r\n").await, "{:?}", content());
+            }
+            SurvivorPolicy::Kill => assert!(outcome.survivors.is_empty() && !waited),
+            SurvivorPolicy::Wait => {
+                assert!(outcome.survivors.is_empty() && waited);
+                assert_eq!(text, "early\r\nlate\r\n");
+            }
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test measures")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+fn tempfile() -> fs::File {
+    let path = format!("/tmp/agent-bash-pty-survivors-{}", std::process::id());
+    let file = fs::File::options()
+        .read(true)
+        .append(true)
+        .create_new(true)
+        .open(&path)
+        .unwrap();
+    fs::remove_file(path).unwrap();
+    file
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_supervisor_that_was_killed_is_said_so() {
+    let ran = run(&spec("echo before; sleep 1000 & kill -9 $PPID; sleep 1000"))
+        .await
+        .unwrap();
+    assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");
+    assert!(
+        ran.out.starts_with("before\r\n") && ran.out.contains("\r\nPTY error: "),
+        "{ran:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_enough_ends_the_flood() {
+    let mut collect = Collect {
+        stop_after: Some(1000),
+        ..Collect::default()
+    };
+    let mut flood = spec("yes");
+    flood.grace = Duration::from_millis(100);
+    let outcome = executor()
+        .run(&flood, &mut collect, &Cancel::new())
+        .await
+        .unwrap();
+    assert!(outcome.closed_early, "{outcome:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_may_close_everything() {
+    let ran = run(&spec("exec <&- >&- 2>&-; sleep 0.5; echo late >/dev/tty"))
+        .await
+        .unwrap();
+    assert_eq!(ran.out, "late\r\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_that_was_printed_is_lost() {
+    const RUNS: usize = 500;
+    let executor = Arc::new(executor());
+    let mut running = tokio::task::JoinSet::new();
+    let mut started = 0;
+    let mut ended = 0;
+    while ended < RUNS {
+        while running.len() < 8 && started < RUNS {
+            let executor = Arc::clone(&executor);
+            // Some print a line, some more than the kernel buffers.
+            let lines = if started % 10 == 0 {
+                20_000
+            } else {
+                1 + started
+            };
+            started += 1;
+            running.spawn(async move {
+                let mut collect = Collect::default();
+                let script = spec(&format!("seq {lines}"));
+                let outcome = executor
+                    .run(&script, &mut collect, &Cancel::new())
+                    .await
+                    .unwrap();
+                assert_eq!(outcome.ending, Ending::Exited { code: 0 });
+                let wanted: Vec<String> = (1..=lines).map(|line| line.to_string()).collect();
+                let wanted = wanted.join("\r\n") + "\r\n";
+                assert!(
+                    collect.text() == wanted,
+                    "of {lines} lines {}",
+                    collect.text().len()
+                );
+            });
+        }
+        running.join_next().await.unwrap().unwrap();
+        ended += 1;
+    }
+}

@@ -1,0 +1,53 @@
+//! The executor as used by a pipeline, and the handle as used by a host.
+
+use crate::support::{Collect, executor, spec};
+use agent_bash_core::{Cancel, Ending, Executor, SessionName};
+use agent_bash_pty::{InputRefused, PtySession};
+use std::sync::{Arc, Mutex};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_shows_terminals_hears_of_each() {
+    let seen: Arc<Mutex<Vec<PtySession>>> = Arc::default();
+    let executor = {
+        let seen = Arc::clone(&seen);
+        executor().on_start(move |session| seen.lock().unwrap().push(session))
+    };
+    for script in ["echo one", "echo two; exit 2"] {
+        let mut collect = Collect::default();
+        let outcome = executor
+            .run(&spec(script), &mut collect, &Cancel::new())
+            .await
+            .unwrap();
+        let mut session = seen.lock().unwrap().last().unwrap().clone();
+        // Reported before the outcome is returned, and once.
+        let end = session.status().ended.unwrap();
+        assert_eq!(end.result, Ok(outcome));
+        assert!(!end.killed);
+        assert!(session.changed().await.ended.is_some());
+        assert_eq!(session.text().join("\r\n") + "\r\n", collect.text());
+        assert!(Arc::ptr_eq(&session.screen(), &session.screen()));
+        assert_eq!(session.send_bytes(b"x"), Err(InputRefused::Ended));
+        session.kill();
+    }
+    assert_eq!(seen.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_at_the_terminal_changes_nothing() {
+    let mut collect = Collect::default();
+    let executor = executor();
+    let running = spec("echo out; echo err >&2; exit 7");
+    let outcome = executor
+        .run(&running, &mut collect, &Cancel::new())
+        .await
+        .unwrap();
+    assert_eq!(outcome.ending, Ending::Exited { code: 7 });
+    assert_eq!(collect.text(), "out\r\nerr\r\n");
+    let mut named = spec("echo ran");
+    named.session = Some(SessionName("a".into()));
+    let refused = executor
+        .run(&named, &mut collect, &Cancel::new())
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("has no terminal"), "{refused}");
+}

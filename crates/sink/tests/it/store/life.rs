@@ -1,0 +1,318 @@
+//! Caps, quota, the end of a session, and sweeping.
+
+use super::fixtures::{
+    ONLY_THE_NUMBER, ROOMY, artifacts, end, keep, limited, meta, now, options, session, tree,
+};
+use agent_bash_core::{ArtifactStore, StreamId, Timestamp};
+use agent_bash_sink::{ArtifactDir, ArtifactDirOptions, ArtifactLimits, Lifetime, Search};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+#[test]
+fn the_cap_is_exact() {
+    const CAP: usize = 1000;
+    let root = tempfile::tempdir().unwrap();
+    let limits = ArtifactLimits {
+        per_file: CAP as u64,
+        ..ROOMY
+    };
+    let dir = limited(root.path(), limits);
+    let bytes: Vec<u8> = (0..=CAP).map(|n| b'a' + (n % 26) as u8).collect();
+    for (len, complete) in [(CAP - 1, true), (CAP, true), (CAP + 1, false)] {
+        for chunk in [1, 7, 2000] {
+            let mut writer = dir.create(&meta(), StreamId::Merged).unwrap();
+            for chunk in bytes[..len].chunks(chunk) {
+                writer.write(chunk).unwrap();
+            }
+            let kept = writer.finish(&end()).unwrap();
+            assert_eq!(kept.complete, complete, "{len}");
+            assert_eq!(kept.bytes, len.min(CAP) as u64);
+            assert_eq!(fs::read(&kept.path).unwrap(), bytes[..len.min(CAP)]);
+            // A reader who reaches the end is told whether it is the end of the output.
+            let view = dir.open(kept.id).unwrap();
+            let page = view.tail(1).unwrap();
+            assert_eq!(page.capped_at.is_none(), complete);
+            let found = view
+                .search(&Search {
+                    pattern: "a".to_owned(),
+                    before: 0,
+                    after: 0,
+                    from_line: 1,
+                    max_matches: 9,
+                })
+                .unwrap();
+            let said =
+                |hint: Option<String>| hint.is_some_and(|hint| hint.contains("the output went on"));
+            assert_eq!(
+                (said(page.hint()), said(found.hint())),
+                (!complete, !complete)
+            );
+        }
+    }
+}
+
+#[test]
+fn the_oldest_go_when_the_quota_is_used_up() {
+    let root = tempfile::tempdir().unwrap();
+    let limits = ArtifactLimits {
+        per_session: 2500,
+        ..ROOMY
+    };
+    let dir = limited(root.path(), limits);
+    // The one being written is the oldest, and is kept.
+    let mut writing = dir.create(&meta(), StreamId::Merged).unwrap();
+    for _ in 0..4 {
+        keep(&dir, &[b'x'; 1000]).unwrap();
+    }
+    let ids = || {
+        dir.list()
+            .iter()
+            .map(|info| info.artifact.id.0)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(ids(), [3, 4]);
+    writing.write(&[b'y'; 1000]).unwrap();
+    writing.finish(&end()).unwrap();
+    assert_eq!(ids(), [0, 4]);
+}
+
+#[test]
+fn where_nothing_can_go_there_is_no_artifact() {
+    let root = tempfile::tempdir().unwrap();
+    for (limits, want) in [
+        (
+            ArtifactLimits {
+                per_session: 500,
+                ..ROOMY
+            },
+            "have used up their 0 MB",
+        ),
+        (
+            ArtifactLimits {
+                free_floor: 1 << 60,
+                ..ROOMY
+            },
+            "MB are free in ",
+        ),
+    ] {
+        let dir = limited(root.path(), limits);
+        let writing = limited(root.path(), ROOMY);
+        let mut open = writing.create(&meta(), StreamId::Merged).unwrap();
+        open.write(&[0; 1000]).unwrap();
+        let error = keep(&dir, b"x").unwrap_err().to_string();
+        assert!(error.contains(want), "{error}");
+        drop(open);
+        assert_eq!(artifacts(root.path()), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn the_end_of_a_session_removes_what_it_made_and_nothing_else() {
+    let root = tempfile::tempdir().unwrap();
+    let theirs = session(root.path());
+    keep(&theirs, b"theirs").unwrap();
+    let ours = session(root.path());
+    keep(&ours, b"ours").unwrap();
+    let removed = ours.close();
+    assert_eq!((removed.artifacts, removed.bytes), (1, 4));
+    assert_eq!(artifacts(root.path()), ["0.json", "0.log"]);
+    // The directory can be used again.
+    assert_eq!(keep(&ours, b"more").unwrap().id.0, 2);
+    drop(ours);
+    drop(theirs);
+    assert_eq!(tree(root.path()), ONLY_THE_NUMBER);
+}
+
+#[test]
+fn what_is_to_outlive_the_session_does() {
+    for (lifetime, stays) in [
+        (Lifetime::Session, false),
+        (Lifetime::Day, true),
+        (Lifetime::Kept, true),
+    ] {
+        let root = tempfile::tempdir().unwrap();
+        let dir = ArtifactDir::new(ArtifactDirOptions {
+            lifetime,
+            ..options(root.path())
+        })
+        .unwrap();
+        keep(&dir, b"x").unwrap();
+        drop(dir);
+        assert_eq!(!artifacts(root.path()).is_empty(), stays, "{lifetime:?}");
+    }
+}
+
+#[test]
+fn a_file_that_survivors_write_outlives_the_session() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = session(root.path());
+    let mut writer = dir.create(&meta(), StreamId::Merged).unwrap();
+    writer.write(b"ours\n").unwrap();
+    let mut file = writer.file().unwrap();
+    let kept = writer.finish(&end()).unwrap();
+    file.write_all(b"theirs\n").unwrap();
+    let info = dir.list().remove(0);
+    assert!(info.shared);
+    assert_eq!(info.artifact.bytes, 12);
+    let page = dir.open(kept.id).unwrap().lines(1, None).unwrap();
+    assert_eq!(
+        (page.piece.text.as_str(), page.total_lines),
+        ("ours\ntheirs\n", 2)
+    );
+    drop(dir);
+    assert_eq!(fs::read(&kept.path).unwrap(), b"ours\ntheirs\n");
+    let sweep = |now| ArtifactDir::sweep(root.path(), now).artifacts;
+    assert_eq!(sweep(now()), 0);
+    assert_eq!(sweep(tomorrow()), 1);
+    assert_eq!(tree(root.path()), ONLY_THE_NUMBER);
+}
+
+#[test]
+fn an_unfinished_artifact_leaves_no_file() {
+    let root = tempfile::tempdir().unwrap();
+    let dir = session(root.path());
+    let mut writer = dir.create(&meta(), StreamId::Merged).unwrap();
+    writer.write(b"x").unwrap();
+    assert_eq!(artifacts(root.path()), ["0.json", "0.log"]);
+    drop(writer);
+    assert_eq!(artifacts(root.path()), Vec::<String>::new());
+}
+
+fn tomorrow() -> Timestamp {
+    Timestamp(now().0 + 24 * 60 * 60 * 1000 + 1)
+}
+
+const CHILD_ROOT: &str = "AGENT_BASH_SINK_TEST_ROOT";
+
+/// Leaves behind what a killed process does: one complete artifact and one half written.
+fn killed(root: &Path, lifetime: &str) {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the test is about a killed process"
+    )]
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "store::life::child_is_killed",
+            "--nocapture",
+        ])
+        .env(CHILD_ROOT, root)
+        .env("LIFETIME", lifetime)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert!(!child.wait().unwrap().success());
+}
+
+#[test]
+#[ignore = "the process that is killed"]
+#[expect(clippy::disallowed_methods, reason = "a switch of the test")]
+fn child_is_killed() {
+    let root = std::env::var_os(CHILD_ROOT).expect("it is started by `killed`");
+    let lifetime = match std::env::var("LIFETIME").unwrap().as_str() {
+        "session" => Lifetime::Session,
+        _ => Lifetime::Day,
+    };
+    let dir = ArtifactDir::new(ArtifactDirOptions {
+        lifetime,
+        ..options(root.as_ref())
+    })
+    .unwrap();
+    keep(&dir, b"whole\n").unwrap();
+    let mut writer = dir.create(&meta(), StreamId::Merged).unwrap();
+    writer.write(b"half").unwrap();
+    let me = rustix::process::getpid();
+    rustix::process::kill_process(me, rustix::process::Signal::KILL).unwrap();
+}
+
+#[test]
+fn what_a_killed_process_left_is_swept() {
+    let root = tempfile::tempdir().unwrap();
+    let sweep = |now| ArtifactDir::sweep(root.path(), now).artifacts;
+    let living = ArtifactDir::new(ArtifactDirOptions {
+        session: "t".into(),
+        ..options(root.path())
+    })
+    .unwrap();
+    keep(&living, b"x").unwrap();
+
+    killed(root.path(), "session");
+    assert_eq!(
+        artifacts(root.path()),
+        ["0.json", "0.log", "1.json", "1.log"]
+    );
+    assert_eq!(
+        session(root.path()).list().len(),
+        1,
+        "the half one is not shown"
+    );
+    assert_eq!(sweep(now()), 2);
+    assert_eq!(artifacts(root.path()), [""; 0]);
+
+    killed(root.path(), "day");
+    assert_eq!(
+        sweep(now()),
+        1,
+        "the half one goes, the whole one has its day"
+    );
+    assert_eq!(artifacts(root.path()), ["2.json", "2.log"]);
+    assert_eq!(sweep(tomorrow()), 1);
+    assert_eq!(living.list().len(), 1, "the living keep theirs");
+}
+
+#[test]
+fn a_program_of_one_call_sweeps_once_an_hour() {
+    let root = tempfile::tempdir().unwrap();
+    let sweep = |now| ArtifactDir::sweep_when_due(root.path(), now).artifacts;
+    let later = |minutes: u64| Timestamp(now().0 + minutes * 60 * 1000);
+    killed(root.path(), "session");
+    assert_eq!(sweep(now()), 2, "for the first time");
+    killed(root.path(), "session");
+    assert_eq!(sweep(later(59)), 0);
+    assert_eq!(sweep(later(61)), 2);
+    killed(root.path(), "session");
+    let before_the_last = Timestamp(now().0 - 60 * 1000);
+    assert_eq!(sweep(before_the_last), 2, "the clock was set back");
+
+    let missing = root.path().join("missing");
+    assert_eq!(ArtifactDir::sweep_when_due(&missing, now()).artifacts, 0);
+    assert!(!missing.exists(), "nothing is made for it");
+}
+
+#[test]
+fn strays_go_by_age_and_strangers_stay() {
+    let root = tempfile::tempdir().unwrap();
+    let place = root.path().join("s/artifacts");
+    fs::create_dir_all(&place).unwrap();
+    fs::create_dir_all(root.path().join("other/jobs")).unwrap();
+    for name in ["9.log", ".9.json.new", "8.json"] {
+        fs::write(place.join(name), "half").unwrap();
+    }
+    ArtifactDir::sweep(root.path(), now());
+    assert_eq!(artifacts(root.path()), ["8.json", "9.log"]);
+    ArtifactDir::sweep(root.path(), tomorrow());
+    assert_eq!(tree(root.path()), ["other", "other/jobs"]);
+}
+
+#[test]
+fn a_sidecar_leads_nowhere_else() {
+    let root = tempfile::tempdir().unwrap();
+    let victim = root.path().join("s/victim");
+    let dir = ArtifactDir::new(ArtifactDirOptions {
+        lifetime: Lifetime::Day,
+        ..options(root.path())
+    })
+    .unwrap();
+    let kept = keep(&dir, b"x").unwrap();
+    fs::write(&victim, "precious").unwrap();
+    let sidecar = root.path().join("s/artifacts/0.json");
+    let json = fs::read_to_string(&sidecar).unwrap();
+    fs::write(&sidecar, json.replace("0.log", "../victim")).unwrap();
+    assert!(dir.open(kept.id).is_err());
+    assert!(dir.list().is_empty());
+    ArtifactDir::sweep(root.path(), tomorrow());
+    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+}

@@ -1,0 +1,21 @@
+//! The binary from end to end, each test in a world of its own.
+//!
+//! Beside this are programs of their own: `conformance`, `agents` and `clients` find their cases when they start,
+//! `orphans` makes its process a subreaper, and `soak` loads the machine for as long as it is told.
+
+mod audit;
+mod census;
+mod commands;
+mod examples;
+mod exit_codes;
+mod faults;
+mod hooks;
+mod mcp;
+mod misbehave;
+mod rpc;
+mod session;
+mod starved;
+mod strangers;
+mod terminal;
+mod truth_table;
+mod tui;

@@ -1,0 +1,36 @@
+//! Pipelines whose last stage hides an earlier failure: the exit code stays bash's own, and a notice points out the
+//! failure, unless the stage's exit was not a failure. The cases are data; the profile used runs scripts
+//! unmodified.
+
+use agent_bash_tests::product;
+use agent_bash_tests::world::World;
+use serde_json::Value;
+use std::time::Duration;
+
+const CASES: &str = include_str!("../../data/truth_table.tsv");
+
+#[test]
+fn an_earlier_failure_is_pointed_out() -> anyhow::Result<()> {
+    let world = World::new()?;
+    let mut cases = 0;
+    for line in CASES.lines().skip(1) {
+        let [script, exit, notice] = line.split('\t').collect::<Vec<_>>()[..] else {
+            anyhow::bail!("not a case: {line}");
+        };
+        let mut command = world.command(product::agent_bash()?);
+        command.args(["run", "--json", "--profile", "modes", script]);
+        let ran = product::run(command, None)?;
+        let result: Value = serde_json::from_str(&ran.stdout)?;
+        let code = &result["status"]["code"];
+        assert_eq!(code, &exit.parse::<i64>()?, "{script}: {result}");
+        let noticed = result["notices"]
+            .as_array()
+            .is_some_and(|all| all.iter().any(|one| one["kind"] == "failed_stage"));
+        assert_eq!(noticed, notice == "yes", "{script}: {result}");
+        cases += 1;
+    }
+    assert!(cases >= 14, "{cases} cases were read");
+    let left = world.end(Duration::from_secs(10));
+    assert!(left.is_empty(), "left behind:\n{left}");
+    Ok(())
+}
