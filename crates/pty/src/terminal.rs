@@ -13,6 +13,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use tokio::io::Interest;
 use tokio::net::unix::pipe::{Receiver, Sender};
 
 /// Linux's error for reading a master whose slave nobody has open, after everything was read.
@@ -116,16 +117,20 @@ impl Terminal {
     }
 
     /// Waits until the terminal accepts input, and writes as much of the queue as it accepts. Cancel safe.
+    ///
+    /// # Errors
+    /// Among others, the terminal is full and has hung up, so that nobody will make room.
     pub(crate) async fn write_from(&self, queue: &Mutex<VecDeque<u8>>) -> io::Result<()> {
         loop {
-            self.input.writable().await?;
+            let ready = self.input.ready(Interest::WRITABLE).await?;
             let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
             let (first, _) = queue.as_slices();
             if first.is_empty() {
                 return Ok(());
             }
             match self.input.try_write(first) {
-                Err(error) if is_to_be_repeated(&error) => {}
+                // After a hang-up there is nothing to wait for: it is ready for ever.
+                Err(error) if is_to_be_repeated(&error) && !ready.is_write_closed() => {}
                 result => {
                     queue.drain(..result?);
                     return Ok(());
@@ -174,4 +179,26 @@ fn erase_whole_characters(master: &OwnedFd) -> io::Result<()> {
     modes.input_modes |= InputModes::IUTF8;
     rustix::termios::tcsetattr(master, OptionalActions::Now, &modes)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_test_kit::SOON;
+    use std::time::Duration;
+    use tokio::time::timeout;
+
+    #[tokio::test]
+    async fn a_full_terminal_that_has_hung_up_is_not_waited_for() {
+        let (terminal, program_side) = Terminal::open(PtySize::default()).unwrap();
+        let queue = Mutex::new(VecDeque::from(vec![b'\n'; 1 << 20]));
+        let until_refused = async || while terminal.write_from(&queue).await.is_ok() {};
+        let refused = timeout(Duration::from_millis(300), until_refused()).await;
+        assert!(
+            refused.is_err(),
+            "control: it waits while somebody may read"
+        );
+        drop(program_side);
+        timeout(SOON, until_refused()).await.unwrap();
+    }
 }
