@@ -1,0 +1,33 @@
+# What the texts of the table may call. Read by the attempt's shell and by the shells that prepare and judge it.
+
+# As root, or as the root of a namespace of its own.
+as_admin() { "$@" 2> /dev/null || unshare -Urm "$@"; }
+
+# Until FILE is there, for two seconds.
+await() {
+    local left=100
+    until test -e "$1" || test $((left--)) = 0; do sleep 0.02; done
+    test -e "$1"
+}
+
+# As the user that the attempt is made by.
+as_user() { setpriv --reuid="$USER_ID" --regid="$USER_ID" --clear-groups "$@"; }
+
+# What an attempt did, seen from outside.
+changed() { grep -qs "${2:-changed}" "$1"; }
+empty() { test -e "$1" && test ! -s "$1"; }
+missing() { test ! -e "$1"; }
+seen() { test -s "$SEEN/$1"; }
+printed() { grep -qsF "$1" "$SEEN/output"; }
+# Whether two namespaces of one KIND were printed.
+printed_others() { test "$(grep -s "^$1:" "$SEEN/output" | sort -u | wc -l)" = 2; }
+gone() { test ! -e "/proc/$1/status" || state "$1" Z; }
+state() { grep -q "^State:.$2" "/proc/$1/status"; }
+attribute() { attacker has-attribute "$1"; }
+await_output() {
+    local left=100
+    until grep -qs "$1" "$SEEN/output" || test $((left--)) = 0; do sleep 0.02; done
+}
+
+# Git as the user who owns the workspace.
+in_git() { git -C "$WS" -c safe.directory='*' "$@"; }

@@ -1,0 +1,122 @@
+//! The table of attempts: `rows/*.toml`.
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The groups and their tables.
+const TABLES: [(&str, &str); 6] = [
+    ("writes", include_str!("rows/writes.toml")),
+    ("protected", include_str!("rows/protected.toml")),
+    ("secrets", include_str!("rows/secrets.toml")),
+    ("network", include_str!("rows/network.toml")),
+    ("processes", include_str!("rows/processes.toml")),
+    ("work", include_str!("rows/work.toml")),
+];
+
+/// One row. All texts are for bash, with what `prelude.sh` defines.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Row {
+    /// The table it is from.
+    #[serde(default)]
+    pub(crate) group: String,
+    pub(crate) name: String,
+    /// What is run in the box.
+    pub(crate) tried: String,
+    /// Whether that came through; run outside of the box when the call is over.
+    pub(crate) happened: String,
+    /// Prepares the stage; run outside, as root.
+    #[serde(default)]
+    pub(crate) before: String,
+    /// What somebody else does while the call runs; run outside, as root.
+    #[serde(default)]
+    pub(crate) during: String,
+    /// Clears away what outlives the stage.
+    #[serde(default)]
+    pub(crate) after: String,
+    /// Variables that the box itself is started with.
+    #[serde(default)]
+    pub(crate) with: String,
+    /// The part of the promise that it is about. It gets through where the box says that this part is missing; what
+    /// has to work fails there.
+    pub(crate) part: Option<String>,
+    /// Why it gets through at either tier.
+    pub(crate) hole: Option<String>,
+    /// Whose attempt gets through, if not everybody's. A host that is root gives capabilities up that its other
+    /// processes have, and may therefore not act on them at all.
+    pub(crate) hole_for: Option<User>,
+    /// It is no attempt to escape: it must come through everywhere.
+    #[serde(default)]
+    pub(crate) works: bool,
+    #[serde(default = "workspace_write")]
+    pub(crate) level: String,
+    #[serde(default = "off")]
+    pub(crate) network: String,
+    /// Only one kind of user can or need try it.
+    pub(crate) users: Option<User>,
+    /// What a machine must have for it: a command that shows it, and what is missing where that fails.
+    #[serde(default)]
+    pub(crate) needs: BTreeMap<String, String>,
+    /// It takes effect a moment after the call, so that it is looked for that long.
+    #[serde(default)]
+    pub(crate) later: bool,
+}
+
+/// Who makes the attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum User {
+    Root,
+    /// A user without capabilities, and with an entry in every user database.
+    Unprivileged,
+}
+
+impl User {
+    pub(crate) fn id(self) -> u32 {
+        match self {
+            Self::Root => 0,
+            Self::Unprivileged => 1,
+        }
+    }
+}
+
+impl Row {
+    /// Whether this user's attempt gets through at either tier.
+    pub(crate) fn is_hole(&self, user: User) -> bool {
+        self.hole.is_some() && self.hole_for.is_none_or(|only| only == user)
+    }
+
+    pub(crate) fn title(&self) -> String {
+        format!("{}: {}", self.group, self.name)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    attempt: Vec<Row>,
+}
+
+/// All rows.
+pub(crate) fn table() -> Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (group, text) in TABLES {
+        let table: Table = toml::from_str(text).with_context(|| format!("rows/{group}.toml"))?;
+        rows.extend(table.attempt.into_iter().map(|row| Row {
+            group: group.to_owned(),
+            ..row
+        }));
+    }
+    let titles: BTreeSet<_> = rows.iter().map(Row::title).collect();
+    ensure!(titles.len() == rows.len(), "two rows have the same name");
+    Ok(rows)
+}
+
+fn workspace_write() -> String {
+    "workspace_write".to_owned()
+}
+
+fn off() -> String {
+    "off".to_owned()
+}

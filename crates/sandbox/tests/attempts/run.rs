@@ -1,0 +1,101 @@
+//! One run of one attempt: what is handed to the stage, and what comes back.
+
+use crate::kit::Kit;
+use crate::row::{Row, User};
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use std::process::{Command, Stdio};
+
+/// The word that makes this program the first process of a stage.
+pub(crate) const STAGE: &str = "--stage";
+
+/// The namespaces of a stage. The first process in them is pid 1: `kill -1` spares it, and with it everything ends.
+const NAMESPACES: [&str; 7] = [
+    "--mount",
+    "--pid",
+    "--ipc",
+    "--uts",
+    "--net",
+    "--fork",
+    "--kill-child",
+];
+
+/// What a stage is to show.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Run {
+    pub(crate) row: Row,
+    pub(crate) user: User,
+    pub(crate) tier: Tier,
+    /// The directory of the [`Kit`].
+    pub(crate) kit: String,
+    /// The directory of the Rust toolchain, which lies in a home that others cannot read.
+    pub(crate) rust: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Tier {
+    /// No box at all.
+    None,
+    Base,
+    Full,
+}
+
+impl Tier {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Base => "base",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// What was seen.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Seen {
+    pub(crate) outcome: Outcome,
+    /// What the box said is missing; empty without a box.
+    pub(crate) missing: Vec<String>,
+    /// What the attempt printed, and how it ended.
+    pub(crate) said: String,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// The attempt did what it is for.
+    Through,
+    /// It did not.
+    Held,
+    /// The machine lacks something: why.
+    NotTried(String),
+    /// The attempt was never made: why. Neither held nor through.
+    Fault(String),
+}
+
+impl Run {
+    pub(crate) fn new(row: &Row, user: User, tier: Tier, kit: &Kit) -> Self {
+        Self {
+            row: row.clone(),
+            user,
+            tier,
+            kit: kit.path().to_string_lossy().into_owned(),
+            rust: kit.rust.clone(),
+        }
+    }
+
+    /// Shows it on a stage of its own.
+    pub(crate) fn on_stage(&self) -> Result<Seen> {
+        let shown = Command::new("unshare")
+            .args(NAMESPACES)
+            .arg(std::env::current_exe()?)
+            .args([STAGE, &serde_json::to_string(self)?])
+            .stdin(Stdio::null())
+            .output()
+            .context("unshare (of util-linux) makes the stage's namespaces")?;
+        let said = String::from_utf8_lossy(&shown.stderr);
+        serde_json::from_slice(&shown.stdout)
+            .with_context(|| format!("the stage ended with {} and said: {said}", shown.status))
+    }
+}

@@ -1,0 +1,130 @@
+//! The processes of the stage that no box holds: a victim, and the shells that prepare, disturb and judge.
+
+use super::listeners::{ABSTRACT, Ports};
+use super::scenery::{HOME, KIT, OUTSIDE, OWN, RUN, RUST, SEEN, WORKSPACE};
+use crate::run::{Run, Tier};
+use anyhow::{Result, ensure};
+use std::fs::{self, File};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What the attempt's shell and the shells outside begin with.
+pub(super) const PRELUDE: &str = include_str!("../prelude.sh");
+
+const OUTER_SCRIPT: &str = "/mnt/outer.sh";
+
+/// What anything here may take. Longer than any needs, as the machine may be busy.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Between two looks.
+pub(super) const STEP: Duration = Duration::from_millis(5);
+
+/// One run, and what its processes are told.
+pub(super) struct Stage<'a> {
+    pub(super) run: &'a Run,
+    /// Variables of the attempt and of the shells outside.
+    variables: Vec<(&'static str, String)>,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) fn new(run: &'a Run, ports: &Ports) -> Result<Self> {
+        let path = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].join(":");
+        let variables = vec![
+            ("PATH", format!("{KIT}:{path}:{RUST}/bin")),
+            ("HOME", HOME.to_owned()),
+            ("TMPDIR", OWN.to_owned()),
+            ("GIT_AUTHOR_NAME", "n".to_owned()),
+            ("GIT_AUTHOR_EMAIL", "e".to_owned()),
+            ("GIT_COMMITTER_NAME", "n".to_owned()),
+            ("GIT_COMMITTER_EMAIL", "e".to_owned()),
+            ("KIT", KIT.to_owned()),
+            ("WS", WORKSPACE.to_owned()),
+            ("OUT", OUTSIDE.to_owned()),
+            ("RUN", RUN.to_owned()),
+            ("SEEN", SEEN.to_owned()),
+            ("TIER", run.tier.name().to_owned()),
+            ("USER_ID", run.user.id().to_string()),
+            ("PORT", ports.tcp.to_string()),
+            ("PORT6", ports.tcp6.to_string()),
+            ("UDP_PORT", ports.udp.to_string()),
+            ("PROBE_PORT", ports.probe.to_string()),
+            ("ABSTRACT", ABSTRACT.to_owned()),
+            ("GROUPS_AT", "/mnt/groups".to_owned()),
+            ("MARK", mark(&run.kit, run.user.id(), run.tier)),
+        ];
+        let mut stage = Self { run, variables };
+        let victim = stage.victim(ports)?;
+        let noted = Path::new(SEEN).join("victim");
+        let until = Instant::now() + PATIENCE;
+        while fs::read(&noted).unwrap_or_default().is_empty() {
+            ensure!(Instant::now() < until, "the victim does not answer");
+            thread::sleep(STEP);
+        }
+        let address = fs::read_to_string(noted)?;
+        stage.variables.push(("VICTIM", victim.id().to_string()));
+        stage.variables.push(("ADDRESS", address));
+        Ok(stage)
+    }
+
+    /// A program of the attempt's user, started like every other: below no box.
+    pub(super) fn program(&self, words: &[&str]) -> Command {
+        let mut program = Command::new(words[0]);
+        let user = self.run.user.id();
+        program.args(&words[1..]).env_clear();
+        program.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        program
+            .uid(user)
+            .gid(user)
+            .process_group(0)
+            .stdin(Stdio::null());
+        program
+    }
+
+    /// A process of the same user that is no part of the call.
+    fn victim(&self, ports: &Ports) -> Result<Child> {
+        let attacker = format!("{KIT}/attacker");
+        let note = format!("{SEEN}/victim");
+        let port = ports.tcp.to_string();
+        let token = "--token=kept-on-the-command-line";
+        let mut victim = self.program(&[&attacker, "victim", &note, &port, token]);
+        victim.env("TOKEN", "kept-in-the-environment");
+        victim.env("MEMORY", "kept-in-memory");
+        Ok(victim.current_dir(OUTSIDE).spawn()?)
+    }
+
+    /// A shell of the test, outside of the box.
+    pub(super) fn shell(&self, text: &str, host_ended: &str) -> Result<Child> {
+        let script = format!("{OUTER_SCRIPT}.{}", fs::read_dir("/mnt")?.count());
+        fs::write(&script, format!("{PRELUDE}\n{text}\n"))?;
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(format!("{SEEN}/log"))?;
+        let mut shell = Command::new("bash");
+        shell.arg(script).env_clear().current_dir("/mnt");
+        shell.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        shell.env("HOST_ENDED", host_ended);
+        shell
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log);
+        Ok(shell.spawn()?)
+    }
+
+    pub(super) fn outside(&self, text: &str) -> Result<ExitStatus> {
+        if text.is_empty() {
+            return Ok(ExitStatus::default());
+        }
+        Ok(self.shell(text, "")?.wait()?)
+    }
+}
+
+/// A name for what lies outside of every namespace.
+fn mark(kit: &str, user: u32, tier: Tier) -> String {
+    let kit = Path::new(kit).file_name().unwrap_or_default();
+    let kit = kit.to_string_lossy().replace('.', "");
+    format!("agent-bash-attempt-{kit}-{user}-{}", tier.name())
+}

@@ -1,0 +1,154 @@
+//! The call: the attempt in its box, below a host; and what it did.
+
+use super::around::{PATIENCE, PRELUDE, STEP, Stage};
+use super::listeners::Ports;
+use super::scenery::{HOME, KIT, OUTSIDE, OWN, SEEN, WORKSPACE};
+use crate::run::{Outcome, Run, Seen, Tier};
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The attempt's text.
+const SCRIPT: &str = "/mnt/attempt.sh";
+
+/// How long an effect is looked for: where it must be there, and where it must not but would come late.
+const EXPECTED: Duration = Duration::from_secs(5);
+const UNEXPECTED: Duration = Duration::from_millis(250);
+
+/// The first line of every attempt.
+const BEGAN: &str = "began";
+
+pub(crate) fn make(run: &Run, ports: &Ports) -> Result<Seen> {
+    let stage = Stage::new(run, ports)?;
+    for (command, lacking) in &run.row.needs {
+        if !stage.outside(command)?.success() {
+            return stage.seen(Outcome::NotTried(lacking.clone()));
+        }
+    }
+    stage.outside(&run.row.before)?;
+    let ended = stage.call()?;
+    let outcome = stage.outcome(ended);
+    stage.outside(&run.row.after)?;
+    stage.seen(outcome?)
+}
+
+impl Stage<'_> {
+    /// Makes the attempt; how its host ended.
+    fn call(&self) -> Result<ExitStatus> {
+        let row = &self.run.row;
+        fs::write(SCRIPT, format!("echo {BEGAN}\n{PRELUDE}\n{}\n", row.tried))?;
+        let output = File::create(format!("{SEEN}/output"))?;
+        let words = self.words();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut host = self
+            .program(&words)
+            .env("TOKEN", "kept-by-the-host")
+            .current_dir(WORKSPACE)
+            .stdout(output.try_clone()?)
+            .stderr(output)
+            .spawn()?;
+        let until = Instant::now() + PATIENCE;
+        let mut during = None;
+        let ended = loop {
+            if let Some(ended) = host.try_wait()? {
+                break ended;
+            }
+            if during.is_none() && !row.during.is_empty() && began() {
+                during = Some(self.shell(&row.during, "")?);
+            }
+            if Instant::now() > until {
+                host.kill()?;
+                break host.wait()?;
+            }
+            thread::sleep(STEP);
+        };
+        if let Some(mut during) = during {
+            during.wait()?;
+        }
+        File::create(format!("{SEEN}/over"))?;
+        Ok(ended)
+    }
+
+    /// The host, its box, and what runs in it.
+    fn words(&self) -> Vec<String> {
+        let Run { row, tier, .. } = self.run;
+        let host = format!("{KIT}/attacker host {SEEN}/typed {SEEN}/report {OUTSIDE}/leaked");
+        let boxed = format!(
+            "{KIT}/boxed --level {} --tier {} --network {} --workspace {WORKSPACE} --home {HOME} --own {OWN} --",
+            row.level,
+            tier.name(),
+            row.network
+        );
+        let boxed = if *tier == Tier::None { "" } else { &boxed };
+        let with = if row.with.is_empty() { "" } else { "env" };
+        [&host, with, &row.with, boxed, "bash", SCRIPT]
+            .iter()
+            .flat_map(|part| part.split_whitespace())
+            .map(str::to_owned)
+            .collect()
+    }
+
+    fn outcome(&self, ended: ExitStatus) -> Result<Outcome> {
+        if !began() {
+            return Ok(Outcome::Fault(format!(
+                "the attempt did not begin: {ended}"
+            )));
+        }
+        let ended = match ended.signal() {
+            Some(signal) => format!("signal {signal}"),
+            None => format!("exit {}", ended.code().unwrap_or(-1)),
+        };
+        let expected = self.run.tier == Tier::None || self.run.row.works;
+        let patience = match (expected, self.run.row.later) {
+            (true, _) => EXPECTED,
+            (false, true) => UNEXPECTED,
+            (false, false) => Duration::ZERO,
+        };
+        let until = Instant::now() + patience;
+        loop {
+            if self
+                .shell(&self.run.row.happened, &ended)?
+                .wait()?
+                .success()
+            {
+                return Ok(Outcome::Through);
+            }
+            if Instant::now() >= until {
+                return Ok(Outcome::Held);
+            }
+            thread::sleep(STEP * 4);
+        }
+    }
+
+    fn seen(&self, outcome: Outcome) -> Result<Seen> {
+        let read = |name: &str| fs::read(format!("{SEEN}/{name}")).unwrap_or_default();
+        let report = read("report");
+        let missing = match self.run.tier {
+            Tier::None => Vec::new(),
+            _ if report.is_empty() => Vec::new(),
+            _ => {
+                let report: Report = serde_json::from_slice(&report).context("the box's report")?;
+                report.missing
+            }
+        };
+        let said = [read("output"), read("log")].concat();
+        Ok(Seen {
+            outcome,
+            missing,
+            said: String::from_utf8_lossy(&said).into_owned(),
+        })
+    }
+}
+
+/// What a box says of itself.
+#[derive(serde::Deserialize)]
+struct Report {
+    missing: Vec<String>,
+}
+
+fn began() -> bool {
+    fs::read_to_string(format!("{SEEN}/output")).is_ok_and(|text| text.starts_with(BEGAN))
+}

@@ -1,0 +1,99 @@
+//! What the runs of one attempt have to show together.
+
+use crate::kit::Kit;
+use crate::row::{Row, User};
+use crate::run::{Outcome, Run, Seen, Tier};
+use anyhow::{Result, bail, ensure};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Of a hundred trials, how many must be made where all of them are asked for. The others need what a machine may lack.
+const AT_LEAST: u64 = 85;
+
+pub(crate) fn all(kit: &Arc<Kit>, rows: Vec<Row>) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for row in rows {
+        for user in [User::Root, User::Unprivileged] {
+            if row.users.is_some_and(|only| only != user) {
+                continue;
+            }
+            let (row, kit) = (row.clone(), kit.clone());
+            let name = match user {
+                User::Root => format!("{} (root)", row.title()),
+                User::Unprivileged => row.title(),
+            };
+            trials.push(Trial::ignorable_test(name, move || {
+                one(&row, user, &kit).map_err(|error| Failed::from(format!("{error:#}")))
+            }));
+        }
+    }
+    trials
+}
+
+/// Runs them; fails also if too few could be tried for the result to mean anything.
+pub(crate) fn conclude(arguments: &Arguments, trials: Vec<Trial>) -> ExitCode {
+    let conclusion = libtest_mimic::run(arguments, trials);
+    let tried = conclusion.num_passed + conclusion.num_failed;
+    let possible = tried + conclusion.num_ignored;
+    if conclusion.num_filtered_out == 0 && !arguments.list && tried * 100 < possible * AT_LEAST {
+        eprintln!("only {tried} of {possible} could be tried here; the reasons are above");
+        return ExitCode::FAILURE;
+    }
+    conclusion.exit_code()
+}
+
+fn one(row: &Row, user: User, kit: &Kit) -> Result<Completion> {
+    let run = |tier| Run::new(row, user, tier, kit).on_stage();
+    let control = run(Tier::None)?;
+    match &control.outcome {
+        Outcome::NotTried(why) => return Ok(Completion::ignored_with(why.clone())),
+        Outcome::Through => {}
+        other => bail!(
+            "without a box it must come through, or it shows nothing: {other:?}\n{}\n{}",
+            row.tried,
+            control.said
+        ),
+    }
+    let mut faults = Vec::new();
+    for tier in [Tier::Base, Tier::Full] {
+        let seen = run(tier)?;
+        if let Err(fault) = judge(row, user, tier, &seen) {
+            faults.push(format!("{fault:#}\n{}\n{}", row.tried, seen.said));
+        }
+    }
+    ensure!(faults.is_empty(), "{}", faults.join("\n"));
+    Ok(Completion::Completed)
+}
+
+/// Whether what was seen in a box is what the row promises.
+fn judge(row: &Row, user: User, tier: Tier, seen: &Seen) -> Result<()> {
+    let lacking = row
+        .part
+        .as_ref()
+        .is_some_and(|part| seen.missing.contains(part));
+    let through = if row.works {
+        !lacking
+    } else {
+        lacking || row.is_hole(user)
+    };
+    if row.network == "loopback" && tier == Tier::Base {
+        // Without a network namespace there is no loopback that is the call's own.
+        ensure!(
+            matches!(seen.outcome, Outcome::Fault(_)),
+            "base: there is a box with a loopback"
+        );
+        return Ok(());
+    }
+    match (&seen.outcome, through) {
+        (Outcome::Held, false) | (Outcome::Through, true) => Ok(()),
+        (Outcome::Through, false) => bail!("{}: it got through", tier.name()),
+        (Outcome::Held, true) if row.works => bail!("{}: it does not work", tier.name()),
+        (Outcome::Held, true) => bail!(
+            "{}: it was held, against what its row says: {}",
+            tier.name(),
+            row.hole.as_deref().or(row.part.as_deref()).unwrap_or("")
+        ),
+        (other, _) => bail!("{}: {other:?}", tier.name()),
+    }
+}
