@@ -14,28 +14,6 @@ use std::path::Path;
 use syn::visit::{self, Visit};
 use syn::{Item, Meta, UseTree, Visibility};
 
-/// A folder whose files may import each other, and why.
-struct Open {
-    within: &'static str,
-    #[expect(dead_code, reason = "for whoever reads the table")]
-    why: &'static str,
-}
-
-const OPEN: &[Open] = &[
-    Open {
-        within: "crates/exec/src/",
-        why: "still to be taken apart: options and records stand in the files that use them",
-    },
-    Open {
-        within: "crates/process/src/",
-        why: "still to be taken apart: the orders of a supervisor and who serves them",
-    },
-    Open {
-        within: "crates/pty/src/",
-        why: "still to be taken apart: options and keys stand in the files that use them",
-    },
-];
-
 /// What is wrong in the checkout, as sentences; a part of `cargo xtask layers`.
 pub(crate) fn faults_of(tree: &Tree) -> Result<Vec<String>> {
     let mut sources = BTreeMap::new();
@@ -45,28 +23,16 @@ pub(crate) fn faults_of(tree: &Tree) -> Result<Vec<String>> {
             sources.insert(path, text);
         }
     }
-    faults(&sources, OPEN)
+    faults(&sources)
 }
 
-/// Every circle outside of the open folders, and every open folder without one, as a sentence. `sources` are texts by path.
-fn faults(sources: &BTreeMap<String, String>, open: &[Open]) -> Result<Vec<String>> {
+/// Every circle, as a sentence. `sources` are texts by path.
+fn faults(sources: &BTreeMap<String, String>) -> Result<Vec<String>> {
     let mut faults = Vec::new();
-    let mut needed = BTreeSet::new();
     for root in sources.keys().filter(|path| is_root(path)) {
         let house = House::read(root, sources)?;
         let arrows = house.arrows();
-        for circle in circles(&arrows) {
-            let holds = |open: &&Open| circle.iter().all(|file| file.starts_with(open.within));
-            match open.iter().find(holds) {
-                Some(open) => drop(needed.insert(open.within)),
-                None => faults.push(told(&circle, &arrows)),
-            }
-        }
-    }
-    for Open { within, .. } in open.iter().filter(|open| !needed.contains(open.within)) {
-        faults.push(format!(
-            "xtask/src/circles.rs: no file of `{within}` is in a circle any more: take the row out"
-        ));
+        faults.extend(circles(&arrows).iter().map(|circle| told(circle, &arrows)));
     }
     Ok(faults)
 }
@@ -325,16 +291,16 @@ fn is_root(path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(files: &[(&str, &str)], open: &[Open]) -> Vec<String> {
+    fn found(files: &[(&str, &str)]) -> Vec<String> {
         let path = |name: &str| format!("crates/x/src/{name}.rs");
         let sources = files
             .iter()
             .map(|(name, text)| (path(name), (*text).to_owned()));
-        faults(&sources.collect(), open).unwrap()
+        faults(&sources.collect()).unwrap()
     }
 
     #[test]
-    fn the_checkout_has_no_circle_but_in_open_folders() {
+    fn the_checkout_has_no_circle() {
         assert_eq!(faults_of(&Tree::open().unwrap()).unwrap(), [""; 0]);
     }
 
@@ -355,7 +321,7 @@ mod tests {
             ),
             ("pub fn f() {}", false),
         ] {
-            let found = found(&[lib, ("a", a), b], &[]);
+            let found = found(&[lib, ("a", a), b]);
             assert_eq!(found.len(), usize::from(is_circle), "{a}: {found:?}");
         }
     }
@@ -372,14 +338,8 @@ mod tests {
                 ("b", b),
             ]
         };
-        assert_eq!(
-            found(&files("pub struct B; use crate::Below;"), &[]),
-            [""; 0]
-        );
-        let circle = found(
-            &files("pub struct B; impl B { fn a() -> crate::a::A {} }"),
-            &[],
-        );
+        assert_eq!(found(&files("pub struct B; use crate::Below;")), [""; 0]);
+        let circle = found(&files("pub struct B; impl B { fn a() -> crate::a::A {} }"));
         assert_eq!(circle, [""; 0], "`a` defines no `A`");
         let up = [
             ("lib", lib),
@@ -387,28 +347,12 @@ mod tests {
             ("a/below", "pub struct Below(super::super::b::B);"),
             ("b", "pub struct B(crate::Below);"),
         ];
-        let [told] = &found(&up, &[])[..] else {
+        let [told] = &found(&up)[..] else {
             panic!("one circle")
         };
         assert!(
             told.contains("crates/x/src/b.rs -> crates/x/src/a/below.rs: Below"),
             "{told}"
         );
-    }
-
-    #[test]
-    fn the_table_is_exact() {
-        let files = [
-            ("lib", "mod a; mod b;"),
-            ("a", "use crate::b::B; pub struct A;"),
-            ("b", "use crate::a::A; pub struct B;"),
-        ];
-        let open = || Open {
-            within: "crates/x/src/",
-            why: "a test",
-        };
-        assert_eq!(found(&files, &[open()]), [""; 0]);
-        let gone = found(&[("lib", "")], &[open()]);
-        assert!(gone[0].contains("in a circle any more"), "{gone:?}");
     }
 }

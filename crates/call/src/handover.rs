@@ -111,7 +111,7 @@ impl SurvivorHandover<'_> {
             // next call finds that its shell is gone, too.
             let (pipes, files) = (output.pipes(), output.files());
             let _ = supervised
-                .adopt(pipes, &files, self.alone, self.quota)
+                .adopt(pipes, &files, self.alone, self.quota, None)
                 .await;
         }
     }

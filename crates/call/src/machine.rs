@@ -117,6 +117,20 @@ enum State {
     Done,
 }
 
+/// What the supervisor has told of the call's processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// Nothing: the shell runs the script.
+    Running,
+    /// The shell has ended like this, or has finished the script and waits for the next (`None`). Other processes may
+    /// be left.
+    Left(Option<ShellEnd>),
+    /// The same, and no other process is left.
+    Empty(Option<ShellEnd>),
+    /// The supervisor is gone. It had told of this end.
+    Gone(Option<ShellEnd>),
+}
+
 /// The state machine of one call.
 #[derive(Debug)]
 pub(crate) struct Machine {
@@ -125,15 +139,11 @@ pub(crate) struct Machine {
     /// When to close the output whose consumer asked to stop.
     close_at: Option<Duration>,
     reason: Option<Reason>,
-    shell: Option<ShellEnd>,
-    /// The shell has finished its script, and lives.
-    shell_lives: bool,
+    told: Told,
     /// The tree was ordered to terminate while the shell was running.
     was_ended: bool,
     /// The remaining processes were killed or have exited: do not apply the policy again.
     has_left: bool,
-    empty: bool,
-    gone: bool,
     output_ended: bool,
     survivors: Vec<Survivor>,
     ended_at: Duration,
@@ -146,12 +156,9 @@ impl Machine {
             state: State::Running,
             close_at: None,
             reason: None,
-            shell: None,
-            shell_lives: false,
+            told: Told::Running,
             was_ended: false,
             has_left: false,
-            empty: false,
-            gone: false,
             output_ended: false,
             survivors: Vec::new(),
             ended_at: Duration::ZERO,
@@ -170,7 +177,7 @@ impl Machine {
         };
         Self {
             state,
-            shell_lives: true,
+            told: Told::Left(None),
             output_ended,
             ..Self::new(terms)
         }
@@ -189,8 +196,7 @@ impl Machine {
 
     /// Whether more events are expected from the supervisor.
     pub(crate) fn listens(&self) -> bool {
-        let is_over = self.empty && (self.shell.is_some() || self.shell_lives);
-        !self.gone && !is_over
+        matches!(self.told, Told::Running | Told::Left(_))
     }
 
     /// Whether a reason to terminate the call still has an effect.
@@ -226,7 +232,10 @@ impl Machine {
     }
 
     pub(crate) fn shell(&self) -> Option<ShellEnd> {
-        self.shell
+        match self.told {
+            Told::Running => None,
+            Told::Left(end) | Told::Empty(end) | Told::Gone(end) => end,
+        }
     }
 
     /// Why the call was terminated.
@@ -236,7 +245,7 @@ impl Machine {
 
     /// The supervisor has no processes left, and can serve another call.
     pub(crate) fn is_empty(&self) -> bool {
-        self.empty && self.shell.is_some() && !self.gone
+        matches!(self.told, Told::Empty(Some(_)))
     }
 
     /// The processes that are left.
@@ -254,11 +263,9 @@ impl Machine {
             State::Running | State::Ending { .. } => self.until_ended(event, now),
             State::Ended if event == Event::ClearUp => {
                 self.drain(now);
-                let is_lost = self.gone && self.shell.is_none();
-                Some(if is_lost {
-                    Action::Sweep
-                } else {
-                    Action::ReadNow
+                Some(match self.told {
+                    Told::Gone(None) => Action::Sweep,
+                    _ => Action::ReadNow,
                 })
             }
             State::Draining { .. } | State::Settling { .. } | State::Waiting
@@ -280,18 +287,22 @@ impl Machine {
 
     /// Records what an event says about the processes, whatever the state.
     fn note(&mut self, event: Event) {
-        match event {
-            Event::ShellEnded { end, empty } => {
-                self.shell = Some(end);
-                self.empty = empty;
+        self.told = match (event, self.told) {
+            (Event::ShellEnded { end, empty: true }, _) => Told::Empty(Some(end)),
+            (Event::ShellEnded { end, empty: false }, _) => Told::Left(Some(end)),
+            (Event::ShellDone, Told::Running) => Told::Left(None),
+            (Event::Empty, Told::Left(end)) => Told::Empty(end),
+            (Event::SupervisorGone, _) => Told::Gone(self.shell()),
+            (Event::Stuck(survivors), told) => {
+                self.survivors = survivors;
+                told
             }
-            Event::ShellDone => self.shell_lives = true,
-            Event::Empty => self.empty = true,
-            Event::SupervisorGone => self.gone = true,
-            Event::Stuck(survivors) => self.survivors = survivors,
-            Event::OutputEnded => self.output_ended = true,
-            _ => {}
-        }
+            (Event::OutputEnded, told) => {
+                self.output_ended = true;
+                told
+            }
+            (_, told) => told,
+        };
     }
 
     fn until_ended(&mut self, event: Event, now: Duration) -> Option<Action> {
@@ -316,12 +327,12 @@ impl Machine {
             event => self.note(event),
         }
         let gives_up = matches!(self.state, State::Ending { deadline } if deadline <= now);
-        let is_told = self.shell.is_some() || self.shell_lives;
-        let is_over = self.gone
-            || gives_up
-            || !self.survivors.is_empty()
-            || is_told && (self.empty || !self.was_ended);
-        if is_over {
+        let is_told = match self.told {
+            Told::Running => false,
+            Told::Left(_) => !self.was_ended,
+            Told::Empty(_) | Told::Gone(_) => true,
+        };
+        if is_told || gives_up || !self.survivors.is_empty() {
             self.close_at = None;
             self.ended_at = now;
             self.state = State::Ended;
@@ -378,8 +389,7 @@ impl Machine {
     /// caller's.
     fn is_nobody_left(&self) -> bool {
         let is_callers = self.terms.survivors.is_none();
-        let is_unknown = self.shell.is_none() && !self.shell_lives;
-        self.empty || self.gone || self.has_left || is_callers || is_unknown
+        is_callers || self.has_left || !matches!(self.told, Told::Left(_))
     }
 
     /// All output was read: decides how to handle the remaining processes.
@@ -427,7 +437,7 @@ impl Machine {
             return None;
         }
         let gives_up = matches!(self.state, State::Killing { deadline } if deadline <= now);
-        if self.empty || self.gone || gives_up {
+        if gives_up || matches!(self.told, Told::Empty(_) | Told::Gone(_)) {
             self.has_left = true;
             self.drain(now);
             return Some(Action::ReadNow);

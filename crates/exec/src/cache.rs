@@ -4,95 +4,24 @@ mod start_job;
 
 use crate::call::{Call, Finished};
 use crate::exports;
-use crate::jobs::Jobs;
+use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Kind, Pool, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
-use crate::snapshot::{SnapshotForCall, SnapshotOptions, Snapshots};
+use crate::snapshot::{SnapshotForCall, Snapshots};
 use crate::start;
-use agent_bash_call::{SurvivorHandover, SurvivorRegistry, Unstarted, cancelled_before, launch};
+use agent_bash_call::{Unstarted, cancelled_before, launch};
 use agent_bash_core::{
-    Cancel, Clock, Executor, Limits, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName,
-    Shell, StdinSource, Streams, Timestamp,
+    Cancel, Executor, Limits, NotStarted, Outcome, OutputConsumer, RunSpec, SessionName, Shell,
+    StdinSource, Streams,
 };
-use agent_bash_process::supervisor::{StartError, Supervised, Supervisor};
+use agent_bash_process::supervisor::{StartError, Supervised};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-
-/// Options of a [`ShellCache`].
-#[derive(Debug, Clone)]
-pub struct ShellCacheOptions {
-    /// How to start supervisors.
-    pub supervisor: Supervisor,
-    /// Used for every wait and every measurement.
-    pub clock: Arc<dyn Clock>,
-    /// Number of warm shells of each kind (shell, environment, umask, limits). While calls run concurrently, as
-    /// many more are kept as there are calls, and afterwards up to four times this number. 0 starts each shell when
-    /// it is needed, which suits programs that make one call.
-    pub warm_shells: usize,
-    /// Warm shells of a kind that was not used for this long are ended.
-    pub idle: Duration,
-    /// Where sessions create the private directories for their FIFOs.
-    pub directory: PathBuf,
-    /// The snapshot of the user's shell to load into shells; `None` leaves them bare.
-    pub snapshot: Option<SnapshotOptions>,
-    /// Bytes that adopted survivors may still write to their call's file.
-    pub survivor_quota: u64,
-    /// The session's background jobs: those that [`ShellCache::start_job`] starts, and survivors of calls. `None`:
-    /// none can be started, and survivors live on without being recorded, those of a session's call only as long as
-    /// the session.
-    pub jobs: Option<Arc<Jobs>>,
-}
-
-impl ShellCacheOptions {
-    /// For a program that makes one call and exits: no shells are started ahead.
-    pub fn one_call(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            warm_shells: 0,
-            ..Self::many_calls(supervisor, clock)
-        }
-    }
-
-    /// For a host that makes many calls: two warm shells of each kind, kept for five minutes without a call.
-    pub fn many_calls(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            supervisor,
-            clock,
-            warm_shells: 2,
-            idle: Duration::from_secs(300),
-            directory: std::env::temp_dir(),
-            snapshot: None,
-            survivor_quota: 100 << 20,
-            jobs: None,
-        }
-    }
-}
-
-impl ShellCacheOptions {
-    /// How a call hands over its survivors. `alone`: its supervisor has no other processes.
-    pub(crate) fn handover<'a>(
-        &'a self,
-        spec: &'a RunSpec,
-        started_at: Timestamp,
-        alone: bool,
-    ) -> SurvivorHandover<'a> {
-        SurvivorHandover {
-            spec,
-            started_at,
-            registry: self
-                .jobs
-                .as_deref()
-                .map(|jobs| jobs as &dyn SurvivorRegistry),
-            quota: self.survivor_quota,
-            alone,
-        }
-    }
-}
 
 /// When a call has taken the last warm shell, the next one is started in the background only after this long: most
 /// calls have ended by then, and their own supervisor can start it.

@@ -1,6 +1,6 @@
 //! One isolated call: hands over the script, then has it followed to its outcome.
 
-use crate::cache::ShellCacheOptions;
+use crate::options::ShellCacheOptions;
 use crate::pool::WaitingShell;
 use crate::record::{self, Record, ShellNumbers};
 use crate::snapshot::Snapshot;

@@ -11,25 +11,26 @@
 //!
 //! What is *not* here: what a supervisor does for a job (`agent_bash_process::supervisor`), texts for the model.
 //!
-//! Modules: `entry` and `registry` (the files), `launch` and `adopt` (how a job starts), `output` (reading),
+//! Modules: `job` (what is told of one), `error`, `entry` and `registry` (the files), `launch` and `adopt` (how a job starts), `output` (reading),
 //! `control` (waiting, ending, feeding).
 
 mod adopt;
 mod control;
 mod entry;
+mod error;
+mod job;
 mod launch;
 mod output;
 mod registry;
 
 pub use control::{Killed, Waited};
+pub use error::JobError;
+pub use job::{Job, JobKind, JobState, JobStdin};
 pub(crate) use launch::{Launch, Unlaunched};
 pub use output::{JobOutput, OutputRange};
 
 use crate::jobs::registry::{Locked, NewJob, Registry};
-use agent_bash_core::{Clock, JobId, NotStarted, Survivor, Timestamp};
-use agent_bash_process::supervisor::JobEnd;
-use serde::{Deserialize, Serialize};
-use std::io;
+use agent_bash_core::{Clock, JobId};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,155 +74,6 @@ impl JobsOptions {
 pub struct Jobs {
     options: JobsOptions,
     registry: Registry,
-}
-
-/// The state of a job at one moment.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Job {
-    /// Its id in the session: a number.
-    pub id: JobId,
-    /// How it came into being.
-    pub kind: JobKind,
-    /// The script; for adopted survivors, that of their call.
-    pub command: String,
-    /// Its working directory at the start; invalid UTF-8 is replaced.
-    pub cwd: String,
-    /// Pid of its shell; for adopted survivors, of the first one.
-    pub pid: u32,
-    /// Its process group: `kill -9 -<pgid>` ends the processes still in it.
-    pub pgid: u32,
-    /// Its output file, with stdout and stderr interleaved. `None` for survivors whose call kept no file.
-    pub output: Option<PathBuf>,
-    /// Whether it can read input written with [`Jobs::write_stdin`].
-    pub stdin: bool,
-    /// Whether it is running, or how it ended.
-    pub state: JobState,
-    /// When its script was handed over; for survivors, that of their call.
-    pub started_at: Timestamp,
-    /// If it has ended or is lost: its processes that are still alive. Those that hold its output still write to
-    /// it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub left: Vec<Survivor>,
-}
-
-/// How a job came into being.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum JobKind {
-    /// Started as a job.
-    Started,
-    /// Adopted: survivors of a call.
-    Adopted,
-}
-
-/// Whether a job is running.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum JobState {
-    /// Running: its shell is, or a process that still holds its output.
-    Running,
-    /// Ended, as its supervisor observed.
-    Ended(JobEnd),
-    /// Its supervisor is gone and has not recorded how it ended. Processes of it may be alive; [`Jobs::kill`] finds
-    /// them.
-    Lost {
-        /// What was observed instead.
-        reason: String,
-    },
-}
-
-/// The stdin of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum JobStdin {
-    /// `/dev/null`.
-    #[default]
-    Null,
-    /// Input from [`Jobs::write_stdin`], until [`Jobs::close_stdin`].
-    Pipe,
-}
-
-/// An error concerning a job.
-#[derive(Debug, thiserror::Error)]
-pub enum JobError {
-    /// Nothing of the script has run.
-    #[error(transparent)]
-    NotStarted(#[from] NotStarted),
-    /// Cancelled by the caller before it was started.
-    #[error("cancelled before the job was started")]
-    Cancelled,
-    /// The host has no directory for jobs.
-    #[error("background jobs are not kept here")]
-    NotKept,
-    /// The limit of running jobs is reached.
-    #[error(
-        "{running} background jobs are running, and {limit} may; end one with `kill` or wait for one"
-    )]
-    TooMany {
-        /// Number of running jobs.
-        running: usize,
-        /// The limit.
-        limit: usize,
-    },
-    /// There is no such job.
-    #[error("there is no job `{id}`; `list` names them all")]
-    Unknown {
-        /// The requested id.
-        id: JobId,
-    },
-    /// It has no stdin.
-    #[error(
-        "job {id} reads nothing (any more); only one that was started with `stdin: pipe` does, while it runs"
-    )]
-    NoStdin {
-        /// Its id.
-        id: JobId,
-    },
-    /// It did not read all input in time.
-    #[error("job {id} has read {written} of {length} bytes and does not read on")]
-    NotRead {
-        /// Its id.
-        id: JobId,
-        /// Bytes that were written.
-        written: usize,
-        /// Bytes that should have been written.
-        length: usize,
-    },
-    /// Its output was not stored.
-    #[error("what job {id} prints is not kept")]
-    NoOutput {
-        /// Its id.
-        id: JobId,
-    },
-    /// Its output is shorter than what was read before.
-    #[error("the output of job {id} has {length} bytes now: somebody made it shorter")]
-    Shortened {
-        /// Its id.
-        id: JobId,
-        /// Its current length.
-        length: u64,
-    },
-    /// Its supervisor is running but cannot be reached.
-    #[error("the supervisor of job {id} cannot be reached: {source}")]
-    Unreachable {
-        /// Its id.
-        id: JobId,
-        /// Why.
-        source: io::Error,
-    },
-    /// Another process holds the lock for creating jobs and does not release it.
-    #[error("the jobs are being changed by another process; `{path}` is locked")]
-    Busy {
-        /// The lock file.
-        path: PathBuf,
-    },
-    /// A file cannot be read or written.
-    #[error("the list of jobs cannot be used: {path}: {source}")]
-    Registry {
-        /// Its path.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
 }
 
 /// Maximum wait for the lock, which is normally held for a few milliseconds.

@@ -8,7 +8,7 @@
 //! (`agent-bash-process`), processing output (`agent-bash-sink`), deciding whether the script may run
 //! (`agent-bash-policy`).
 //!
-//! Modules: `cache` (the owner of all shells), `pool` (warm shells), `start`, `call` (one call from hand-over to
+//! Modules: `options`, `cache` (the owner of all shells), `pool` (warm shells), `start`, `call` (one call from hand-over to
 //! outcome), `record` (the text by which a waiting shell takes its script), `streams` (reading the pipes),
 //! `snapshot` (what shells load from the user's), `jobs` (what outlives its host).
 
@@ -16,6 +16,7 @@ mod cache;
 mod call;
 mod exports;
 mod jobs;
+mod options;
 mod pool;
 mod record;
 mod session;
@@ -25,11 +26,12 @@ mod streams;
 
 pub use agent_bash_core as core;
 pub use agent_bash_process as process;
-pub use cache::{ShellCache, ShellCacheOptions};
+pub use cache::ShellCache;
 pub use jobs::{
     Job, JobError, JobKind, JobOutput, JobState, JobStdin, Jobs, JobsOptions, Killed, OutputRange,
     Waited,
 };
+pub use options::ShellCacheOptions;
 pub use session::{ShellInfo, sweep_sessions};
 pub use snapshot::{SnapshotOptions, sweep_snapshots};
 

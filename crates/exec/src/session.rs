@@ -4,8 +4,8 @@
 //! own, which the record opens by path, so that an `exec >/dev/null` is undone with the call and late output stays with its
 //! own call; status and directory leave on a status FIFO, exports on another. Nothing is ever parsed out of the output.
 //!
-//! Parts: `live` (a shell that waits for records), `conversation` (what it is told, and says), `place` (where one stands), `record`
-//! (the text of records), `call` (one call), `source` (what is waited for in it), `survivors` (whoever it leaves).
+//! Parts: `live` (a shell that waits for records), `conversation` (what it is told, and says), `place` (where one stands),
+//! `remembered` (what the next shell gets), `record` (the text of records), `call` (one call), `source` (what is waited for in it), `survivors` (whoever it leaves).
 
 mod call;
 mod conversation;
@@ -13,11 +13,12 @@ mod directory;
 mod live;
 mod place;
 mod record;
+mod remembered;
 mod source;
 mod survivors;
 
-use crate::cache::ShellCacheOptions;
 use crate::exports;
+use crate::options::ShellCacheOptions;
 use crate::pool::Kind;
 use crate::snapshot::Snapshot;
 use agent_bash_call::cancelled_before;
@@ -27,7 +28,7 @@ use agent_bash_core::{
 use call::{After, SessionCall};
 pub use directory::sweep_sessions;
 use live::LiveShell;
-use place::Place;
+use remembered::Remembered;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Mutex as AsyncMutex;
@@ -79,16 +80,6 @@ impl Named {
 struct Session {
     shell: Option<LiveShell>,
     remembered: Option<Remembered>,
-}
-
-/// What survives the end of a session's shell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Remembered {
-    /// The shell's directory; `None`: a new shell goes where its call wants it.
-    pub(crate) place: Option<Place>,
-    /// Its exported variables, as printed by `export -p`. Those of the last call are known when the next one
-    /// begins.
-    pub(crate) exports: Vec<u8>,
 }
 
 impl Sessions {

@@ -7,7 +7,7 @@
 //!
 //! What is *not* here: starting shells (`cache`, `pool`), and the text that they are started with (`record`).
 //!
-//! Modules: `capture` (reading the file in a separate shell), `dump` (how that shell reports its state), `filter`
+//! Modules: `options`, `skipped` (why there is none), `capture` (reading the file in a separate shell), `dump` (how that shell reports its state), `filter`
 //! and `names` (what is excluded), `compose` (the text that other shells load), `file` (where it is stored).
 
 mod capture;
@@ -16,18 +16,21 @@ mod dump;
 mod file;
 mod filter;
 mod names;
+mod options;
+mod skipped;
 
-use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell, Timestamp, short_duration};
-use agent_bash_process::environment::SecretFilter;
+use agent_bash_core::{Clock, Notice, NoticeKind, RunSpec, Shell, Timestamp};
 use agent_bash_process::quoted;
-use agent_bash_process::supervisor::{StartError, Supervisor};
+use agent_bash_process::supervisor::Supervisor;
 use capture::Reader;
 use file::SnapshotFile;
+pub use options::SnapshotOptions;
+use skipped::Skipped;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -37,33 +40,6 @@ const RETRY: Duration = Duration::from_secs(60);
 
 /// Limit of snapshots; the oldest is dropped first.
 const MAX_SNAPSHOTS: usize = 8;
-
-/// Which configuration to load, and how.
-#[derive(Debug, Clone)]
-pub struct SnapshotOptions {
-    /// The configuration file, such as `~/.bashrc`: an absolute path. If it is missing there is nothing to load,
-    /// and no notice.
-    pub rc: PathBuf,
-    /// The directory for snapshots, private to this user. It is created if missing, and its mode is set to 0700.
-    /// Several processes may share it.
-    pub directory: PathBuf,
-    /// How long a capture may take; the call that needs it waits.
-    pub limit: Duration,
-    /// Detects definitions that hold secrets; `None` keeps them.
-    pub secrets: Option<SecretFilter>,
-}
-
-impl SnapshotOptions {
-    /// With a limit of two seconds and the default rules for secrets.
-    pub fn new(rc: impl Into<PathBuf>, directory: impl Into<PathBuf>) -> Self {
-        Self {
-            rc: rc.into(),
-            directory: directory.into(),
-            limit: Duration::from_secs(2),
-            secrets: Some(SecretFilter::default()),
-        }
-    }
-}
 
 /// Removes the snapshots of dead processes in `directory`; also done before every capture. Returns how many there
 /// were.
@@ -153,30 +129,6 @@ struct Entry {
 enum Captured {
     Snapshot(Arc<Snapshot>),
     Failed { at: Duration },
-}
-
-/// Why there is no snapshot.
-#[derive(Debug, thiserror::Error)]
-enum Skipped {
-    #[error("`{rc}` cannot be read: {source}", rc = rc.display())]
-    Unreadable { rc: PathBuf, source: io::Error },
-    #[error("reading `{rc}` took longer than {limit}", rc = rc.display(), limit = short_duration(*limit))]
-    Slow { rc: PathBuf, limit: Duration },
-    #[error("the shell that read `{rc}` ended or became another program before it could tell what it has ({how})", rc = rc.display())]
-    Ended { rc: PathBuf, how: String },
-    #[error("it defines more than 4 MiB")]
-    TooLong,
-    #[error("it started processes that could not be ended")]
-    Stuck,
-    #[error("{0}")]
-    Start(#[from] StartError),
-    #[error("what was read could not be passed on: {0}")]
-    Transfer(io::Error),
-    #[error("no file could be written in `{directory}`: {source}", directory = directory.display())]
-    NotKept {
-        directory: PathBuf,
-        source: io::Error,
-    },
 }
 
 impl Snapshots {

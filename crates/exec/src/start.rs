@@ -29,17 +29,11 @@ pub(crate) fn order(
         shell, snapshot, ..
     } = kind;
     let start = ShellStart {
-        program: shell.path.clone(),
-        arg0: shell
-            .path
-            .file_name()
-            .unwrap_or(shell.path.as_os_str())
-            .to_owned(),
-        args: record::boot(shell, snapshot.as_deref()),
         env_changes,
         inherits_stdin: stdin.is_some(),
         output: kind.streams.map_or(&[][..], Streams::ids).to_vec(),
         limits: kind.limits,
+        ..ShellStart::of(shell, record::boot(shell, snapshot.as_deref()))
     };
     supervised.order_shell(start, stdin)?;
     Ok(ComingShell {

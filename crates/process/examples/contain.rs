@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
-use agent_bash_core::{Clock, StreamId};
+use agent_bash_core::{Clock, Shell, StreamId};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Event, ShellStart, StartError, Supervisor};
 use std::sync::Arc;
@@ -18,14 +18,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut supervised = Supervisor::this_program(&token)
             .launch(&env, &clock)
             .await?;
+        let args = ["-c", "setsid sleep 300 & echo hi"].map(Into::into);
         let start = ShellStart {
-            program: "/bin/bash".into(),
-            arg0: "bash".into(),
-            args: vec!["-c".into(), "setsid sleep 300 & echo hi".into()],
-            env_changes: Vec::new(),
-            inherits_stdin: false,
             output: vec![StreamId::Merged],
-            limits: agent_bash_core::Limits::default(),
+            ..ShellStart::of(&Shell::bash("/bin/bash"), args.into())
         };
         let fds = supervised.start(start, None).await?;
         println!("shell {} runs; its output is in {:?}", fds.pid, fds.output);

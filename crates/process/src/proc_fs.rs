@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Direct children of `pid`, including zombies. Empty if there is no such process. Without `/proc`, only our own
 /// children can be found.
@@ -210,15 +210,9 @@ fn pipe_inode(target: &OsStr) -> Option<u64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// The inode behind a path such as `/proc/self/fd/3`.
-pub(crate) fn inode(path: &Path) -> Option<u64> {
-    fs::metadata(path).ok().map(|meta| meta.ino())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::fd::AsRawFd;
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a child of this test's own")]
@@ -242,7 +236,7 @@ mod tests {
     fn the_two_ends_of_a_pipe_are_told_apart() {
         let (read, write) = std::io::pipe().unwrap();
         let own = std::process::id().cast_signed();
-        let inode = inode(Path::new(&format!("/proc/self/fd/{}", read.as_raw_fd()))).unwrap();
+        let inode = rustix::fs::fstat(&read).unwrap().st_ino;
         assert!(holds_pipe(own, &[inode]) && writes_to(own, &[inode]));
         drop(write);
         assert!(holds_pipe(own, &[inode]) && !writes_to(own, &[inode]));

@@ -39,22 +39,22 @@ pub fn resolve_shell(
 }
 
 fn shell(path: PathBuf, args: &[&str]) -> Shell {
-    let args: Vec<String> = args.iter().map(|argument| (*argument).to_owned()).collect();
+    let shell = Shell {
+        is_bash: false,
+        path,
+        args: args.iter().map(|argument| (*argument).to_owned()).collect(),
+    };
     // A login bash reads the profile when it starts, so it cannot be started ahead of a call.
     Shell {
-        is_bash: is_bash(&path) && args.is_empty(),
-        path,
-        args,
+        is_bash: shell.is_any_bash() && shell.args.is_empty(),
+        ..shell
     }
-}
-
-fn is_bash(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name == "bash")
 }
 
 fn user_bash(env: &BTreeMap<OsString, OsString>) -> Option<PathBuf> {
     let path = PathBuf::from(env.get(OsStr::new("SHELL"))?);
-    (path.is_absolute() && is_bash(&path) && is_executable(&path)).then_some(path)
+    let is_bash = shell(path.clone(), &[]).is_bash;
+    (is_bash && path.is_absolute() && is_executable(&path)).then_some(path)
 }
 
 /// The shell of `workspace`: `/bin/zsh -c`, `/bin/bash -lc`, `sh -c`.

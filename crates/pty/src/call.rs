@@ -1,6 +1,6 @@
 //! One call on a terminal, from its start to its outcome.
 
-use crate::executor::{PtyOptions, failed};
+use crate::options::PtyOptions;
 use crate::session::{PtyEnd, PtySession, Shared};
 use crate::source::{DRAIN, TerminalSource};
 use agent_bash_call::{
@@ -10,6 +10,7 @@ use agent_bash_core::{
     Clock, Ending, NotStarted, Notice, NoticeKind, Outcome, OutputConsumer, RunSpec, Timestamp,
 };
 use agent_bash_process::supervisor::Supervised;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -113,5 +114,12 @@ impl Drop for EndTold {
             result: Ok(cancelled_before(&*self.clock)),
             killed,
         });
+    }
+}
+
+/// The contract's text for errors on our side.
+pub(crate) fn failed(reason: impl fmt::Display) -> NotStarted {
+    NotStarted::Terminal {
+        reason: reason.to_string(),
     }
 }

@@ -1,52 +1,21 @@
 //! Starts commands on terminals.
 
 use crate::PtySize;
-use crate::call::{EndTold, PtyRun};
-use crate::colors::TerminalColors;
+use crate::call::{EndTold, PtyRun, failed};
+use crate::options::PtyOptions;
 use crate::recording::{Recording, RecordingWriter};
 use crate::script;
 use crate::session::{PtySession, Shared};
 use crate::source::TerminalSource;
 use crate::terminal::Terminal;
-use agent_bash_call::{Signals, SurvivorRegistry, Watchdog, cancelled_before, launch};
-use agent_bash_core::{Cancel, Clock, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
-use agent_bash_process::supervisor::{ShellStart, Supervisor, TerminalStart};
+use agent_bash_call::{Signals, Watchdog, cancelled_before, launch};
+use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
+use agent_bash_process::supervisor::{ShellStart, TerminalStart};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::fmt;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// Options of a [`PtyExecutor`].
-#[derive(Debug, Clone)]
-pub struct PtyOptions {
-    /// How to start supervisors.
-    pub supervisor: Supervisor,
-    /// Used for every wait and every measurement.
-    pub clock: Arc<dyn Clock>,
-    /// Initial size of terminals.
-    pub size: PtySize,
-    /// The answer to programs that query the terminal's colours.
-    pub colors: TerminalColors,
-    /// How many bytes adopted survivors may still write to their call's file.
-    pub survivor_quota: u64,
-    /// Where what a call leaves behind becomes a job; `None`: it lives on without an entry.
-    pub jobs: Option<Arc<dyn SurvivorRegistry>>,
-}
-
-impl PtyOptions {
-    /// 120 × 40, light on dark, 100 MiB for survivors.
-    pub fn new(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            supervisor,
-            clock,
-            size: PtySize::default(),
-            colors: TerminalColors::default(),
-            survivor_quota: 100 << 20,
-            jobs: None,
-        }
-    }
-}
 
 /// Called with a handle to every session that starts.
 type OnStart = Box<dyn Fn(PtySession) + Send + Sync>;
@@ -216,28 +185,13 @@ fn start(spec: &RunSpec, terminal: &Terminal) -> TerminalStart {
     let (args, commit) = script::boot(spec);
     // Programs would trust these rather than the terminal.
     let size = ["LINES", "COLUMNS"].map(|name| (OsString::from(name), None));
-    let program = spec.shell.path.clone();
     TerminalStart {
         start: ShellStart {
-            arg0: program
-                .file_name()
-                .unwrap_or(program.as_os_str())
-                .to_owned(),
-            program,
-            args,
             env_changes: size.into_iter().chain(spec.env.changes.clone()).collect(),
-            inherits_stdin: false,
-            output: Vec::new(),
             limits: spec.limits,
+            ..ShellStart::of(&spec.shell, args)
         },
         terminal: terminal.path().to_path_buf(),
         commit: commit.to_owned(),
-    }
-}
-
-/// The contract's text for errors on our side.
-pub(crate) fn failed(reason: impl fmt::Display) -> NotStarted {
-    NotStarted::Terminal {
-        reason: reason.to_string(),
     }
 }

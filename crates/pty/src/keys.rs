@@ -1,31 +1,14 @@
 //! Encodes keys: what xterm would send, or what the program has requested.
 //!
-//! From xterm's control sequences (`ctlseqs`) and the Kitty keyboard protocol. Modules: `kitty`, `mouse`.
+//! From xterm's control sequences (`ctlseqs`) and the Kitty keyboard protocol. Modules: `modes`, `legacy` (xterm), `kitty`, `mouse`.
 
 mod kitty;
+mod legacy;
+mod modes;
 mod mouse;
 
-use agent_bash_core::{Key, KeyInput, KeyModifiers};
-use vt100::{MouseProtocolEncoding, MouseProtocolMode};
-
-/// The modes that a program has enabled.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct InputModes {
-    /// DECCKM.
-    pub(crate) application_cursor: bool,
-    /// DECKPAM.
-    pub(crate) application_keypad: bool,
-    /// DECSET 2004.
-    pub(crate) bracketed_paste: bool,
-    /// Which mouse events are reported.
-    pub(crate) mouse: MouseProtocolMode,
-    /// Their encoding.
-    pub(crate) mouse_encoding: MouseProtocolEncoding,
-    /// DECSET 1004.
-    pub(crate) focus_events: bool,
-    /// Flags of the Kitty keyboard protocol; 0 means off.
-    pub(crate) kitty: u8,
-}
+use agent_bash_core::KeyInput;
+pub(crate) use modes::InputModes;
 
 /// The bytes of an input. Empty if there are none, as for the mouse if the program did not enable it.
 pub(crate) fn encode(input: &KeyInput, modes: InputModes) -> Vec<u8> {
@@ -33,143 +16,13 @@ pub(crate) fn encode(input: &KeyInput, modes: InputModes) -> Vec<u8> {
         KeyInput::Key { key, modifiers } if modes.kitty != 0 => {
             kitty::encode(key, *modifiers, modes)
         }
-        KeyInput::Key { key, modifiers } => legacy(key, *modifiers, modes),
+        KeyInput::Key { key, modifiers } => legacy::encode(key, *modifiers, modes),
         KeyInput::Paste(text) => paste(text, modes.bracketed_paste),
         KeyInput::Mouse(mouse) => mouse::encode(*mouse, modes.mouse, modes.mouse_encoding),
         KeyInput::Focus(_) if !modes.focus_events => Vec::new(),
         KeyInput::Focus(true) => b"\x1b[I".to_vec(),
         KeyInput::Focus(false) => b"\x1b[O".to_vec(),
     }
-}
-
-/// As a number in a sequence: 1, plus 1 for shift, 2 for alt, 4 for control.
-fn parameter(modifiers: KeyModifiers) -> u8 {
-    1 + u8::from(modifiers.shift) + 2 * u8::from(modifiers.alt) + 4 * u8::from(modifiers.ctrl)
-}
-
-/// How a key that is not a character is encoded.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Special {
-    /// `ESC [ 1 ; m X`, without modifiers `ESC [ X`, or `ESC O X` in application-cursor mode.
-    Cursor(char),
-    /// `ESC [ 1 ; m X`, without modifiers `ESC O X`.
-    First(char),
-    /// `ESC [ n ; m ~`.
-    Numbered(u8),
-}
-
-fn special(key: &Key) -> Option<Special> {
-    Some(match key {
-        Key::Up => Special::Cursor('A'),
-        Key::Down => Special::Cursor('B'),
-        Key::Right => Special::Cursor('C'),
-        Key::Left => Special::Cursor('D'),
-        Key::Home => Special::Cursor('H'),
-        Key::End => Special::Cursor('F'),
-        Key::Insert => Special::Numbered(2),
-        Key::Delete => Special::Numbered(3),
-        Key::PageUp => Special::Numbered(5),
-        Key::PageDown => Special::Numbered(6),
-        Key::Function(n @ 1..=4) => Special::First(char::from(b'P' + n - 1)),
-        Key::Function(5) => Special::Numbered(15),
-        Key::Function(n @ 6..=10) => Special::Numbered(n + 11),
-        Key::Function(n @ 11..=12) => Special::Numbered(n + 12),
-        _ => return None,
-    })
-}
-
-fn legacy(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> Vec<u8> {
-    if let Some(special) = special(key) {
-        let m = parameter(modifiers);
-        return match (special, m) {
-            (Special::Cursor(x), 1) if modes.application_cursor => format!("\x1bO{x}"),
-            (Special::Cursor(x), 1) => format!("\x1b[{x}"),
-            (Special::First(x), 1) => format!("\x1bO{x}"),
-            (Special::Cursor(x) | Special::First(x), m) => format!("\x1b[1;{m}{x}"),
-            (Special::Numbered(n), 1) => format!("\x1b[{n}~"),
-            (Special::Numbered(n), m) => format!("\x1b[{n};{m}~"),
-        }
-        .into_bytes();
-    }
-    let plain = match key {
-        Key::Char(c) => return character(*c, modifiers),
-        Key::Text(text) => return without_controls(text),
-        Key::Keypad(c) => return keypad(*c, modifiers, modes.application_keypad),
-        Key::Enter => &b"\r"[..],
-        Key::Tab if modifiers.shift => b"\x1b[Z",
-        Key::Tab => b"\t",
-        Key::Backspace if modifiers.ctrl => b"\x08",
-        Key::Backspace => b"\x7f",
-        Key::Escape => b"\x1b",
-        _ => return Vec::new(),
-    };
-    with_alt(modifiers, plain)
-}
-
-fn with_alt(modifiers: KeyModifiers, bytes: &[u8]) -> Vec<u8> {
-    let escape: &[u8] = if modifiers.alt { b"\x1b" } else { b"" };
-    [escape, bytes].concat()
-}
-
-/// A printable key with modifiers.
-fn character(c: char, modifiers: KeyModifiers) -> Vec<u8> {
-    if modifiers.ctrl
-        && let Some(control) = control(c)
-    {
-        return with_alt(modifiers, &[control]);
-    }
-    let c = if modifiers.shift { shifted(c) } else { c };
-    with_alt(modifiers, c.encode_utf8(&mut [0; 4]).as_bytes())
-}
-
-fn shifted(c: char) -> char {
-    let mut upper = c.to_uppercase();
-    match (upper.next(), upper.next()) {
-        (Some(one), None) => one,
-        _ => c,
-    }
-}
-
-/// The control character of a key in xterm: letters map to 1–26, some digits and punctuation to the rest of C0.
-fn control(c: char) -> Option<u8> {
-    Some(match c.to_ascii_lowercase() {
-        letter @ 'a'..='z' => letter as u8 - b'a' + 1,
-        ' ' | '@' | '2' | '`' => 0x00,
-        '[' | '3' => 0x1b,
-        '\\' | '4' => 0x1c,
-        ']' | '5' => 0x1d,
-        '^' | '6' | '~' => 0x1e,
-        '_' | '7' | '/' => 0x1f,
-        '?' | '8' => 0x7f,
-        _ => return None,
-    })
-}
-
-/// A keypad key: `ESC O x` in application mode (VT100's table), otherwise its character.
-fn keypad(c: char, modifiers: KeyModifiers, application: bool) -> Vec<u8> {
-    let code = match c {
-        '0'..='9' => char::from(b'p' + (c as u8 - b'0')),
-        '*' => 'j',
-        '+' => 'k',
-        ',' => 'l',
-        '-' => 'm',
-        '.' => 'n',
-        '/' => 'o',
-        '=' => 'X',
-        '\r' | '\n' => 'M',
-        _ => return character(c, modifiers),
-    };
-    match (application, code) {
-        (true, code) => format!("\x1bO{code}").into_bytes(),
-        (false, 'M') => with_alt(modifiers, b"\r"),
-        (false, _) => character(c, modifiers),
-    }
-}
-
-/// Composed text is text: a control character in it would act as a key that nobody pressed.
-fn without_controls(text: &str) -> Vec<u8> {
-    let text: String = text.chars().filter(|c| !c.is_control()).collect();
-    text.into_bytes()
 }
 
 /// Line ends become Return. Other control characters are removed: pasted text must not press keys, or end the

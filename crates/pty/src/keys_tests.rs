@@ -1,13 +1,13 @@
 use super::*;
-use agent_bash_core::{MouseButton, MouseInput, MouseKind};
+use agent_bash_core::{Key, KeyModifiers, MouseButton, MouseInput, MouseKind};
 use termwiz::input::{KeyCode, KeyCodeEncodeModes, KeyboardEncoding, Modifiers};
 
 const LEGACY: InputModes = InputModes {
     application_cursor: false,
     application_keypad: false,
     bracketed_paste: false,
-    mouse: MouseProtocolMode::None,
-    mouse_encoding: MouseProtocolEncoding::Default,
+    mouse: vt100::MouseProtocolMode::None,
+    mouse_encoding: vt100::MouseProtocolEncoding::Default,
     focus_events: false,
     kitty: 0,
 };
@@ -171,7 +171,7 @@ fn differs(key: &Key, modifiers: KeyModifiers) -> bool {
         // It sends modified ones, and control with capitals and some punctuation, as `CSI u` without being asked.
         Key::Enter | Key::Tab | Key::Escape | Key::Backspace => modifiers != NONE,
         Key::Char(c) => {
-            modifiers.ctrl && (modifiers.shift || c.is_ascii_uppercase() || control(*c).is_none())
+            modifiers.ctrl && (modifiers.shift || c.is_ascii_uppercase() || legacy::control(*c).is_none())
                 // Without a table of shifted keys, only letters have a shifted form.
                 || modifiers.shift && !c.is_ascii_alphabetic()
         }
@@ -260,8 +260,8 @@ fn focus_is_told_to_who_asked() {
 
 #[test]
 fn the_mouse_is_told_as_it_was_asked_for() {
-    use MouseProtocolEncoding::{Default, Sgr, Utf8};
-    use MouseProtocolMode::{AnyMotion, ButtonMotion, None, Press, PressRelease};
+    use vt100::MouseProtocolEncoding::{Default, Sgr, Utf8};
+    use vt100::MouseProtocolMode::{AnyMotion, ButtonMotion, None, Press, PressRelease};
     let left = MouseButton::Left;
     for (kind, modifiers, mode, encoding, wanted) in [
         (MouseKind::Press(left), NONE, None, Sgr, ""),

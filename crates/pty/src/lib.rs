@@ -9,7 +9,7 @@
 //! storing the output (`agent-bash-sink`). No type of portable-pty or of the emulator appears in a public
 //! signature.
 //!
-//! Modules: `executor` (starting), `call` (one call from start to outcome), `source` (what is awaited during it),
+//! Modules: `options`, `executor` (starting), `call` (one call from start to outcome), `source` (what is awaited during it),
 //! `session` (the handle), `terminal` (the pseudo-terminal), `script` (how the shell gets its script), `guard` and
 //! `emulator` (from output to screen), `queries` (queries that programs send to their terminal), `keys` (from input
 //! to bytes), `detect` (who waits for input), `recording`.
@@ -21,6 +21,7 @@ mod emulator;
 mod executor;
 mod guard;
 mod keys;
+mod options;
 mod queries;
 mod recording;
 mod script;
@@ -35,7 +36,8 @@ pub use agent_bash_core::{Key, KeyInput, KeyModifiers, Screen, WaitingFor};
 pub use agent_bash_process as process;
 pub use call::PtyRun;
 pub use colors::TerminalColors;
-pub use executor::{PtyExecutor, PtyOptions};
+pub use executor::PtyExecutor;
+pub use options::PtyOptions;
 pub use recording::RecordingWriter;
 pub use session::{InputRefused, PtyEnd, PtySession, PtyStatus};
 pub use size::PtySize;

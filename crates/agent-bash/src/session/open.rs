@@ -112,10 +112,8 @@ impl Session {
         let artifacts = artifacts::of_session(&host, &name, naming, lifetime, Arc::clone(&clock))?
             .map(Arc::new);
         let jobs = jobs_of_session(&host, &name, &clock);
-        let terminals = PtyOptions {
-            jobs: jobs.clone().map(|jobs| jobs as _),
-            ..PtyOptions::new(supervisor.clone(), Arc::clone(&clock))
-        };
+        let terminals =
+            PtyOptions::new(supervisor.clone(), Arc::clone(&clock)).with_jobs(jobs.clone());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
             directory: host.temp_dir(),

@@ -26,10 +26,8 @@ pub(crate) fn prepare(
         return Ok(None);
     }
     let supervisor = Supervisor::this_program(&start.token);
-    let terminals = Terminals::new(PtyOptions {
-        jobs: session::jobs(start, &args.state).map(|jobs| jobs as _),
-        ..PtyOptions::new(supervisor, Arc::clone(clock))
-    });
+    let terminals = PtyOptions::new(supervisor, Arc::clone(clock));
+    let terminals = Terminals::new(terminals.with_jobs(session::jobs(start, &args.state)));
     if let Some(path) = &args.record {
         let file =
             File::create(path).with_context(|| format!("cannot record to {}", path.display()))?;

@@ -11,13 +11,13 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 impl ShellCache {
-    /// Starts a background job: as a call is started, but it outlives this process, its output goes into a file, and
-    /// `spec.timeout` (or the jobs' own limit) counts from now whatever becomes of us. It is ended by
-    /// [`Jobs::kill`](crate::Jobs::kill).
+    /// Starts a background job. It is started like a call, but outlives this process, and its output goes into a file.
+    /// Its time limit is `spec.timeout`, or else that of the jobs; it starts now and is enforced by the job's supervisor.
+    /// [`Jobs::kill`](crate::Jobs::kill) ends it.
     ///
-    /// Returns after the first 250 ms, or earlier with a job that has ended by then. `spec.streams`, `stdin`, `survivors`,
-    /// `session` and `report_stages` say nothing for a job. Dropping the future starts nothing, or leaves a job that is
-    /// in the list.
+    /// Returns 250 ms after the start, or earlier if the job has ended by then. Of `spec`, these fields are ignored:
+    /// `streams`, `stdin`, `survivors`, `session` and `report_stages`. If the future is dropped, either nothing was
+    /// started or the job is in the list.
     ///
     /// # Errors
     /// [`JobError::NotStarted`], [`JobError::TooMany`], [`JobError::NotKept`] without [`ShellCacheOptions::jobs`],
@@ -73,7 +73,7 @@ impl ShellCache {
             };
             match jobs.launch(reserved, launch).await {
                 Ok(job) => {
-                    // It is no call that brings its supervisor back.
+                    // Unlike a call, a job keeps its supervisor.
                     self.refill(&kind, None, 0);
                     return Ok(job);
                 }

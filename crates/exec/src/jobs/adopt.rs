@@ -37,14 +37,9 @@ impl SurvivorRegistry for Jobs {
             }
         };
         let place = locked.as_ref().and_then(|locked| place(locked, &entry?));
-        let Some(new) = place else {
-            let _ = supervised.adopt(pipes, &files, alone, quota).await;
-            return None;
-        };
-        let _ = supervised
-            .adopt_as_job(pipes, &files, alone, quota, &new.directory)
-            .await;
-        new.is_taken().then(|| new.keep())
+        let job = place.as_ref().map(|new| &*new.directory);
+        let _ = supervised.adopt(pipes, &files, alone, quota, job).await;
+        place.filter(NewJob::is_taken).map(NewJob::keep)
     }
 }
 

@@ -1,12 +1,12 @@
 //! One call of a session: handshake, output, report, and what happens to the shell.
 
-use super::Remembered;
 use super::live::{LiveShell, gone};
 use super::place::Place;
 use super::record::{Record, Report};
+use super::remembered::Remembered;
 use super::source::{Observed, SessionSource};
-use crate::cache::ShellCacheOptions;
 use crate::call::DRAIN;
+use crate::options::ShellCacheOptions;
 use crate::record::may_have_tail;
 use crate::streams::OutputStreams;
 use agent_bash_call::{

@@ -1,17 +1,16 @@
 //! A session's living shell, which waits for records.
 
-use super::Remembered;
 use super::conversation::{Conversation, read_now, read_status};
 use super::directory::{Directory, fifo, open_fifo, remove};
 use super::record;
-use crate::cache::ShellCacheOptions;
+use super::remembered::Remembered;
+use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
 use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellStart, Supervised};
 use agent_bash_process::{Children, make_fifo, shrink_pipe, signal_name};
 use rustix::fs::{FileType, OFlags};
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -81,15 +80,10 @@ impl LiveShell {
         let mut supervised = launch(&options.supervisor, base, &options.clock, true)
             .await
             .map_err(|error| failed(&error))?;
+        // No output: that of a call goes through FIFOs.
         let start = ShellStart {
-            program: spec.shell.path.clone(),
-            arg0: OsString::from("bash"),
-            args: record::boot(&directory, snapshot.as_deref()),
-            env_changes: Vec::new(),
-            inherits_stdin: false,
-            // Discarded: a call's output goes through FIFOs.
-            output: Vec::new(),
             limits: spec.limits,
+            ..ShellStart::of(&spec.shell, record::boot(&directory, snapshot.as_deref()))
         };
         let fds = supervised
             .start(start, None)

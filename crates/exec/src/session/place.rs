@@ -14,7 +14,7 @@ const REMOVED: &[u8] = b" (deleted)";
 
 /// The directory of a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(super) struct Place {
     /// Its path according to the shell.
     name: Vec<u8>,
     /// Its path according to the kernel; `None` if that does not tell.

@@ -1,8 +1,8 @@
 //! The text of a session: what its shell is started with, and the record of a call.
 
-use super::Remembered;
 use super::directory::Directory;
 use super::place::Place;
+use super::remembered::Remembered;
 use crate::exports;
 use crate::record::{ends_by_itself, old_directory};
 use crate::snapshot::Snapshot;

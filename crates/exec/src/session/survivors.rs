@@ -13,7 +13,7 @@ impl LiveShell {
     pub(super) async fn set_apart(&mut self, policy: SurvivorPolicy) {
         if policy != SurvivorPolicy::Adopt && !self.fresh {
             // If the supervisor is gone, the call will notice.
-            let _ = self.supervised.adopt(&[], &[], false, 0).await;
+            let _ = self.supervised.adopt(&[], &[], false, 0, None).await;
         }
     }
 }

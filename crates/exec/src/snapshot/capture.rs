@@ -4,9 +4,10 @@
 use super::compose;
 use super::dump::{AFTER_RC, Definition, Dump, READ_PARTS, READ_RC};
 use super::filter;
-use super::{Skipped, SnapshotOptions};
+use super::options::SnapshotOptions;
+use super::skipped::Skipped;
 use agent_bash_call::launch;
-use agent_bash_core::{Clock, Limits, Shell};
+use agent_bash_core::{Clock, Shell};
 use agent_bash_process::quoted;
 use agent_bash_process::supervisor::{
     Event, Gone, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
@@ -130,19 +131,7 @@ impl Reader<'_> {
         supervised: &mut Supervised,
         args: Vec<OsString>,
     ) -> Result<ShellFds, StartError> {
-        let program = self.shell.path.clone();
-        let start = ShellStart {
-            arg0: program
-                .file_name()
-                .unwrap_or(program.as_os_str())
-                .to_owned(),
-            program,
-            args,
-            env_changes: Vec::new(),
-            inherits_stdin: false,
-            output: Vec::new(),
-            limits: Limits::default(),
-        };
+        let start = ShellStart::of(self.shell, args);
         supervised.start(start, None).await
     }
 }

@@ -6,7 +6,7 @@
 use crate::support::census::Census;
 use crate::support::{self, Ran, SOON, command, marked, options, run_with, soon, spec};
 use agent_bash_core::{
-    Cancel, Clock, Ending, Limits, NoticeKind, Outcome, RunSpec, SessionName, Streams,
+    Cancel, Clock, Ending, NoticeKind, Outcome, RunSpec, SessionName, Shell, Streams,
     SurvivorPolicy,
 };
 use agent_bash_exec::{JobError, JobStdin, Jobs, JobsOptions, ShellCache, ShellCacheOptions};
@@ -255,15 +255,7 @@ async fn a_time_limit_stops_a_sessions_shell_first() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_terminal_is_refused() {
     let start = || TerminalStart {
-        start: ShellStart {
-            program: "/bin/bash".into(),
-            arg0: "bash".into(),
-            args: Vec::new(),
-            env_changes: Vec::new(),
-            inherits_stdin: false,
-            output: Vec::new(),
-            limits: Limits::default(),
-        },
+        start: ShellStart::of(&Shell::bash("/bin/bash"), Vec::new()),
         terminal: "/nonexistent/terminal".into(),
         commit: String::new(),
     };

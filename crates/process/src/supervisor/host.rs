@@ -1,8 +1,9 @@
 //! The host's side of a supervisor.
 //!
-//! Parts: `launch` (starting one), `client` (hearing from it, its end), `link` (giving it orders), `shell` (one that waits for its
-//! script), `terminal` (a shell on a terminal), `survivors` (what a
-//! call leaves), `detach` (a call becomes a job), `visit` (a job, by a later host), `reap` (its end).
+//! Modules: `launch` (starting one), `client` (its events, and letting go of it), `link` (sending it orders), `shell`
+//! (starting a shell that waits for its script), `terminal` (starting one on a terminal), `survivors` (listing and
+//! adopting what a call leaves), `detach` (turning a call into a job), `visit` (a later host asks about a job), `reap`
+//! (its end), `start_error`.
 
 mod client;
 mod detach;
@@ -10,6 +11,7 @@ mod launch;
 mod link;
 mod reap;
 mod shell;
+mod start_error;
 mod survivors;
 mod terminal;
 mod visit;
@@ -18,5 +20,6 @@ pub use client::{Gone, Supervised};
 pub use detach::{JobFds, NotTaken};
 pub use launch::Supervisor;
 pub use link::Link;
-pub use shell::{ShellFds, StartError};
+pub use shell::ShellFds;
+pub use start_error::StartError;
 pub use visit::{JobKilled, JobVisit};

@@ -5,7 +5,7 @@
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
-use agent_bash_core::{Ending, Limits, StreamId, Survivor};
+use agent_bash_core::{Ending, Limits, Shell, StreamId, Survivor};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -41,21 +41,25 @@ pub(super) enum Order {
     /// Read the survivors' output from now on; with `detach`, keep running without the lifeline for their sake.
     /// Descriptors: the read ends of the pipes, followed by as many files to append to if `files` is set. Answer:
     /// `Adopted`, or `AdoptFailed`.
-    Adopt {
-        /// Whether there is a file for each pipe.
-        files: bool,
-        /// The survivors outlive the host.
-        detach: bool,
-        /// How many more bytes may be written to all the files together.
-        quota: u64,
-        /// The directory of the job that they become; `None` for no job. Without `detach` the shell continues, and
-        /// they are not listed again; unless they are a job, they are ended along with it.
-        job: Option<OsString>,
-    },
+    Adopt(Adopt),
     /// Run the waiting shell's script as a job that outlives the host. Descriptors, in this order: the read end of
     /// its output, the control pipe's write end, and the write end of its stdin if it has one. Answer: `Detached`,
     /// or `DetachFailed`; later `JobEnded`.
     Detach(Detach),
+}
+
+/// How survivors are adopted.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Adopt {
+    /// Whether there is a file for each pipe.
+    pub(super) files: bool,
+    /// The survivors outlive the host.
+    pub(super) detach: bool,
+    /// How many more bytes may be written to all the files together.
+    pub(super) quota: u64,
+    /// The directory of the job that they become; `None` for no job. Without `detach` the shell continues, and
+    /// they are not listed again; unless they are a job, they are ended along with it.
+    pub(super) job: Option<OsString>,
 }
 
 /// How a call becomes a job.
@@ -206,10 +210,26 @@ pub struct ShellStart {
     pub limits: Limits,
 }
 
+impl ShellStart {
+    /// A start of this shell with these arguments, without any output or limits.
+    pub fn of(shell: &Shell, args: Vec<OsString>) -> Self {
+        let name = shell.path.file_name();
+        Self {
+            program: shell.path.clone(),
+            arg0: name.unwrap_or(shell.path.as_os_str()).to_owned(),
+            args,
+            env_changes: Vec::new(),
+            inherits_stdin: false,
+            output: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
 /// How to start a shell on a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalStart {
-    /// The shell. In its arguments `{control_fd}` is replaced by the descriptor number of the pipe that tells it to
+    /// The shell, whose streams are the terminal. In its arguments `{control_fd}` is replaced by the descriptor number of the pipe that tells it to
     /// begin.
     pub start: ShellStart,
     /// Path of the terminal, such as `/dev/pts/3`.

@@ -1,7 +1,7 @@
 //! The supervisor process itself. It uses neither tokio nor threads.
 //!
-//! Modules: `entry` (becoming a supervisor), `serve` (its event loop), `launch`, `leader` and `terminal` (starting
-//! a shell), `limits` (resource limits), `tree` (the processes in its tree), `handles` (processes held by pidfd),
+//! Modules: `entry` (becoming a supervisor), `serve` (its event loop), `shell` (that of the current call), `launch`,
+//! `shell_command` and `leader` (starting one), `report` (what it says at its end), `terminal`, `limits` (resource limits), `tree` (the processes in its tree), `handles` (processes held by pidfd),
 //! `ladder` (ending a tree), `relay` (reading the output of survivors and jobs), `session_processes` (survivors of
 //! a session's calls), `job` (a call that outlives its host), `fallback` and `marked` (operation without a separate
 //! process).
@@ -17,8 +17,11 @@ mod limits;
 mod marked;
 mod reaped;
 mod relay;
+mod report;
 mod serve;
 mod session_processes;
+mod shell;
+mod shell_command;
 mod terminal;
 mod tree;
 

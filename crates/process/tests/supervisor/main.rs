@@ -9,7 +9,7 @@
 
 mod malformed;
 
-use agent_bash_core::{Clock, Limits, StreamId, Timestamp};
+use agent_bash_core::{Clock, Shell, StreamId, Timestamp};
 use agent_bash_process::supervisor::{
     self, Event, NotTaken, ShellEnd, ShellFds, ShellStart, StartError, Supervised, Supervisor,
 };
@@ -86,13 +86,12 @@ async fn launch(supervisor: &Supervisor) -> Result<Supervised, StartError> {
 
 fn shell(script: &str) -> ShellStart {
     ShellStart {
-        program: "/bin/bash".into(),
-        arg0: "bash".into(),
-        args: ["-c", script].map(Into::into).into(),
         env_changes: vec![("CHANGED".into(), Some("2".into()))],
-        inherits_stdin: false,
         output: vec![StreamId::Stdout, StreamId::Stderr],
-        limits: Limits::default(),
+        ..ShellStart::of(
+            &Shell::bash("/bin/bash"),
+            ["-c", script].map(Into::into).into(),
+        )
     }
 }
 
@@ -381,7 +380,7 @@ async fn a_supervisor_that_does_not_answer_is_given_up(supervisor: Supervisor) {
     let pid = rustix::process::Pid::from_raw(supervised.pid().cast_signed()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
     assert!(supervised.survivors().await.is_err());
-    let again = supervised.adopt(&[], &[], false, 0).await;
+    let again = supervised.adopt(&[], &[], false, 0, None).await;
     assert!(matches!(again, Err(NotTaken::Gone)), "{again:?}");
 }
 

@@ -1,6 +1,7 @@
 //! The Kitty keyboard protocol, for programs that enable it. Only key presses: hosts do not pass on releases.
 
-use super::{InputModes, Special, legacy, parameter, shifted, special, without_controls};
+use super::legacy::{self, Special, parameter, shifted, special, without_controls};
+use super::modes::InputModes;
 use agent_bash_core::{Key, KeyModifiers};
 
 /// Flag 1: keys that are otherwise ambiguous get sequences of their own.
@@ -16,7 +17,7 @@ const KEYPAD_ZERO: u32 = 57399;
 pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> Vec<u8> {
     let all = modes.kitty & REPORT_ALL != 0;
     if !all && modes.kitty & DISAMBIGUATE == 0 {
-        return legacy(key, modifiers, modes);
+        return legacy::encode(key, modifiers, modes);
     }
     let m = parameter(modifiers);
     if let Some(special) = special(key) {
@@ -35,24 +36,26 @@ pub(super) fn encode(key: &Key, modifiers: KeyModifiers, modes: InputModes) -> V
         Key::Text(text) => return without_controls(text),
         // Sent as usual, so that after a program has crashed one can still type in the shell.
         Key::Enter | Key::Tab | Key::Backspace if m == 1 && !all => {
-            return legacy(key, modifiers, modes);
+            return legacy::encode(key, modifiers, modes);
         }
         Key::Enter => (13, None),
         Key::Tab => (9, None),
         Key::Backspace => (127, None),
         Key::Escape => (27, None),
         Key::Char(c) if !all && !modifiers.ctrl && !modifiers.alt => {
-            return legacy(&Key::Char(*c), modifiers, modes);
+            return legacy::encode(&Key::Char(*c), modifiers, modes);
         }
         Key::Char(c) => {
             let printed = if modifiers.shift { shifted(*c) } else { *c };
             let text = (!modifiers.ctrl && !modifiers.alt).then_some(printed);
             (u32::from(unshifted(*c)), text)
         }
-        Key::Keypad(c) if !all && m == 1 => return legacy(&Key::Keypad(*c), modifiers, modes),
+        Key::Keypad(c) if !all && m == 1 => {
+            return legacy::encode(&Key::Keypad(*c), modifiers, modes);
+        }
         Key::Keypad(c) => match keypad_code(*c) {
             Some(code) => (code, Some(*c).filter(|c| !c.is_control())),
-            None => return legacy(key, modifiers, modes),
+            None => return legacy::encode(key, modifiers, modes),
         },
         _ => return Vec::new(),
     };

@@ -31,7 +31,7 @@ impl SurvivorRegistry for Registry {
         );
         self.0.lock().unwrap().push(seen);
         let files = output.files();
-        let adopted = supervised.adopt(output.pipes(), &files, true, adoption.quota);
+        let adopted = supervised.adopt(output.pipes(), &files, true, adoption.quota, None);
         adopted.await.unwrap();
         Some(JobId("j7".to_owned()))
     }

@@ -2,7 +2,7 @@
 
 use super::link::Link;
 use super::reap::{Ending, Unreaped, reap, sweep};
-use super::shell::StartError;
+use super::start_error::StartError;
 use crate::supervisor::VERSION;
 use crate::supervisor::channel::{Inbox, Received};
 use crate::supervisor::protocol::{Event, Order, ShellStart};

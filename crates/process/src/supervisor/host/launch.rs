@@ -3,7 +3,7 @@
 use super::client::Supervised;
 use super::link::Link;
 use super::reap::Count;
-use super::shell::StartError;
+use super::start_error::StartError;
 use crate::here::is_cut_off;
 use crate::refused::explained;
 use crate::supervisor::server::{start_fallback, this_program};

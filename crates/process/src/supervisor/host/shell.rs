@@ -1,33 +1,11 @@
 //! A shell that waits for its script, below a supervisor.
 
 use super::client::{ANSWER, Gone, Supervised};
+use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
-use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
-
-/// Why there is no supervisor, or no shell.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The system could not start it.
-    #[error("the supervisor could not be started: {0}")]
-    Spawn(#[source] io::Error),
-    /// It did not answer.
-    #[error(
-        "the supervisor did not answer within a second; does its program call `supervisor::init()` at the top of `main`?"
-    )]
-    NoHello,
-    /// It has another version of this crate.
-    #[error("the supervisor is of another version; restart this program")]
-    OtherVersion,
-    /// It ended before it had started a shell.
-    #[error("the supervisor ended before the shell was started")]
-    Gone,
-    /// The shell could not be started.
-    #[error("the shell could not be started: {0}")]
-    Shell(String),
-}
 
 /// A shell waiting for its script: the host's ends of its descriptors.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::client::{Gone, Supervised};
 use super::detach::NotTaken;
 use super::link::{Link, in_ms};
-use crate::supervisor::protocol::{Event, Order};
+use crate::supervisor::protocol::{Adopt, Event, Order};
 use agent_bash_core::Survivor;
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -26,7 +26,8 @@ impl Supervised {
 
     /// Hands over the survivors' output: from now on the supervisor reads their pipes. With `detach`, closing our
     /// end no longer ends them. `files` has one file per pipe, or is empty: then their output is read and
-    /// discarded.
+    /// discarded. With the directory of a job, they become that job, and outlive the host in any case; its entry exists
+    /// if that worked, otherwise they are adopted without a job.
     ///
     /// # Errors
     /// It has ended, or failed: nothing was adopted.
@@ -36,46 +37,18 @@ impl Supervised {
         files: &[BorrowedFd<'_>],
         detach: bool,
         quota: u64,
+        job: Option<&Path>,
     ) -> Result<(), NotTaken> {
-        if detach {
+        if detach || job.is_some() {
             self.keep();
         }
-        self.leave(pipes, files, detach, quota, None).await
-    }
-
-    /// As [`Self::adopt`], but the survivors become the job in `directory`. Its entry exists if that worked;
-    /// otherwise they are adopted without a job. Without `detach` the shell continues, and they outlive it.
-    ///
-    /// # Errors
-    /// It has ended, or failed: nothing was adopted.
-    pub async fn adopt_as_job(
-        &mut self,
-        pipes: &[BorrowedFd<'_>],
-        files: &[BorrowedFd<'_>],
-        detach: bool,
-        quota: u64,
-        directory: &Path,
-    ) -> Result<(), NotTaken> {
-        self.keep();
-        self.leave(pipes, files, detach, quota, Some(directory))
-            .await
-    }
-
-    async fn leave(
-        &mut self,
-        pipes: &[BorrowedFd<'_>],
-        files: &[BorrowedFd<'_>],
-        detach: bool,
-        quota: u64,
-        directory: Option<&Path>,
-    ) -> Result<(), NotTaken> {
         let fds: Vec<BorrowedFd<'_>> = pipes.iter().chain(files).copied().collect();
-        let order = Order::Adopt {
+        let order = Order::Adopt(Adopt {
             files: !files.is_empty(),
             detach,
             quota,
-            job: directory.map(|directory| directory.as_os_str().to_owned()),
-        };
+            job: job.map(|directory| directory.as_os_str().to_owned()),
+        });
         self.order(&order, &fds).map_err(|_| NotTaken::Gone)?;
         let answer = self.answer(|event, _| match event {
             Event::Adopted => Some(Ok(())),

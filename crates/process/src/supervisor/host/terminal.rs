@@ -1,7 +1,7 @@
 //! The host's side of a shell on a terminal.
 
 use super::client::{Gone, Supervised};
-use super::shell::StartError;
+use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, TerminalStart};
 use std::os::fd::BorrowedFd;
 

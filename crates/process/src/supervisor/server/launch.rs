@@ -1,46 +1,27 @@
-//! Starts a shell: its pipes, the file for its script, its process group.
+//! Starts a shell: its pipes, the file for its script; or below the supervisor's terminal.
+//!
+//! On a terminal, the supervisor already leads the session, so it opens the terminal, which thereby becomes the session's
+//! controlling terminal, and puts the shell's process group in the foreground. The shell does not lead the session
+//! itself: when a session leader ends, the kernel hangs up the terminal, and background processes would die with
+//! the shell, unlike without a terminal.
+//!
+//! What is *not* here: creating and reading terminals (`agent-bash-pty`).
 
+use super::report::Report;
+use super::shell::{Phase, Shell};
+use super::shell_command::{CONTROL_FD, REPORT, SCRIPT_FD, ShellCommand};
+use super::terminal::Terminal;
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
-use crate::proc_fs;
-use crate::refused::explained;
-use crate::supervisor::protocol::ShellStart;
+use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use agent_bash_core::StreamId;
-use rustix::io::FdFlags;
+use rustix::fs::{Mode, OFlags};
+use rustix::process::Pid;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
-/// Placeholder in an argument for the script's descriptor number.
-pub(super) const SCRIPT_FD: &str = "{script_fd}";
-
-/// Placeholder in an argument for the path of the report pipe.
-const REPORT: &str = "{report}";
-
-/// Capacity of a pipe.
-const PIPE: usize = 64 * 1024;
-
-/// A started shell, and the host's ends of its descriptors.
-#[derive(Debug)]
-pub(super) struct Launched {
-    pub(super) pid: i32,
-    pub(super) script_fd: i32,
-    pub(super) stdin_fd: Option<i32>,
-    /// Script file, control pipe, streams: in the order in which they are sent.
-    pub(super) host_ends: Vec<OwnedFd>,
-    /// Inodes of the streams' pipes; they show whether a survivor holds the output.
-    pub(super) pipes: Vec<u64>,
-    /// The shell's last argument, by which its forks are recognised.
-    pub(super) boot: Vec<u8>,
-    /// The pipe in which the shell reports about itself.
-    pub(super) report: Report,
-}
 
 /// How to start a shell.
 #[derive(Debug)]
@@ -54,6 +35,15 @@ pub(super) enum Starter {
     },
 }
 
+/// A started shell, and what the host gets of it.
+#[derive(Debug)]
+pub(super) struct Launched {
+    pub(super) shell: Shell,
+    pub(super) event: Event,
+    /// Script file, control pipe, streams: in the order in which they are sent.
+    pub(super) host_ends: Vec<OwnedFd>,
+}
+
 /// Starts a shell. `stdin` is that of the script; the shell itself reads its control pipe.
 pub(super) fn launch(
     start: &ShellStart,
@@ -64,35 +54,34 @@ pub(super) fn launch(
     let (control_read, control) = pipe()?;
     let (output, [stdout, stderr]) = streams(&start.output)?;
     let pipes = output.iter().filter_map(inode_of).collect();
-
     let report = Report::new()?;
-    let places = [
-        (SCRIPT_FD, script.as_raw_fd().to_string()),
-        (REPORT, report.path()),
-    ];
-    let args: Vec<OsString> = start
-        .args
-        .iter()
-        .map(|argument| filled_in(argument, &places))
-        .collect();
+    let script_fd = script.as_raw_fd();
+    let command = ShellCommand::of(
+        start,
+        &[(SCRIPT_FD, script_fd.to_string()), (REPORT, report.path())],
+    );
     let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
     let standard = [control_read, stdout, stderr];
     let pid = match starter {
-        Starter::Child => child(start, &args, standard, &inherited)?,
-        Starter::Leader { env } => leader::start(start, &args, env, &standard, &inherited)?,
+        Starter::Child => command.spawn(standard, &inherited)?,
+        Starter::Leader { env } => leader::start(&command, env, &standard, &inherited)?,
     };
     limits::apply(pid, &start.limits)?;
     Ok(Launched {
-        pid,
-        script_fd: script.as_raw_fd(),
-        stdin_fd: stdin.map(AsRawFd::as_raw_fd),
+        shell: Shell {
+            pid,
+            pipes,
+            boot: command.boot(),
+            report,
+            terminal: None,
+            phase: Phase::Running,
+        },
+        event: Event::Started {
+            pid: pid.unsigned_abs(),
+            script_fd,
+            stdin_fd: stdin.map(AsRawFd::as_raw_fd),
+        },
         host_ends: [script, control].into_iter().chain(output).collect(),
-        pipes,
-        boot: args
-            .last()
-            .map(|argument| argument.as_bytes().to_vec())
-            .unwrap_or_default(),
-        report,
     })
 }
 
@@ -122,121 +111,53 @@ fn streams(wanted: &[StreamId]) -> io::Result<(Vec<OwnedFd>, [OwnedFd; 2])> {
     Ok((output, [or_nowhere(stdout)?, or_nowhere(stderr)?]))
 }
 
-/// Starts it with descriptors inherited under their current numbers.
-fn child(
-    start: &ShellStart,
-    args: &[OsString],
-    [stdin, stdout, stderr]: [OwnedFd; 3],
-    inherited: &[&OwnedFd],
-) -> io::Result<i32> {
-    // There are no other threads that could start a process meanwhile and inherit these.
-    for fd in inherited {
-        rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
-    }
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is where shells are started"
-    )]
-    let mut command = Command::new(&start.program);
-    command
-        .arg0(&start.arg0)
-        .args(args)
-        .stdin(Stdio::from(stdin))
-        .stdout(Stdio::from(stdout))
-        .stderr(Stdio::from(stderr))
-        .process_group(0);
-    for (name, value) in &start.env_changes {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
-    let started = command.spawn();
-    let pid = started.map_err(explained)?.id();
-    i32::try_from(pid).map_err(io::Error::other)
-}
-
 fn inode_of(pipe: &OwnedFd) -> Option<u64> {
-    proc_fs::inode(&PathBuf::from(format!(
-        "/proc/self/fd/{}",
-        pipe.as_raw_fd()
-    )))
+    rustix::fs::fstat(pipe).ok().map(|stat| stat.st_ino)
 }
 
-/// A pipe that a shell opens by path, because it has no descriptor of ours left when it writes. A pipe rather than
-/// a file, so that a limit on file sizes does not apply.
-#[derive(Debug)]
-pub(super) struct Report {
-    read: OwnedFd,
-    /// Kept open so that the path remains valid; never written to.
-    write: OwnedFd,
-}
-
-impl Report {
-    pub(super) fn new() -> io::Result<Self> {
-        let (read, write) = pipe()?;
-        rustix::io::ioctl_fionbio(&read, true)?;
-        Ok(Self { read, write })
-    }
-
-    fn path(&self) -> String {
-        format!("/proc/{}/fd/{}", std::process::id(), self.write.as_raw_fd())
-    }
-
-    /// What was written, at most the capacity of a pipe. Not validated.
-    pub(super) fn take(&self) -> String {
-        let mut text = Vec::new();
-        let mut buffer = [0; 4096];
-        while let Ok(count) = rustix::io::read(&self.read, &mut buffer)
-            && count > 0
-            && text.len() < PIPE
-        {
-            text.extend_from_slice(&buffer[..count]);
-        }
-        String::from_utf8(text).unwrap_or_default()
-    }
-}
-
-pub(super) fn filled_in(argument: &OsStr, places: &[(&str, String)]) -> OsString {
-    let mut bytes = argument.as_bytes().to_vec();
-    for (place, value) in places {
-        let find = |bytes: &[u8]| {
-            bytes
-                .windows(place.len())
-                .position(|w| w == place.as_bytes())
-        };
-        while let Some(at) = find(&bytes) {
-            bytes.splice(at..at + place.len(), value.bytes());
-        }
-    }
-    OsString::from_vec(bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_in_arguments_are_filled_in() {
-        let places = [
-            (SCRIPT_FD, "7".to_owned()),
-            (REPORT, "/proc/1/fd/2".to_owned()),
-        ];
-        let text = filled_in(
-            OsStr::new("read -u {script_fd}; exec {script_fd}<&- >{report}"),
-            &places,
-        );
-        assert_eq!(text, "read -u 7; exec 7<&- >/proc/1/fd/2");
-    }
-
-    #[test]
-    fn a_report_is_what_was_written_by_path() {
-        let report = Report::new().unwrap();
-        assert_eq!(report.take(), "");
-        std::fs::write(report.path(), "0 1 0 /tmp").unwrap();
-        assert_eq!(
-            (report.take(), report.take()),
-            ("0 1 0 /tmp".into(), String::new())
-        );
-    }
+/// Starts a shell on a terminal, puts it in the foreground, and lets it begin.
+pub(super) fn launch_on_terminal(start: &TerminalStart, script: &OwnedFd) -> io::Result<Launched> {
+    // Opened first to keep its number low: a shell other than bash may only know descriptors of one digit.
+    let (control_read, control) = pipe()?;
+    // The first terminal opened by a session leader without one becomes the controlling terminal.
+    let terminal = rustix::fs::open(
+        &start.terminal,
+        OFlags::RDWR | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let report = Report::new()?;
+    let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
+    let command = ShellCommand::of(
+        &start.start,
+        &[
+            (SCRIPT_FD, script_fd.to_string()),
+            (CONTROL_FD, control_fd.to_string()),
+            (REPORT, report.path()),
+        ],
+    );
+    let clone = || terminal.try_clone();
+    let pid = command.spawn([clone()?, clone()?, clone()?], &[script, &control_read])?;
+    limits::apply(pid, &start.start.limits)?;
+    // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot get SIGTTIN
+    // before this.
+    let group = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
+    rustix::termios::tcsetpgrp(&terminal, group)?;
+    // If the shell has already ended it is reaped like any other.
+    let _ = File::from(control).write_all(start.commit.as_bytes());
+    Ok(Launched {
+        shell: Shell {
+            pid,
+            pipes: Vec::new(),
+            boot: command.boot(),
+            report,
+            terminal: Some(Terminal::at(&start.terminal)),
+            phase: Phase::Running,
+        },
+        event: Event::Started {
+            pid: pid.unsigned_abs(),
+            script_fd,
+            stdin_fd: None,
+        },
+        host_ends: Vec::new(),
+    })
 }

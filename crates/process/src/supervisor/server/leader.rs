@@ -1,7 +1,7 @@
 //! Starts a shell directly from a host: as the leader of its own session, without what the host would pass on by
 //! mistake. Uses `posix_spawn` rather than `fork`, so the cost does not depend on the host's size.
 
-use crate::supervisor::protocol::ShellStart;
+use super::shell_command::ShellCommand;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use std::collections::BTreeMap;
@@ -19,16 +19,15 @@ const SETSID: PosixSpawnFlags = PosixSpawnFlags::from_bits_retain(0x80);
 #[cfg(not(target_os = "linux"))]
 const SETSID: PosixSpawnFlags = PosixSpawnFlags::POSIX_SPAWN_SETPGROUP;
 
-/// Starts it with `env` and the changes of `start`. It inherits `inherited` under their current numbers.
+/// Starts it with `env` and its changes. It inherits `inherited` under their current numbers.
 pub(super) fn start(
-    start: &ShellStart,
-    args: &[OsString],
+    command: &ShellCommand<'_>,
     env: &BTreeMap<OsString, OsString>,
     standard: &[OwnedFd; 3],
     inherited: &[&OwnedFd],
 ) -> io::Result<i32> {
     let mut env = env.clone();
-    for (name, value) in &start.env_changes {
+    for (name, value) in command.env_changes {
         match value {
             Some(value) => env.insert(name.clone(), value.clone()),
             None => env.remove(name),
@@ -38,9 +37,9 @@ pub(super) fn start(
         .iter()
         .map(|(name, value)| c_string(&[name.as_bytes(), b"=", value.as_bytes()].concat()))
         .collect::<io::Result<Vec<_>>>()?;
-    let args = [&start.arg0]
+    let args = [command.arg0]
         .into_iter()
-        .chain(args)
+        .chain(command.args.iter().map(OsString::as_os_str))
         .map(|argument| c_string(argument.as_bytes()))
         .collect::<io::Result<Vec<_>>>()?;
 
@@ -67,7 +66,7 @@ pub(super) fn start(
     )?;
     attributes.set_sigdefault(&SigSet::all())?;
     attributes.set_sigmask(&SigSet::empty())?;
-    let pid = posix_spawn(&start.program, &actions, &attributes, &args, &env)?;
+    let pid = posix_spawn(command.program, &actions, &attributes, &args, &env)?;
     Ok(pid.as_raw())
 }
 

@@ -1,11 +1,9 @@
 //! The supervisor's event loop: a single poll for everything (the host's orders, the end of children, the
 //! survivors' output, the next step of a ladder), then handles what happened.
 //!
-//! Modules: `orders` (executes and answers orders), `shell` (the shell of the current call), `survivors` (processes
-//! that a call leaves, and their owners).
+//! Modules: `orders` (executes and answers orders), `survivors` (processes that a call leaves, and their owners).
 
 mod orders;
-mod shell;
 mod survivors;
 
 use super::job::{Job, Seen, Wanted};
@@ -13,14 +11,13 @@ use super::ladder::Ladder;
 use super::launch::Starter;
 use super::relay::Relay;
 use super::session_processes::SessionProcesses;
+use super::shell::{Phase, Shell};
 use super::tree::Tree;
 use crate::supervisor::VERSION;
 use crate::supervisor::channel::{Inbox, Received, Wait, send};
 use crate::supervisor::protocol::{Event, Order, ShellStart};
-use orders::Answer;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::Shutdown;
-use shell::{Phase, Shell};
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -155,7 +152,7 @@ impl Server {
             loop {
                 match self.inbox.next::<Order>() {
                     Ok(Some((order, fds))) => {
-                        if let Some(Answer { event, fds }) = self.obey(order, fds) {
+                        if let Some((event, fds)) = self.obey(order, fds) {
                             let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
                             self.tell(&event, &fds);
                         }

@@ -1,29 +1,17 @@
 //! Executes orders and answers them.
 
-use super::shell::{Phase, Shell};
 use super::{Host, Server, now};
 use crate::supervisor::protocol::{Detach, Event, Order, ShellStart, TerminalStart};
 use crate::supervisor::server::job::Job;
-use crate::supervisor::server::launch::{Launched, Report, launch};
-use crate::supervisor::server::terminal;
+use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
 use crate::supervisor::server::tree::Tree;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-/// The immediate answer to an order.
-pub(super) struct Answer {
-    pub(super) event: Event,
-    pub(super) fds: Vec<OwnedFd>,
-}
-
-impl From<Event> for Answer {
-    fn from(event: Event) -> Self {
-        let fds = Vec::new();
-        Self { event, fds }
-    }
-}
+/// An immediate answer to an order, with its descriptors.
+type Answer = (Event, Vec<OwnedFd>);
 
 /// A descriptor that belongs to the order is missing.
 const INCOMPLETE: &str = "the order came without its descriptors";
@@ -31,60 +19,51 @@ const INCOMPLETE: &str = "the order came without its descriptors";
 impl Server {
     /// Executes an order. `None` if it is answered by later events, as documented in `protocol`.
     pub(super) fn obey(&mut self, order: Order, fds: Vec<OwnedFd>) -> Option<Answer> {
-        match order {
+        let event = match order {
             Order::Start(start) => {
                 let answer = self.start(&start, &fds);
                 self.last = Some(start);
-                Some(answer)
+                return Some(answer);
             }
-            Order::StartAnother => Some(match self.last.take() {
-                Some(start) => {
-                    let answer = self.start(&start, &fds);
-                    self.last = Some(start);
-                    answer
-                }
-                None => not_started("no shell was started before"),
-            }),
-            Order::StartOnTerminal(start) => Some(self.start_on_terminal(&start, fds)),
+            Order::StartAnother => {
+                let Some(start) = self.last.take() else {
+                    return Some(not_started("no shell was started before"));
+                };
+                return self.obey(Order::Start(start), fds);
+            }
+            Order::StartOnTerminal(start) => return Some(self.start_on_terminal(&start, &fds)),
             Order::Terminate {
                 grace_ms,
                 stop_shell,
             } => {
                 self.terminate(Duration::from_millis(grace_ms), stop_shell);
-                None
+                return None;
             }
-            Order::Survivors => {
-                let survivors = self.unnamed();
-                Some(Event::Survivors { survivors }.into())
-            }
-            Order::Adopt {
-                files,
-                detach,
-                quota,
-                job,
-            } => Some(match self.adopt(files, detach, quota, job, fds) {
-                Ok(()) => Event::Adopted.into(),
-                Err(error) => {
-                    let reason = error.to_string();
-                    Event::AdoptFailed { reason }.into()
-                }
-            }),
             Order::WatchSurvivors => {
                 self.watch_survivors();
-                None
+                return None;
             }
             Order::EndSurvivors { grace_ms } => {
                 self.end_survivors(Duration::from_millis(grace_ms));
-                None
+                return None;
             }
-            Order::Detach(detach) => Some(match self.detach(&detach, fds) {
-                Ok(()) => Event::Detached.into(),
-                Err(error) => {
-                    let reason = error.to_string();
-                    Event::DetachFailed { reason }.into()
-                }
-            }),
-        }
+            Order::Survivors => Event::Survivors {
+                survivors: self.unnamed(),
+            },
+            Order::Adopt(adopt) => match self.adopt(adopt, fds) {
+                Ok(()) => Event::Adopted,
+                Err(error) => Event::AdoptFailed {
+                    reason: error.to_string(),
+                },
+            },
+            Order::Detach(detach) => match self.detach(&detach, fds) {
+                Ok(()) => Event::Detached,
+                Err(error) => Event::DetachFailed {
+                    reason: error.to_string(),
+                },
+            },
+        };
+        Some((event, Vec::new()))
     }
 
     fn start(&mut self, start: &ShellStart, fds: &[OwnedFd]) -> Answer {
@@ -97,68 +76,31 @@ impl Server {
         // An earlier order to end the tree may have arrived after the tree had ended by itself; it does not concern
         // this shell.
         self.ladder = None;
-        match launch(start, fds.first(), &self.starter) {
-            Ok(Launched {
-                pid,
-                script_fd,
-                stdin_fd,
-                host_ends,
-                pipes,
-                boot,
-                report,
-            }) => {
-                if let Tree::Marked(marked) = &mut self.tree {
-                    marked.leads(pid, &pipes);
-                }
-                self.shell = Some(Shell {
-                    pid,
-                    pipes,
-                    boot,
-                    report,
-                    terminal: None,
-                    phase: Phase::Running,
-                });
-                Answer {
-                    event: Event::Started {
-                        pid: pid.unsigned_abs(),
-                        script_fd,
-                        stdin_fd,
-                    },
-                    fds: host_ends,
-                }
-            }
-            Err(error) => not_started(&format!("{}: {error}", start.program.display())),
+        let launched = launch(start, fds.first(), &self.starter);
+        if let (Tree::Marked(marked), Ok(Launched { shell, .. })) = (&mut self.tree, &launched) {
+            marked.leads(shell.pid, &shell.pipes);
         }
+        self.begin(start, launched)
     }
 
-    fn start_on_terminal(&mut self, start: &TerminalStart, fds: Vec<OwnedFd>) -> Answer {
+    fn start_on_terminal(&mut self, start: &TerminalStart, fds: &[OwnedFd]) -> Answer {
         // Only once: the terminal belongs to the session for good.
         if !matches!(self.tree, Tree::Below { .. }) || self.shell.is_some() {
             return not_started("a terminal is for a supervisor of its own");
         }
-        let Some(script) = fds.into_iter().next() else {
-            return not_started(INCOMPLETE);
-        };
-        let launched = terminal::launch(start, &script);
-        match launched.and_then(|launched| Ok((launched, Report::new()?))) {
-            Ok((launched, report)) => {
-                let pid = launched.pid;
-                self.shell = Some(Shell {
-                    pid,
-                    pipes: Vec::new(),
-                    boot: launched.boot,
-                    report,
-                    terminal: Some(launched.terminal),
-                    phase: Phase::Running,
-                });
-                let started = Event::Started {
-                    pid: pid.unsigned_abs(),
-                    script_fd: launched.script_fd,
-                    stdin_fd: None,
-                };
-                started.into()
+        match fds.first() {
+            Some(script) => self.begin(&start.start, launch_on_terminal(start, script)),
+            None => not_started(INCOMPLETE),
+        }
+    }
+
+    fn begin(&mut self, start: &ShellStart, launched: io::Result<Launched>) -> Answer {
+        match launched {
+            Ok(launched) => {
+                self.shell = Some(launched.shell);
+                (launched.event, launched.host_ends)
             }
-            Err(error) => not_started(&format!("{}: {error}", start.start.program.display())),
+            Err(error) => not_started(&format!("{}: {error}", start.program.display())),
         }
     }
 
@@ -188,5 +130,5 @@ impl Server {
 
 fn not_started(reason: &str) -> Answer {
     let reason = reason.to_owned();
-    Event::StartFailed { reason }.into()
+    (Event::StartFailed { reason }, Vec::new())
 }

@@ -1,7 +1,7 @@
 //! The processes that a call leaves: naming, adopting, ending and watching them.
 
 use super::{Host, Server, now};
-use crate::supervisor::protocol::Event;
+use crate::supervisor::protocol::{Adopt, Event};
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::relay::Relay;
 use crate::supervisor::server::session_processes::{Found, SessionProcesses};
@@ -9,21 +9,19 @@ use crate::supervisor::server::tree::{Tree, named};
 use agent_bash_core::Survivor;
 use agent_bash_os::ProcessInfo;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 impl Server {
     /// Adopts survivors. `fds` are pipes, followed by as many files if `files` is set.
-    pub(super) fn adopt(
-        &mut self,
-        files: bool,
-        detach: bool,
-        quota: u64,
-        job: Option<OsString>,
-        mut fds: Vec<OwnedFd>,
-    ) -> io::Result<()> {
+    pub(super) fn adopt(&mut self, adopt: Adopt, mut fds: Vec<OwnedFd>) -> io::Result<()> {
+        let Adopt {
+            files,
+            detach,
+            quota,
+            job,
+        } = adopt;
         if files && !fds.len().is_multiple_of(2) {
             return Err(io::Error::other("a pipe came without its file"));
         }

@@ -1,7 +1,7 @@
 //! The shell of the current call, and what the host knows about its end.
 
 use crate::supervisor::protocol::{Event, ShellEnd};
-use crate::supervisor::server::launch::Report;
+use crate::supervisor::server::report::Report;
 use crate::supervisor::server::terminal::Terminal;
 
 /// The shell of the current call.

@@ -1,0 +1,89 @@
+//! What can go wrong with a job.
+
+use agent_bash_core::{JobId, NotStarted};
+use std::io;
+use std::path::PathBuf;
+
+/// An error concerning a job.
+#[derive(Debug, thiserror::Error)]
+pub enum JobError {
+    /// Nothing of the script has run.
+    #[error(transparent)]
+    NotStarted(#[from] NotStarted),
+    /// Cancelled by the caller before it was started.
+    #[error("cancelled before the job was started")]
+    Cancelled,
+    /// The host has no directory for jobs.
+    #[error("background jobs are not kept here")]
+    NotKept,
+    /// The limit of running jobs is reached.
+    #[error(
+        "{running} background jobs are running, and {limit} may; end one with `kill` or wait for one"
+    )]
+    TooMany {
+        /// Number of running jobs.
+        running: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// There is no such job.
+    #[error("there is no job `{id}`; `list` names them all")]
+    Unknown {
+        /// The requested id.
+        id: JobId,
+    },
+    /// It has no stdin.
+    #[error(
+        "job {id} reads nothing (any more); only one that was started with `stdin: pipe` does, while it runs"
+    )]
+    NoStdin {
+        /// Its id.
+        id: JobId,
+    },
+    /// It did not read all input in time.
+    #[error("job {id} has read {written} of {length} bytes and does not read on")]
+    NotRead {
+        /// Its id.
+        id: JobId,
+        /// Bytes that were written.
+        written: usize,
+        /// Bytes that should have been written.
+        length: usize,
+    },
+    /// Its output was not stored.
+    #[error("what job {id} prints is not kept")]
+    NoOutput {
+        /// Its id.
+        id: JobId,
+    },
+    /// Its output is shorter than what was read before.
+    #[error("the output of job {id} has {length} bytes now: somebody made it shorter")]
+    Shortened {
+        /// Its id.
+        id: JobId,
+        /// Its current length.
+        length: u64,
+    },
+    /// Its supervisor is running but cannot be reached.
+    #[error("the supervisor of job {id} cannot be reached: {source}")]
+    Unreachable {
+        /// Its id.
+        id: JobId,
+        /// Why.
+        source: io::Error,
+    },
+    /// Another process holds the lock for creating jobs and does not release it.
+    #[error("the jobs are being changed by another process; `{path}` is locked")]
+    Busy {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("the list of jobs cannot be used: {path}: {source}")]
+    Registry {
+        /// Its path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}

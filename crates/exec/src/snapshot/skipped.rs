@@ -1,0 +1,31 @@
+//! Why a call has no snapshot.
+
+use agent_bash_core::short_duration;
+use agent_bash_process::supervisor::StartError;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Why there is no snapshot.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Skipped {
+    #[error("`{rc}` cannot be read: {source}", rc = rc.display())]
+    Unreadable { rc: PathBuf, source: io::Error },
+    #[error("reading `{rc}` took longer than {limit}", rc = rc.display(), limit = short_duration(*limit))]
+    Slow { rc: PathBuf, limit: Duration },
+    #[error("the shell that read `{rc}` ended or became another program before it could tell what it has ({how})", rc = rc.display())]
+    Ended { rc: PathBuf, how: String },
+    #[error("it defines more than 4 MiB")]
+    TooLong,
+    #[error("it started processes that could not be ended")]
+    Stuck,
+    #[error("{0}")]
+    Start(#[from] StartError),
+    #[error("what was read could not be passed on: {0}")]
+    Transfer(io::Error),
+    #[error("no file could be written in `{directory}`: {source}", directory = directory.display())]
+    NotKept {
+        directory: PathBuf,
+        source: io::Error,
+    },
+}

@@ -1,0 +1,58 @@
+//! The pipe in which a shell reports about itself when it has run its script.
+
+use crate::platform::pipe;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// Capacity of a pipe.
+const PIPE: usize = 64 * 1024;
+
+/// A pipe that a shell opens by path, because it has no descriptor of ours left when it writes. A pipe rather than
+/// a file, so that a limit on file sizes does not apply.
+#[derive(Debug)]
+pub(super) struct Report {
+    read: OwnedFd,
+    /// Kept open so that the path remains valid; never written to.
+    write: OwnedFd,
+}
+
+impl Report {
+    pub(super) fn new() -> io::Result<Self> {
+        let (read, write) = pipe()?;
+        rustix::io::ioctl_fionbio(&read, true)?;
+        Ok(Self { read, write })
+    }
+
+    pub(super) fn path(&self) -> String {
+        format!("/proc/{}/fd/{}", std::process::id(), self.write.as_raw_fd())
+    }
+
+    /// What was written, at most the capacity of a pipe. Not validated.
+    pub(super) fn take(&self) -> String {
+        let mut text = Vec::new();
+        let mut buffer = [0; 4096];
+        while let Ok(count) = rustix::io::read(&self.read, &mut buffer)
+            && count > 0
+            && text.len() < PIPE
+        {
+            text.extend_from_slice(&buffer[..count]);
+        }
+        String::from_utf8(text).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_what_was_written_by_path() {
+        let report = Report::new().unwrap();
+        assert_eq!(report.take(), "");
+        std::fs::write(report.path(), "0 1 0 /tmp").unwrap();
+        assert_eq!(
+            (report.take(), report.take()),
+            ("0 1 0 /tmp".into(), String::new())
+        );
+    }
+}

@@ -1,0 +1,117 @@
+//! What is executed for a shell: its program, arguments and environment, made in this one place from what the host
+//! ordered, however the shell is started.
+
+use crate::refused::explained;
+use crate::supervisor::protocol::ShellStart;
+use rustix::io::FdFlags;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Placeholder in an argument for the script's descriptor number.
+pub(super) const SCRIPT_FD: &str = "{script_fd}";
+
+/// Placeholder in an argument for the path of the report pipe.
+pub(super) const REPORT: &str = "{report}";
+
+/// Placeholder in an argument for the number of the control pipe's descriptor, where that is not stdin.
+pub(super) const CONTROL_FD: &str = "{control_fd}";
+
+/// A program with its arguments and environment.
+#[derive(Debug)]
+pub(super) struct ShellCommand<'a> {
+    pub(super) program: &'a Path,
+    pub(super) arg0: &'a OsStr,
+    pub(super) args: Vec<OsString>,
+    /// Changes to the environment of whoever starts it.
+    pub(super) env_changes: &'a [(OsString, Option<OsString>)],
+}
+
+impl<'a> ShellCommand<'a> {
+    /// The command for an order; `places` are the placeholders in its arguments, with what stands for them.
+    pub(super) fn of(start: &'a ShellStart, places: &[(&str, String)]) -> Self {
+        let args = start.args.iter();
+        Self {
+            program: &start.program,
+            arg0: &start.arg0,
+            args: args.map(|argument| filled_in(argument, places)).collect(),
+            env_changes: &start.env_changes,
+        }
+    }
+
+    /// The argument by which forks of this shell are recognised: its last one.
+    pub(super) fn boot(&self) -> Vec<u8> {
+        let last = self.args.last();
+        last.map_or_else(Vec::new, |argument| argument.as_bytes().to_vec())
+    }
+
+    /// Starts it as a child in its own process group, with these standard descriptors and `inherited` ones, which keep
+    /// their numbers. Returns its pid.
+    pub(super) fn spawn(
+        &self,
+        [stdin, stdout, stderr]: [OwnedFd; 3],
+        inherited: &[&OwnedFd],
+    ) -> io::Result<i32> {
+        // There are no other threads that could start a process meanwhile and inherit these.
+        for fd in inherited {
+            rustix::io::fcntl_setfd(fd, FdFlags::empty())?;
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this is where shells are started"
+        )]
+        let mut command = Command::new(self.program);
+        command
+            .arg0(self.arg0)
+            .args(&self.args)
+            .stdin(Stdio::from(stdin))
+            .stdout(Stdio::from(stdout))
+            .stderr(Stdio::from(stderr))
+            .process_group(0);
+        for (name, value) in self.env_changes {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let pid = command.spawn().map_err(explained)?.id();
+        i32::try_from(pid).map_err(io::Error::other)
+    }
+}
+
+fn filled_in(argument: &OsStr, places: &[(&str, String)]) -> OsString {
+    let mut bytes = argument.as_bytes().to_vec();
+    for (place, value) in places {
+        let find = |bytes: &[u8]| {
+            bytes
+                .windows(place.len())
+                .position(|w| w == place.as_bytes())
+        };
+        while let Some(at) = find(&bytes) {
+            bytes.splice(at..at + place.len(), value.bytes());
+        }
+    }
+    OsString::from_vec(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_arguments_are_filled_in() {
+        let places = [
+            (SCRIPT_FD, "7".to_owned()),
+            (REPORT, "/proc/1/fd/2".to_owned()),
+        ];
+        let text = filled_in(
+            OsStr::new("read -u {script_fd}; exec {script_fd}<&- >{report}"),
+            &places,
+        );
+        assert_eq!(text, "read -u 7; exec 7<&- >/proc/1/fd/2");
+    }
+}

@@ -1,0 +1,22 @@
+//! What decides how an input is sent.
+
+use vt100::{MouseProtocolEncoding, MouseProtocolMode};
+
+/// The modes that a program has enabled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct InputModes {
+    /// DECCKM.
+    pub(crate) application_cursor: bool,
+    /// DECKPAM.
+    pub(crate) application_keypad: bool,
+    /// DECSET 2004.
+    pub(crate) bracketed_paste: bool,
+    /// Which mouse events are reported.
+    pub(crate) mouse: MouseProtocolMode,
+    /// Their encoding.
+    pub(crate) mouse_encoding: MouseProtocolEncoding,
+    /// DECSET 1004.
+    pub(crate) focus_events: bool,
+    /// Flags of the Kitty keyboard protocol; 0 means off.
+    pub(crate) kitty: u8,
+}

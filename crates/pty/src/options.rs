@@ -1,0 +1,46 @@
+//! The options of an executor on terminals.
+
+use crate::PtySize;
+use crate::colors::TerminalColors;
+use agent_bash_call::SurvivorRegistry;
+use agent_bash_core::Clock;
+use agent_bash_process::supervisor::Supervisor;
+use std::sync::Arc;
+
+/// Options of a [`PtyExecutor`](crate::PtyExecutor).
+#[derive(Debug, Clone)]
+pub struct PtyOptions {
+    /// How to start supervisors.
+    pub supervisor: Supervisor,
+    /// Used for every wait and every measurement.
+    pub clock: Arc<dyn Clock>,
+    /// Initial size of terminals.
+    pub size: PtySize,
+    /// The answer to programs that query the terminal's colours.
+    pub colors: TerminalColors,
+    /// How many bytes adopted survivors may still write to their call's file.
+    pub survivor_quota: u64,
+    /// Where what a call leaves behind becomes a job; `None`: it lives on without an entry.
+    pub jobs: Option<Arc<dyn SurvivorRegistry>>,
+}
+
+impl PtyOptions {
+    /// 120 × 40, light on dark, 100 MiB for survivors.
+    pub fn new(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            supervisor,
+            clock,
+            size: PtySize::default(),
+            colors: TerminalColors::default(),
+            survivor_quota: 100 << 20,
+            jobs: None,
+        }
+    }
+
+    /// The same, where what a call leaves behind becomes a job of `jobs`, if there are any.
+    #[must_use]
+    pub fn with_jobs<J: SurvivorRegistry + 'static>(mut self, jobs: Option<Arc<J>>) -> Self {
+        self.jobs = jobs.map(|jobs| jobs as _);
+        self
+    }
+}
