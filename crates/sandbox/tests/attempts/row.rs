@@ -35,9 +35,12 @@ pub(crate) struct Row {
     /// Clears away what outlives the stage.
     #[serde(default)]
     pub(crate) after: String,
-    /// Variables that the box itself is started with.
+    /// A program that starts the box, as words.
     #[serde(default)]
     pub(crate) with: String,
+    /// That there may be no box at all is what it is about: then nothing must run.
+    #[serde(default)]
+    pub(crate) refused: bool,
     /// The part of the promise that it is about. It gets through where the box says that this part is missing; what
     /// has to work fails there.
     pub(crate) part: Option<String>,

@@ -70,7 +70,9 @@ pub(crate) enum Outcome {
     Held,
     /// The machine lacks something: why.
     NotTried(String),
-    /// The attempt was never made: why. Neither held nor through.
+    /// There was no box, and so nothing ran: how the host ended. Neither held nor through.
+    NotBegun(String),
+    /// The stage could not show it: why.
     Fault(String),
 }
 

@@ -52,18 +52,23 @@ fn one(row: &Row, user: User, kit: &Kit) -> Result<Completion> {
         other => bail!(
             "without a box it must come through, or it shows nothing: {other:?}\n{}\n{}",
             row.tried,
-            control.said
+            start(&control.said)
         ),
     }
     let mut faults = Vec::new();
     for tier in [Tier::Base, Tier::Full] {
         let seen = run(tier)?;
         if let Err(fault) = judge(row, user, tier, &seen) {
-            faults.push(format!("{fault:#}\n{}\n{}", row.tried, seen.said));
+            faults.push(format!("{fault:#}\n{}\n{}", row.tried, start(&seen.said)));
         }
     }
     ensure!(faults.is_empty(), "{}", faults.join("\n"));
     Ok(Completion::Completed)
+}
+
+/// As much of it as tells why.
+fn start(said: &str) -> String {
+    said.chars().take(2000).collect()
 }
 
 /// Whether what was seen in a box is what the row promises.
@@ -77,10 +82,13 @@ fn judge(row: &Row, user: User, tier: Tier, seen: &Seen) -> Result<()> {
     } else {
         lacking || row.is_hole(user)
     };
+    if row.refused && matches!(seen.outcome, Outcome::NotBegun(_)) {
+        return Ok(());
+    }
     if row.network == "loopback" && tier == Tier::Base {
         // Without a network namespace there is no loopback that is the call's own.
         ensure!(
-            matches!(seen.outcome, Outcome::Fault(_)),
+            matches!(seen.outcome, Outcome::NotBegun(_)),
             "base: there is a box with a loopback"
         );
         return Ok(());

@@ -48,8 +48,8 @@ static int as_victim(char **word)
 }
 
 /* host TYPED REPORT LEAKED PROGRAM ARGUMENTS…: starts PROGRAM as its child at a terminal, with a key in the session's
- * keyring. PROGRAM inherits descriptor 3 to write to REPORT, and descriptor 7, forgotten, to append to LEAKED. What
- * was typed at the terminal but never read is noted in TYPED: the next shell there would run it. */
+ * keyring. PROGRAM inherits descriptor 3 to write to REPORT, and, forgotten, 7 to append to LEAKED and 8 to read the
+ * home. What was typed at the terminal but never read is noted in TYPED: the next shell there would run it. */
 static int as_host(char **word)
 {
 	char name[64], typed[256], own[20];
@@ -62,6 +62,8 @@ static int as_host(char **word)
 	must("add_key", syscall(SYS_add_key, "user", "attempt", "kept-by-the-keyring", 19, KEY_SPEC_SESSION_KEYRING));
 	int leaked = must(word[2], open(word[2], O_WRONLY | O_APPEND | O_CLOEXEC));
 	must("dup2", dup2(leaked, 7));
+	int home = must("open the home", open(getenv("HOME"), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	must("dup2", dup2(home, 8));
 	pid_t child = must("fork", fork());
 	if (child == 0) {
 		must("setsid", setsid());
@@ -83,6 +85,17 @@ static int as_host(char **word)
 	if (size > 0)
 		note(word[0], typed, size);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* input DIRECTORY PROGRAM ARGUMENTS…: PROGRAM, with DIRECTORY as its standard input. */
+static int as_input(char **word)
+{
+	int input = must(word[0], open(word[0], O_RDONLY | O_DIRECTORY));
+
+	must("dup2", dup2(input, 0));
+	close(input);
+	execvp(word[1], word + 1);
+	return must(word[1], -1);
 }
 
 /* terminal NAME SHOWN: a terminal of the same user; notes its name, and what is shown there. */
@@ -125,6 +138,7 @@ static int as_giver(char **word)
 const struct way hosts[] = {
 	{ "victim", 2, as_victim },
 	{ "host", 4, as_host },
+	{ "input", 2, as_input },
 	{ "terminal", 2, as_terminal },
 	{ "giver", 2, as_giver },
 	{ 0 },

@@ -83,8 +83,7 @@ impl Stage<'_> {
             row.network
         );
         let boxed = if *tier == Tier::None { "" } else { &boxed };
-        let with = if row.with.is_empty() { "" } else { "env" };
-        [&host, with, &row.with, boxed, "bash", SCRIPT]
+        [&host, &row.with, boxed, "bash", SCRIPT]
             .iter()
             .flat_map(|part| part.split_whitespace())
             .map(str::to_owned)
@@ -93,9 +92,7 @@ impl Stage<'_> {
 
     fn outcome(&self, ended: ExitStatus) -> Result<Outcome> {
         if !began() {
-            return Ok(Outcome::Fault(format!(
-                "the attempt did not begin: {ended}"
-            )));
+            return Ok(Outcome::NotBegun(ended.to_string()));
         }
         let ended = match ended.signal() {
             Some(signal) => format!("signal {signal}"),
@@ -108,12 +105,9 @@ impl Stage<'_> {
             (false, false) => Duration::ZERO,
         };
         let until = Instant::now() + patience;
+        let happened = format!("{{\n{}\n}} 2> /dev/null", self.run.row.happened);
         loop {
-            if self
-                .shell(&self.run.row.happened, &ended)?
-                .wait()?
-                .success()
-            {
+            if self.shell(&happened, &ended)?.wait()?.success() {
                 return Ok(Outcome::Through);
             }
             if Instant::now() >= until {

@@ -71,8 +71,7 @@ pub(crate) fn build(run: &Run) -> Result<()> {
         fs::create_dir_all(path)?;
         fs::set_permissions(path, Permissions::from_mode(mode))?;
     }
-    let mut key = "kept-by-ssh\n".repeat(KEY_SIZE / 12 + 1);
-    key.truncate(KEY_SIZE);
+    let key = format!("{:#<KEY_SIZE$}", "kept-by-ssh\n");
     fs::write("/mnt/home/.ssh/id_ed25519", key)?;
     for owned in [HOME, OUTSIDE, OWN, RUN] {
         give(Path::new(owned), run.user.id())?;
