@@ -65,7 +65,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-sandbox",
-        workspace: &[],
+        workspace: &["agent-bash-core"],
         third_party: &[
             "landlock",
             "libc",
@@ -80,7 +80,7 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-process",
-        workspace: &["agent-bash-core", "agent-bash-os"],
+        workspace: &["agent-bash-core", "agent-bash-os", "agent-bash-sandbox"],
         third_party: &[
             "async-trait",
             "nix",

@@ -23,6 +23,7 @@ mod profile;
 mod request;
 mod result;
 mod run;
+pub mod sandbox;
 mod screen;
 mod status;
 mod stream;

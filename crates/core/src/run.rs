@@ -1,5 +1,6 @@
 //! The interface between the pipeline and whatever runs a script.
 
+use crate::sandbox::{Plan, Report};
 use crate::{
     Cancel, Environment, NotStarted, Notice, NoticeKind, SessionName, Stage, StreamId, Streams,
     Survivor, SurvivorPolicy, Timestamp,
@@ -8,6 +9,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Runs scripts.
@@ -100,6 +102,10 @@ pub struct RunSpec {
     pub snapshot: bool,
     /// Resource limits of the call.
     pub limits: Limits,
+    /// The box that the kernel keeps it in; `None` means none. A session has that of its first call.
+    pub sandbox: Option<Arc<Plan>>,
+    /// Whether a shell that was started ahead may run it, and its supervisor may start one for a later call.
+    pub pooled: bool,
 }
 
 impl RunSpec {
@@ -122,6 +128,8 @@ impl RunSpec {
             enter_cwd: true,
             snapshot: false,
             limits: Limits::default(),
+            sandbox: None,
+            pooled: true,
         }
     }
 }
@@ -157,6 +165,8 @@ setters! {
     enter_cwd: bool,
     snapshot: bool,
     limits: Limits,
+    sandbox: Option<Arc<Plan>>,
+    pooled: bool,
 }
 
 /// A shell found on the system.
@@ -234,6 +244,8 @@ pub struct Outcome {
     /// Number of the signal that killed the shell, if one did. Also set for [`Ending::TimedOut`] and
     /// [`Ending::Cancelled`].
     pub shell_signal: Option<i32>,
+    /// What was enforced by the box it ran in; `None` if it ran in none.
+    pub sandbox: Option<Report>,
     /// Notices: what else is worth knowing.
     pub notices: Vec<Notice>,
 }
@@ -251,6 +263,7 @@ impl Outcome {
             survivors: Vec::new(),
             closed_early: false,
             shell_signal: None,
+            sandbox: None,
             notices: Vec::new(),
         }
     }

@@ -19,6 +19,7 @@ use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -81,7 +82,7 @@ impl ShellCache {
         let options = &self.inner.options;
         let kind = Kind::bare(shell, base, streams, limits);
         let supervised = options.supervisor.start(base, &options.clock);
-        match supervised.and_then(|supervised| order(&kind, supervised)) {
+        match supervised.and_then(|supervised| order(&kind, &options.directory, supervised)) {
             Ok(shell) => self.inner.pool.put_for_one(&kind, shell),
             // The call itself will report why it has no shell.
             Err(error) => tracing::debug!(%error, "no shell could be started ahead"),
@@ -102,7 +103,8 @@ impl ShellCache {
     /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be set at
     /// a shell's start, otherwise a new one.
     async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
-        if spec.shell.is_bash
+        if spec.pooled
+            && spec.shell.is_bash
             && spec.stdin == StdinSource::Null
             && exports::unexportable(&spec.env.changes).is_none()
             && let Some((shell, left)) = self.inner.pool.take(kind)
@@ -124,13 +126,15 @@ impl ShellCache {
         let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
         let stdin = (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd());
-        let shell = start::shell(supervised, kind, changes, stdin).await?;
+        let shell = start::shell(supervised, kind, &options.directory, changes, stdin).await?;
         Ok(Handover { shell, warm: false })
     }
 
     /// Reuses a supervisor without processes for the next warm shell, or ends it.
-    async fn done_with(&self, kind: &Kind, supervised: Option<Supervised>) {
+    async fn done_with(&self, spec: &RunSpec, kind: &Kind, supervised: Option<Supervised>) {
         match supervised {
+            Some(supervised) if !spec.pooled => supervised.close().await,
+            None if !spec.pooled => {}
             // The program may exit next, along with the task that would reap the supervisor.
             Some(supervised) if self.inner.options.warm_shells == 0 => supervised.close().await,
             recycled => self.refill(kind, recycled, 1),
@@ -147,7 +151,8 @@ impl ShellCache {
             && self.inner.pool.reserve_recycled(kind)
         {
             // Directly rather than in a task: the next call may come at once.
-            self.inner.bring(kind, order(kind, supervised));
+            let shell = order(kind, &self.inner.options.directory, supervised);
+            self.inner.bring(kind, shell);
         }
         if !self.inner.pool.run_beside(own) {
             self.inner.pool.trim(kind);
@@ -199,8 +204,8 @@ fn refill_with_new(cache: &Arc<Inner>, kind: &Kind) {
     }
 }
 
-fn order(kind: &Kind, supervised: Supervised) -> Result<ComingShell, StartError> {
-    start::order(supervised, kind, Vec::new(), None)
+fn order(kind: &Kind, directory: &Path, supervised: Supervised) -> Result<ComingShell, StartError> {
+    start::order(supervised, kind, directory, Vec::new(), None)
 }
 
 /// A shell waiting for a script.
@@ -219,7 +224,7 @@ fn spawn_refill(cache: Weak<Inner>, kind: Kind) {
             return;
         };
         let supervised = launch(&options.supervisor, &kind.base, &options.clock, true).await;
-        let shell = supervised.and_then(|supervised| order(&kind, supervised));
+        let shell = supervised.and_then(|supervised| order(&kind, &options.directory, supervised));
         if let Some(inner) = cache.upgrade() {
             inner.bring(&kind, shell);
         }
@@ -279,7 +284,8 @@ impl Executor for ShellCache {
         let mut handover = self.shell(spec, &kind).await.map_err(not_started)?;
         loop {
             if cancel.is_cancelled() {
-                self.done_with(&kind, Some(handover.shell.supervised)).await;
+                self.done_with(spec, &kind, Some(handover.shell.supervised))
+                    .await;
                 return Ok(cancelled_before(&*options.clock));
             }
             let Handover { shell, warm } = handover;
@@ -287,7 +293,7 @@ impl Executor for ShellCache {
                 Err(refused) => refused,
                 Ok(call) => {
                     let Finished { result, supervised } = call.finish(out).await;
-                    self.done_with(&kind, supervised).await;
+                    self.done_with(spec, &kind, supervised).await;
                     match result {
                         Ok(mut outcome) => {
                             outcome.notices.extend(notice);

@@ -8,6 +8,7 @@ use crate::streams::OutputStreams;
 use agent_bash_call::{
     Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, notice_of_fallback,
 };
+use agent_bash_core::sandbox::Report;
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
 use std::ffi::OsStr;
@@ -33,6 +34,7 @@ pub(crate) struct Call<'a> {
     script: ScriptFile,
     started_at: Timestamp,
     started: Duration,
+    sandbox: Option<Report>,
 }
 
 /// A call that is over.
@@ -123,6 +125,7 @@ impl<'a> Call<'a> {
             },
             started_at,
             started,
+            sandbox: fds.sandbox,
         })
     }
 
@@ -153,6 +156,7 @@ impl<'a> Call<'a> {
                 let report = record::read_report(&left.report, code);
                 (outcome.stages, outcome.final_cwd) = report.unzip();
             }
+            outcome.sandbox = self.sandbox;
             outcome.closed_early = self.streams.closed_early();
             outcome.notices.extend(notice_of_fallback(&self.supervised));
             outcome

@@ -2,11 +2,13 @@
 //! started with, ended when they are not needed.
 
 use crate::snapshot::Snapshot;
+use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Limits, RunSpec, Shell, Streams};
 use agent_bash_process::Inherited;
-use agent_bash_process::supervisor::{ShellFds, StartError, Supervised};
+use agent_bash_process::supervisor::{ShellBox, ShellFds, StartError, Supervised};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -80,6 +82,8 @@ pub(crate) struct Kind {
     pub(crate) streams: Option<Streams>,
     /// … and has its own umask and limits.
     inherited: Option<Inherited>,
+    /// The box it is in.
+    sandbox: Option<Arc<Plan>>,
 }
 
 impl Kind {
@@ -97,6 +101,7 @@ impl Kind {
             limits,
             streams: Some(streams),
             inherited: Some(Inherited::now()),
+            sandbox: None,
         }
     }
 
@@ -108,7 +113,17 @@ impl Kind {
             limits: spec.limits,
             streams: spec.session.is_none().then_some(spec.streams),
             inherited: spec.session.is_none().then(Inherited::now),
+            sandbox: spec.sandbox.clone(),
         }
+    }
+
+    /// The box of a shell of this kind. `directory`: where it gets a directory of its own; `own`: what else is its.
+    pub(crate) fn sandbox(&self, directory: &Path, own: Vec<PathBuf>) -> Option<ShellBox> {
+        self.sandbox.as_ref().map(|plan| ShellBox {
+            plan: Plan::clone(plan),
+            directory: directory.to_owned(),
+            own,
+        })
     }
 }
 
@@ -122,6 +137,7 @@ impl Kind {
             && self.limits == other.limits
             && self.streams == other.streams
             && self.inherited == other.inherited
+            && self.sandbox == other.sandbox
     }
 }
 

@@ -35,7 +35,7 @@ pub use host::{
     Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, Supervised, Supervisor,
 };
 pub use job_directory::JobEnd;
-pub use protocol::{Detach, Event, ShellEnd, ShellStart, TerminalStart};
+pub use protocol::{Detach, Event, ShellBox, ShellEnd, ShellStart, TerminalStart};
 pub(crate) use server::command_line;
 pub use server::{Token, init};
 
@@ -47,4 +47,4 @@ const NAME: &str = "agent-bash-supervisor";
 const HERE: &str = "here";
 
 /// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was running.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;

@@ -1,6 +1,6 @@
 //! Why there is no box.
 
-use crate::plan::Tier;
+use agent_bash_core::sandbox::Tier;
 use std::io;
 use std::path::PathBuf;
 

@@ -9,8 +9,8 @@ mod secrets;
 mod writable;
 
 use crate::error::BoxError;
-use crate::plan::{Network, Plan};
-use crate::report::Lack;
+use agent_bash_core::sandbox::Lack;
+use agent_bash_core::sandbox::{Network, Plan};
 use rustix::mount::{MountPropagationFlags, mount_change};
 use std::path::PathBuf;
 

@@ -3,7 +3,8 @@
 
 use crate::error::BoxError;
 use crate::plan::Order;
-use crate::report::{Message, Report};
+use crate::report::Message;
+use agent_bash_core::sandbox::Report;
 use rustix::fs::{Mode, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -60,7 +61,15 @@ fn become_boxed(
         clippy::disallowed_methods,
         reason = "this process becomes the program; no process is started"
     )]
-    let error = Command::new(&program).arg0(name).args(args).exec();
+    let mut command = Command::new(&program);
+    command.arg0(name).args(args);
+    for (name, value) in &order.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let error = command.exec();
     Err(BoxError::Exec { program, error })
 }
 

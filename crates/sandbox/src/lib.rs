@@ -15,9 +15,9 @@ mod full;
 #[cfg(target_os = "linux")]
 mod restrict;
 
+pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::BoxError;
 pub use launcher::{NAME, init};
-pub use plan::{Level, Network, Order, Plan, Tier};
-pub use report::{Lack, Report};
+pub use plan::Order;
 pub use resolve::{Facts, ResolveError, Wanted, resolve};
 pub use start::Start;

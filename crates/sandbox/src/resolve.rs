@@ -9,7 +9,7 @@ mod workspace;
 
 pub use error::ResolveError;
 
-use crate::plan::{Level, Network, Plan, Tier};
+use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use paths::{canonical, existing};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

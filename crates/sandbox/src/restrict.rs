@@ -3,8 +3,9 @@
 use crate::base::{capabilities, landlock, seccomp};
 use crate::error::BoxError;
 use crate::full;
-use crate::plan::{Order, Tier};
-use crate::report::{Lack, Report};
+use crate::plan::Order;
+use agent_bash_core::sandbox::Tier;
+use agent_bash_core::sandbox::{Lack, Report};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType};
 
@@ -19,7 +20,7 @@ const LACKS_OF_BASE: [Lack; 5] = [
 
 /// Restricts this process. It must have a single thread.
 pub(crate) fn restrict(order: &Order) -> Result<Report, BoxError> {
-    let Order { plan, own } = order;
+    let Order { plan, own, .. } = order;
     rustix::thread::set_no_new_privs(true).map_err(BoxError::step("giving up new privileges"))?;
     let mut missing = match plan.tier {
         Tier::Base => LACKS_OF_BASE.to_vec(),

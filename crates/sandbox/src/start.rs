@@ -3,7 +3,8 @@
 use crate::error::BoxError;
 use crate::launcher::NAME;
 use crate::plan::Order;
-use crate::report::{Message, Report};
+use crate::report::Message;
+use agent_bash_core::sandbox::Report;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::FdFlags;
@@ -106,7 +107,7 @@ fn judged(text: &[u8]) -> Result<Report, BoxError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Tier;
+    use agent_bash_core::sandbox::Tier;
 
     #[test]
     fn only_a_report_without_a_failure_means_that_the_program_runs() {

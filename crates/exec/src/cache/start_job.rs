@@ -107,7 +107,7 @@ impl ShellCache {
                     let supervised =
                         launch(&options.supervisor, base, &options.clock, true).await?;
                     let stdin = Some(read.as_fd());
-                    start::shell(supervised, kind, changes, stdin).await
+                    start::shell(supervised, kind, &options.directory, changes, stdin).await
                 };
                 let shell = shell.await.map_err(super::not_started)?;
                 let handover = Handover { shell, warm: false };

@@ -310,6 +310,7 @@ impl<'a> SessionCall<'a> {
         let mut outcome = Outcome::new(ending, self.started_at, duration);
         outcome.initial_cwd = self.stands_in.as_ref().map(Place::shown);
         outcome.closed_early = self.streams.closed_early();
+        outcome.sandbox.clone_from(&self.shell.sandbox);
         let notice = notice_of_fallback(&self.shell.supervised);
         outcome.notices.extend(notice);
         outcome.name_survivors(survivors);

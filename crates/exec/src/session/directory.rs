@@ -41,6 +41,11 @@ impl Directory {
         Ok(Self { path: made.keep() })
     }
 
+    /// Its path without links.
+    pub(super) fn canonical(&self) -> io::Result<PathBuf> {
+        fs::canonicalize(&self.path)
+    }
+
     /// The FIFO for reports.
     pub(super) fn status(&self) -> PathBuf {
         self.path.join(STATUS)

@@ -7,8 +7,9 @@ use super::remembered::Remembered;
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
+use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
-use agent_bash_process::supervisor::{Event, Gone, ShellEnd, ShellStart, Supervised};
+use agent_bash_process::supervisor::{Event, Gone, ShellBox, ShellEnd, ShellStart, Supervised};
 use agent_bash_process::{Children, make_fifo, shrink_pipe, signal_name};
 use rustix::fs::{FileType, OFlags};
 use std::io;
@@ -38,6 +39,8 @@ pub(super) struct LiveShell {
     children: [Children; 2],
     /// `$?` after the last call.
     pub(super) last: i32,
+    /// What is enforced by its box, if it is in one.
+    pub(super) sandbox: Option<Report>,
 }
 
 /// A FIFO that the shell opens by path, and our ends of it.
@@ -83,6 +86,7 @@ impl LiveShell {
         // No output: that of a call goes through FIFOs.
         let start = ShellStart {
             limits: spec.limits,
+            sandbox: boxed(spec, options, &directory).map_err(|error| failed(&error))?,
             ..ShellStart::of(&spec.shell, record::boot(&directory, snapshot.as_deref()))
         };
         let fds = supervised
@@ -108,6 +112,7 @@ impl LiveShell {
             snapshot,
             children: [supervisor, fds.pid].map(Children::of),
             last: 0,
+            sandbox: fds.sandbox,
         })
     }
 
@@ -180,6 +185,22 @@ impl LiveShell {
         exports.pop();
         Ok(Some(exports))
     }
+}
+
+/// The box of a session's shell, from which it reaches its FIFOs.
+fn boxed(
+    spec: &RunSpec,
+    options: &ShellCacheOptions,
+    fifos: &Directory,
+) -> io::Result<Option<ShellBox>> {
+    let Some(plan) = &spec.sandbox else {
+        return Ok(None);
+    };
+    Ok(Some(ShellBox {
+        plan: Plan::clone(plan),
+        directory: options.directory.clone(),
+        own: vec![fifos.canonical()?],
+    }))
 }
 
 /// How long a shell's exports may take to arrive.

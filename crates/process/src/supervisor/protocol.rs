@@ -5,6 +5,7 @@
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
+use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{Ending, Limits, Shell, StreamId, Survivor};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
@@ -13,7 +14,8 @@ use std::path::PathBuf;
 /// Messages from the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`. Answer: `Started`, or `StartFailed`.
+    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`. Answer: `Started`, `StartFailed`,
+    /// or `BoxFailed`.
     Start(ShellStart),
     /// Start a shell like the last one, with the same descriptors. Answer: as for `Start`.
     StartAnother,
@@ -93,10 +95,17 @@ pub enum Event {
         script_fd: i32,
         /// Descriptor number of the script's stdin in the shell, if it has one.
         stdin_fd: Option<i32>,
+        /// What is enforced by its box, if it is in one.
+        sandbox: Option<Report>,
     },
     /// No shell was started.
     StartFailed {
         /// The system's error.
+        reason: String,
+    },
+    /// No shell was started, since there is no box for it.
+    BoxFailed {
+        /// What could not be enforced, and why.
         reason: String,
     },
     /// The shell has ended.
@@ -208,10 +217,23 @@ pub struct ShellStart {
     pub output: Vec<StreamId>,
     /// Resource limits for it and everything that it starts.
     pub limits: Limits,
+    /// The box that it is kept in; `None` for none.
+    pub sandbox: Option<ShellBox>,
+}
+
+/// The box of a shell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShellBox {
+    /// What it allows.
+    pub plan: Plan,
+    /// Where the supervisor makes a private directory for the shell, with its temporary directory.
+    pub directory: PathBuf,
+    /// Further directories of this one shell that it may write.
+    pub own: Vec<PathBuf>,
 }
 
 impl ShellStart {
-    /// A start of this shell with these arguments, without any output or limits.
+    /// A start of this shell with these arguments, without any output, limits or box.
     pub fn of(shell: &Shell, args: Vec<OsString>) -> Self {
         let name = shell.path.file_name();
         Self {
@@ -222,6 +244,7 @@ impl ShellStart {
             inherits_stdin: false,
             output: Vec::new(),
             limits: Limits::default(),
+            sandbox: None,
         }
     }
 }

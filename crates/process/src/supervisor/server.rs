@@ -1,11 +1,12 @@
 //! The supervisor process itself. It uses neither tokio nor threads.
 //!
 //! Modules: `entry` (becoming a supervisor), `serve` (its event loop), `shell` (that of the current call), `launch`,
-//! `shell_command` and `leader` (starting one), `report` (what it says at its end), `terminal`, `limits` (resource limits), `tree` (the processes in its tree), `handles` (processes held by pidfd),
+//! `shell_command` and `leader` (starting one), `confined` (in a box), `this_program` (starting this program again), `report` (what it says at its end), `terminal`, `limits` (resource limits), `tree` (the processes in its tree), `handles` (processes held by pidfd),
 //! `ladder` (ending a tree), `relay` (reading the output of survivors and jobs), `session_processes` (survivors of
 //! a session's calls), `job` (a call that outlives its host), `fallback` and `marked` (operation without a separate
 //! process).
 
+mod confined;
 mod entry;
 mod fallback;
 mod handles;
@@ -23,9 +24,10 @@ mod session_processes;
 mod shell;
 mod shell_command;
 mod terminal;
+mod this_program;
 mod tree;
 
-pub(super) use entry::this_program;
 pub use entry::{Token, init};
 pub(super) use fallback::start as start_fallback;
+pub(super) use this_program::this_program;
 pub(crate) use tree::command_line;

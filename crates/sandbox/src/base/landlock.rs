@@ -2,8 +2,8 @@
 //! everything beside it.
 
 use crate::error::BoxError;
-use crate::plan::{Network, Plan, Tier};
-use crate::report::Lack;
+use agent_bash_core::sandbox::Lack;
+use agent_bash_core::sandbox::{Network, Plan, Tier};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
 use landlock::{LandlockStatus, PathBeneath, RestrictionStatus, Ruleset, RulesetAttr};
 use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope};

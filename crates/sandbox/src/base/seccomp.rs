@@ -4,7 +4,7 @@ mod program;
 mod rules;
 
 use crate::error::BoxError;
-use crate::plan::Plan;
+use agent_bash_core::sandbox::Plan;
 use std::io;
 
 /// Filters the system calls of this thread and of everything that it starts. `shortening` counts as no write in

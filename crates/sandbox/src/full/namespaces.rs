@@ -1,7 +1,7 @@
 //! Leaving the namespaces of the host.
 
 use crate::error::BoxError;
-use crate::plan::Network;
+use agent_bash_core::sandbox::Network;
 use nix::sched::{CloneFlags, unshare};
 use rustix::thread::{CapabilitySet, capabilities};
 use std::fs;

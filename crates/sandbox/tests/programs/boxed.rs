@@ -102,7 +102,8 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
         }
     }
     let plan = resolve(&wanted, &facts)?;
-    Ok((Order { plan, own }, args.collect()))
+    let env = Vec::new();
+    Ok((Order { plan, own, env }, args.collect()))
 }
 
 /// Where the report goes; the program does not inherit it.

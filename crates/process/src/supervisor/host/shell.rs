@@ -4,6 +4,7 @@ use super::client::{ANSWER, Gone, Supervised};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
+use agent_bash_core::sandbox::Report;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct ShellFds {
     pub control: OwnedFd,
     /// Read ends of the requested streams, in the requested order.
     pub output: Vec<(StreamId, OwnedFd)>,
+    /// What is enforced by its box, if it is in one.
+    pub sandbox: Option<Report>,
 }
 
 impl Supervised {
@@ -99,6 +102,7 @@ impl Supervised {
                 pid,
                 script_fd,
                 stdin_fd,
+                sandbox,
             } => {
                 let mut fds = fds.into_iter();
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
@@ -112,8 +116,10 @@ impl Supervised {
                     stdin_fd,
                     control,
                     output: streams.copied().zip(fds).collect(),
+                    sandbox,
                 }))
             }
+            Event::BoxFailed { reason } => Err(StartError::Sandbox(reason)),
             Event::StartFailed { reason } => Err(StartError::Shell(reason)),
             Event::Hello { version } => self.greet(version).map(|()| None),
             _ => Ok(None),

@@ -22,4 +22,7 @@ pub enum StartError {
     /// The shell could not be started.
     #[error("the shell could not be started: {0}")]
     Shell(String),
+    /// Its box could not be enforced, so nothing was started.
+    #[error("{0}")]
+    Sandbox(String),
 }

@@ -3,11 +3,12 @@
 use super::client::{Gone, Supervised};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, TerminalStart};
+use agent_bash_core::sandbox::Report;
 use std::os::fd::BorrowedFd;
 
 impl Supervised {
     /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the shell shares its
-    /// file offset. Only for a supervisor that has not had a shell yet, nor will have another.
+    /// file offset. Returns what is enforced by its box, if it has one. Only for a supervisor that has not had a shell yet, nor will have another.
     ///
     /// # Errors
     /// [`StartError::Shell`] with the system's reason; [`StartError::Gone`].
@@ -15,7 +16,7 @@ impl Supervised {
         &mut self,
         start: TerminalStart,
         script: BorrowedFd<'_>,
-    ) -> Result<(), StartError> {
+    ) -> Result<Option<Report>, StartError> {
         let start = TerminalStart {
             start: self.in_environment(start.start),
             ..start
@@ -23,7 +24,8 @@ impl Supervised {
         self.order(&Order::StartOnTerminal(start), &[script])
             .map_err(|_| StartError::Gone)?;
         let answer = self.answer(|event, _| match event {
-            Event::Started { .. } => Some(Ok(())),
+            Event::Started { sandbox, .. } => Some(Ok(sandbox)),
+            Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
             Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
             _ => None,
         });

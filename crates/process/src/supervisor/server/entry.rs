@@ -12,7 +12,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -33,6 +32,8 @@ const WITHSTOOD: [i32; 12] = [
 /// In a process that was started as a supervisor it does not return: it serves, then exits. In any other it does
 /// nothing and returns the proof that it was called.
 pub fn init() -> Token {
+    // The same program is also the launcher of boxes.
+    agent_bash_sandbox::init();
     let mut args = std::env::args_os();
     if args.next().is_some_and(|name| name == NAME) {
         let code = match supervise(args.next().is_some_and(|word| word == HERE)) {
@@ -136,18 +137,4 @@ fn ignored_signals() -> Vec<i32> {
     (1..=64)
         .filter(|n| mask & (1 << (n - 1)) != 0 && !NO_FAULT.contains(n))
         .collect()
-}
-
-/// A path that starts this very program, even if its file was replaced meanwhile.
-pub(in crate::supervisor) fn this_program() -> PathBuf {
-    let own = Path::new("/proc/self/exe");
-    if cfg!(target_os = "linux") && own.exists() {
-        return own.to_owned();
-    }
-    // Without `/proc`, use the name by which it was started.
-    let named = || std::env::args_os().next().map(std::path::absolute);
-    std::env::current_exe()
-        .ok()
-        .or_else(|| named()?.ok())
-        .unwrap_or_default()
 }

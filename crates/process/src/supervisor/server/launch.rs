@@ -7,6 +7,7 @@
 //!
 //! What is *not* here: creating and reading terminals (`agent-bash-pty`).
 
+use super::confined::{Confined, NotLaunched};
 use super::report::Report;
 use super::shell::{Phase, Shell};
 use super::shell_command::{CONTROL_FD, REPORT, SCRIPT_FD, ShellCommand};
@@ -15,6 +16,7 @@ use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
 use agent_bash_core::StreamId;
+use agent_bash_sandbox::BoxError;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 use std::collections::BTreeMap;
@@ -49,30 +51,45 @@ pub(super) fn launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
     starter: &Starter,
-) -> io::Result<Launched> {
+) -> Result<Launched, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
     let (output, [stdout, stderr]) = streams(&start.output)?;
     let pipes = output.iter().filter_map(inode_of).collect();
-    let report = Report::new()?;
+    let confined = Confined::prepare(start)?;
+    let report = Report::of(confined.as_ref().map(Confined::report))?;
     let script_fd = script.as_raw_fd();
-    let command = ShellCommand::of(
+    let shell = ShellCommand::of(
         start,
         &[(SCRIPT_FD, script_fd.to_string()), (REPORT, report.path())],
     );
+    let command = match &confined {
+        Some(confined) => confined.command(shell),
+        None => shell,
+    };
     let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
     let standard = [control_read, stdout, stderr];
     let pid = match starter {
         Starter::Child => command.spawn(standard, &inherited)?,
+        Starter::Leader { .. } if confined.is_some() => {
+            return Err(BoxError::Lacks {
+                what: "a supervisor of its own",
+            }
+            .into());
+        }
         Starter::Leader { env } => leader::start(&command, env, &standard, &inherited)?,
     };
+    let boot = command.boot();
+    let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
+    let (sandbox, directory) = closed.unzip();
     limits::apply(pid, &start.limits)?;
     Ok(Launched {
         shell: Shell {
             pid,
             pipes,
-            boot: command.boot(),
+            boot,
             report,
+            directory,
             terminal: None,
             phase: Phase::Running,
         },
@@ -80,6 +97,7 @@ pub(super) fn launch(
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: stdin.map(AsRawFd::as_raw_fd),
+            sandbox,
         },
         host_ends: [script, control].into_iter().chain(output).collect(),
     })
@@ -116,7 +134,10 @@ fn inode_of(pipe: &OwnedFd) -> Option<u64> {
 }
 
 /// Starts a shell on a terminal, puts it in the foreground, and lets it begin.
-pub(super) fn launch_on_terminal(start: &TerminalStart, script: &OwnedFd) -> io::Result<Launched> {
+pub(super) fn launch_on_terminal(
+    start: &TerminalStart,
+    script: &OwnedFd,
+) -> Result<Launched, NotLaunched> {
     // Opened first to keep its number low: a shell other than bash may only know descriptors of one digit.
     let (control_read, control) = pipe()?;
     // The first terminal opened by a session leader without one becomes the controlling terminal.
@@ -125,9 +146,10 @@ pub(super) fn launch_on_terminal(start: &TerminalStart, script: &OwnedFd) -> io:
         OFlags::RDWR | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    let report = Report::new()?;
+    let confined = Confined::prepare(&start.start)?;
+    let report = Report::of(confined.as_ref().map(Confined::report))?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
-    let command = ShellCommand::of(
+    let shell = ShellCommand::of(
         &start.start,
         &[
             (SCRIPT_FD, script_fd.to_string()),
@@ -135,12 +157,19 @@ pub(super) fn launch_on_terminal(start: &TerminalStart, script: &OwnedFd) -> io:
             (REPORT, report.path()),
         ],
     );
+    let command = match &confined {
+        Some(confined) => confined.command(shell),
+        None => shell,
+    };
     let clone = || terminal.try_clone();
     let pid = command.spawn([clone()?, clone()?, clone()?], &[script, &control_read])?;
+    let boot = command.boot();
+    let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
+    let (sandbox, directory) = closed.unzip();
     limits::apply(pid, &start.start.limits)?;
     // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot get SIGTTIN
     // before this.
-    let group = Pid::from_raw(pid).ok_or(io::ErrorKind::InvalidData)?;
+    let group = Pid::from_raw(pid).ok_or(io::Error::from(io::ErrorKind::InvalidData))?;
     rustix::termios::tcsetpgrp(&terminal, group)?;
     // If the shell has already ended it is reaped like any other.
     let _ = File::from(control).write_all(start.commit.as_bytes());
@@ -148,8 +177,9 @@ pub(super) fn launch_on_terminal(start: &TerminalStart, script: &OwnedFd) -> io:
         shell: Shell {
             pid,
             pipes: Vec::new(),
-            boot: command.boot(),
+            boot,
             report,
+            directory,
             terminal: Some(Terminal::at(&start.terminal)),
             phase: Phase::Running,
         },
@@ -157,6 +187,7 @@ pub(super) fn launch_on_terminal(start: &TerminalStart, script: &OwnedFd) -> io:
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: None,
+            sandbox,
         },
         host_ends: Vec::new(),
     })

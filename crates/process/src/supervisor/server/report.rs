@@ -1,8 +1,10 @@
 //! The pipe in which a shell reports about itself when it has run its script.
 
 use crate::platform::pipe;
+use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
 
 /// Capacity of a pipe.
 const PIPE: usize = 64 * 1024;
@@ -14,16 +16,37 @@ pub(super) struct Report {
     read: OwnedFd,
     /// Kept open so that the path remains valid; never written to.
     write: OwnedFd,
+    /// Where a shell finds it, if not among the descriptors of this process.
+    at: Option<PathBuf>,
 }
 
 impl Report {
-    pub(super) fn new() -> io::Result<Self> {
-        let (read, write) = pipe()?;
-        rustix::io::ioctl_fionbio(&read, true)?;
-        Ok(Self { read, write })
+    /// The FIFO at this path, or a pipe without a name.
+    pub(super) fn of(fifo: Option<PathBuf>) -> io::Result<Self> {
+        let Some(path) = fifo else {
+            let (read, write) = pipe()?;
+            rustix::io::ioctl_fionbio(&read, true)?;
+            let at = None;
+            return Ok(Self { read, write, at });
+        };
+        let open = |access| {
+            let flags = access | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            rustix::fs::open(&path, flags, Mode::empty())
+        };
+        Ok(Self {
+            read: open(OFlags::RDONLY)?,
+            write: open(OFlags::WRONLY)?,
+            at: Some(path),
+        })
     }
 
     pub(super) fn path(&self) -> String {
+        if let Some(at) = &self.at {
+            // It stands unquoted in the text of a shell.
+            let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+".contains(c);
+            let path = at.to_str().filter(|path| path.chars().all(plain));
+            return path.unwrap_or("/dev/null").to_owned();
+        }
         format!("/proc/{}/fd/{}", std::process::id(), self.write.as_raw_fd())
     }
 
@@ -47,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_report_is_what_was_written_by_path() {
-        let report = Report::new().unwrap();
+        let report = Report::of(None).unwrap();
         assert_eq!(report.take(), "");
         std::fs::write(report.path(), "0 1 0 /tmp").unwrap();
         assert_eq!(

@@ -281,6 +281,10 @@ impl Server {
         if let Some(event) = self.shell.as_mut().and_then(|shell| shell.news(empty)) {
             self.tell(&event, &[]);
         }
+        if let Some(shell) = self.shell.as_mut().filter(|shell| shell.is_over()) {
+            // Removed once the host knows, which need not wait for that.
+            shell.directory = None;
+        }
     }
 
     /// A host that cannot be reached counts as gone.

@@ -1,6 +1,7 @@
 //! The shell of the current call, and what the host knows about its end.
 
 use crate::supervisor::protocol::{Event, ShellEnd};
+use crate::supervisor::server::confined::OwnDirectory;
 use crate::supervisor::server::report::Report;
 use crate::supervisor::server::terminal::Terminal;
 
@@ -13,6 +14,8 @@ pub(super) struct Shell {
     /// The argument by which its forks are recognised.
     pub(super) boot: Vec<u8>,
     pub(super) report: Report,
+    /// Its own directory, if it is in a box; kept for as long as anything of the call may use it.
+    pub(super) directory: Option<OwnDirectory>,
     /// The terminal it is on, if any.
     pub(super) terminal: Option<Terminal>,
     pub(super) phase: Phase,

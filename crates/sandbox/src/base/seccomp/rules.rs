@@ -1,7 +1,7 @@
 //! Which system calls are answered with what.
 
 use super::program::{Denial, Half, Rule, Test};
-use crate::plan::{Network, Tier};
+use agent_bash_core::sandbox::{Network, Tier};
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM};
 
 /// Numbers that libc does not have yet; the same on every processor.

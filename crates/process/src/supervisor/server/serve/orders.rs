@@ -2,6 +2,7 @@
 
 use super::{Host, Server, now};
 use crate::supervisor::protocol::{Detach, Event, Order, ShellStart, TerminalStart};
+use crate::supervisor::server::confined::NotLaunched;
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
 use crate::supervisor::server::tree::Tree;
@@ -94,13 +95,19 @@ impl Server {
         }
     }
 
-    fn begin(&mut self, start: &ShellStart, launched: io::Result<Launched>) -> Answer {
+    fn begin(&mut self, start: &ShellStart, launched: Result<Launched, NotLaunched>) -> Answer {
         match launched {
             Ok(launched) => {
                 self.shell = Some(launched.shell);
                 (launched.event, launched.host_ends)
             }
-            Err(error) => not_started(&format!("{}: {error}", start.program.display())),
+            Err(NotLaunched::System(error)) => {
+                not_started(&format!("{}: {error}", start.program.display()))
+            }
+            Err(NotLaunched::Box(error)) => {
+                let reason = error.to_string();
+                (Event::BoxFailed { reason }, Vec::new())
+            }
         }
     }
 

@@ -1,0 +1,148 @@
+//! Starting a shell in a box: this program, started again as the launcher of a box, becomes the shell.
+
+use super::shell_command::ShellCommand;
+use super::this_program::this_program;
+use crate::platform::make_fifo;
+use crate::supervisor::protocol::ShellStart;
+use agent_bash_core::sandbox;
+use agent_bash_sandbox::{BoxError, Order, Start};
+use rustix::event::Timespec;
+use rustix::process::{Pid, Signal};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+/// What a launcher may take for each thing it says. It waits for nothing but the kernel.
+const PATIENCE: Timespec = Timespec {
+    tv_sec: 5,
+    tv_nsec: 0,
+};
+
+/// Why a shell was not started.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum NotLaunched {
+    /// The system refused something.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// There is no box for it.
+    #[error(transparent)]
+    Box(#[from] BoxError),
+}
+
+impl From<rustix::io::Errno> for NotLaunched {
+    fn from(error: rustix::io::Errno) -> Self {
+        Self::System(error.into())
+    }
+}
+
+/// The box that a shell is about to be started in.
+#[derive(Debug)]
+pub(super) struct Confined {
+    launcher: PathBuf,
+    start: Start,
+    directory: OwnDirectory,
+}
+
+/// A closed box: what is enforced by it, and the shell's own directory.
+pub(super) type Closed = (sandbox::Report, OwnDirectory);
+
+impl Confined {
+    /// Makes the shell's own directory, and writes down what its launcher is to do. `None` for a shell without a box.
+    pub(super) fn prepare(start: &ShellStart) -> Result<Option<Self>, NotLaunched> {
+        let Some(wanted) = &start.sandbox else {
+            return Ok(None);
+        };
+        let directory = OwnDirectory::make(&wanted.directory)?;
+        // Before the call's own variables, which take precedence.
+        let temporary = ("TMPDIR".into(), Some(directory.temporary().into()));
+        let changes = start.env_changes.iter().cloned();
+        let own = wanted.own.iter().cloned();
+        let order = Order {
+            plan: wanted.plan.clone(),
+            own: [directory.path.clone()].into_iter().chain(own).collect(),
+            env: [temporary].into_iter().chain(changes).collect(),
+        };
+        Ok(Some(Self {
+            launcher: this_program(),
+            start: Start::new(&order)?,
+            directory,
+        }))
+    }
+
+    /// The pipe that the shell reports in: a FIFO, as nothing of the supervisor's can be opened from a box.
+    pub(super) fn report(&self) -> PathBuf {
+        self.directory.report()
+    }
+
+    /// The command by which a launcher becomes this shell. It has nothing of the call's environment: that must not
+    /// load anything into a process that is not confined yet.
+    pub(super) fn command(&self, shell: ShellCommand<'_>) -> ShellCommand<'_> {
+        let words = self.start.words(shell.program.as_os_str(), shell.arg0);
+        ShellCommand {
+            program: &self.launcher,
+            arg0: Start::name(),
+            args: words.into_iter().chain(shell.args).collect(),
+            env_changes: &[],
+        }
+    }
+
+    /// Waits until the shell runs in its box; if it never will, the launcher is killed.
+    pub(super) fn closed(self, launcher: i32) -> Result<Closed, BoxError> {
+        match self.start.report(PATIENCE) {
+            Ok(report) => Ok((report, self.directory)),
+            Err(error) => {
+                if let Some(pid) = Pid::from_raw(launcher) {
+                    // It has not been reaped, so the pid is still its own.
+                    let _ = rustix::process::kill_process(pid, Signal::KILL);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+/// How the names of shells' own directories begin.
+const OWN_DIRECTORY: &str = "agent-bash-box-";
+
+/// A private directory of one boxed shell: its temporary directory, and the pipe it reports in. Removed when dropped.
+#[derive(Debug)]
+pub(super) struct OwnDirectory {
+    path: PathBuf,
+}
+
+impl OwnDirectory {
+    fn make(parent: &Path) -> io::Result<Self> {
+        let mut number = 0;
+        let made = loop {
+            let name = format!("{OWN_DIRECTORY}{}-{number}", std::process::id());
+            let path = parent.join(name);
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => break path,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error),
+            }
+        };
+        let own = Self {
+            path: fs::canonicalize(made)?,
+        };
+        DirBuilder::new().mode(0o700).create(own.temporary())?;
+        make_fifo(&own.report())?;
+        Ok(own)
+    }
+
+    fn temporary(&self) -> PathBuf {
+        self.path.join("tmp")
+    }
+
+    fn report(&self) -> PathBuf {
+        self.path.join("report")
+    }
+}
+
+impl Drop for OwnDirectory {
+    fn drop(&mut self) {
+        // What cannot be removed is private.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
