@@ -65,6 +65,12 @@ pub enum NotStarted {
         /// What was observed.
         reason: String,
     },
+    /// The box of the call could not be enforced.
+    #[error("{reason}")]
+    Sandbox {
+        /// What could not be, and why.
+        reason: String,
+    },
     /// A job that can be written to is for bash only.
     #[error("`stdin: pipe` is for jobs that bash runs, and the shell is `{}`; leave `stdin` out", shell.display())]
     JobNeedsBash {

@@ -248,9 +248,11 @@ fn spawn_evictor(cache: Weak<Inner>) {
     });
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as `map_err` calls it")]
 fn not_started(error: StartError) -> NotStarted {
-    NotStarted::new(error.to_string())
+    match error {
+        StartError::Sandbox(reason) => NotStarted::Sandbox { reason },
+        other => NotStarted::new(other.to_string()),
+    }
 }
 
 #[async_trait]

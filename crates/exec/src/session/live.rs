@@ -9,7 +9,9 @@ use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
-use agent_bash_process::supervisor::{Event, Gone, ShellBox, ShellEnd, ShellStart, Supervised};
+use agent_bash_process::supervisor::{
+    Event, Gone, ShellBox, ShellEnd, ShellStart, StartError, Supervised,
+};
 use agent_bash_process::{Children, make_fifo, shrink_pipe, signal_name};
 use rustix::fs::{FileType, OFlags};
 use std::io;
@@ -92,7 +94,10 @@ impl LiveShell {
         let fds = supervised
             .start(start, None)
             .await
-            .map_err(|error| failed(&error))?;
+            .map_err(|error| match error {
+                StartError::Sandbox(reason) => NotStarted::Sandbox { reason },
+                other => failed(&other),
+            })?;
         // Shrunk so that a single byte fills it: when it is writable again, the byte was read.
         shrink_pipe(&fds.control);
         let supervisor = supervised.pid();

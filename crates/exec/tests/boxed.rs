@@ -1,0 +1,221 @@
+//! Calls in a box: what they cannot do, that everything else of a call still works, and that no shell of another box
+//! serves them. What a box holds against is tested where it is made.
+
+mod support;
+
+use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::{Cancel, Ending, NotStarted, RunSpec, SessionName};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use support::{Ran, cache, options, run, run_with, spec};
+
+/// A workspace, and a directory beside it.
+struct Place {
+    _temp: tempfile::TempDir,
+    workspace: PathBuf,
+    beside: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        let made = ["workspace", "beside"].map(|name| root.join(name));
+        made.iter().for_each(|path| fs::create_dir(path).unwrap());
+        let [workspace, beside] = made;
+        Self {
+            _temp: temp,
+            workspace,
+            beside,
+        }
+    }
+
+    fn plan(&self) -> Plan {
+        Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Off,
+            tier: Tier::Base,
+            writable: vec![self.workspace.clone()],
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+        }
+    }
+
+    fn boxed(&self, script: &str) -> RunSpec {
+        spec(script)
+            .cwd(self.workspace.clone())
+            .sandbox(Arc::new(self.plan()))
+    }
+
+    /// A script that writes in the workspace, then beside it.
+    fn writes(&self, name: &str) -> String {
+        let beside = self.beside.join(name);
+        format!("echo in >{name}; echo out >{}", beside.display())
+    }
+
+    fn written(&self, name: &str) -> (bool, bool) {
+        let exists = |directory: &Path| directory.join(name).exists();
+        (exists(&self.workspace), exists(&self.beside))
+    }
+}
+
+fn code(ran: &Ran) -> i32 {
+    match ran.outcome.ending {
+        Ending::Exited { code } => code,
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_workspace_is_written() {
+    let place = Place::new();
+    for tier in [Tier::Base, Tier::Full] {
+        let name = format!("{tier:?}");
+        let plan = Plan {
+            tier,
+            ..place.plan()
+        };
+        let script = place.writes(&name);
+        let spec = place.boxed(&script).sandbox(Arc::new(plan));
+        let ran = run(&spec).await.unwrap();
+        assert_eq!(place.written(&name), (true, false), "{ran:?}");
+        assert_eq!(
+            ran.outcome.sandbox.as_ref().map(|report| report.tier),
+            Some(tier)
+        );
+        // Without a box the same script writes both.
+        let ran = run(&spec.sandbox(None)).await.unwrap();
+        assert_eq!(place.written(&name), (true, true), "{ran:?}");
+        assert_eq!(ran.outcome.sandbox, None);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shell_of_another_box_does_not_serve_it() {
+    let place = Place::new();
+    let cache = ShellCache::new(ShellCacheOptions {
+        warm_shells: 1,
+        ..options()
+    });
+    let cancel = Cancel::new();
+    for round in 0..6 {
+        let script = place.writes(&format!("{round}"));
+        let mut spec = place.boxed(&script);
+        let is_boxed = round % 2 == 1;
+        if !is_boxed {
+            spec = spec.sandbox(None);
+        }
+        run_with(&cache, &spec, &cancel).await.unwrap();
+        assert_eq!(place.written(&format!("{round}")), (true, !is_boxed));
+        assert!(support::soon(|| cache.warm() > usize::from(round > 0)).await);
+    }
+    let before = cache.warm();
+    let alone = place.boxed("true").sandbox(Arc::new(Plan {
+        network: Network::On,
+        ..place.plan()
+    }));
+    run_with(&cache, &alone.pooled(false), &cancel)
+        .await
+        .unwrap();
+    assert_eq!(
+        cache.warm(),
+        before,
+        "a call that is not pooled left a shell"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_stages_and_its_directory_are_reported() {
+    let place = Place::new();
+    let ran = run(&place.boxed("cd /usr; false | true").report_stages(true))
+        .await
+        .unwrap();
+    let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
+    assert_eq!(
+        (stages, ran.outcome.final_cwd),
+        (Some(2), Some("/usr".into()))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn its_temporary_directory_is_its_own_and_goes_with_it() {
+    let place = Place::new();
+    let ran = run(&place.boxed(r#"mktemp && echo "$TMPDIR""#))
+        .await
+        .unwrap();
+    let lines: Vec<&str> = ran.out.lines().collect();
+    let [file, directory] = lines[..] else {
+        panic!("{ran:?}");
+    };
+    assert!(Path::new(file).starts_with(directory), "{ran:?}");
+    assert!(
+        support::soon(|| !Path::new(directory).exists()).await,
+        "{directory}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_stays_in_its_box() {
+    let place = Place::new();
+    let cache = cache();
+    let cancel = Cancel::new();
+    let name = SessionName("s".into());
+    let call = |script: &str| place.boxed(script).session(name.clone());
+    run_with(&cache, &call("kept=1; mkdir sub; cd sub"), &cancel)
+        .await
+        .unwrap();
+    let script = place.writes("session");
+    let ran = run_with(
+        &cache,
+        &call(&format!("echo $kept; pwd; cd ..; {script}")).enter_cwd(false),
+        &cancel,
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        ran.out,
+        format!("1\n{}\n", place.workspace.join("sub").display())
+    );
+    assert_eq!(place.written("session"), (true, false), "{ran:?}");
+    assert!(ran.outcome.sandbox.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_box_nothing_runs() {
+    let place = Place::new();
+    let plan = Plan {
+        hidden: vec![place.workspace.clone()],
+        ..place.plan()
+    };
+    for session in [None, Some(SessionName("s".into()))] {
+        let spec = place.boxed("echo ran >ran").sandbox(Arc::new(plan.clone()));
+        let error = run(&spec.session(session)).await.unwrap_err();
+        let NotStarted::Sandbox { reason } = &error else {
+            panic!("{error:?}");
+        };
+        assert!(reason.contains("is to be hidden"), "{reason}");
+        assert_eq!(place.written("ran"), (false, false));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_call_asks_for_is_not_loaded_before_the_box() {
+    let place = Place::new();
+    let mut spec = place.boxed("true");
+    let preload = ("LD_PRELOAD".into(), Some("/nonexistent.so".into()));
+    spec.env.changes.extend([preload]);
+    let ran = run(&spec).await.unwrap();
+    // The loader complains once: in bash, and not in the launcher that became it.
+    assert_eq!(ran.err.matches("nonexistent.so").count(), 1, "{ran:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exit_codes_and_signals_are_the_scripts() {
+    let place = Place::new();
+    assert_eq!(code(&run(&place.boxed("exit 3")).await.unwrap()), 3);
+    let ran = run(&place.boxed("kill -TERM $$")).await.unwrap();
+    assert_eq!(ran.outcome.shell_signal, Some(15));
+}
