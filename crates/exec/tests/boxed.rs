@@ -1,6 +1,12 @@
 //! Calls in a box: what they cannot do, that everything else of a call still works, and that no shell of another box
 //! serves them. What a box holds against is tested where it is made.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that fails may stop"
+)]
+
 mod support;
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
@@ -23,7 +29,9 @@ impl Place {
         let temp = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(temp.path()).unwrap();
         let made = ["workspace", "beside"].map(|name| root.join(name));
-        made.iter().for_each(|path| fs::create_dir(path).unwrap());
+        for path in &made {
+            fs::create_dir(path).unwrap();
+        }
         let [workspace, beside] = made;
         Self {
             _temp: temp,

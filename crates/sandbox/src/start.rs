@@ -6,9 +6,7 @@ use crate::plan::Order;
 use crate::report::Message;
 use agent_bash_core::sandbox::Report;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::FdFlags;
-use rustix::pipe::{PipeFlags, pipe_with};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
@@ -29,12 +27,12 @@ impl Start {
     /// Writes the order down for the launcher. Its descriptors are marked to be inherited: no other thread may start a
     /// process until [`Self::report`] was called.
     pub fn new(order: &Order) -> Result<Self, BoxError> {
-        let file = memfd_create("agent-bash-box", MemfdFlags::empty())
-            .map_err(BoxError::step("writing the order"))?;
-        let mut file = File::from(file);
+        let mut file = unnamed_file()?;
         serde_json::to_writer(&mut file, order).map_err(BoxError::step("writing the order"))?;
+        // Close-on-exec, both of them.
         let (said, report) =
-            pipe_with(PipeFlags::CLOEXEC).map_err(BoxError::step("opening the report pipe"))?;
+            io::pipe().map_err(BoxError::step::<io::Error>("opening the report pipe"))?;
+        let (said, report) = (OwnedFd::from(said), OwnedFd::from(report));
         rustix::io::fcntl_setfd(&report, FdFlags::empty())
             .map_err(BoxError::step("opening the report pipe"))?;
         Ok(Self {
@@ -69,6 +67,19 @@ impl Start {
             .map_err(BoxError::step("waiting for the launcher"))?;
         judged(&text)
     }
+}
+
+#[cfg(target_os = "linux")]
+fn unnamed_file() -> Result<File, BoxError> {
+    use rustix::fs::{MemfdFlags, memfd_create};
+    memfd_create("agent-bash-box", MemfdFlags::empty())
+        .map(File::from)
+        .map_err(BoxError::step("writing the order"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed_file() -> Result<File, BoxError> {
+    Err(BoxError::Lacks { what: "Linux" })
 }
 
 fn read_to_end(pipe: &OwnedFd, patience: &Timespec) -> io::Result<Vec<u8>> {
