@@ -4,6 +4,7 @@
 
 mod bash_equality;
 mod bash_suite;
+mod boxed;
 mod containment;
 mod environment;
 mod fallback;

@@ -7,15 +7,13 @@
     reason = "a test that fails may stop"
 )]
 
-mod support;
-
+use crate::support::{self, Ran, cache, options, run, run_with, spec};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, Ending, NotStarted, RunSpec, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use support::{Ran, cache, options, run, run_with, spec};
 
 /// A workspace, and a directory beside it.
 struct Place {
