@@ -3,7 +3,7 @@
 #![no_main]
 
 use agent_bash_policy::{
-    Context, Dialect, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, explain, lift,
+    Context, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, explain, lift,
 };
 use libfuzzer_sys::fuzz_target;
 use std::sync::LazyLock;
@@ -25,5 +25,5 @@ fuzz_target!(|text: &str| {
     if verdict.name() != "unreadable" && framed.name() != "unreadable" && !text.contains('\\') {
         assert_eq!(framed.name(), verdict.name());
     }
-    let _ = lift(&Parsed::read(text, Dialect::Bash));
+    let _ = lift(&Parsed::read(text));
 });

@@ -34,7 +34,7 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "agent-bash-syntax",
         workspace: &[],
-        third_party: &["regex", "serde", "tree-sitter", "tree-sitter-bash"],
+        third_party: &["serde", "tree-sitter", "tree-sitter-bash"],
         dev_workspace: &[],
     },
     Crate {

@@ -6,7 +6,7 @@ use crate::stage::{intercept, normalise, safe_mode, safety};
 use crate::wiring::Wiring;
 use agent_bash_core::Request;
 use agent_bash_policy::{
-    Dialect, HardenedEnvironment, Parsed, Script, Verdict, ends_with_answer, last_pipeline,
+    HardenedEnvironment, Parsed, Script, Verdict, ends_with_answer, last_pipeline,
 };
 
 /// What the stages found out from parsing a script. The script itself is not kept while it runs: it may be long.
@@ -24,16 +24,11 @@ pub(crate) struct Read {
 /// Parses the command and takes it through all stages that examine it. A text is parsed once: the stages share the
 /// parse, and a stage that changes the text parses it again.
 pub(crate) fn read(tool: &Wiring, call: &mut Call, request: &mut Request) -> Result<Read, Refusal> {
-    read_by(
-        &|text, dialect| Parsed::read(text, dialect),
-        tool,
-        call,
-        request,
-    )
+    read_by(&|text| Parsed::read(text), tool, call, request)
 }
 
 fn read_by(
-    parse: &dyn for<'t> Fn(&'t str, Dialect) -> Parsed<'t>,
+    parse: &dyn for<'t> Fn(&'t str) -> Parsed<'t>,
     tool: &Wiring,
     call: &mut Call,
     request: &mut Request,
@@ -41,10 +36,10 @@ fn read_by(
     let context = safety::context(tool, call);
     let command = std::mem::take(&mut request.command);
     let text = normalise::text(tool, request, &command);
-    let given = parse(text, context.dialect);
+    let given = parse(text);
     let lifted = normalise::take_limits(tool, call, request, &given);
     let is_lifted = lifted.is_some();
-    let parsed = lifted.map_or(given, |text| parse(text, context.dialect));
+    let parsed = lifted.map_or(given, parse);
     let script = Script::follow(parsed, &context);
     intercept::check(tool, call, &script)?;
     let verdict = safety::check(tool, &script)?;
@@ -103,9 +98,9 @@ mod tests {
         let counting = |text: &str| texts.borrow_mut().push(text.to_owned());
         let mut request = Request::new(command);
         let read = read_by(
-            &|text, dialect| {
+            &|text| {
                 counting(text);
-                Parsed::read(text, dialect)
+                Parsed::read(text)
             },
             &tool.wiring,
             &mut call,

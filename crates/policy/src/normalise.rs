@@ -131,10 +131,9 @@ fn limit(simple: &Simple) -> Option<(&'static str, NonZeroU64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Dialect;
 
     fn lifted(script: &str) -> Option<Lifted<'_>> {
-        lift(&Parsed::read(trimmed(script), Dialect::Bash))
+        lift(&Parsed::read(trimmed(script)))
     }
 
     #[test]

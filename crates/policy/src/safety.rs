@@ -48,7 +48,7 @@ fn judged(
     asked: &[&Rule],
     grammar_only_commands: impl Fn(&Script<'_>, &[&Rule]) -> Vec<Ran>,
 ) -> Verdict {
-    let scene = Scene::new(script.context, &script.ran, asked, 0);
+    let scene = Scene::new(script, asked, 0);
     let blocked = |commands: &[Ran]| {
         commands.iter().find_map(|ran| {
             asked
@@ -124,7 +124,7 @@ mod tests {
             ("git status; ls", None),
         ] {
             let script = Script::read(text, &context);
-            let scene = Scene::new(&context, &script.ran, rules(), 0);
+            let scene = Scene::new(&script, rules(), 0);
             for ran in &script.ran {
                 for rule in rules() {
                     (rule.check)(ran, &scene);

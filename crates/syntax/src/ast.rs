@@ -217,13 +217,6 @@ pub enum Part {
     Arithmetic(Vec<Part>),
     /// `( … )` of an array assignment.
     Array(Vec<Word>),
-    /// Syntax that only zsh has: as written, and the parts of it that run something.
-    Zsh {
-        /// As written.
-        text: String,
-        /// The parts of it that run something.
-        inside: Vec<Part>,
-    },
 }
 
 /// A parameter expansion.

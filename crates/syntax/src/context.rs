@@ -8,8 +8,7 @@ pub enum Dialect {
     /// bash, and shells that read the same language.
     #[default]
     Bash,
-    /// zsh. What both shells read alike is judged as usual; syntax that only zsh has is refused if a rule could be
-    /// affected.
+    /// zsh. It is read as bash would read it; syntax that only zsh has is up to the rules.
     Zsh,
 }
 

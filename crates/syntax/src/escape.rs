@@ -64,11 +64,6 @@ fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
     }
     match first {
         b'x' => {
-            if rest.get(1) == Some(&b'{') {
-                let (value, len) = number(&rest[2..], 16, 8);
-                out.push(value as u8);
-                return 2 + len + usize::from(rest.get(2 + len) == Some(&b'}'));
-            }
             let (value, len) = number(&rest[1..], 16, 2);
             if len == 0 {
                 out.extend(b"\\x");
@@ -84,10 +79,6 @@ fn escape(rest: &[u8], out: &mut Vec<u8>) -> usize {
                 _ => out.extend([b'\\', first]),
             }
             1 + len
-        }
-        b'c' if rest.len() > 1 => {
-            out.push(rest[1] & 0x1f);
-            2
         }
         b'0'..=b'7' => {
             let (value, len) = number(rest, 8, if first == b'0' { 4 } else { 3 });

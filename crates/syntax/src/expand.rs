@@ -12,7 +12,6 @@ use super::pattern::push_globbed;
 use super::run::{Machine, is_assignment};
 use super::state::{Slot, State};
 use super::value::{Piece, Value, Why};
-use crate::Dialect;
 
 /// The result of expanding a parameter.
 pub(super) enum Expansion {
@@ -162,13 +161,6 @@ impl Machine<'_> {
             "+" => st.cwd.as_deref(),
             "-" => st.previous.as_deref(),
             "root" => Some("/root"),
-            _ if st.dialect == Dialect::Zsh && st.var(user).is_some() => {
-                // `~name` is a named directory if the variable is set (zsh).
-                if let Some(Slot::Scalar(value)) = st.var(user).and_then(|slots| slots.last()) {
-                    into.extend(value);
-                }
-                return rest;
-            }
             _ if user
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b)) =>
@@ -216,13 +208,6 @@ impl Machine<'_> {
                     .flat_map(|word| self.fields(word, st))
                     .collect();
                 join(&values, " ")
-            }
-            Part::Zsh { text, inside } => {
-                // Follow the commands in it.
-                self.single(inside, st);
-                let mut value = Value::default();
-                value.push_unknown(Why::Zsh(text.clone()), true);
-                value
             }
         }
     }

@@ -22,7 +22,7 @@ pub(super) fn commands(text: &str, context: &Context) -> Vec<Ran> {
     if !triggers.any(|trigger| text.contains(trigger)) {
         return out;
     }
-    let st = State::new(&context.cwd, context.home.as_deref(), context.dialect);
+    let st = State::new(&context.cwd, context.home.as_deref());
     let mut words: Vec<Field> = Vec::new();
     let mut start = None;
     let end = text.len();

@@ -284,7 +284,7 @@ fn as_they_stand<'c>(
     text: &str,
     context: &Context,
 ) -> Vec<Ran> {
-    let st = State::new(&context.cwd, context.home.as_deref(), context.dialect);
+    let st = State::new(&context.cwd, context.home.as_deref());
     commands
         .map(|command| {
             let words = command.iter().map(|span| plain_field(text, *span));
@@ -353,7 +353,6 @@ fn our_commands(list: &List) -> Vec<Vec<Span>> {
                         parts.extend(param.index.iter().flatten());
                     }
                     Part::Arithmetic(inner) => parts.extend(inner),
-                    Part::Zsh { inside, .. } => parts.extend(inside),
                     Part::Array(inner) => parts.extend(inner.iter().flat_map(|word| &word.parts)),
                     Part::Bare(_) | Part::Quoted(_) => {}
                 }

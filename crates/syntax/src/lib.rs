@@ -62,8 +62,6 @@ pub struct Parsed<'t> {
     /// Our reader's result, unresolved.
     pub list: ast::List,
     problem: Option<(Problem, usize)>,
-    /// Start of the pipeline that contains the problem.
-    stopped_in: usize,
     #[cfg(feature = "grammar")]
     edits: Vec<Edit>,
     #[cfg(feature = "grammar")]
@@ -89,14 +87,13 @@ pub struct Script<'t> {
 
 impl<'t> Parsed<'t> {
     /// Parses a script without following it.
-    pub fn read(text: &'t str, dialect: Dialect) -> Self {
+    pub fn read(text: &'t str) -> Self {
         let budget = Cell::new(reader::MAX_NODES);
-        let reading = reader::read(text, Origin::At(0), dialect, &budget, 0);
+        let reading = reader::read(text, Origin::At(0), &budget, 0);
         Parsed {
             text,
             list: reading.list,
             problem: reading.problem,
-            stopped_in: reading.stopped_in,
             #[cfg(feature = "grammar")]
             edits: reading.edits,
             #[cfg(feature = "grammar")]
@@ -109,10 +106,10 @@ impl<'t> Script<'t> {
     /// Parses a script and follows it. A caller with several questions about a text parses it once and reuses the
     /// result.
     pub fn read(text: &'t str, context: &'t Context) -> Self {
-        Self::follow(Parsed::read(text, context.dialect), context)
+        Self::follow(Parsed::read(text), context)
     }
 
-    /// Follows a script that was parsed in the dialect of `context`.
+    /// Follows a script that was parsed.
     pub fn follow(parsed: Parsed<'t>, context: &'t Context) -> Self {
         let mut machine = Machine::new(context);
         machine.walk(&parsed.list);
@@ -121,9 +118,6 @@ impl<'t> Script<'t> {
             Some((Problem::Syntax, at)) => Some(at),
             _ => None,
         };
-        if syntax_error.is_some() && context.dialect == Dialect::Zsh {
-            machine.note_unread(parsed.text, parsed.stopped_in);
-        }
         let flat = if over_limit || syntax_error.is_some() || machine.broken_text {
             flat::commands(parsed.text, context)
         } else {

@@ -8,17 +8,15 @@ pub fn push_globbed(value: &mut Value, text: &str) {
     let mut at = 0;
     while let Some(found) = text[at..].find(['*', '?', '[', '!']) {
         let start = at + found;
-        let end = if text[start..].starts_with('!') {
-            // `!(…)` of extglob: everything but its contents.
-            let close = text[start..]
-                .find(')')
-                .filter(|_| text[start + 1..].starts_with('('));
-            if let Some(len) = close {
-                start + len + 1
-            } else {
-                at = start + 1;
-                continue;
-            }
+        // `!(…)` of extglob: everything but its contents; `*(…)` and `?(…)`, with which zsh chooses.
+        let group = text[start..]
+            .find(')')
+            .filter(|_| text[start + 1..].starts_with('('));
+        let end = if let Some(len) = group {
+            start + len + 1
+        } else if text[start..].starts_with('!') {
+            at = start + 1;
+            continue;
         } else if text[start..].starts_with('[') {
             if let Some(len) = bracket_len(&text[start..]) {
                 start + len

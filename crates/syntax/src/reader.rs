@@ -15,14 +15,13 @@ mod parts;
 mod pending;
 mod redirection;
 mod word;
-mod zsh;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use super::ast::{Assign, Command, Compound, Entry, Link, List, Part, Redir, Simple, Word};
 use super::mend::Edit;
-use crate::{Dialect, Span};
+use crate::Span;
 use pending::Pending;
 
 /// Maximum nesting (groups, substitutions, quotes inside expansions). Scripts written by people stay below 10; each
@@ -52,8 +51,6 @@ pub(crate) struct Reading {
     pub(crate) list: List,
     /// Why and where (byte offset in the text) reading stopped.
     pub(crate) problem: Option<(Problem, usize)>,
-    /// Start of the pipeline in which it stopped.
-    pub(crate) stopped_in: usize,
     /// Edits required before the grammar sees the text.
     #[cfg_attr(
         not(feature = "grammar"),
@@ -72,14 +69,8 @@ pub(crate) enum Origin {
 }
 
 /// Parses `text`, counting words and commands against `budget`.
-pub(crate) fn read(
-    text: &str,
-    origin: Origin,
-    dialect: Dialect,
-    budget: &Cell<u32>,
-    depth: u16,
-) -> Reading {
-    let mut reader = Reader::new(text, origin, dialect, budget, depth);
+pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -> Reading {
+    let mut reader = Reader::new(text, origin, budget, depth);
     let mut list = List::default();
     reader.list(&mut list);
     if reader.problem.is_none() && reader.pos < text.len() {
@@ -89,19 +80,13 @@ pub(crate) fn read(
     Reading {
         list,
         problem: reader.problem,
-        stopped_in: reader.stopped_in,
         edits: reader.edits,
     }
 }
 
 /// Parses a text that bash expands like the inside of double quotes.
-pub(crate) fn read_text(
-    text: &str,
-    origin: Origin,
-    dialect: Dialect,
-    budget: &Cell<u32>,
-) -> Vec<Part> {
-    let mut reader = Reader::new(text, origin, dialect, budget, 0);
+pub(crate) fn read_text(text: &str, origin: Origin, budget: &Cell<u32>) -> Vec<Part> {
+    let mut reader = Reader::new(text, origin, budget, 0);
     reader.heredoc_parts()
 }
 
@@ -111,11 +96,7 @@ pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     pos: usize,
     origin: Origin,
-    dialect: Dialect,
     depth: u16,
-    /// The initial depth, and the start of the outermost pipeline being read.
-    outermost: u16,
-    stopped_in: usize,
     budget: &'a Cell<u32>,
     pending: Vec<Pending>,
     /// How many command substitutions are open.
@@ -125,22 +106,13 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(
-        text: &'a str,
-        origin: Origin,
-        dialect: Dialect,
-        budget: &'a Cell<u32>,
-        depth: u16,
-    ) -> Self {
+    pub(super) fn new(text: &'a str, origin: Origin, budget: &'a Cell<u32>, depth: u16) -> Self {
         Reader {
             text,
             bytes: text.as_bytes(),
             pos: 0,
             origin,
-            dialect,
             depth,
-            outermost: depth,
-            stopped_in: 0,
             budget,
             pending: Vec::new(),
             substitutions: 0,
@@ -299,9 +271,6 @@ impl<'a> Reader<'a> {
                 return;
             }
             let before = self.pos;
-            if self.depth == self.outermost {
-                self.stopped_in = before;
-            }
             let entry = self.pipeline(link);
             let stuck = self.pos == before;
             list.entries.push(entry);
@@ -311,7 +280,6 @@ impl<'a> Reader<'a> {
                 Some(b'|') if self.take("||") => Link::Or,
                 Some(b'&') => {
                     self.pos += 1;
-                    self.skip_disown();
                     mark_background(list);
                     Link::Next
                 }
@@ -421,7 +389,7 @@ impl<'a> Reader<'a> {
                 redirs.push(redir);
             } else if let Some(assign) = self.assignment(words.is_empty()) {
                 assigns.push(assign);
-            } else if let Some(word) = self.command_word(words.is_empty()) {
+            } else if let Some(word) = self.word() {
                 if words.is_empty() && assigns.is_empty() && redirs.is_empty() {
                     let name = self.text.get(start..self.pos).unwrap_or("");
                     if let Some(function) = self.function_after(name, start) {

@@ -26,7 +26,6 @@ mod simple;
 mod text;
 mod traps;
 mod wrapper;
-mod zsh;
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
@@ -58,8 +57,6 @@ pub(super) struct Waiting {
     text: Value,
     /// The state in which it was set.
     before: State,
-    /// The state at the last `exit` that it applies to.
-    left: Option<State>,
     through: Vec<String>,
     origin: Option<Span>,
 }
@@ -78,11 +75,9 @@ pub(crate) struct Machine<'c> {
     /// How often a call was skipped because of that.
     recursions: u32,
     memory: Memory,
-    /// Aliases being expanded: bash does not expand one within itself.
-    expanding: Vec<String>,
     called: BTreeSet<String>,
-    /// Commands to run at the end of the script; `None` once they are being run.
-    traps: Option<Vec<Waiting>>,
+    /// Commands to run at the end of the script.
+    traps: Vec<Waiting>,
     /// The programs through which the current command is started.
     pub(super) through: Vec<String>,
     pub(super) dormant: bool,
@@ -110,9 +105,8 @@ impl<'c> Machine<'c> {
             calling: Vec::new(),
             recursions: 0,
             memory: Memory::new(),
-            expanding: Vec::new(),
             called: BTreeSet::new(),
-            traps: Some(Vec::new()),
+            traps: Vec::new(),
             through: Vec::new(),
             dormant: false,
             piped: false,
@@ -162,11 +156,7 @@ impl<'c> Machine<'c> {
 
     /// Walks a whole script, then the functions in it that are never called.
     pub(crate) fn walk(&mut self, list: &List) {
-        let mut st = State::new(
-            &self.context.cwd,
-            self.context.home.as_deref(),
-            self.context.dialect,
-        );
+        let mut st = State::new(&self.context.cwd, self.context.home.as_deref());
         self.list(list, &mut st);
         self.run_traps(&st);
         self.dormant = true;

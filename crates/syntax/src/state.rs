@@ -8,7 +8,6 @@ use std::rc::Rc;
 
 use super::ast::Command;
 use super::value::{Value, Why};
-use crate::Dialect;
 
 /// The value of a variable on one path through the script.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +36,6 @@ const ENVIRONMENT: [&str; 9] = [
 /// The state of the shell at one point in the script.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct State {
-    /// The shell's language.
-    pub(crate) dialect: Dialect,
     /// Shared structurally: a state is copied often and changed rarely.
     pub(super) vars: Vars,
     /// Variables exported to programs; all of them if it contains `*`.
@@ -52,7 +49,6 @@ pub(crate) struct State {
     pub(crate) previous: Option<Rc<str>>,
     pub(crate) pushed: Rc<Vec<Option<Rc<str>>>>,
     pub(crate) functions: Rc<BTreeMap<String, Command>>,
-    pub(crate) aliases: Rc<BTreeMap<String, String>>,
     /// Names bound to another path with `hash -p`.
     pub(crate) hashed: Rc<BTreeMap<String, String>>,
     /// `$1`, `$2`, …; `None` if unknown.
@@ -61,15 +57,13 @@ pub(crate) struct State {
     pub(crate) stdin: Option<Rc<Value>>,
     /// Contents of files written by the script, and of `<( … )`.
     pub(crate) files: Rc<BTreeMap<String, Value>>,
-    /// The number of the trap that runs when this shell ends.
-    pub(crate) on_exit: Option<usize>,
     /// After `exit`, `return`, `break`: this path ends.
     pub(crate) ended: bool,
 }
 
 impl State {
     /// A fresh shell in `cwd`.
-    pub(crate) fn new(cwd: &Path, home: Option<&Path>, dialect: Dialect) -> Self {
+    pub(crate) fn new(cwd: &Path, home: Option<&Path>) -> Self {
         let mut vars = BTreeMap::new();
         let mut known = |name: &str, text: &str| {
             vars.insert(
@@ -87,7 +81,6 @@ impl State {
             known("HOME", &home.to_string_lossy());
         }
         State {
-            dialect,
             vars: Rc::new(vars),
             exported: Rc::new(ENVIRONMENT.map(ToOwned::to_owned).into()),
             cwd: Some(Rc::from(cwd.to_string_lossy())),
@@ -96,12 +89,10 @@ impl State {
             previous: None,
             pushed: Rc::default(),
             functions: Rc::default(),
-            aliases: Rc::default(),
             hashed: Rc::default(),
             positional: None,
             stdin: None,
             files: Rc::default(),
-            on_exit: None,
             ended: false,
         }
     }
@@ -114,7 +105,6 @@ impl State {
     /// The initial state of a shell started from here: only exported variables are kept.
     pub(crate) fn for_a_program(&self) -> Self {
         let mut child = self.clone();
-        child.on_exit = None;
         if !self.exported.contains("*") {
             let given = |name: &String| self.vars.get_key_value(name.as_str());
             let kept = self.exported.iter().filter_map(given);
@@ -208,7 +198,6 @@ impl State {
             Rc::make_mut(&mut joined.exported).extend(other.exported.iter().cloned());
         }
         merge(&mut joined.functions, &other.functions);
-        merge(&mut joined.aliases, &other.aliases);
         merge(&mut joined.hashed, &other.hashed);
         merge(&mut joined.files, &other.files);
         if joined.positional != other.positional {

@@ -23,18 +23,13 @@ pub enum Why {
     Expansion,
     /// Too long, or too many possibilities.
     Limit,
-    /// Syntax that only zsh has, as written.
-    Zsh(String),
 }
 
 impl Why {
-    /// The reason for two adjacent parts combined. `Fetched` and `Zsh` take precedence.
+    /// The reason for two adjacent parts combined. `Fetched` takes precedence.
     fn beside(&mut self, other: Why) {
-        match (&mut *self, other) {
-            (Why::Fetched, _) => {}
-            (Why::Zsh(mine), Why::Zsh(others)) => mine.push_str(&others),
-            (_, other @ (Why::Fetched | Why::Zsh(_))) => *self = other,
-            _ => {}
+        if other == Why::Fetched {
+            *self = other;
         }
     }
 }
@@ -50,7 +45,6 @@ impl fmt::Display for Why {
             Why::Number => out.write_str("the result of arithmetic"),
             Why::Expansion => out.write_str("the result of an expansion"),
             Why::Limit => out.write_str("too long to follow"),
-            Why::Zsh(_) => out.write_str("what only zsh reads"),
         }
     }
 }
@@ -145,10 +139,7 @@ pub(crate) const HOLE: char = '\u{f8fe}';
 /// The same for a [`Why::Fetched`] piece, so that it is recognised in the script.
 const FETCHED_HOLE: char = '\u{f8ff}';
 
-/// The same for a [`Why::Zsh`] piece.
-const ZSH_HOLE: char = '\u{f8fd}';
-
-const HOLES: [char; 3] = [HOLE, FETCHED_HOLE, ZSH_HOLE];
+const HOLES: [char; 2] = [HOLE, FETCHED_HOLE];
 
 /// Values are equal if they represent the same.
 impl PartialEq for Value {
@@ -233,7 +224,6 @@ impl Value {
                 self.push_text(known.trim_end_matches(HOLES));
                 match hole {
                     Some(FETCHED_HOLE) => self.push_unknown(Why::Fetched, true),
-                    Some(ZSH_HOLE) => self.push_unknown(Why::Zsh(String::new()), true),
                     Some(_) => self.push_unknown(Why::Expansion, true),
                     None => {}
                 }
@@ -325,24 +315,10 @@ impl Value {
                 Piece::Unknown {
                     why: Why::Fetched, ..
                 } => out.push(FETCHED_HOLE),
-                Piece::Unknown {
-                    why: Why::Zsh(_), ..
-                } => out.push(ZSH_HOLE),
                 Piece::Unknown { .. } => out.push(HOLE),
             }
         }
         out
-    }
-
-    /// The part of it that only zsh accepts, as written.
-    pub fn zsh_only(&self) -> Option<&str> {
-        self.pieces().iter().find_map(|piece| match piece {
-            Piece::Unknown {
-                why: Why::Zsh(text),
-                ..
-            } => Some(text.as_str()),
-            _ => None,
-        })
     }
 
     /// Whether any of it was downloaded or decoded.

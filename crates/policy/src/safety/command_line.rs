@@ -1,5 +1,7 @@
 //! Command-line matching for table-driven rules: options, and subcommands in order.
 
+use super::rule::{Hit, is_git};
+use crate::syntax::git::Git;
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::written::Written;
 
@@ -21,6 +23,9 @@ const SHORTEST: usize = "--rec".len();
 
 fn is_option(text: &str, option: &str) -> bool {
     let name = text.split('=').next().unwrap_or(text);
+    if option.contains('=') {
+        return text == option;
+    }
     if name == option {
         return !text.ends_with("=false");
     }
@@ -51,25 +56,43 @@ pub(super) struct Deed {
     pub(super) without: &'static [&'static str],
 }
 
-/// A deed for which the programs are enough.
-pub(super) const PLAIN: Deed = Deed {
-    programs: &[],
-    words: &[],
-    with: &[],
-    without: &[],
-};
-
 /// Options with which most programs do nothing.
 pub(super) const HARMLESS: [&str; 5] = ["--help", "-help", "--dry-run", "--dryrun", "--version"];
 
 impl Deed {
+    /// What these programs do at these subcommands.
+    pub(super) const fn of(
+        programs: &'static [&'static str],
+        words: &'static [&'static str],
+    ) -> Deed {
+        Deed {
+            programs,
+            words,
+            with: &[],
+            without: &[],
+        }
+    }
+
+    /// The same if one of these is given.
+    pub(super) const fn with(self, with: &'static [&'static str]) -> Deed {
+        Deed { with, ..self }
+    }
+
+    /// The same unless one of these is given.
+    pub(super) const fn without(self, without: &'static [&'static str]) -> Deed {
+        Deed { without, ..self }
+    }
+
     /// The words after the subcommands, if the command does this.
-    pub(super) fn done<'r>(&self, name: &str, ran: &'r Ran) -> Option<&'r [Field]> {
+    fn done<'r>(&self, name: &str, arguments: &'r [Field]) -> Option<&'r [Field]> {
         if !self.programs.contains(&name) {
             return None;
         }
-        let arguments = ran.arguments();
         let behind = behind(arguments, self.words)?;
+        let end = arguments
+            .iter()
+            .position(|field| field.value.literal() == Some("--"));
+        let arguments = &arguments[..end.unwrap_or(arguments.len())];
         let wanted = self.with.is_empty() || has_any(arguments, self.with);
         let spared = has_any(arguments, &HARMLESS) || has_any(arguments, self.without);
         (wanted && !spared).then_some(behind)
@@ -81,7 +104,23 @@ pub(super) fn deed<'d, 'r>(deeds: &'d [Deed], ran: &'r Ran) -> Option<(&'d Deed,
     let name = ran.name().filter(|_| !ran.is_function)?;
     deeds
         .iter()
-        .find_map(|deed| Some((deed, deed.done(name, ran)?)))
+        .find_map(|deed| Some((deed, deed.done(name, ran.arguments())?)))
+}
+
+/// What is found if the command performs one of these actions.
+pub(super) fn found(deeds: &[Deed], ran: &Ran) -> Option<Hit> {
+    deed(deeds, ran).map(|_| Hit::on(ran, ran.arguments()))
+}
+
+/// The same for actions of git, whose programs are git's subcommands.
+pub(super) fn found_of_git(deeds: &[Deed], ran: &Ran) -> Option<Hit> {
+    is_git(ran)?;
+    let git = Git::read(&ran.words);
+    let name = git.subcommand()?;
+    let done = deeds
+        .iter()
+        .any(|deed| deed.done(name, git.arguments).is_some());
+    done.then(|| Hit::on(ran, git.arguments))
 }
 
 /// The arguments after these subcommands. Options may stand between them, and a word after an option may be its
@@ -180,7 +219,7 @@ mod tests {
         ] {
             let script = Script::read(text, &context);
             let ran = &script.ran[0];
-            let done = deed.done(ran.name().unwrap(), ran).is_some();
+            let done = deed.done(ran.name().unwrap(), ran.arguments()).is_some();
             assert_eq!(done, expect, "{text}");
         }
     }

@@ -6,7 +6,6 @@
 
 mod bindings;
 mod calls;
-mod options;
 mod tokens;
 
 use std::collections::HashSet;
@@ -26,7 +25,7 @@ use calls::Call;
 pub(super) static RULE: Rule = Rule {
     id: "no_dangerous_inline_code",
     group: Group::InlineCode,
-    summary: "What the core rules forbid, inside `python -c`, `perl -e`, `ruby -e`, `node -e`, `awk`, `sed`, `tar --checkpoint-action`, a makefile on standard input, and the like; also `shutil.rmtree('/')`.",
+    summary: "What the core rules forbid, inside `python -c`, `perl -e`, `ruby -e`, `node -e`, `awk`, `sed`, a makefile on standard input, and the like; also `shutil.rmtree('/')`.",
     message: "permission denied: the program on this command line would run a command that is not allowed (blind git add, forced push, or removal of critical data)",
     suggestion: "do it step by step with plain commands that name the files",
     fires: &[
@@ -41,9 +40,7 @@ pub(super) static RULE: Rule = Rule {
         "node -e 'fs.rmSync(\"/\", {recursive: true})'",
         "awk 'BEGIN{system(\"rm -rf /\")}'",
         "sed -n '1e rm -rf /' /etc/hosts",
-        "tar cf x --checkpoint-action=exec='rm -rf /' --checkpoint=1 y",
         "printf 'all:\\n\\trm -rf /\\n' | make -f -",
-        "GIT_SSH_COMMAND='rm -rf /' git fetch",
     ],
     spares: &[
         "python3 -c 'print(\"rm -rf /\")'",
@@ -63,17 +60,14 @@ pub(super) static RULE: Rule = Rule {
 /// are removing calls, other kinds of strings, and commands given literally in programs and options.
 fn needs(written: &Written<'_>) -> bool {
     let calls = |notation: Notation| {
-        written.any(calls::is_removal)
-            || notation.backticks && written.has(&['`'])
-            || notation.named_quotes && written.any(calls::is_quote)
+        written.any(calls::is_removal) || notation.backticks && written.has(&['`'])
     };
     let in_language = |word: &str| match interpreter::language(word) {
         Some(Language::Calls(notation)) => calls(notation),
         Some(Language::Sed | Language::Make | Language::Shell) => matters(written),
         None => false,
     };
-    let sets = || written.has_word("git") && written.any(options::is_setting);
-    written.any(in_language) || (options::need(written) || sets()) && matters(written)
+    written.any(in_language)
 }
 
 /// Whether one of the core rules could match anything in a text, or a shell reads from a pipe. Other rules apply
@@ -110,7 +104,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
 
 /// Everything that programs in this command line would run or remove.
 fn everything(ran: &Ran) -> Vec<Call> {
-    let mut out = options::calls(ran);
+    let mut out = Vec::new();
     if let Some(language) = ran.name().and_then(interpreter::language) {
         let mut texts: Vec<String> = interpreter::code(ran)
             .iter()
@@ -177,7 +171,7 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         dialect: Dialect::Bash,
     };
     let script = Script::read(text, &context);
-    let inner = Scene::new(scene.context, &script.ran, scene.asked, scene.depth + 1);
+    let inner = Scene::new(&script, scene.asked, scene.depth + 1);
     script.ran.iter().any(|ran| {
         // An unknown part was built by the program; only literal words count.
         let known = !ran.words.iter().any(|field| field.value.has_unknown());

@@ -24,23 +24,17 @@ pub(super) struct Notation {
     pub(super) comment: &'static str,
     /// Whether backticks execute their contents.
     pub(super) backticks: bool,
-    /// Whether `q(…)`, `qq{…}`, `qw[…]`, `qx{…}` (Perl), `%q(…)`, `%w[…]`, `%x{…}` (Ruby) are strings.
-    pub(super) named_quotes: bool,
 }
 
 // Named after the first of the languages with this notation.
-const PYTHON: Language = calling("#", false, false);
-const PERL: Language = calling("#", true, true);
-const JAVASCRIPT: Language = calling("//", false, false);
-const PHP: Language = calling("//", true, false);
-const LUA: Language = calling("--", false, false);
+const PYTHON: Language = calling("#", false);
+const PERL: Language = calling("#", true);
+const JAVASCRIPT: Language = calling("//", false);
+const PHP: Language = calling("//", true);
+const LUA: Language = calling("--", false);
 
-const fn calling(comment: &'static str, backticks: bool, named_quotes: bool) -> Language {
-    Language::Calls(Notation {
-        comment,
-        backticks,
-        named_quotes,
-    })
+const fn calling(comment: &'static str, backticks: bool) -> Language {
+    Language::Calls(Notation { comment, backticks })
 }
 
 /// Where the code that a command executes is.

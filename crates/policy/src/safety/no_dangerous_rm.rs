@@ -34,8 +34,6 @@ pub(super) static RULE: Rule = Rule {
         "sudo rm -rf /usr/..",
         "trap 'rm -rf \"$d\"' EXIT; cd src",
         "trap 'rm -rf \"$d\"' EXIT; d=/",
-        "trap 'rm -rf \"$d\"' EXIT; if a; then d=/; exit; fi; d=x",
-        "(trap 'rm -rf \"$d\"' EXIT; d=/); d=x",
         "trap 'rm -rf \"$d\"' ERR; a; d=x",
         "rm -rf .??*",
         "cd build && rm -rf ./* .gi?",

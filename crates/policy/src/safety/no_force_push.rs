@@ -33,12 +33,12 @@ pub(super) static RULE: Rule = Rule {
         "git fetch -f",
         "echo git push --force",
     ],
-    needs: |written| written.any(|word| matches!(word, "push" | "pack" | "subtree")),
+    needs: |written| written.any(|word| matches!(word, "push" | "pack")),
     check,
 };
 
 /// `git push`'s options (git 2.47, `builtin/push.c`).
-pub(super) const PUSH: Options = Options {
+const PUSH: Options = Options {
     valued: "o",
     long: &[
         "verbose", "quiet", "repo=", "all", "branches", "mirror", "delete", "tags", "dry-run",
@@ -64,15 +64,6 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     let options = match git.subcommand()? {
         "push" => &PUSH,
         "send-pack" | "http-push" => &SEND_PACK,
-        // `git subtree push … +branch` passes the refspec on.
-        "subtree" => {
-            let pushes = git.arguments.first()?.value.literal() == Some("push");
-            let forced = git
-                .arguments
-                .iter()
-                .find(|field| field.value.prefix().starts_with('+'));
-            return forced.filter(|_| pushes).map(|field| Hit::on(ran, [field]));
-        }
         _ => return None,
     };
     if let Some(field) = forced(options, git.arguments) {
@@ -89,7 +80,7 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
             settings.any(|(name, value)| forces(&name, &value))
         })
     };
-    let set_here = git.config.iter().any(|(name, value)| forces(name, value)) || environment(ran);
+    let set_here = git.config.iter().any(|(name, value)| forces(name, value));
     (!dry && (set_here || set_before())).then(|| Hit::on(ran, git.arguments))
 }
 
@@ -142,21 +133,4 @@ fn forces(name: &str, value: &Value) -> bool {
 fn configured(ran: &Ran) -> Option<(String, Value)> {
     is_git(ran)?;
     Git::read(&ran.words).configures()
-}
-
-/// `GIT_CONFIG_KEY_0=remote.origin.push GIT_CONFIG_VALUE_0=+main`.
-fn environment(ran: &Ran) -> bool {
-    ran.env.iter().any(|(variable, name)| {
-        let Some(number) = variable.strip_prefix("GIT_CONFIG_KEY_") else {
-            return false;
-        };
-        let value = ran
-            .env
-            .iter()
-            .find(|(variable, _)| variable.strip_prefix("GIT_CONFIG_VALUE_") == Some(number));
-        match (name.literal(), value) {
-            (Some(name), Some((_, value))) => forces(name, value),
-            _ => false,
-        }
-    })
 }

@@ -138,7 +138,7 @@ pub(super) fn danger(operand: &Value, place: &Place<'_>) -> Option<Danger> {
             None => return relative_to_nowhere(&parts),
         }
     }
-    let resolved = through_proc(resolve(&parts), cwd.as_ref());
+    let resolved = resolve(&parts);
     let anchored_low = absolute || place.cwd != Some(place.base);
     anchored(&resolved, &base, place.home, anchored_low)
 }
@@ -182,21 +182,6 @@ fn resolve(parts: &[Part]) -> Vec<Part> {
         }
     }
     out
-}
-
-/// `/proc/self/root` and `/proc/1/cwd` are aliases of other directories.
-fn through_proc(parts: Vec<Part>, cwd: Option<&Vec<&str>>) -> Vec<Part> {
-    let [first, _, link, rest @ ..] = parts.as_slice() else {
-        return parts;
-    };
-    match (first.literal(), link.literal(), cwd) {
-        (Some("proc"), Some("root"), _) => rest.to_vec(),
-        (Some("proc"), Some("cwd"), Some(cwd)) => {
-            let cwd = cwd.iter().map(|name| Part::text(name));
-            resolve(&cwd.chain(rest.iter().cloned()).collect::<Vec<_>>())
-        }
-        _ => parts,
-    }
 }
 
 /// A path with an unknown beginning: dangerous unless its end is known.
@@ -380,10 +365,6 @@ mod tests {
             ("/u*r", true),
             ("/usr/*", true),
             ("/usr/$", true),
-            ("/proc/self/root", true),
-            ("/proc/1/root/usr", true),
-            ("/proc/self/cwd/*", true),
-            ("/proc/self/cwd/build", false),
             ("/home/u", true),
             ("/home/other", true),
             ("/home/u/*", true),

@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use super::path::Place;
 use crate::syntax::run::{Field, Ran};
 use crate::syntax::written::Written;
-use crate::{Context, Group, Span};
+use crate::{Context, Group, Script, Span};
 
 /// A safety rule: its name, its texts, and example scripts.
 #[derive(Debug)]
@@ -35,6 +35,10 @@ pub struct Rule {
 /// What a rule may look at besides the command.
 pub(super) struct Scene<'s> {
     pub(super) context: &'s Context,
+    /// The script.
+    pub(super) text: &'s str,
+    /// A part of it could not be read.
+    pub(super) is_broken: bool,
     /// All commands of the script, for rules in which one command prepares another.
     pub(super) all: &'s [Ran],
     /// The enabled rules.
@@ -46,25 +50,19 @@ pub(super) struct Scene<'s> {
     /// Whether a command in the script turns pushes into forced ones; computed once for all commands, of which
     /// there may be thousands.
     pub(super) forces_pushes: OnceCell<bool>,
-    /// Whether an enabled rule is concerned with one of the commands.
-    pub(super) cares: OnceCell<bool>,
 }
 
 impl<'s> Scene<'s> {
-    pub(super) fn new(
-        context: &'s Context,
-        all: &'s [Ran],
-        asked: &'s [&'s Rule],
-        depth: u8,
-    ) -> Self {
+    pub(super) fn new(script: &'s Script<'_>, asked: &'s [&'s Rule], depth: u8) -> Self {
         Scene {
-            context,
-            all,
+            context: script.context,
+            text: script.parsed.text,
+            is_broken: !script.flat.is_empty(),
+            all: &script.ran,
             asked,
             depth,
-            base: context.cwd.to_string_lossy(),
+            base: script.context.cwd.to_string_lossy(),
             forces_pushes: OnceCell::new(),
-            cares: OnceCell::new(),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::corpora;
 use std::collections::{BTreeSet, HashSet};
 
 use agent_bash_policy::{
-    Context, Dialect, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, lift, rules,
+    Context, Interceptor, Parsed, Policy, RuleSelection, SafeMode, Script, lift, rules,
 };
 
 /// Characters of two, three and four bytes; a soft hyphen, as occurs in options copied from web pages; and the
@@ -91,7 +91,7 @@ fn no_character_of_several_bytes_makes_it_panic() {
                 changed = format!("{before}{character}{}", &behind[1..]);
             }
             policy.decide(&Script::read(&changed, &context));
-            lift(&Parsed::read(&changed, Dialect::Bash));
+            lift(&Parsed::read(&changed));
             tried += 1;
         }
     }

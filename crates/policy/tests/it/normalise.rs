@@ -10,7 +10,7 @@
 use std::num::NonZeroU64;
 use std::process::{Command, Stdio};
 
-use agent_bash_policy::{Dialect, Lifted, Parsed, lift, trimmed};
+use agent_bash_policy::{Lifted, Parsed, lift, trimmed};
 
 /// Stdout and stderr of a script.
 fn run(script: &str) -> (String, String) {
@@ -119,7 +119,7 @@ fn what_is_shown_is_the_same() {
     for producer in PRODUCERS {
         for cut in CUTS {
             let script = format!("{producer} {cut}");
-            let Some(limits) = lift(&Parsed::read(trimmed(&script), Dialect::Bash)) else {
+            let Some(limits) = lift(&Parsed::read(trimmed(&script))) else {
                 continue;
             };
             lifted += 1;

@@ -71,13 +71,13 @@ proptest! {
         }
         let zsh = context().with_dialect(Dialect::Zsh);
         check_safety(&Script::read(&script, &zsh), &RuleSelection::all());
-        lift(&Parsed::read(&script, Dialect::Bash));
+        lift(&Parsed::read(&script));
     }
 
     #[test]
     fn no_unicode_text_makes_it_panic(script in "\\PC{0,80}") {
         explain(&Script::read(&script, &context()), &everything());
-        lift(&Parsed::read(&script, Dialect::Bash));
+        lift(&Parsed::read(&script));
     }
 
     #[test]

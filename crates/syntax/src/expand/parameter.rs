@@ -1,13 +1,11 @@
 //! Parameter expansion: `$x`, `${x:-word}`, `${x%pattern}`, `${a[@]}`, `${x@P}` and the rest.
 
 use super::super::ast::{Param, Part};
-use super::super::escape::escapes;
 use super::super::pattern;
 use super::super::run::Machine;
 use super::super::state::{Slot, State};
 use super::super::value::{Value, Why};
 use super::Expansion;
-use crate::Dialect;
 
 impl Machine<'_> {
     /// Expands a parameter.
@@ -21,19 +19,14 @@ impl Machine<'_> {
             || param.index.as_ref().is_some_and(|index| {
                 matches!(index.as_slice(), [Part::Bare(text) | Part::Quoted(text)] if text == "@" || text == "*")
             });
-        let whole = whole || is_list_in_zsh(param, st);
         let index = match &param.index {
             Some(parts) if !whole => Some(self.single(parts, st)),
             _ => None,
         };
-        let name = if param.indirect {
-            self.indirect(&param.name, st)
-        } else {
-            Some(param.name.clone())
-        };
-        let Some(name) = name else {
+        if param.indirect {
             return Expansion::One(Value::unknown(Why::Expansion));
-        };
+        }
+        let name = param.name.clone();
         if whole {
             let Some(values) = self.elements(&name, st) else {
                 let mut value = Value::default();
@@ -44,15 +37,11 @@ impl Machine<'_> {
                 return Expansion::One(Value::text(values.len().to_string()));
             }
             let starred = param.name == "*" || !is_at(param);
-            let changed: Vec<Value> = if param.operator == ":" {
-                self.slice(&values, &param.operand, st)
-            } else {
-                let operand = self.operand(param, st);
-                values
-                    .iter()
-                    .map(|value| transform(value, &param.operator, &operand))
-                    .collect()
-            };
+            let operand = self.operand(param, st);
+            let changed: Vec<Value> = values
+                .iter()
+                .map(|value| transform(value, &param.operator, &operand))
+                .collect();
             if starred && quoted {
                 return Expansion::One(super::join(&changed, " "));
             }
@@ -66,13 +55,6 @@ impl Machine<'_> {
             });
         }
         Expansion::One(self.operate(param, &name, value, st))
-    }
-
-    /// The name that `${!name}` refers to.
-    fn indirect(&mut self, name: &str, st: &mut State) -> Option<String> {
-        self.variable(name, None, st)?
-            .literal()
-            .map(ToOwned::to_owned)
     }
 
     /// The elements of an array or the positional parameters.
@@ -123,8 +105,6 @@ impl Machine<'_> {
             Slot::Array(values) => match index {
                 None => Some(values.first().cloned().unwrap_or_default()),
                 Some(index) => match index.literal().and_then(|text| text.parse::<i64>().ok()) {
-                    // zsh counts from 1 by default.
-                    Some(_) if st.dialect == Dialect::Zsh => self.choose_element(values).cloned(),
                     Some(at) if at >= 0 => {
                         Some(values.get(at as usize).cloned().unwrap_or_default())
                     }
@@ -141,9 +121,6 @@ impl Machine<'_> {
     }
 
     fn operand(&mut self, param: &Param, st: &mut State) -> Value {
-        if param.operator == ":" || param.operator == "@" {
-            return Value::default();
-        }
         let mut value = Value::default();
         for part in &param.operand {
             match part {
@@ -189,24 +166,9 @@ impl Machine<'_> {
                     _ => word,
                 }
             }
-            "@" => {
-                let value = value.unwrap_or_else(unknown);
-                match param.operand.as_slice() {
-                    [Part::Bare(how)] if how == "P" => self.evaluate_text(&value, st),
-                    [Part::Bare(how)] if how == "E" => match value.literal() {
-                        Some(text) => Value::text(escapes(text)),
-                        None => value,
-                    },
-                    _ => transform(&value, "", &Value::default()),
-                }
-            }
-            ":" => {
-                let bounds = self.single(&param.operand, st);
-                let value = value.unwrap_or_else(unknown);
-                match (value.literal(), bounds.literal()) {
-                    (Some(text), Some(bounds)) => substring(text, bounds),
-                    _ => Value::unknown(Why::Expansion),
-                }
+            // Expanded a second time.
+            "@" if matches!(param.operand.as_slice(), [Part::Bare(how)] if how == "P") => {
+                self.evaluate_text(&value.unwrap_or_else(unknown), st)
             }
             operator => {
                 let operand = self.operand(param, st);
@@ -214,33 +176,6 @@ impl Machine<'_> {
             }
         }
     }
-
-    /// `${@:2}` and `${a[@]:1:3}`.
-    fn slice(&mut self, values: &[Value], bounds: &[Part], st: &mut State) -> Vec<Value> {
-        let bounds = self.single(bounds, st);
-        let Some((from, len)) = bounds.literal().and_then(read_bounds) else {
-            return values.to_vec();
-        };
-        // Positional parameters count from 1 here; including one more on the left is on the safe side.
-        let from = usize::try_from(from)
-            .unwrap_or(0)
-            .saturating_sub(1)
-            .min(values.len());
-        let to = len
-            .and_then(|len| usize::try_from(len).ok())
-            .map_or(values.len(), |len| from + len + 1);
-        values[from..to.min(values.len())].to_vec()
-    }
-}
-
-/// Whether the bare name means all elements of an array.
-fn is_list_in_zsh(param: &Param, st: &State) -> bool {
-    st.dialect == Dialect::Zsh
-        && param.index.is_none()
-        && !param.indirect
-        && st
-            .var(&param.name)
-            .is_some_and(|slots| slots.iter().any(|slot| matches!(slot, Slot::Array(_))))
 }
 
 fn is_at(param: &Param) -> bool {
@@ -248,86 +183,13 @@ fn is_at(param: &Param) -> bool {
         || matches!(param.index.as_deref(), Some([Part::Bare(text) | Part::Quoted(text)]) if text == "@")
 }
 
-/// `offset[:length]` with plain numbers.
-fn read_bounds(text: &str) -> Option<(i64, Option<i64>)> {
-    let mut numbers = text
-        .split(':')
-        .map(|number| number.trim().parse::<i64>().ok());
-    let from = numbers.next()??;
-    match numbers.next() {
-        None => Some((from, None)),
-        Some(len) => Some((from, Some(len?))),
-    }
-}
-
-fn substring(text: &str, bounds: &str) -> Value {
-    let Some((from, len)) = read_bounds(bounds) else {
-        return Value::unknown(Why::Expansion);
-    };
-    let chars: Vec<char> = text.chars().collect();
-    let total = chars.len().cast_signed() as i64;
-    let from = if from < 0 {
-        (total + from).max(0)
-    } else {
-        from.min(total)
-    };
-    let to = match len {
-        None => total,
-        Some(len) if len < 0 => (total + len).max(from),
-        Some(len) => from.saturating_add(len).min(total),
-    };
-    Value::text(chars[from as usize..to as usize].iter().collect::<String>())
-}
-
-/// Removal, replacement and case operators on known text.
+/// Applies an operator to a known text: its removals are followed, any other result is unknown.
 fn transform(value: &Value, operator: &str, operand: &Value) -> Value {
-    let Some(text) = value.literal() else {
-        // Trimming an unknown text leaves an unknown text.
-        return if operator.is_empty() || value.zsh_only().is_some() {
-            value.clone()
-        } else {
-            Value::unknown(Why::Expansion)
-        };
-    };
-    match operator {
-        "#" | "##" | "%" | "%%" => {
-            let pattern = pattern::of_value(operand);
-            trimmed(text, &pattern, operator)
+    match (operator, value.literal()) {
+        ("", _) => value.clone(),
+        ("#" | "##" | "%" | "%%", Some(text)) => {
+            trimmed(text, &pattern::of_value(operand), operator)
         }
-        "^^" => Value::text(text.to_uppercase()),
-        ",," => Value::text(text.to_lowercase()),
-        "^" | "," => {
-            let mut chars = text.chars();
-            match chars.next() {
-                None => Value::default(),
-                Some(first) => {
-                    let first = if operator == "^" {
-                        first.to_uppercase().to_string()
-                    } else {
-                        first.to_lowercase().to_string()
-                    };
-                    Value::text(first + chars.as_str())
-                }
-            }
-        }
-        "/" | "//" | "/#" | "/%" => {
-            let written = operand.script();
-            let (from, to) = written.split_once('/').unwrap_or((&written, ""));
-            if from.is_empty() || from.contains(['*', '?', '[']) || operand.has_unknown() {
-                return Value::unknown(Why::Expansion);
-            }
-            Value::text(match operator {
-                "//" => text.replace(from, to),
-                "/#" => text
-                    .strip_prefix(from)
-                    .map_or(text.to_owned(), |rest| format!("{to}{rest}")),
-                "/%" => text
-                    .strip_suffix(from)
-                    .map_or(text.to_owned(), |rest| format!("{rest}{to}")),
-                _ => text.replacen(from, to, 1),
-            })
-        }
-        "" => value.clone(),
         _ => Value::unknown(Why::Expansion),
     }
 }

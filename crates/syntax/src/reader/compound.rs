@@ -12,10 +12,6 @@ impl Reader<'_> {
         if self.byte(0) == Some(b'(') {
             return Some(self.parenthesis());
         }
-        if self.at_repeated_group() {
-            self.fail(Problem::Syntax);
-            return None;
-        }
         let keyword = self.keyword();
         let kind = match keyword {
             "{" => Self::group,

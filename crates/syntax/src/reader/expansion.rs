@@ -43,7 +43,7 @@ impl Reader<'_> {
         let depth = self.depth;
         let list = self
             .deeper(|_| true)
-            .then(|| super::read(&text, origin, self.dialect, self.budget, depth + 1));
+            .then(|| super::read(&text, origin, self.budget, depth + 1));
         let Some(reading) = list else { return };
         if let Some((problem, _)) = reading.problem {
             self.fail(problem);
@@ -71,9 +71,6 @@ impl Reader<'_> {
     }
 
     pub(super) fn dollar(&mut self, parts: &mut Parts, quoted: bool) {
-        if let Some(part) = self.zsh_expansion(quoted) {
-            return parts.push(part);
-        }
         match self.byte(1) {
             Some(b'(') => {
                 if self.byte(2) == Some(b'(')
@@ -113,11 +110,8 @@ impl Reader<'_> {
                 self.double_quoted(parts);
             }
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => {
-                let start = self.pos;
                 self.pos += 1;
-                let name = self.name();
-                let part = self.zsh_behind_name(start, quoted);
-                parts.push(part.unwrap_or_else(|| plain_param(name, quoted)));
+                parts.push(plain_param(self.name(), quoted));
             }
             Some(byte) if byte.is_ascii_digit() || b"@*#?-$!".contains(&byte) => {
                 self.pos += 2;
@@ -162,7 +156,6 @@ impl Reader<'_> {
                 quoted,
             };
         }
-        let start = self.pos.saturating_sub("${".len());
         let mut param = Param {
             name: String::new(),
             indirect: false,
@@ -192,9 +185,6 @@ impl Reader<'_> {
         if let Some(operator) = OPERATORS.iter().find(|operator| self.starts_with(operator)) {
             (*operator).clone_into(&mut param.operator);
             self.pos += operator.len();
-        }
-        if self.is_zsh_operator(&param.operator) {
-            return self.zsh_rest(start, quoted);
         }
         let keeps_single_quotes = quoted
             && matches!(

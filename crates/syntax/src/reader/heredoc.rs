@@ -31,8 +31,7 @@ impl Reader<'_> {
                     Origin::At(base) if body.plain => Origin::At(base + start),
                     _ => Origin::Made(self.span(start, body.end)),
                 };
-                let mut reader =
-                    Reader::new(&body.text, origin, self.dialect, self.budget, self.depth);
+                let mut reader = Reader::new(&body.text, origin, self.budget, self.depth);
                 let parts = reader.deeper(Reader::heredoc_parts);
                 if let Some((problem, _)) = reader.problem {
                     self.fail(problem);

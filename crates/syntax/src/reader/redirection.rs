@@ -9,9 +9,6 @@ impl Reader<'_> {
     /// A redirection, if one begins here.
     pub(super) fn redirection(&mut self) -> Option<Redir> {
         let start = self.pos;
-        if self.at_numeric_glob() {
-            return None;
-        }
         let fd = self.redirection_fd();
         let Some((op, len, strip)) = self.redirection_operator() else {
             self.pos = start;
@@ -99,9 +96,6 @@ impl Reader<'_> {
             ("<", RedirOp::Read, false),
             (">", RedirOp::Write, false),
         ];
-        if let Some((op, len)) = self.zsh_redirection() {
-            return Some((op, len, false));
-        }
         let (text, op, strip) = OPERATORS.iter().find(|(text, ..)| self.starts_with(text))?;
         let substitution = *text == "<(" || (*text == ">" && self.byte(1) == Some(b'('));
         (!substitution).then_some((*op, text.len(), *strip))

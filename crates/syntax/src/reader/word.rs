@@ -12,9 +12,6 @@ impl Reader<'_> {
         loop {
             self.skip_continuations();
             let Some(byte) = self.byte(0) else { break };
-            if self.zsh_in_word(&mut parts) {
-                continue;
-            }
             match byte {
                 b'<' | b'>' if self.byte(1) == Some(b'(') => {
                     self.pos += 2;
@@ -162,7 +159,7 @@ impl Reader<'_> {
             Origin::At(base) => Origin::At(base + start),
             made @ Origin::Made(_) => made,
         };
-        let mut reader = Reader::new(text, origin, self.dialect, self.budget, self.depth);
+        let mut reader = Reader::new(text, origin, self.budget, self.depth);
         let parts = reader.deeper(Self::heredoc_parts);
         let problem = reader.problem;
         if let Some((problem, _)) = problem {

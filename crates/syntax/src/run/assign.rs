@@ -4,7 +4,6 @@ use super::super::ast::{Assign, Part, Word};
 use super::super::state::{Slot, State};
 use super::super::value::Value;
 use super::Machine;
-use crate::Dialect;
 
 /// The cost of copying an array element.
 const COST_OF_AN_ELEMENT: usize = 16;
@@ -85,7 +84,6 @@ impl Machine<'_> {
         element: bool,
         st: &mut State,
     ) {
-        self.run_by_the_shell(name, &value, st);
         let before = st.var(name).and_then(|slots| self.choose(slots)).cloned();
         let slot = match (before, append, element) {
             (Some(Slot::Array(mut values)), _, true) => {
@@ -101,23 +99,6 @@ impl Machine<'_> {
             _ => Slot::Scalar(value),
         };
         st.set(name, slot);
-    }
-
-    /// Variables whose value an interactive or tracing shell executes or expands.
-    pub(super) fn run_by_the_shell(&mut self, name: &str, value: &Value, st: &State) {
-        match name {
-            "PROMPT_COMMAND" => {
-                self.script(value, &mut st.clone());
-            }
-            // Functions and aliases as array elements.
-            "functions" | "aliases" | "galiases" | "saliases" if st.dialect == Dialect::Zsh => {
-                self.script(value, &mut st.clone());
-            }
-            "PS0" | "PS1" | "PS4" => {
-                self.evaluate_text(value, &mut st.clone());
-            }
-            _ => {}
-        }
     }
 
     /// `declare a=(…)`.

@@ -8,7 +8,6 @@ use super::super::value::{Value, Why};
 use super::Machine;
 use super::call::Call;
 use super::path::{absolute, lexical};
-use crate::Dialect;
 
 /// Builtins whose arguments are assignments.
 pub(super) fn declares(name: &str) -> bool {
@@ -50,14 +49,6 @@ impl Machine<'_> {
                     st.positional = Some(Rc::new(values.iter().skip(by).cloned().collect()));
                 }
             }
-            "alias" => alias(call, st),
-            "unalias" => {
-                for value in call.values(1) {
-                    if let Some(name) = value.literal() {
-                        Rc::make_mut(&mut st.aliases).remove(name);
-                    }
-                }
-            }
             "eval" => {
                 let from = 1 + usize::from(call.literal(1) == Some("--"));
                 let text = join(&call.values(from), " ");
@@ -94,12 +85,8 @@ impl Machine<'_> {
                 }
             }
             "test" | "[" | "wait" | "getopts" => self.subscripts(&call.values(1), st),
-            "compgen" | "complete" | "bind" | "fc" => self.text_option(call, st),
-            "exit" => {
-                self.leave(st);
-                st.ended = true;
-            }
-            "return" | "break" | "continue" => st.ended = true,
+            "compgen" | "complete" => self.text_option(call, st),
+            "exit" | "return" | "break" | "continue" => st.ended = true,
             ":" | "true" | "false" | "shopt" | "umask" | "ulimit" | "enable" | "jobs" => {}
             _ => return None,
         }
@@ -115,14 +102,10 @@ impl Machine<'_> {
         });
         let to = match operands.first() {
             None => st.home().map(Rc::from),
-            // zsh's `cd old new`: the current path with one part replaced.
-            Some(_) if st.dialect == Dialect::Zsh && operands.len() > 1 => None,
             Some(value) if value.literal() == Some("-") => st.previous.clone(),
             Some(value) => value
                 .literal()
-                .filter(|path| {
-                    path.starts_with('/') || (st.cwd.is_some() && !elsewhere(path, call, st))
-                })
+                .filter(|path| path.starts_with('/') || st.cwd.is_some())
                 .map(|path| Rc::from(lexical(&absolute(path, st)))),
         };
         // An absolute path leads away from both possible directories.
@@ -141,11 +124,6 @@ impl Machine<'_> {
     fn declare(&mut self, call: &Call, st: &mut State) {
         let values = call.values(1);
         self.subscripts(&values, st);
-        // `declare -n name=other`: a reference to a variable that may still change.
-        let refers = values.iter().any(|value| {
-            let text = value.prefix();
-            text.starts_with('-') && text.contains('n')
-        }) && matches!(call.literal(0), Some("declare" | "typeset" | "local"));
         let exports = call.literal(0) == Some("export")
             || values.iter().any(|value| {
                 let text = value.prefix();
@@ -170,9 +148,6 @@ impl Machine<'_> {
             let mut rest = Value::text(&prefix[at + 1..]);
             for piece in value.pieces().iter().skip(1) {
                 rest.extend(&Value::from(piece.clone()));
-            }
-            if refers {
-                rest = Value::unknown(Why::Variable(rest.to_string()));
             }
             self.set_variable(&name, rest, prefix[..at].ends_with('+'), false, st);
         }
@@ -277,46 +252,14 @@ impl Machine<'_> {
         st.set(name, Slot::Array(values));
     }
 
-    /// `compgen -C 'command'`, `mapfile -C 'command'`, `complete -C 'command'`, `bind -x '"key":command'`.
-    fn text_option(&mut self, call: &Call, st: &mut State) {
-        let values = call.values(1);
-        for pair in values.windows(2) {
-            match pair[0].literal() {
-                Some("-C") => {
-                    self.script(&pair[1], &mut st.clone());
-                }
-                Some("-x") => {
-                    if let Some((_, text)) = pair[1].literal().and_then(|text| text.split_once(':'))
-                    {
-                        self.script(&Value::text(text), &mut st.clone());
-                    }
-                }
-                Some("-W") => {
-                    self.evaluate_text(&pair[1], st);
-                }
-                _ => {}
+    /// `compgen -C 'command'`, `mapfile -C 'command'`, `complete -C 'command'`.
+    fn text_option(&mut self, call: &Call, st: &State) {
+        for pair in call.values(1).windows(2) {
+            if pair[0].literal() == Some("-C") {
+                self.script(&pair[1], &mut st.clone());
             }
         }
     }
-}
-
-/// Whether `CDPATH` may lead to another directory with that name.
-fn elsewhere(path: &str, call: &Call, st: &State) -> bool {
-    let from_here = path
-        .split('/')
-        .next()
-        .is_some_and(|first| matches!(first, "." | ".."));
-    let names_others = |value: &Value| {
-        let script = value.script();
-        script.split(':').any(|entry| !matches!(entry, "" | "."))
-    };
-    let set = st.var("CDPATH").into_iter().flat_map(|slots| slots.iter());
-    let mut values = set.filter_map(|slot| match slot {
-        Slot::Scalar(value) => Some(value),
-        Slot::Array(_) => None,
-    });
-    let mut given = call.env.iter().filter(|(name, _)| name == "CDPATH");
-    !from_here && (values.any(names_others) || given.any(|(_, value)| names_others(value)))
 }
 
 fn trimmed(line: &Value) -> Value {
@@ -362,13 +305,4 @@ fn set(call: &Call, st: &mut State) {
         }
     };
     st.positional = Some(Rc::new(operands.to_vec()));
-}
-
-fn alias(call: &Call, st: &mut State) {
-    for value in call.values(1) {
-        let script = value.script();
-        if let Some((name, text)) = script.split_once('=') {
-            Rc::make_mut(&mut st.aliases).insert(name.to_owned(), text.to_owned());
-        }
-    }
 }

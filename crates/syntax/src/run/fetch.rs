@@ -23,49 +23,37 @@ pub(super) fn unknown_output(name: &str, st: &State) -> Value {
     })
 }
 
-/// A program that downloads into files.
-struct Downloader {
-    name: &'static str,
-    /// Options that name the file: letter and long name.
-    into: (char, &'static str),
-    /// Options that name its directory: letter and long name.
-    directory: (char, &'static str),
-    /// Options (letter and long name) that take the file name from the URL; if `None`, that is the default.
-    by_name: Option<(char, &'static str)>,
-}
+/// A letter and a long name of an option; empty if there is none.
+type Option2 = [&'static str; 2];
 
-/// Stands for a letter that no option has.
-const NONE: char = '\0';
-
-static DOWNLOADERS: [Downloader; 3] = [
-    Downloader {
-        name: "curl",
-        into: ('o', "output"),
-        directory: (NONE, "output-dir"),
-        by_name: Some(('O', "remote-name")),
-    },
-    Downloader {
-        name: "wget",
-        into: ('O', "output-document"),
-        directory: ('P', "directory-prefix"),
-        by_name: None,
-    },
-    Downloader {
-        name: "aria2c",
-        into: ('o', "out"),
-        directory: ('d', "dir"),
-        by_name: None,
-    },
+/// Programs that download into files, and their options: for the file, for its directory, and for a name taken from the
+/// address.
+const DOWNLOADERS: [(&str, [Option2; 3]); 3] = [
+    (
+        "curl",
+        [
+            ["o", "--output"],
+            ["", "--output-dir"],
+            ["O", "--remote-name"],
+        ],
+    ),
+    (
+        "wget",
+        [
+            ["O", "--output-document"],
+            ["P", "--directory-prefix"],
+            ["", ""],
+        ],
+    ),
+    ("aria2c", [["o", "--out"], ["d", "--dir"], ["", ""]]),
 ];
 
 /// Records the files that a program downloads: their contents are unknown.
 pub(super) fn note(name: &str, values: &[Value], st: &mut State) {
-    let files = match name {
-        "scp" | "rsync" | "sftp" => copied(values),
-        _ => match DOWNLOADERS.iter().find(|one| one.name == name) {
-            Some(downloader) => downloader.files(values),
-            None => return,
-        },
+    let files = match DOWNLOADERS.iter().find(|(program, ..)| *program == name) {
+        Some((_, options)) => downloaded(values, options),
+        None if matches!(name, "scp" | "rsync" | "sftp") => copied(values),
+        None => return,
     };
     for file in files {
         if !matches!(file.as_str(), "" | "-") {
@@ -75,57 +63,49 @@ pub(super) fn note(name: &str, values: &[Value], st: &mut State) {
     }
 }
 
-impl Downloader {
-    fn files(&self, values: &[Value]) -> Vec<String> {
-        let (mut into, mut directory, mut addresses) = (None, None, Vec::new());
-        let mut by_name = self.by_name.is_none();
-        let mut words = values.iter();
-        while let Some(value) = words.next() {
-            let text = value.prefix();
-            let mut next = || words.next().and_then(Value::literal).map(ToOwned::to_owned);
-            if let Some(long) = text.strip_prefix("--") {
-                let (option, attached) = match long.split_once('=') {
-                    Some((option, attached)) => (option, Some(attached.to_owned())),
-                    None => (long, None),
+fn downloaded(values: &[Value], [into, directory, by_name]: &[Option2; 3]) -> Vec<String> {
+    // An option, or a cluster with its letter, and what is attached to it.
+    let given = |text: &str, [letter, long]: &Option2| {
+        let attached = text
+            .strip_prefix(long)
+            .filter(|rest| rest.is_empty() || rest.starts_with('='));
+        if let Some(rest) = attached.filter(|_| !long.is_empty()) {
+            return Some(rest.trim_start_matches('=').to_owned());
+        }
+        let cluster = text
+            .strip_prefix('-')
+            .filter(|rest| !rest.starts_with('-'))?;
+        let at = cluster.find(letter).filter(|_| !letter.is_empty())?;
+        Some(cluster[at + 1..].to_owned())
+    };
+    let (mut file, mut below, mut addresses) = (None, None, Vec::new());
+    let mut is_by_name = by_name[1].is_empty();
+    let mut words = values.iter();
+    while let Some(value) = words.next() {
+        let text = value.prefix();
+        is_by_name |= given(text, by_name).is_some();
+        for (option, into) in [(into, &mut file), (directory, &mut below)] {
+            if let Some(attached) = given(text, option) {
+                *into = match attached.as_str() {
+                    "" => words.next().and_then(Value::literal).map(ToOwned::to_owned),
+                    _ => Some(attached),
                 };
-                if option == self.into.1 {
-                    into = attached.or_else(next);
-                } else if option == self.directory.1 {
-                    directory = attached.or_else(next);
-                }
-                by_name |= self.by_name.is_some_and(|(_, name)| name == option);
-            } else if let Some(letters) = text.strip_prefix('-') {
-                by_name |= self
-                    .by_name
-                    .is_some_and(|(letter, _)| letters.contains(letter));
-                if let Some(at) = letters.find([self.into.0, self.directory.0]) {
-                    let file = match &letters[at + 1..] {
-                        "" => next(),
-                        file => Some(file.to_owned()),
-                    };
-                    if letters[at..].starts_with(self.into.0) {
-                        into = file;
-                    } else {
-                        directory = file;
-                    }
-                }
-            } else if let Some(address) = value.literal() {
-                addresses.push(address);
             }
         }
-        let names: Vec<String> = match into {
-            Some(file) => vec![file],
-            None if by_name => addresses.into_iter().map(last_name).collect(),
-            None => Vec::new(),
-        };
-        match directory {
-            Some(directory) => names
-                .into_iter()
-                .map(|name| format!("{}/{name}", directory.trim_end_matches('/')))
-                .collect(),
-            None => names,
+        if !text.starts_with('-') {
+            addresses.extend(value.literal());
         }
     }
+    let names = match file {
+        Some(file) => vec![file],
+        None if is_by_name => addresses.into_iter().map(last_name).collect(),
+        None => Vec::new(),
+    };
+    let placed = |name: String| match &below {
+        Some(below) => format!("{}/{name}", below.trim_end_matches('/')),
+        None => name,
+    };
+    names.into_iter().map(placed).collect()
 }
 
 /// What `scp host:file there` creates: the target itself, or the file's name below it.

@@ -15,7 +15,6 @@ use super::Machine;
 use super::call::{Call, quote};
 use super::path::{absolute, lexical};
 use super::wrapper::{self, Rest, is_assignment};
-use crate::Dialect;
 
 pub use shell::Invocation;
 
@@ -44,12 +43,6 @@ impl Machine<'_> {
         }
         if shell_name(name) {
             return self.shell(name, call, st);
-        }
-        // Builtins of the zsh module `zsh/files`.
-        if let Some(name) = name.strip_prefix("zf_") {
-            let mut words = call.words.to_vec();
-            words[0].value = Value::text(name);
-            return self.start(&call.with_words(words), "zsh/files", st);
         }
         match name {
             "xargs" | "gxargs" => return self.xargs(call, st),
@@ -118,7 +111,6 @@ impl Machine<'_> {
                         let prefix = value.prefix();
                         let cut = prefix.find('=').unwrap_or(0);
                         let set = value.without_prefix(cut + 1);
-                        self.run_by_the_shell(&prefix[..cut], &set, st);
                         inner.env.push((prefix[..cut].to_owned(), set));
                     }
                 }
@@ -164,10 +156,6 @@ impl Machine<'_> {
                 let mut words = call.words.get(found?..)?.to_vec();
                 let base = package(words[0].value.literal()?).to_owned();
                 words[0].value = Value::text(base);
-                // It puts dashes before the program's own options.
-                if name == "start-stop-daemon" && words.len() > 1 {
-                    words.remove(1);
-                }
                 Some(self.start(&call.with_words(words), name, st))
             }
         }
@@ -204,7 +192,6 @@ impl Machine<'_> {
     /// A shell: startup file, `-c`, script file or stdin.
     fn shell(&mut self, name: &str, call: &Call, st: &State) -> Value {
         let st = &mut st.for_a_program();
-        st.dialect = Dialect::of_shell(name);
         for (variable, value) in &call.env {
             if matches!(variable.as_str(), "BASH_ENV" | "ENV")
                 && let Some(text) = Self::file(value, st)
@@ -212,25 +199,8 @@ impl Machine<'_> {
                 self.script_with(&text, Vec::new(), name, st);
             }
         }
-        for variable in ["BASH_ENV", "ENV"] {
-            let value = match st.var(variable).and_then(|slots| slots.last()) {
-                Some(super::super::state::Slot::Scalar(value)) => value.clone(),
-                _ => continue,
-            };
-            if let Some(text) = Self::file(&value, st) {
-                self.script_with(&text, Vec::new(), name, st);
-            }
-        }
         let invocation = Invocation::read(&call.words);
         let at = invocation.operands;
-        if st.dialect == Dialect::Zsh {
-            self.note_options(call, at);
-        }
-        if let Some(file) = invocation.startup.and_then(|at| call.words.get(at))
-            && let Some(text) = Self::file(&file.value, st)
-        {
-            self.script_with(&text, Vec::new(), name, st);
-        }
         // `bash -n`
         if invocation.only_reads {
             return Value::default();

@@ -6,7 +6,6 @@ use super::super::ast::{Command, Entry, Link, List, Part};
 use super::super::state::State;
 use super::super::value::{Value, Why};
 use super::{Machine, directory};
-use crate::Dialect;
 
 impl Machine<'_> {
     /// Walks a list; returns its output.
@@ -84,11 +83,6 @@ impl Machine<'_> {
                     flowing = Some(self.command(stage, &mut inner));
                     // Files written in a stage exist for everything that follows.
                     st.files = Rc::clone(&inner.files);
-                    // zsh runs the last stage in the shell itself.
-                    if st.dialect == Dialect::Zsh && index + 1 == several.len() && !background {
-                        inner.stdin.clone_from(&st.stdin);
-                        *st = st.clone().join(inner);
-                    }
                 }
                 flowing.unwrap_or_default()
             }
@@ -122,7 +116,6 @@ fn end_the_other(entry: &Entry, succeeded: &mut State, failed: &mut State) {
         || entry.background
         || !simple.redirs.is_empty()
         || succeeded.functions.contains_key(name)
-        || succeeded.aliases.contains_key(name)
     {
         return;
     }

@@ -17,7 +17,6 @@ impl Machine<'_> {
         Situation {
             st: st.clone(),
             through: programs.cloned().collect(),
-            expanding: self.expanding.clone(),
             piped: self.piped,
             feeds: self.feeds,
             dormant: self.dormant,

@@ -13,7 +13,6 @@ use super::directory;
 use super::fetch;
 use super::filtered;
 use super::path::{FRESH, absolute, lexical};
-use crate::Dialect;
 
 /// The programs whose output is interpreted.
 const FOLLOWED: [&str; 30] = [
@@ -31,7 +30,7 @@ impl Machine<'_> {
         }
         let values = call.values(1);
         match name {
-            "echo" => echo(&values, st.dialect == Dialect::Zsh),
+            "echo" => echo(&values),
             "printf" => self.printf(&values, st),
             "pwd" => st
                 .cwd
@@ -161,9 +160,8 @@ fn is_option(value: &Value) -> bool {
         .is_some_and(|text| text.len() > 1 && text.starts_with('-'))
 }
 
-/// `escaped`: whether backslash escapes are interpreted by default.
-fn echo(values: &[Value], mut escaped: bool) -> Value {
-    let mut newline = true;
+fn echo(values: &[Value]) -> Value {
+    let (mut newline, mut escaped) = (true, false);
     let mut from = 0;
     for value in values {
         let Some(flags) = value.literal().and_then(|text| text.strip_prefix('-')) else {

@@ -24,7 +24,6 @@ pub(super) struct Situation {
     pub(super) st: State,
     /// Programs (not functions) through which the call is started.
     pub(super) through: Vec<String>,
-    pub(super) expanding: Vec<String>,
     pub(super) piped: bool,
     pub(super) feeds: bool,
     pub(super) dormant: bool,

@@ -9,7 +9,7 @@ use super::super::state::State;
 use super::super::value::{Piece, Value, Why};
 use crate::Span;
 
-use super::call::{Call, quote};
+use super::call::Call;
 use super::redirect::{Input, Redirected};
 use super::{Field, Machine, Ran, Redirection, builtin};
 
@@ -84,7 +84,6 @@ impl Machine<'_> {
         let mut env = Vec::new();
         for assign in &simple.assigns {
             let value = self.single(&assign.value.parts, st);
-            self.run_by_the_shell(&assign.name, &value, st);
             env.push((assign.name.clone(), value));
         }
         let declares = words[0].value.literal().is_some_and(builtin::declares);
@@ -214,11 +213,6 @@ impl Machine<'_> {
             };
         };
         let word = word.to_owned();
-        if let Some(text) = st.aliases.get(&word).cloned()
-            && !self.expanding.contains(&word)
-        {
-            self.alias(&word, &text, call, st);
-        }
         if let Some(body) = st.functions.get(&word).cloned() {
             self.called.insert(word.clone());
             // Recursion is followed a few times, as the arguments may change.
@@ -270,18 +264,6 @@ impl Machine<'_> {
         st.positional = outer;
         st.ended = false;
         out
-    }
-
-    /// An alias is text before the arguments.
-    fn alias(&mut self, name: &str, text: &str, call: &Call, st: &mut State) {
-        let mut script = Value::text(text);
-        for value in call.values(1) {
-            script.push_text(" ");
-            script.extend(&quote(&value));
-        }
-        self.expanding.push(name.to_owned());
-        self.script(&script, st);
-        self.expanding.pop();
     }
 
     /// Walks a text as a script with these positional parameters.

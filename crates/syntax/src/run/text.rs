@@ -8,7 +8,6 @@ use super::super::state::State;
 use super::super::value::{Value, Why};
 use super::Machine;
 use super::redirect::Input;
-use crate::Dialect;
 
 impl Machine<'_> {
     /// The output of a command substitution, without trailing newlines.
@@ -71,15 +70,10 @@ impl Machine<'_> {
             let source = text.script();
             machine.charge(source.len());
             let origin = Origin::Made(span);
-            let reading = reader::read(&source, origin, st.dialect, &machine.budget, 0);
+            let reading = reader::read(&source, origin, &machine.budget, 0);
             match reading.problem {
                 Some((reader::Problem::Limit, _)) => machine.incomplete = true,
-                Some((reader::Problem::Syntax, _)) => {
-                    machine.broken_text = true;
-                    if st.dialect == Dialect::Zsh {
-                        machine.note_unread(&source, reading.stopped_in);
-                    }
-                }
+                Some((reader::Problem::Syntax, _)) => machine.broken_text = true,
                 None => {}
             }
             machine.list(&reading.list, st)
@@ -94,7 +88,7 @@ impl Machine<'_> {
         }
         self.nested(Value::unknown(Why::Limit), |machine| {
             let span = machine.origin.unwrap_or_default();
-            let parts = reader::read_text(&source, Origin::Made(span), st.dialect, &machine.budget);
+            let parts = reader::read_text(&source, Origin::Made(span), &machine.budget);
             machine.single(&parts, st)
         })
     }

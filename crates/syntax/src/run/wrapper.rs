@@ -38,7 +38,7 @@ impl Wrapper {
     /// Parses a command line.
     pub(super) fn take(&self, words: &[Field]) -> Taken {
         let mut taken = Taken::default();
-        let mut operands = self.operands + usize::from(!self.subcommands.is_empty());
+        let mut operands = self.operands;
         let mut at = 1;
         let mut options = true;
         while let Some(field) = words.get(at) {

@@ -70,27 +70,10 @@ const OPTIONS: Options = Options {
     ],
 };
 
-const WORKTREE: Options = Options {
-    valued: "",
-    long: &["force"],
-};
-
 fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     is_git(ran)?;
     let git = Git::read(&ran.words);
     let subcommand = git.subcommand()?;
-    if subcommand == "worktree" {
-        let removes = git.arguments.first()?.value.literal() == Some("remove");
-        let forced = WORKTREE
-            .read(git.arguments)
-            .into_iter()
-            .any(|given| match given {
-                GitArgument::Short('f', _) => true,
-                GitArgument::Long { name, negated, .. } => name == "force" && !negated,
-                _ => false,
-            });
-        return (removes && forced).then(|| Hit::on(ran, git.arguments));
-    }
     if let Some(found) = plumbing::discards(subcommand, git.arguments, ran, &scene.base) {
         return found.then(|| Hit::on(ran, git.arguments));
     }

@@ -28,6 +28,7 @@ pub(super) fn discards(
             let deinit = arguments.first()?.value.literal() == Some("deinit");
             Some(deinit && forced && (has_option(arguments, "--all") || whole(1)))
         }
+        "worktree" => Some(forced && arguments.first()?.value.literal() == Some("remove")),
         "read-tree" => Some(has_option(arguments, "-u") && has_option(arguments, "--reset")),
         "checkout-index" => Some(forced && has_any(arguments, &["-a", "--all"])),
         _ => None,

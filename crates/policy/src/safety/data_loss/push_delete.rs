@@ -1,10 +1,10 @@
 //! `no_remote_delete`: deleting on the remote.
 
-use super::super::no_force_push::PUSH;
+use super::super::command_line::{Deed, found_of_git, has_any};
 use super::super::rule::{Hit, Rule, Scene, is_git};
 use crate::Group;
-use crate::syntax::git::{Git, GitArgument};
-use crate::syntax::run::Ran;
+use crate::syntax::git::Git;
+use crate::syntax::run::{Field, Ran};
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_remote_delete",
@@ -23,33 +23,22 @@ pub(in super::super) static RULE: Rule = Rule {
     check,
 };
 
+static DEEDS: [Deed; 1] = [Deed::of(&["push"], &[])
+    .with(&["-d", "--delete", "--prune"])
+    .without(&["-n"])];
+
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
-    is_git(ran)?;
-    let git = Git::read(&ran.words);
-    if git.subcommand()? != "push" {
-        return None;
-    }
-    let mut deletes = false;
-    for given in PUSH.read(git.arguments) {
-        match given {
-            GitArgument::Short('n', _) => return None,
-            GitArgument::Short('d', _) => deletes = true,
-            GitArgument::Long {
-                name,
-                negated: false,
-                ..
-            } => match name.as_str() {
-                "dry-run" => return None,
-                "delete" | "prune" => deletes = true,
-                _ => {}
-            },
-            GitArgument::Operand(field) => {
-                let text = field.value.prefix();
-                let text = text.strip_prefix('+').unwrap_or(text);
-                deletes |= text.starts_with(':') && (text.len() > 1 || field.value.has_unknown());
-            }
-            _ => {}
-        }
-    }
-    deletes.then(|| Hit::on(ran, git.arguments))
+    found_of_git(&DEEDS, ran).or_else(|| {
+        is_git(ran)?;
+        let git = Git::read(&ran.words);
+        // `:branch`, or `+:branch`
+        let deletes = |field: &Field| {
+            let text = field.value.prefix().trim_start_matches('+');
+            text.starts_with(':') && (text.len() > 1 || field.value.has_unknown())
+        };
+        let found = git.subcommand() == Some("push")
+            && git.arguments.iter().any(deletes)
+            && !has_any(git.arguments, &["-n", "--dry-run"]);
+        found.then(|| Hit::on(ran, git.arguments))
+    })
 }

@@ -1,9 +1,8 @@
 //! `no_reflog_expire`: deleting what git keeps for undoing mistakes.
 
-use super::super::rule::{Hit, Rule, Scene, is_git};
+use super::super::command_line::{Deed, found_of_git};
+use super::super::rule::Rule;
 use crate::Group;
-use crate::syntax::git::Git;
-use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_reflog_expire",
@@ -21,41 +20,11 @@ pub(in super::super) static RULE: Rule = Rule {
         "git reflog", "git reflog show main", "git gc", "git gc --auto", "git remote prune origin",
     ],
     needs: |written| written.any(|word| matches!(word, "reflog" | "gc" | "prune")),
-    check,
+    check: |ran, _| found_of_git(&DEEDS, ran),
 };
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
-    is_git(ran)?;
-    let git = Git::read(&ran.words);
-    let first = git
-        .arguments
-        .first()
-        .and_then(|field| field.value.literal());
-    let prunes = || {
-        git.arguments
-            .iter()
-            .filter_map(|field| field.value.literal()?.strip_prefix("--prune="))
-            .any(|when| matches!(when, "now" | "all"))
-    };
-    // The effect of `--prune=now` and `reflog expire` as settings for this call.
-    let set = || {
-        git.config.iter().any(|(name, value)| {
-            let expires = matches!(
-                name.as_str(),
-                "gc.pruneexpire" | "gc.reflogexpire" | "gc.reflogexpireunreachable"
-            );
-            expires && matches!(value.prefix(), "now" | "all" | "0")
-        })
-    };
-    let dry = git
-        .arguments
-        .iter()
-        .any(|field| matches!(field.value.literal(), Some("-n" | "--dry-run")));
-    let found = match git.subcommand()? {
-        "reflog" => matches!(first, Some("expire" | "delete")),
-        "gc" => prunes() || set(),
-        "prune" => true,
-        _ => false,
-    };
-    (found && !dry).then(|| Hit::on(ran, git.arguments))
-}
+static DEEDS: [Deed; 3] = [
+    Deed::of(&["reflog"], &["expire|delete"]).without(&["-n"]),
+    Deed::of(&["gc"], &[]).with(&["--prune=now", "--prune=all"]),
+    Deed::of(&["prune"], &[]).without(&["-n"]),
+];

@@ -1,9 +1,8 @@
 //! `no_hard_reset`: `git reset --hard`.
 
-use super::super::rule::{Hit, Rule, Scene, is_git};
+use super::super::command_line::{Deed, found_of_git};
+use super::super::rule::Rule;
 use crate::Group;
-use crate::syntax::git::{Git, GitArgument, Options};
-use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_hard_reset",
@@ -18,25 +17,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git reset HEAD file", "git reset --soft HEAD~1", "git reset",
     ],
     needs: |written| written.any(|word| matches!(word, "reset")),
-    check,
+    check: |ran, _| found_of_git(&DEEDS, ran),
 };
 
-const RESET: Options = Options {
-    valued: "U",
-    long: &[
-        "quiet", "no-refresh", "refresh", "mixed", "soft", "hard", "merge", "keep",
-        "recurse-submodules", "patch", "intent-to-add", "pathspec-from-file=", "pathspec-file-nul",
-    ],
-};
-
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
-    is_git(ran)?;
-    let git = Git::read(&ran.words);
-    if git.subcommand()? != "reset" {
-        return None;
-    }
-    let hard = RESET.read(git.arguments).into_iter().any(|given| {
-        matches!(given, GitArgument::Long { name, negated: false, .. } if matches!(name.as_str(), "hard" | "merge"))
-    });
-    hard.then(|| Hit::on(ran, git.arguments))
-}
+static DEEDS: [Deed; 1] = [Deed::of(&["reset"], &[]).with(&["--hard", "--merge"])];

@@ -1,9 +1,8 @@
 //! `no_stash_drop`: dropping stashes.
 
-use super::super::rule::{Hit, Rule, Scene, is_git};
+use super::super::command_line::{Deed, found_of_git};
+use super::super::rule::Rule;
 use crate::Group;
-use crate::syntax::git::Git;
-use crate::syntax::run::Ran;
 
 pub(in super::super) static RULE: Rule = Rule {
     id: "no_stash_drop",
@@ -18,15 +17,7 @@ pub(in super::super) static RULE: Rule = Rule {
         "git stash", "git stash list", "git stash pop", "git stash push -m clear",
     ],
     needs: |written| written.any(|word| matches!(word, "stash")),
-    check,
+    check: |ran, _| found_of_git(&DEEDS, ran),
 };
 
-fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
-    is_git(ran)?;
-    let git = Git::read(&ran.words);
-    if git.subcommand()? != "stash" {
-        return None;
-    }
-    let action = git.arguments.first()?.value.literal()?;
-    matches!(action, "clear" | "drop").then(|| Hit::on(ran, git.arguments))
-}
+static DEEDS: [Deed; 1] = [Deed::of(&["stash"], &["clear|drop"])];

@@ -66,42 +66,11 @@ impl<'p> Bindings<'p> {
                         let value = self.spend(name);
                         next.extend_from_slice(value.unwrap_or(std::slice::from_ref(token)));
                     }
-                    Token::Text(text) => next.push(Token::Text(self.put_in(text).0)),
-                    Token::Filled(text) => next.push(match self.put_in(text) {
-                        (text, true) => Token::Text(text),
-                        (text, false) => Token::Filled(text),
-                    }),
                     other => next.push(other.clone()),
                 }
             }
             out = next;
         }
         out
-    }
-
-    /// A string with `{name}`, `${name}`, `#{name}` or `$name` replaced by the name's value if that is a single
-    /// string; and whether all of them could be replaced.
-    fn put_in(&self, text: &str) -> (String, bool) {
-        let mut out = String::new();
-        let mut rest = text;
-        let mut all = true;
-        while let Some(at) = rest.find(['{', '$', '#']) {
-            let (before, from) = rest.split_at(at);
-            out.push_str(before);
-            let name = from.trim_start_matches(['$', '#', '{']);
-            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_');
-            let (name, behind) = name.split_at(end.unwrap_or(name.len()));
-            let known = matches!(self.values.get(name), Some([Token::Text(_)]));
-            if known && let Some([Token::Text(value)]) = self.spend(name) {
-                out.push_str(value);
-                rest = behind.strip_prefix('}').unwrap_or(behind);
-            } else {
-                all = false;
-                out.push_str(&from[..1]);
-                rest = &from[1..];
-            }
-        }
-        out.push_str(rest);
-        (out, all)
     }
 }

@@ -64,11 +64,6 @@ pub(super) fn is_removal(word: &str) -> bool {
     deed(word).is_some_and(|deed| deed != Deed::Runs)
 }
 
-/// Whether a word turns what follows it into a string.
-pub(super) fn is_quote(word: &str) -> bool {
-    matches!(word, "q" | "qq" | "qw" | "qx" | "Q" | "w" | "W" | "x")
-}
-
 /// Maximum number of calls examined in one program.
 const MAX_CALLS: usize = 1000;
 
@@ -217,7 +212,7 @@ fn path(expression: &[Token]) -> Option<String> {
     (!pieces.is_empty()).then(|| pieces.join("/"))
 }
 
-/// The command that a sed script runs: `e command`, and `s` with the flag `e`.
+/// The command that a sed script runs: `e command`.
 fn sed(command: &str) -> Option<Call> {
     let numbers = |c: char| c.is_ascii_digit() || "$,!~+ \t".contains(c);
     let command = command.trim_start_matches(numbers);
@@ -226,18 +221,8 @@ fn sed(command: &str) -> Option<Call> {
         .strip_prefix('/')
         .and_then(|rest| rest.split_once('/'));
     let command = behind.map_or(command, |(_, rest)| rest.trim_start_matches(numbers));
-    if let Some(text) = command.strip_prefix("e ") {
-        return Some(Call::Script(text.to_owned()));
-    }
-    let rest = command.strip_prefix('s')?;
-    let mark = rest.chars().next().filter(char::is_ascii_punctuation)?;
-    // An escaped delimiter does not count.
-    let escaped = rest.replace(&format!("\\{mark}"), "\0");
-    let mut parts = escaped.split(mark).skip(2);
-    let (with, flags) = (parts.next()?, parts.next()?);
-    flags
-        .contains('e')
-        .then(|| Call::Script(with.replace('\0', &mark.to_string())))
+    let text = command.strip_prefix("e ")?;
+    Some(Call::Script(text.to_owned()))
 }
 
 /// The command that a line of a makefile runs: a recipe below its target or on the same line.
@@ -263,14 +248,7 @@ mod tests {
     const PLAIN: Language = Language::Calls(Notation {
         comment: "#",
         backticks: false,
-        named_quotes: false,
     });
-    const PERL: Language = Language::Calls(Notation {
-        comment: "#",
-        backticks: true,
-        named_quotes: true,
-    });
-
     /// Asserts that the expected call is among those found; if nothing is expected, that none is found.
     fn hold(language: Language, cases: &[(&str, &str)]) {
         for (program, expect) in cases {
@@ -304,7 +282,6 @@ mod tests {
                 ("c = 'git push -f'\nos.system(c)", "run git push -f"),
                 ("system('rm ' + '-rf /')", "run rm -rf /"),
                 ("system('rm -rf %s' % '/')", "run rm -rf /"),
-                ("p = '/'; system(f'rm -rf {p}')", "run rm -rf /"),
                 ("for c in ['rm -rf /']: run(c, shell=True)", "run rm -rf /"),
                 ("await $`rm -rf /`", "run rm -rf /"),
                 ("do shell script \"rm -rf /\"", "run rm -rf /"),
@@ -333,29 +310,12 @@ mod tests {
     }
 
     #[test]
-    fn strings_with_names_are_strings() {
-        hold(
-            PERL,
-            &[
-                ("system(q(rm (a)))", "run rm (a)"),
-                ("system qw/rm -rf/", "run 'rm' '-rf'"),
-                ("my $x = qx{rm -rf /}", "run rm -rf /"),
-                ("puts %x(rm -rf /)", "run rm -rf /"),
-                ("`rm -rf /`", "run rm -rf /"),
-                ("$h{q} = 1", ""),
-            ],
-        );
-    }
-
-    #[test]
     fn what_sed_and_make_run_is_found() {
         hold(
             Language::Sed,
             &[
                 ("1e rm -rf /", "run rm -rf /"),
                 ("$!{e ls\n}", "run ls"),
-                ("p;s|a|b|;s|x|ls|e", "run ls"),
-                (r"s/.*/rm -rf \//ge", "run rm -rf /"),
                 ("/x/e rm -rf /", "run rm -rf /"),
                 ("s/e rm -rf/x/", ""),
                 (r"s/a/e rm -rf \//g", ""),

@@ -28,7 +28,7 @@ const HOMES: [&str; 8] = [
     "${os.homedir()}", "{os.environ['HOME']}", "{Path.home()}",
 ];
 
-/// The call used for notations that run a command without naming a call (backticks, `qx`).
+/// The call used for notations that run a command without naming a call (backticks).
 const RUN: &str = "system";
 
 /// Splits a program into tokens.
@@ -60,15 +60,7 @@ pub(super) fn tokens(program: &str, notation: Notation) -> Vec<Token> {
             while let Some(next) = chars.next_if(|c| c.is_alphanumeric() || *c == '_') {
                 name.push(next);
             }
-            if notation.named_quotes
-                && quotes(&name, out.last())
-                && let Some(open) = chars.next_if(|c| "({[</|!".contains(*c))
-            {
-                out.pop_if(|last| *last == Token::Mark('%'));
-                named(&name, delimited(&mut chars, open), &mut out);
-            } else {
-                out.push(Token::Name(name));
-            }
+            out.push(Token::Name(name));
         } else if !matches!(c, ' ' | '\t' | '\r') {
             out.push(Token::Mark(c));
         }
@@ -120,51 +112,6 @@ fn string<'p>(chars: &mut Peekable<Chars<'p>>, quote: char) -> String {
         }
     }
     text
-}
-
-/// Whether a name before a bracket turns the bracket's contents into a string.
-fn quotes(name: &str, before: Option<&Token>) -> bool {
-    match before {
-        Some(Token::Mark('%')) => matches!(name, "q" | "Q" | "w" | "W" | "x"),
-        Some(Token::Mark('$' | '@' | '.' | '>' | ':')) => false,
-        _ => matches!(name, "q" | "qq" | "qw" | "qx"),
-    }
-}
-
-/// The tokens of such a named string: separate words, or a command that is run.
-fn named(name: &str, text: String, out: &mut Vec<Token>) {
-    if name.ends_with(['w', 'W']) {
-        for word in text.split_whitespace() {
-            out.extend([Token::Text(word.to_owned()), Token::Mark(',')]);
-        }
-        out.pop_if(|last| *last == Token::Mark(','));
-        return;
-    }
-    out.extend(name.ends_with('x').then(|| Token::Name(RUN.to_owned())));
-    out.push(Token::Text(text));
-}
-
-/// The text up to the bracket that closes `open`, or up to the same character again.
-fn delimited(chars: &mut Peekable<Chars<'_>>, open: char) -> String {
-    let close = match open {
-        '(' => ')',
-        '{' => '}',
-        '[' => ']',
-        '<' => '>',
-        other => other,
-    };
-    let mut depth = 1_usize;
-    chars
-        .by_ref()
-        .take_while(|c| {
-            if *c == close {
-                depth -= 1;
-            } else if *c == open {
-                depth += 1;
-            }
-            depth > 0
-        })
-        .collect()
 }
 
 /// Maximum number of tokens examined in one statement or one call's arguments.

@@ -3,7 +3,7 @@
 //! A path with an unknown beginning has no known location. Nor has the script's initial directory unless it is
 //! named by its path: its contents are the caller's business.
 
-use super::{HOMES, Part, Place, SYSTEM, components, resolve, same, split, through_proc};
+use super::{HOMES, Part, Place, SYSTEM, components, resolve, same, split};
 use crate::syntax::value::{Piece, Value};
 
 /// System directories that only hold what others put there.
@@ -30,7 +30,7 @@ impl Location {
             let around = cwd.as_ref()?.iter().map(|name| Part::text(name));
             parts = around.chain(parts).collect();
         }
-        let parts = through_proc(resolve(&parts), cwd.as_ref());
+        let parts = resolve(&parts);
         let here = components(place.base);
         let is_here =
             !is_absolute && place.cwd == Some(place.base) && same(&parts[..closed(&parts)], &here);

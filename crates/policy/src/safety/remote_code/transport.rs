@@ -80,11 +80,6 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
 /// Settings with the same effect.
 fn transports((name, value): &(String, Value)) -> bool {
     let last = name.rsplit('.').next().unwrap_or(name);
-    match last {
-        "uploadpack" | "receivepack" => name.starts_with("remote."),
-        "url" | "pushurl" | "insteadof" => {
-            value.prefix().starts_with("ext::") || name.starts_with("url.ext::")
-        }
-        _ => false,
-    }
+    matches!(last, "uploadpack" | "receivepack") && name.starts_with("remote.")
+        || value.prefix().starts_with("ext::")
 }

@@ -1,6 +1,6 @@
 //! `no_bucket_removal`: removing buckets, or everything in them.
 
-use super::super::command_line::{Deed, deed, names_of};
+use super::super::command_line::{Deed, found, names_of};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::Ran;
@@ -41,44 +41,23 @@ pub(in super::super) static RULE: Rule = Rule {
 
 const RECURSIVE: &[&str] = &["-r", "-R", "--recursive"];
 
-const fn with(
-    programs: &'static [&'static str],
-    words: &'static [&'static str],
-    with: &'static [&'static str],
-) -> Deed {
-    Deed {
-        programs,
-        words,
-        with,
-        without: &[],
-    }
-}
-
 static DEEDS: [Deed; 14] = [
-    with(&["aws"], &["s3", "rm"], &["--recursive"]),
-    with(&["aws"], &["s3", "rb"], &[]),
-    with(&["aws"], &["s3", "sync"], &["--delete"]),
-    with(&["aws"], &["s3api", "delete-bucket|delete-objects"], &[]),
-    with(&["gsutil"], &["rm"], RECURSIVE),
-    with(&["gsutil"], &["rb"], &[]),
-    with(&["gcloud"], &["storage", "rm"], RECURSIVE),
-    with(&["gcloud"], &["storage", "buckets", "delete"], &[]),
-    with(
-        &["az"],
-        &["storage", "container|account|share", "delete"],
-        &[],
-    ),
-    with(&["az"], &["storage", "blob", "delete-batch"], &[]),
-    with(&["s3cmd"], &["del|rm"], RECURSIVE),
-    with(&["s3cmd"], &["rb"], &[]),
-    with(
-        &["mc", "mcli"],
-        &["rm|rb"],
-        &["-r", "--recursive", "--force"],
-    ),
-    with(&["rclone"], &["purge|delete"], &[]),
+    Deed::of(&["aws"], &["s3", "rm"]).with(&["--recursive"]),
+    Deed::of(&["aws"], &["s3", "rb"]),
+    Deed::of(&["aws"], &["s3", "sync"]).with(&["--delete"]),
+    Deed::of(&["aws"], &["s3api", "delete-bucket|delete-objects"]),
+    Deed::of(&["gsutil"], &["rm"]).with(RECURSIVE),
+    Deed::of(&["gsutil"], &["rb"]),
+    Deed::of(&["gcloud"], &["storage", "rm"]).with(RECURSIVE),
+    Deed::of(&["gcloud"], &["storage", "buckets", "delete"]),
+    Deed::of(&["az"], &["storage", "container|account|share", "delete"]),
+    Deed::of(&["az"], &["storage", "blob", "delete-batch"]),
+    Deed::of(&["s3cmd"], &["del|rm"]).with(RECURSIVE),
+    Deed::of(&["s3cmd"], &["rb"]),
+    Deed::of(&["mc", "mcli"], &["rm|rb"]).with(&["-r", "--recursive", "--force"]),
+    Deed::of(&["rclone"], &["purge|delete"]),
 ];
 
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
-    deed(&DEEDS, ran).map(|_| Hit::on(ran, ran.arguments()))
+    found(&DEEDS, ran)
 }

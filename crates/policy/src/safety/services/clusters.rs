@@ -1,6 +1,6 @@
 //! `no_cluster_removal`: removing namespaces, or all objects of a kind, from a cluster.
 
-use super::super::command_line::{Deed, PLAIN, deed, names_of};
+use super::super::command_line::{Deed, deed, names_of};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::Ran;
@@ -41,24 +41,11 @@ pub(in super::super) static RULE: Rule = Rule {
 const CLIENTS: &[&str] = &["kubectl", "oc", "k", "k3s", "kubecolor"];
 
 static ALL: [Deed; 2] = [
-    Deed {
-        programs: CLIENTS,
-        words: &["delete"],
-        with: &["--all", "-A", "--all-namespaces"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["helm", "helmfile"],
-        words: &["uninstall|delete|destroy|del|un"],
-        ..PLAIN
-    },
+    Deed::of(CLIENTS, &["delete"]).with(&["--all", "-A", "--all-namespaces"]),
+    Deed::of(&["helm", "helmfile"], &["uninstall|delete|destroy|del|un"]),
 ];
 
-static KINDS: [Deed; 1] = [Deed {
-    programs: CLIENTS,
-    words: &["delete"],
-    ..PLAIN
-}];
+static KINDS: [Deed; 1] = [Deed::of(CLIENTS, &["delete"])];
 
 /// Kinds whose objects contain many others.
 const HOLDERS: [&str; 18] = [

@@ -1,6 +1,6 @@
 //! `no_container_data_removal`: volumes, and containers that were not named.
 
-use super::super::command_line::{Deed, PLAIN, deed, names_of};
+use super::super::command_line::{Deed, deed, names_of};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::Ran;
@@ -46,63 +46,20 @@ pub(in super::super) static RULE: Rule = Rule {
 const ENGINES: &[&str] = &["docker", "podman", "nerdctl"];
 
 static DEEDS: [Deed; 7] = [
-    Deed {
-        programs: ENGINES,
-        words: &["system", "prune|reset"],
-        with: &["-f", "--force", "-a", "--all", "--volumes"],
-        ..PLAIN
-    },
-    Deed {
-        programs: ENGINES,
-        words: &["volume", "rm|remove|prune"],
-        ..PLAIN
-    },
-    Deed {
-        programs: ENGINES,
-        words: &["container", "prune"],
-        with: &["-f", "--force"],
-        ..PLAIN
-    },
-    Deed {
-        programs: ENGINES,
-        words: &["compose", "down"],
-        with: &["-v", "--volumes"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["docker-compose", "podman-compose"],
-        words: &["down|rm"],
-        with: &["-v", "--volumes"],
-        ..PLAIN
-    },
-    Deed {
-        programs: ENGINES,
-        words: &["rm"],
-        with: &["-v", "--volumes"],
-        ..PLAIN
-    },
-    Deed {
-        programs: ENGINES,
-        words: &["container", "rm"],
-        with: &["-v", "--volumes"],
-        ..PLAIN
-    },
+    Deed::of(ENGINES, &["system", "prune|reset"])
+        .with(&["-f", "--force", "-a", "--all", "--volumes"]),
+    Deed::of(ENGINES, &["volume", "rm|remove|prune"]),
+    Deed::of(ENGINES, &["container", "prune"]).with(&["-f", "--force"]),
+    Deed::of(ENGINES, &["compose", "down"]).with(&["-v", "--volumes"]),
+    Deed::of(&["docker-compose", "podman-compose"], &["down|rm"]).with(&["-v", "--volumes"]),
+    Deed::of(ENGINES, &["rm"]).with(&["-v", "--volumes"]),
+    Deed::of(ENGINES, &["container", "rm"]).with(&["-v", "--volumes"]),
 ];
 
 /// Forced removal of everything in a list.
 static REMOVED: [Deed; 2] = [
-    Deed {
-        programs: ENGINES,
-        words: &["rm"],
-        with: &["-f", "--force"],
-        ..PLAIN
-    },
-    Deed {
-        programs: ENGINES,
-        words: &["container", "rm"],
-        with: &["-f", "--force"],
-        ..PLAIN
-    },
+    Deed::of(ENGINES, &["rm"]).with(&["-f", "--force"]),
+    Deed::of(ENGINES, &["container", "rm"]).with(&["-f", "--force"]),
 ];
 
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {

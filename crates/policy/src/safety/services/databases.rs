@@ -1,6 +1,6 @@
 //! `no_database_drop`: dropping databases, emptying tables and stores.
 
-use super::super::command_line::{Deed, PLAIN, deed, names, names_of};
+use super::super::command_line::{Deed, deed, names, names_of};
 use super::super::rule::{Hit, Rule, Scene};
 use super::sql;
 use crate::Group;
@@ -79,54 +79,26 @@ const FRAMEWORKS: &[&str] = &[
 ];
 
 static DEEDS: [Deed; 9] = [
-    Deed {
-        programs: &["dropdb"],
-        without: &["-i", "--interactive"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["mysqladmin", "mariadb-admin"],
-        words: &["drop"],
-        ..PLAIN
-    },
-    Deed {
-        programs: FRAMEWORKS,
-        words: &[
+    Deed::of(&["dropdb"], &[]).without(&["-i", "--interactive"]),
+    Deed::of(&["mysqladmin", "mariadb-admin"], &["drop"]),
+    Deed::of(
+        FRAMEWORKS,
+        &[
             "db:drop|db:drop:all|db:reset|db:migrate:reset|db:purge|migrate:fresh|migrate:reset|db:wipe|schema:drop",
         ],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["php"],
-        words: &["artisan", "migrate:fresh|migrate:reset|db:wipe"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["prisma"],
-        words: &["migrate", "reset"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["prisma"],
-        words: &["db", "push"],
-        with: &["--force-reset", "--accept-data-loss"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["python", "python3"],
-        words: &["manage.py|./manage.py", "flush|reset_db|sqlflush"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["rabbitmqctl"],
-        words: &["reset|force_reset|delete_vhost"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["supabase"],
-        words: &["db", "reset"],
-        ..PLAIN
-    },
+    ),
+    Deed::of(
+        &["php"],
+        &["artisan", "migrate:fresh|migrate:reset|db:wipe"],
+    ),
+    Deed::of(&["prisma"], &["migrate", "reset"]),
+    Deed::of(&["prisma"], &["db", "push"]).with(&["--force-reset", "--accept-data-loss"]),
+    Deed::of(
+        &["python", "python3"],
+        &["manage.py|./manage.py", "flush|reset_db|sqlflush"],
+    ),
+    Deed::of(&["rabbitmqctl"], &["reset|force_reset|delete_vhost"]),
+    Deed::of(&["supabase"], &["db", "reset"]),
 ];
 
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {

@@ -1,6 +1,6 @@
 //! `no_infrastructure_removal`: deleting machines, stacks and projects.
 
-use super::super::command_line::{Deed, PLAIN, deed, names_of};
+use super::super::command_line::{Deed, found, names_of};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::Ran;
@@ -51,56 +51,36 @@ pub(in super::super) static RULE: Rule = Rule {
 
 const TERRAFORM: &[&str] = &["terraform", "tofu", "terragrunt"];
 
-/// Programs, and their subcommands that delete something.
-const fn deed_of(programs: &'static [&'static str], words: &'static [&'static str]) -> Deed {
-    Deed {
-        programs,
-        words,
-        with: &[],
-        without: &[],
-    }
-}
-
 static DEEDS: [Deed; 19] = [
-    deed_of(TERRAFORM, &["destroy"]),
-    Deed {
-        programs: TERRAFORM,
-        words: &["apply"],
-        with: &["-destroy", "--destroy"],
-        ..PLAIN
-    },
-    deed_of(TERRAFORM, &["workspace", "delete"]),
-    deed_of(&["terragrunt"], &["run-all|run", "destroy"]),
-    deed_of(&["pulumi"], &["destroy|down"]),
-    deed_of(&["pulumi"], &["stack", "rm"]),
-    deed_of(&["cdk", "cdktf"], &["destroy"]),
-    Deed {
-        programs: &["vagrant"],
-        words: &["destroy"],
-        with: &["-f", "--force"],
-        ..PLAIN
-    },
-    deed_of(&["sls", "serverless"], &["remove"]),
-    deed_of(
+    Deed::of(TERRAFORM, &["destroy"]),
+    Deed::of(TERRAFORM, &["apply"]).with(&["-destroy", "--destroy"]),
+    Deed::of(TERRAFORM, &["workspace", "delete"]),
+    Deed::of(&["terragrunt"], &["run-all|run", "destroy"]),
+    Deed::of(&["pulumi"], &["destroy|down"]),
+    Deed::of(&["pulumi"], &["stack", "rm"]),
+    Deed::of(&["cdk", "cdktf"], &["destroy"]),
+    Deed::of(&["vagrant"], &["destroy"]).with(&["-f", "--force"]),
+    Deed::of(&["sls", "serverless"], &["remove"]),
+    Deed::of(
         &["aws"],
         &["cloudformation", "delete-stack|delete-stack-set"],
     ),
-    deed_of(
+    Deed::of(
         &["aws"],
         &[
             "ec2",
             "terminate-instances|delete-volume|delete-snapshot|delete-vpc",
         ],
     ),
-    deed_of(
+    Deed::of(
         &["aws"],
         &[
             "cognito-idp|sqs|kafka|lightsail|rds|dynamodb|eks|ecs|redshift|elasticache|docdb|neptune|ecr|kms|route53|efs|lambda",
             "delete-db-instance|delete-db-cluster|delete-table|delete-cluster|delete-service|delete-replication-group|delete-cache-cluster|delete-repository|schedule-key-deletion|delete-hosted-zone|delete-file-system|delete-function|delete-user-pool|purge-queue|delete-queue|delete-instance",
         ],
     ),
-    deed_of(&["gcloud"], &["projects", "delete"]),
-    deed_of(
+    Deed::of(&["gcloud"], &["projects", "delete"]),
+    Deed::of(
         &["gcloud"],
         &[
             "sql|compute|container|bigtable|spanner|redis",
@@ -108,17 +88,17 @@ static DEEDS: [Deed; 19] = [
             "delete",
         ],
     ),
-    deed_of(&["az"], &["group", "delete"]),
-    deed_of(
+    Deed::of(&["az"], &["group", "delete"]),
+    Deed::of(
         &["az"],
         &["vm|aks|webapp|keyvault|cosmosdb|storage", "delete"],
     ),
-    deed_of(&["gh", "glab"], &["repo", "delete"]),
-    deed_of(
+    Deed::of(&["gh", "glab"], &["repo", "delete"]),
+    Deed::of(
         &["heroku", "scalingo"],
         &["apps:destroy|pg:reset|addons:destroy"],
     ),
-    deed_of(
+    Deed::of(
         &["fly", "flyctl", "doctl", "hcloud", "eksctl"],
         &[
             "apps|volumes|postgres|compute|server|volume|delete",
@@ -128,5 +108,5 @@ static DEEDS: [Deed; 19] = [
 ];
 
 fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
-    deed(&DEEDS, ran).map(|_| Hit::on(ran, ran.arguments()))
+    found(&DEEDS, ran)
 }

@@ -1,6 +1,6 @@
 //! `no_disk_write`: writing directly to a disk, bypassing its file system.
 
-use super::super::command_line::{Deed, PLAIN, deed, names, names_of};
+use super::super::command_line::{Deed, deed, names, names_of};
 use super::super::path::Location;
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
@@ -71,114 +71,54 @@ pub(in super::super) static RULE: Rule = Rule {
 
 /// Actions on devices among the arguments.
 static ON_DEVICES: [Deed; 14] = [
-    Deed {
-        programs: &[
+    Deed::of(
+        &[
             "mkfs", "mke2fs", "mkswap", "mkdosfs", "mkntfs", "newfs", "newfs_msdos",
         ],
-        without: &["-n"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &[
+        &[],
+    )
+    .without(&["-n"]),
+    Deed::of(
+        &[
             "blkdiscard", "shred", "pvcreate", "pvremove", "vgcreate", "scrub", "nwipe",
         ],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["wipefs"],
-        with: &["-a", "--all", "-o", "--offset"],
-        without: &["-n", "--no-act"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["sgdisk"],
-        without: &[
-            "-p", "--print", "-i", "--info", "-v", "--verify", "-b", "--backup", "-P", "--pretend",
-        ],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["sfdisk"],
-        without: &[
-            "-l", "--list", "-d", "--dump", "-J", "--json", "-V", "--verify", "-n", "--no-act",
-            "-F", "-s",
-        ],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["fdisk", "gdisk", "cfdisk", "cgdisk"],
-        without: &["-l", "--list", "-x", "-s", "--getsz"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["parted"],
-        with: &[
-            "mklabel", "mktable", "mkpart", "mkpartfs", "rm", "resizepart",
-        ],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["cryptsetup"],
-        with: &["luksFormat", "erase", "luksErase", "reencrypt"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["mdadm"],
-        with: &["--zero-superblock", "--create", "-C"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["badblocks"],
-        with: &["-w"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["hdparm"],
-        with: &[
-            "--security-erase", "--security-erase-enhanced", "--trim-sector-ranges",
-            "--write-sector",
-        ],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["nvme"],
-        words: &["format|sanitize|write|write-zeroes"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["zpool"],
-        words: &["create|labelclear"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["mkfs.btrfs", "btrfs-convert"],
-        ..PLAIN
-    },
+        &[],
+    ),
+    Deed::of(&["wipefs"], &[])
+        .with(&["-a", "--all", "-o", "--offset"])
+        .without(&["-n", "--no-act"]),
+    Deed::of(&["sgdisk"], &[]).without(&[
+        "-p", "--print", "-i", "--info", "-v", "--verify", "-b", "--backup", "-P", "--pretend",
+    ]),
+    Deed::of(&["sfdisk"], &[]).without(&[
+        "-l", "--list", "-d", "--dump", "-J", "--json", "-V", "--verify", "-n", "--no-act", "-F",
+        "-s",
+    ]),
+    Deed::of(&["fdisk", "gdisk", "cfdisk", "cgdisk"], &[])
+        .without(&["-l", "--list", "-x", "-s", "--getsz"]),
+    Deed::of(&["parted"], &[]).with(&[
+        "mklabel", "mktable", "mkpart", "mkpartfs", "rm", "resizepart",
+    ]),
+    Deed::of(&["cryptsetup"], &[]).with(&["luksFormat", "erase", "luksErase", "reencrypt"]),
+    Deed::of(&["mdadm"], &[]).with(&["--zero-superblock", "--create", "-C"]),
+    Deed::of(&["badblocks"], &[]).with(&["-w"]),
+    Deed::of(&["hdparm"], &[]).with(&[
+        "--security-erase", "--security-erase-enhanced", "--trim-sector-ranges", "--write-sector",
+    ]),
+    Deed::of(&["nvme"], &["format|sanitize|write|write-zeroes"]),
+    Deed::of(&["zpool"], &["create|labelclear"]),
+    Deed::of(&["mkfs.btrfs", "btrfs-convert"], &[]),
 ];
 
 /// Actions on disks that are named otherwise.
 static ON_POOLS: [Deed; 4] = [
-    Deed {
-        programs: &["zpool", "zfs"],
-        words: &["destroy"],
-        without: &["-n"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["lvremove", "vgremove"],
-        without: &["-t", "--test"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["lvm"],
-        words: &["lvremove|vgremove|pvremove"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["diskutil"],
-        words: &["eraseDisk|eraseVolume|partitionDisk|zeroDisk|secureErase|randomDisk|reformat"],
-        ..PLAIN
-    },
+    Deed::of(&["zpool", "zfs"], &["destroy"]).without(&["-n"]),
+    Deed::of(&["lvremove", "vgremove"], &[]).without(&["-t", "--test"]),
+    Deed::of(&["lvm"], &["lvremove|vgremove|pvremove"]),
+    Deed::of(
+        &["diskutil"],
+        &["eraseDisk|eraseVolume|partitionDisk|zeroDisk|secureErase|randomDisk|reformat"],
+    ),
 ];
 
 /// Name prefixes of disks and partitions below `/dev`; followed by a letter, a digit, or nothing.

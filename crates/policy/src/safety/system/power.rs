@@ -1,6 +1,6 @@
 //! `no_shutdown`: stopping or restarting the machine.
 
-use super::super::command_line::{Deed, PLAIN, deed, names, names_of};
+use super::super::command_line::{Deed, deed, names, names_of};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::Ran;
@@ -52,43 +52,17 @@ pub(in super::super) static RULE: Rule = Rule {
 };
 
 static DEEDS: [Deed; 6] = [
-    Deed {
-        programs: &["shutdown"],
-        without: &["-c", "-k", "--show"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["reboot", "halt", "poweroff", "pm-hibernate", "pm-suspend"],
-        without: &["-w", "--wtmp-only"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["init", "telinit"],
-        words: &["0|1|6|s|S"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["systemctl", "loginctl"],
-        words: &[
+    Deed::of(&["shutdown"], &[]).without(&["-c", "-k", "--show"]),
+    Deed::of(&["reboot", "halt", "poweroff", "pm-hibernate", "pm-suspend"], &[]).without(&["-w", "--wtmp-only"]),
+    Deed::of(&["init", "telinit"], &["0|1|6|s|S"]),
+    Deed::of(&["systemctl", "loginctl"], &[
             "reboot|poweroff|halt|kexec|soft-reboot|suspend|hibernate|hybrid-sleep|suspend-then-hibernate|rescue|emergency|exit",
-        ],
-        without: &["--user", "cancel"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["systemctl"],
-        words: &[
+        ]).without(&["--user", "cancel"]),
+    Deed::of(&["systemctl"], &[
             "isolate|start",
             "reboot.target|poweroff.target|halt.target|kexec.target|rescue.target|emergency.target|shutdown.target|runlevel0.target|runlevel1.target|runlevel6.target",
-        ],
-        without: &["--user"],
-        ..PLAIN
-    },
-    Deed {
-        programs: &["kexec"],
-        with: &["-e", "--exec"],
-        ..PLAIN
-    },
+        ]).without(&["--user"]),
+    Deed::of(&["kexec"], &[]).with(&["-e", "--exec"]),
 ];
 
 /// Writing to it acts immediately.

@@ -33,8 +33,7 @@ fn check(ran: &Ran, _: &Scene<'_>) -> Option<Hit> {
     let all = match name {
         "kill" => kills_all(arguments),
         // Without a pattern, all of the user's processes are meant.
-        "pkill" | "skill" => names_all(arguments, &PKILL),
-        "killall" => names_all(arguments, &KILLALL),
+        "pkill" | "skill" | "killall" => names_all(arguments),
         "killall5" => true,
         "loginctl" => arguments.first().is_some_and(|field| {
             matches!(
@@ -69,64 +68,28 @@ fn kills_all(arguments: &[Field]) -> bool {
     signal != Some("0") && words.any(|text| text == "-1" || ends && text == "1")
 }
 
-/// How a program that selects processes by name parses its options.
-struct ByName {
-    /// Short options with a value.
-    valued: &'static str,
-    /// Long options with a value.
-    long: &'static [&'static str],
-    /// Options that select processes by their owner.
-    whose: &'static [&'static str],
-}
+/// Options of `pkill` and `killall` that select processes by their owner.
+const WHOSE: [&str; 5] = ["-u", "-U", "--euid", "--uid", "--user"];
 
-const PKILL: ByName = ByName {
-    valued: "dgGPstuUFIOq",
-    long: &[
-        "--signal", "--queue", "--pgroup", "--group", "--parent", "--session", "--terminal",
-        "--euid", "--uid", "--pidfile", "--older", "--runstates", "--cgroup", "--ns", "--nslist",
-    ],
-    whose: &["-u", "-U", "--euid", "--uid"],
-};
-
-const KILLALL: ByName = ByName {
-    valued: "snoyuZ",
-    long: &[
-        "--signal", "--user", "--older-than", "--younger-than", "--ns", "--context",
-    ],
-    whose: &["-u", "--user"],
-};
+/// Other options with a value that select processes, and those that only say what is sent.
+const NARROWING: [&str; 9] = [
+    "-P", "-g", "-G", "-s", "-t", "--parent", "--pgroup", "--session", "--terminal",
+];
+const SAYING: [&str; 3] = ["--signal", "-n", "-d"];
 
 /// Whether it selects by user alone, or by a pattern that matches every name.
-fn names_all(arguments: &[Field], program: &ByName) -> bool {
+fn names_all(arguments: &[Field]) -> bool {
     let mut patterns = Vec::new();
-    let mut narrowed = false;
-    let mut first = true;
+    let (mut narrowed, mut owned) = (false, false);
     let mut words = arguments.iter();
     while let Some(field) = words.next() {
         let text = field.value.prefix();
-        let signal = std::mem::take(&mut first) && is_signal(text);
-        if text.starts_with("--") {
-            if program.long.contains(&text) {
-                narrowed |= !program.whose.contains(&text) && text != "--signal";
-                words.next();
-            }
-        } else if text.len() > 1 && text.starts_with('-') {
-            if signal {
-                continue;
-            }
-            let found = text
-                .char_indices()
-                .skip(1)
-                .find(|(_, letter)| program.valued.contains(*letter));
-            if let Some((at, letter)) = found {
-                let option = format!("-{letter}");
-                narrowed |= !program.whose.contains(&option.as_str())
-                    && !matches!(letter, 's' | 'q' | 'n' | 'd');
-                if at + letter.len_utf8() == text.len() {
-                    words.next();
-                }
-            }
-        } else {
+        let (is_whose, is_narrowing) = (WHOSE.contains(&text), NARROWING.contains(&text));
+        owned |= is_whose || has_any(std::slice::from_ref(field), &WHOSE) && !is_signal(text);
+        narrowed |= is_narrowing;
+        if is_whose || is_narrowing || SAYING.contains(&text) {
+            words.next();
+        } else if text.len() < 2 || !text.starts_with('-') {
             patterns.push(field);
         }
     }
@@ -137,7 +100,7 @@ fn names_all(arguments: &[Field], program: &ByName) -> bool {
         )
     };
     match patterns.as_slice() {
-        [] => !narrowed && has_any(arguments, program.whose),
+        [] => owned && !narrowed,
         patterns => patterns.iter().any(everything),
     }
 }

@@ -192,36 +192,28 @@ impl Machine<'_> {
                 .is_some_and(|text| options.contains(&text))
         });
         let Some(at) = found else { return };
-        // Without a pattern, an extension or a similar filter, everything is found.
-        let (mut narrowed, mut exact) = (false, None);
-        let mut operands = 0;
-        let mut directory = ".".to_owned();
-        let mut given = call.words[1..at].iter().map(|field| field.value.script());
-        while let Some(text) = given.next() {
-            match text.as_str() {
-                "-t" | "-d" | "-E" | "-j" | "-c" | "--type" | "--max-depth" | "--exclude" => {
-                    given.next();
-                }
-                "--base-directory" | "--search-path" => {
-                    directory = given.next().unwrap_or_default();
-                }
-                "-e" | "-g" | "--extension" | "--glob" => narrowed = true,
-                _ if text.starts_with('-') => {}
-                // The pattern, then where to search.
-                _ if operands == 0 => {
-                    operands = 1;
-                    if !matches!(text.as_str(), "" | "." | ".*" | "*") {
-                        narrowed = true;
-                        exact = Some(text.replace(['^', '$', '\\'], ""));
-                    }
-                }
-                _ => directory = text,
-            }
-        }
-        let mut item = Value::text(format!("{}/", directory.trim_end_matches('/')));
-        match exact.filter(|name| name == ".git") {
-            Some(name) => item.push_text(&name),
-            None if narrowed => item.push_unknown(Why::Output, false),
+        // With a pattern or an extension, some files are found, and without, everything.
+        let given: Vec<String> = call.words[1..at]
+            .iter()
+            .map(|field| field.value.script())
+            .collect();
+        let is_value = |at: usize| {
+            let before = at.checked_sub(1).map(|before| given[before].as_str());
+            matches!(
+                before,
+                Some("-t" | "-d" | "-E" | "-j" | "--type" | "--max-depth" | "--exclude")
+            )
+        };
+        let mut operands = given.iter().enumerate();
+        let pattern = operands.find(|(at, text)| !text.starts_with('-') && !is_value(*at));
+        let pattern = pattern.map(|(_, text)| text);
+        let is_open = pattern.is_none_or(|text| matches!(text.as_str(), "" | "." | ".*" | "*"));
+        let narrows = ["-e", "-g", "--extension", "--glob"];
+        let is_narrowed = !is_open || given.iter().any(|text| narrows.contains(&text.as_str()));
+        let mut item = Value::text("./");
+        match pattern.filter(|text| text.contains(".git")) {
+            Some(_) => item.push_text(".git"),
+            None if is_narrowed => item.push_unknown(Why::Output, false),
             None => item.push_glob("*"),
         }
         let mut words: Vec<Field> = call.words[at + 1..]

@@ -1,13 +1,11 @@
 //! Commands that git starts on behalf of its user: aliases, `bisect run`, `submodule foreach`, `rebase --exec`,
 //! filters.
 
-use std::rc::Rc;
-
 use super::super::super::expand::join;
 use super::super::super::git::{Git, GitArgument, Options};
 use super::super::super::state::State;
 use super::super::super::value::Value;
-use super::super::call::{Call, quote};
+use super::super::call::Call;
 use super::super::{Machine, directory};
 
 impl Machine<'_> {
@@ -15,38 +13,12 @@ impl Machine<'_> {
     /// `filter-branch`.
     pub(super) fn git(&mut self, call: &Call, st: &mut State) {
         let git = Git::read(&call.words);
-        // Aliases set on the command line, or by an earlier `git config` in the script.
-        let subcommand = git.subcommand().unwrap_or("");
-        let alias = format!("alias.{subcommand}").to_ascii_lowercase();
-        let script = git
-            .config
-            .iter()
-            .find(|(name, _)| *name == alias)
-            .map(|(_, value)| value.script())
-            .or_else(|| st.aliases.get(&git_alias(&alias)).cloned());
-        if let Some(script) = script.filter(|_| !self.expanding.contains(&alias)) {
-            let mut text = match script.strip_prefix('!') {
-                Some(shell) => Value::text(shell),
-                None => Value::text(format!("git {script}")),
-            };
-            for field in git.arguments {
-                text.push_text(" ");
-                text.extend(&quote(&field.value));
-            }
-            self.expanding.push(alias);
-            self.script_with(&text, Vec::new(), "git", st);
-            self.expanding.pop();
-        }
-        if let Some((name, value)) = git
-            .configures()
-            .filter(|(name, _)| name.starts_with("alias."))
-        {
-            // `!text` is judged even if it is never called.
-            let script = value.script();
-            if let Some(shell) = script.strip_prefix('!') {
+        // `!text` of an alias is judged even if it is never called.
+        let set = git.config.iter().cloned().chain(git.configures());
+        for (_, value) in set.filter(|(name, _)| name.starts_with("alias.")) {
+            if let Some(shell) = value.script().strip_prefix('!') {
                 self.script_with(&Value::text(shell), Vec::new(), "git", st);
             }
-            Rc::make_mut(&mut st.aliases).insert(git_alias(&name), script);
         }
         let values: Vec<Value> = git
             .arguments
@@ -123,9 +95,4 @@ fn clone(git: &Git<'_>, st: &mut State) {
     };
     directory::make(directory, st);
     directory::make(&format!("{directory}/.git"), st);
-}
-
-/// The key of a git alias among the shell's aliases: a name that no shell alias can have.
-fn git_alias(name: &str) -> String {
-    format!("git {name}")
 }

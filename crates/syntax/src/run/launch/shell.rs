@@ -5,8 +5,6 @@ use super::super::Field;
 /// How a shell is invoked.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Invocation {
-    /// Index of the word with the startup file of `--rcfile`.
-    pub startup: Option<usize>,
     /// `-c`: the first operand is the script.
     pub command: bool,
     /// `-s`: the script comes from stdin, whatever follows.
@@ -32,7 +30,6 @@ impl Invocation {
             } else if text.starts_with("--") {
                 if matches!(text, "--rcfile" | "--init-file") {
                     out.operands += 1;
-                    out.startup = Some(out.operands);
                 }
                 out.command |= text == "--command";
             } else if text.len() > 1 && text.starts_with(['-', '+']) {

@@ -33,8 +33,6 @@ pub(in super::super) struct Wrapper {
     pub(super) long_text: &'static [&'static str],
     /// Letters with which nothing is run.
     pub(super) quits: &'static str,
-    /// If not empty, the first operand must be one of these; it is not counted in `operands`.
-    pub(super) subcommands: &'static [&'static str],
     /// What follows.
     pub(in super::super) rest: Rest,
 }
@@ -49,270 +47,139 @@ const PLAIN: Wrapper = Wrapper {
     text: "",
     long_text: &[],
     quits: "",
-    subcommands: &[],
     rest: Rest::Argv,
 };
 
-pub(super) static WRAPPERS: &[Wrapper] = &[
+/// A program whose command follows its options and this many operands.
+const fn row(
+    names: &'static [&'static str],
+    short: &'static str,
+    long: &'static [&'static str],
+    operands: usize,
+) -> Wrapper {
     Wrapper {
-        names: &["sudo", "sudo-rs"],
-        short: "ughpCrtTUDRa",
-        long: &[
-            "user", "group", "host", "prompt", "close-from", "role", "type", "command-timeout",
-            "other-user", "chdir", "chroot",
-        ],
-        assigns: true,
-        chdir: ("D", "chdir"),
-        quits: "le",
+        names,
+        short,
+        long,
+        operands,
         ..PLAIN
-    },
+    }
+}
+
+/// Programs whose options are too numerous to list.
+const fn searched(names: &'static [&'static str]) -> Wrapper {
     Wrapper {
-        names: &["doas"],
-        short: "uCa",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["env", "genv"],
-        short: "uCa",
-        long: &[
-            "unset", "chdir", "argv0", "block-signal", "default-signal", "ignore-signal",
-        ],
-        assigns: true,
-        chdir: ("C", "chdir"),
-        text: "S",
-        long_text: &["split-string"],
-        ..PLAIN
-    },
-    // zsh's `repeat 3 command`, and its builtins and functions that run their arguments.
-    Wrapper {
-        names: &["repeat", "sched"],
-        operands: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["zargs", "zpty"],
-        rest: Rest::Search,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["command"],
-        quits: "vV",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["exec"],
-        short: "a",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &[
-            "builtin", "nohup", "busybox", "toybox", "setsid", "unbuffer", "eatmydata", "nocache",
-            "chronic", "noglob", "nocorrect", "-", "torsocks", "torify", "fakeroot", "caffeinate",
-        ],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["pkexec"],
-        long: &["user"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &[
-            "catchsegv", "linux32", "linux64", "i386", "x86_64", "proxychains", "proxychains4",
-            "tsocks", "rlwrap", "winpty", "tini", "dumb-init", "dbus-run-session", "vblank_mode",
-            "optirun", "primusrun", "ifne", "errno", "pipetty", "trickle", "firejail", "setarch",
-            "arch", "uname26", "gosu", "su-exec",
-        ],
-        short: "sldrh",
-        rest: Rest::Search,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["nice", "gnice"],
-        short: "n",
-        long: &["adjustment"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["ionice"],
-        short: "cnpPu",
-        long: &["class", "classdata", "pid", "pgid", "uid"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["time", "gtime"],
-        short: "fo",
-        long: &["format", "output"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["timeout", "gtimeout"],
-        short: "ks",
-        long: &["signal", "kill-after"],
-        operands: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["stdbuf", "gstdbuf"],
-        short: "ioe",
-        long: &["input", "output", "error"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["chroot"],
-        long: &["userspec", "groups"],
-        operands: 1,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["taskset"],
-        operands: 1,
-        quits: "p",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["chrt"],
-        short: "TPD",
-        long: &["sched-runtime", "sched-period", "sched-deadline"],
-        operands: 1,
-        quits: "pm",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["flock"],
-        short: "wE",
-        long: &["timeout", "wait", "conflict-exit-code"],
-        operands: 1,
-        text: "c",
-        long_text: &["command"],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["watch", "viddy", "hwatch"],
-        short: "nqs",
-        long: &["interval", "equexit"],
-        rest: Rest::Script,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["strace", "ltrace"],
-        short: "aAbDeEFIlnoOpPsSuUX",
-        long: &[
-            "output", "trace", "expr", "env", "user", "string-limit", "attach",
-        ],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["script"],
-        short: "OIBTmEo",
-        long: &[
-            "log-out", "log-in", "log-io", "log-timing", "logging-format", "echo", "output-limit",
-        ],
-        text: "c",
-        long_text: &["command"],
-        rest: Rest::Nothing,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["su"],
-        short: "gGsTw",
-        long: &["group", "supp-group", "shell", "whitelist-environment"],
-        text: "c",
-        long_text: &["command", "session-command"],
-        rest: Rest::Nothing,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["runuser"],
-        short: "gGsTw",
-        long: &["group", "supp-group", "shell", "whitelist-environment"],
-        text: "c",
-        long_text: &["command", "session-command"],
-        rest: Rest::Search,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["sg", "newgrp"],
-        operands: 1,
-        text: "c",
-        rest: Rest::Script,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["ssh-agent"],
-        short: "aEOPt",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["ssh"],
-        short: "bcDEeFIiJLlmOopQRSWwB",
-        operands: 1,
-        rest: Rest::Script,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["setpriv"],
-        long: &[
-            "reuid", "regid", "groups", "ruid", "euid", "rgid", "egid", "securebits", "pdeathsig",
-            "selinux-label", "apparmor-profile", "inh-caps", "bounding-set", "ambient-caps",
-            "ptracer", "landlock-access", "landlock-rule", "seccomp-filter",
-        ],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["prlimit"],
-        long: &["output", "pid"],
-        short: "op",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["numactl"],
-        short: "NCmipPl",
-        long: &[
-            "cpunodebind", "physcpubind", "membind", "interleave", "preferred",
-        ],
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["choom"],
-        short: "n",
-        long: &["adjust"],
-        quits: "p",
-        ..PLAIN
-    },
-    Wrapper {
-        names: &["runcon"],
-        short: "trul",
-        long: &["type", "role", "user", "range"],
-        rest: Rest::Search,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &[
-            "chpst", "softlimit", "setuidgid", "envuidgid", "envdir", "setlock", "pgrphack",
-        ],
-        rest: Rest::Search,
-        ..PLAIN
-    },
-    Wrapper {
-        names: &[
-            "unshare", "nsenter", "bwrap", "proot", "fakechroot", "systemd-run", "systemd-inhibit",
-            "xvfb-run", "valgrind", "perf", "gdb", "lldb", "rr", "cgexec", "cset", "machinectl",
-            "capsh", "minijail0", "nsjail", "hyperfine", "concurrently", "entr", "watchexec",
-            "nodemon", "reflex", "direnv", "mise", "asdf", "rbenv", "pyenv", "conda", "mamba",
-            "micromamba", "poetry", "pipenv", "uv", "rye", "hatch", "pdm", "bundle", "volta",
-            "fnm", "nvm", "op", "aws-vault", "chamber", "sops", "doppler", "dotenv", "nix-shell",
-            "nix", "npx", "bunx", "pnpm", "yarn", "npm", "uclampset", "ld.so",
-            "ld-linux-x86-64.so.2", "ld-linux.so.2", "ld-linux-aarch64.so.1", "daemonize",
-            "start-stop-daemon", "s6-setsid", "execlineb", "coreutils", "tmux", "screen", "dtach",
-            "abduco", "expect", "cpulimit", "moreutils", "sem", "pexec", "xdotool", "gtk-launch",
-            "xterm", "konsole", "gnome-terminal", "alacritty", "kitty", "foot", "at", "batch",
-            "cargo-watch", "just", "crun", "ip", "s6-setuidgid", "run0", "please", "catatonit",
-            "faketime", "wsl", "sshpass", "autossh", "mosh", "pdsh", "ansible", "rust-parallel",
-        ],
+        names,
         text: "c",
         long_text: &["command", "run", "exec", "eval"],
         rest: Rest::Search,
         ..PLAIN
+    }
+}
+
+/// Programs that run the text of `-c`.
+const fn running_text(names: &'static [&'static str], short: &'static str, rest: Rest) -> Wrapper {
+    Wrapper {
+        names,
+        short,
+        text: "c",
+        long_text: &["command", "session-command"],
+        rest,
+        ..PLAIN
+    }
+}
+
+pub(super) static WRAPPERS: &[Wrapper] = &[
+    Wrapper {
+        assigns: true,
+        chdir: ("D", "chdir"),
+        quits: "le",
+        ..row(
+            &["sudo", "sudo-rs"],
+            "ughpCrtTUDRa",
+            &[
+                "user", "group", "host", "prompt", "close-from", "role", "type", "chdir", "chroot",
+            ],
+            0,
+        )
     },
+    Wrapper {
+        assigns: true,
+        chdir: ("C", "chdir"),
+        text: "S",
+        long_text: &["split-string"],
+        ..row(&["env", "genv"], "uCa", &["unset", "chdir", "argv0"], 0)
+    },
+    Wrapper {
+        quits: "vV",
+        ..row(&["command"], "", &[], 0)
+    },
+    row(&["doas"], "uCa", &[], 0),
+    row(&["exec"], "a", &[], 0),
+    row(
+        &[
+            "builtin", "nohup", "busybox", "toybox", "setsid", "unbuffer", "chronic", "noglob",
+            "nocorrect", "-", "fakeroot", "caffeinate", "setpriv",
+        ],
+        "",
+        &[],
+        0,
+    ),
+    row(&["pkexec"], "", &["user"], 0),
+    row(&["nice", "gnice"], "n", &["adjustment"], 0),
+    row(&["ionice"], "cnpPu", &["class", "classdata"], 0),
+    row(&["time", "gtime"], "fo", &["format", "output"], 0),
+    row(&["timeout", "gtimeout"], "ks", &["signal", "kill-after"], 1),
+    row(
+        &["stdbuf", "gstdbuf"],
+        "ioe",
+        &["input", "output", "error"],
+        0,
+    ),
+    row(
+        &["strace", "ltrace"],
+        "aAbDeEFIlnoOpPsSuUX",
+        &["output", "trace", "user"],
+        0,
+    ),
+    row(&["ssh-agent"], "aEOPt", &[], 0),
+    row(&["prlimit"], "op", &["output", "pid"], 0),
+    row(&["chroot"], "", &["userspec", "groups"], 1),
+    row(&["taskset", "chrt"], "TPD", &[], 1),
+    row(&["repeat", "sched"], "", &[], 1),
+    Wrapper {
+        text: "c",
+        long_text: &["command"],
+        ..row(
+            &["flock"],
+            "wE",
+            &["timeout", "wait", "conflict-exit-code"],
+            1,
+        )
+    },
+    Wrapper {
+        rest: Rest::Script,
+        ..row(&["watch", "viddy"], "nqs", &["interval", "equexit"], 0)
+    },
+    Wrapper {
+        rest: Rest::Script,
+        ..row(&["ssh"], "bcDEeFIiJLlmOopQRSWwB", &[], 1)
+    },
+    Wrapper {
+        operands: 1,
+        ..running_text(&["sg", "newgrp"], "", Rest::Script)
+    },
+    running_text(&["script"], "OIBTmEo", Rest::Nothing),
+    running_text(&["su"], "gGsTw", Rest::Nothing),
+    running_text(&["runuser"], "gGsTw", Rest::Search),
+    searched(&[
+        "unshare", "nsenter", "bwrap", "systemd-run", "systemd-inhibit", "xvfb-run", "valgrind",
+        "perf", "gdb", "hyperfine", "concurrently", "entr", "watchexec", "nodemon", "direnv",
+        "mise", "asdf", "rbenv", "pyenv", "conda", "mamba", "poetry", "pipenv", "uv", "rye",
+        "hatch", "pdm", "bundle", "nvm", "op", "aws-vault", "sops", "doppler", "dotenv",
+        "nix-shell", "nix", "npx", "bunx", "pnpm", "yarn", "npm", "tmux", "screen", "expect", "at",
+        "batch", "just", "ip", "gosu", "su-exec", "tini", "dumb-init", "firejail", "faketime",
+        "sshpass", "autossh", "mosh", "start-stop-daemon", "proxychains", "proxychains4",
+        "torsocks", "zargs", "zpty",
+    ]),
 ];
