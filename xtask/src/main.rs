@@ -5,6 +5,7 @@
 
 mod agents;
 mod benches;
+mod built_once;
 mod circles;
 mod corpora;
 mod crates;

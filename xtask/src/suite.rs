@@ -4,8 +4,8 @@
 //! seconds.
 
 use crate::{
-    Tree, agents, generated, layers, links, macos, no_arguments, programs, say, source_rules,
-    tests_step,
+    Tree, agents, built_once, generated, layers, links, macos, no_arguments, programs, say,
+    source_rules, tests_step,
 };
 use anyhow::{Context, Result, bail};
 use std::time::Instant;
@@ -34,6 +34,11 @@ const STEPS: &[Step] = &[
         name: "layers",
         lint: true,
         run: layers::check_tree,
+    },
+    Step {
+        name: "each crate is compiled once",
+        lint: true,
+        run: built_once::check_tree,
     },
     Step {
         name: "source rules",
@@ -70,11 +75,6 @@ const STEPS: &[Step] = &[
             let command = cargo(tree, &words("doc --workspace --no-deps --quiet"));
             check(&command.env("RUSTDOCFLAGS", "-D warnings"))
         },
-    },
-    Step {
-        name: "binaries",
-        lint: false,
-        run: |tree| check(&cargo(tree, &words("build --workspace --bins --quiet"))),
     },
     Step {
         name: "tests, doc tests, and the census after them",
