@@ -4,19 +4,13 @@ use std::rc::Rc;
 
 use super::super::ast::{Assign, Part, Redir, Simple, Word};
 use super::super::expand::plain;
-use super::super::pattern;
 use super::super::state::State;
-use super::super::value::{Piece, Value, Why};
+use super::super::value::{Value, Why};
 use crate::Span;
 
 use super::call::Call;
 use super::redirect::{Input, Redirected};
 use super::{Field, Machine, Ran, Redirection, builtin};
-
-/// Programs whose names are tried against a glob in command position.
-const GUESSED: [&str; 9] = [
-    "rm", "git", "find", "bash", "sh", "env", "sudo", "xargs", "unlink",
-];
 
 /// Limit of recursive calls of a function.
 const MAX_RECURSION: usize = 3;
@@ -131,18 +125,12 @@ impl Machine<'_> {
     }
 
     fn note(&mut self, call: &Call, redirected: &Redirected, st: &State) {
-        let mut words = Rc::clone(&call.words);
-        if let Some(name) = guess(&words[0].value) {
-            let mut guessed = words.to_vec();
-            guessed[0].value = Value::text(name);
-            words = guessed.into();
-        }
         let is_function = call
             .literal(0)
             .is_some_and(|word| st.functions.contains_key(word));
         let span = around(call.words.iter().map(|field| field.span));
         let ran = Ran {
-            words,
+            words: Rc::clone(&call.words),
             env: call.env.clone(),
             is_function,
             ..self.noted(redirected, span, st)
@@ -203,14 +191,7 @@ impl Machine<'_> {
     /// Follows functions, aliases, builtins, wrappers and shells.
     fn follow(&mut self, call: &Call, st: &mut State) -> Value {
         let Some(word) = call.literal(0) else {
-            return match guess(&call.words[0].value) {
-                Some(name) => {
-                    let mut words = call.words.to_vec();
-                    words[0].value = Value::text(name);
-                    self.program(name, &call.with_words(words), st)
-                }
-                None => Value::unknown(Why::Output),
-            };
+            return Value::unknown(Why::Output);
         };
         let word = word.to_owned();
         if let Some(body) = st.functions.get(&word).cloned() {
@@ -300,23 +281,4 @@ fn has_parameter(word: &Word) -> bool {
         .parts
         .iter()
         .all(|part| matches!(part, Part::Bare(_) | Part::Quoted(_)))
-}
-
-/// A known program that a glob in command position may match.
-fn guess(word: &Value) -> Option<&'static str> {
-    if word.has_unknown()
-        || !word
-            .pieces()
-            .iter()
-            .any(|piece| matches!(piece, Piece::Glob(_)))
-    {
-        return None;
-    }
-    let pattern = pattern::of_value(word);
-    let pattern = pattern.rsplit('/').next()?;
-    // A pattern that matches everything is no evidence.
-    let said = pattern.chars().any(|c| c.is_ascii_alphanumeric());
-    GUESSED
-        .into_iter()
-        .find(|name| said && pattern::matches(pattern, name))
 }
