@@ -27,51 +27,19 @@ const FEW: [&str; 4] = ["-inum", "-samefile", "-lname", "-ilname"];
 /// Limit of combinations of starting points and filters.
 const MAX_FOUND: usize = 64;
 
-/// Tests, actions and options with one argument, and whether they narrow the result; those with another number of
-/// arguments are handled individually.
-const ONE_ARGUMENT: [(&str, bool); 42] = [
-    ("-name", true),
-    ("-iname", true),
-    ("-path", true),
-    ("-ipath", true),
-    ("-wholename", true),
-    ("-iwholename", true),
-    ("-regex", true),
-    ("-iregex", true),
-    ("-lname", true),
-    ("-ilname", true),
-    ("-xtype", true),
-    ("-mtime", true),
-    ("-mmin", true),
-    ("-atime", true),
-    ("-amin", true),
-    ("-ctime", true),
-    ("-cmin", true),
-    ("-newer", true),
-    ("-anewer", true),
-    ("-cnewer", true),
-    ("-size", true),
-    ("-user", true),
-    ("-group", true),
-    ("-uid", true),
-    ("-gid", true),
-    ("-perm", true),
-    ("-inum", true),
-    ("-links", true),
-    ("-samefile", true),
-    ("-used", true),
-    ("-newermt", true),
-    ("-type", false),
-    ("-maxdepth", false),
-    ("-mindepth", false),
-    ("-fstype", false),
-    ("-regextype", false),
-    ("-printf", false),
-    ("-fprint", false),
-    ("-fprint0", false),
-    ("-fls", false),
-    ("-context", false),
-    ("-files0-from", false),
+/// Tests with one argument, which narrow the result.
+const NARROWING: [&str; 31] = [
+    "-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex",
+    "-lname", "-ilname", "-xtype", "-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin",
+    "-newer", "-anewer", "-cnewer", "-size", "-user", "-group", "-uid", "-gid", "-perm", "-inum",
+    "-links", "-samefile", "-used", "-newermt",
+];
+
+/// Tests, actions and options with one argument that do not; those with another number of arguments are handled
+/// individually.
+const OTHERS: [&str; 10] = [
+    "-type", "-maxdepth", "-mindepth", "-fstype", "-regextype", "-printf", "-fprint", "-fprint0",
+    "-fls", "-context",
 ];
 
 impl Search {
@@ -116,10 +84,8 @@ impl Search {
             let text = field.value.literal().unwrap_or("");
             let argument = words.get(at + 1).map(|field| &field.value);
             let taken = !std::mem::take(&mut negated);
-            let known = ONE_ARGUMENT.iter().find(|(name, _)| *name == text);
-            let narrows =
-                known.is_some_and(|(_, narrows)| *narrows) || NARROWING_ALONE.contains(&text);
-            narrowed |= taken && narrows;
+            let narrows = NARROWING.contains(&text);
+            narrowed |= taken && (narrows || NARROWING_ALONE.contains(&text));
             match text {
                 "!" | "-not" => negated = taken,
                 "-o" | "-or" | "," => {
@@ -158,7 +124,9 @@ impl Search {
                 }
                 _ => {}
             }
-            at += 1 + usize::from(known.is_some()) + 2 * usize::from(text == "-fprintf");
+            at += 1
+                + usize::from(narrows || OTHERS.contains(&text))
+                + 2 * usize::from(text == "-fprintf");
         }
         filters.push(filter);
         search.is_narrowed = all_narrowed && narrowed;

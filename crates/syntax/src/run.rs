@@ -38,6 +38,7 @@ use super::value::Value;
 use crate::{Context, Span};
 
 pub use launch::{Invocation, shell_name};
+pub use path::lexical;
 pub use ran::{Field, Ran, Redirection};
 use remembered::Memory;
 pub(super) use wrapper::is_assignment;

@@ -8,14 +8,7 @@ use std::borrow::Cow;
 pub struct Written<'t> {
     text: &'t str,
     /// In order and without duplicates: long texts repeat the same words.
-    words: Vec<Word<'t>>,
-}
-
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Word<'t> {
-    text: Cow<'t, str>,
-    /// Preceded by `-`.
-    is_dashed: bool,
+    words: Vec<Cow<'t, str>>,
 }
 
 /// Minimum number of bytes joined to the first piece of a run. No word that is looked up is longer.
@@ -27,13 +20,8 @@ impl<'t> Written<'t> {
         let mut words = Vec::new();
         let mut pieces: Vec<&str> = Vec::new();
         let mut start = None;
-        // The characters before the first piece and before this one, ignoring quotes.
-        let (mut before, mut last) = (b' ', b' ');
         for (at, byte) in text.bytes().chain([b' ']).enumerate() {
             if byte.is_ascii_alphabetic() || byte == b'_' {
-                if pieces.is_empty() && start.is_none() {
-                    before = last;
-                }
                 start.get_or_insert(at);
                 continue;
             }
@@ -41,9 +29,8 @@ impl<'t> Written<'t> {
                 pieces.push(&text[from..at]);
             }
             if !matches!(byte, b'\'' | b'"' | b'\\') {
-                join(&pieces, before == b'-', &mut words);
+                join(&pieces, &mut words);
                 pieces.clear();
-                last = byte;
             }
         }
         words.sort_unstable();
@@ -53,19 +40,13 @@ impl<'t> Written<'t> {
 
     /// Whether it contains a word for which `is` is true.
     pub fn any(&self, is: impl Fn(&str) -> bool) -> bool {
-        self.words.iter().any(|word| is(&word.text))
+        self.words.iter().any(|word| is(word))
     }
 
     /// Whether it contains this word.
     pub fn has_word(&self, word: &str) -> bool {
-        let at = self.words.partition_point(|here| *here.text < *word);
-        self.words.get(at).is_some_and(|here| here.text == word)
-    }
-
-    /// Whether it contains this one-letter option.
-    pub fn has_option(&self, letter: &str) -> bool {
-        let is = |word: &Word<'_>| word.is_dashed && word.text == letter;
-        self.words.iter().any(is)
+        let at = self.words.partition_point(|here| **here < *word);
+        self.words.get(at).is_some_and(|here| here == word)
     }
 
     /// Whether it contains one of these characters.
@@ -75,23 +56,16 @@ impl<'t> Written<'t> {
 }
 
 /// Adds each piece of a run, alone and joined to those after it.
-fn join<'t>(pieces: &[&'t str], is_dashed: bool, words: &mut Vec<Word<'t>>) {
+fn join<'t>(pieces: &[&'t str], words: &mut Vec<Cow<'t, str>>) {
     for (at, first) in pieces.iter().enumerate() {
-        let is_dashed = is_dashed && at == 0;
-        words.push(Word {
-            text: Cow::Borrowed(first),
-            is_dashed,
-        });
+        words.push(Cow::Borrowed(first));
         let mut joined = String::new();
         for next in &pieces[at + 1..] {
             if joined.is_empty() {
                 joined.push_str(first);
             }
             joined.push_str(next);
-            words.push(Word {
-                text: Cow::Owned(joined.clone()),
-                is_dashed,
-            });
+            words.push(Cow::Owned(joined.clone()));
             if joined.len() > first.len() + LONGEST {
                 break;
             }
@@ -123,19 +97,6 @@ mod tests {
             let found = Written::of(text).any(|here| here == word);
             assert_eq!(found, expect, "{text}");
             assert_eq!(Written::of(text).has_word(word), expect, "{text}");
-        }
-        for (text, expect) in [
-            ("awk -v x=1", true),
-            ("-'v'", true),
-            ("'-'\"v\" ", true),
-            ("--v", true),
-            ("v", false),
-            ("- v", false),
-            ("-x v", false),
-            ("-xv", false),
-            ("-e'v'", false),
-        ] {
-            assert_eq!(Written::of(text).has_option("v"), expect, "{text}");
         }
         assert!(Written::of("a[b").has(&['[']));
         assert!(!Written::of("ab").has(&['[']));

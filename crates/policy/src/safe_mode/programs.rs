@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::options::{Allowed, listed_in};
 use crate::Context;
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, Ran, lexical};
 
 /// A program and its options.
 struct Program {
@@ -349,17 +349,5 @@ fn leaves(field: &Field, context: &Context) -> bool {
 
 /// The absolute path, without `.` and `..`.
 fn resolved(path: &str, context: &Context) -> String {
-    let joined = context.cwd.join(path);
-    let mut names: Vec<&str> = Vec::new();
-    let text = joined.to_string_lossy();
-    for name in text.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => {
-                names.pop();
-            }
-            name => names.push(name),
-        }
-    }
-    format!("/{}", names.join("/"))
+    lexical(&context.cwd.join(path).to_string_lossy())
 }

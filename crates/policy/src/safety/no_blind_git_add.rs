@@ -1,9 +1,11 @@
 //! `no_blind_git_add`: staging files that were not named.
 
+use std::path::Path;
+
 use super::rule::{Hit, Rule, Scene, is_git};
 use crate::Group;
 use crate::syntax::git::{Git, GitArgument, Options};
-use crate::syntax::run::{Field, Ran};
+use crate::syntax::run::{Field, Ran, lexical};
 use crate::syntax::value::{Piece, Value, Why};
 
 pub(super) static RULE: Rule = Rule {
@@ -215,18 +217,7 @@ pub(super) fn everything(spec: &Value, base: &str, cwd: Option<&str>, judge_unkn
     {
         return true;
     }
-    let mut kept = Vec::new();
-    let written = wildless(&letters);
-    for component in written.split('/') {
-        match component {
-            "" | "." => {}
-            ".." => {
-                kept.pop();
-            }
-            name => kept.push(name),
-        }
-    }
-    kept.is_empty()
+    lexical(&wildless(&letters)) == "/"
 }
 
 /// Whether the unknown part is a single value (a variable, or a line that was read), or only names tracked files
@@ -263,19 +254,6 @@ fn wildless(text: &str) -> String {
 
 /// Whether the directory is `base` or contains it.
 fn covers(directory: &str, base: &str) -> bool {
-    let names = |path: &str| -> Vec<String> {
-        let mut out: Vec<String> = Vec::new();
-        for name in path.split('/') {
-            match name {
-                "" | "." => {}
-                ".." => {
-                    out.pop();
-                }
-                name => out.push(name.to_owned()),
-            }
-        }
-        out
-    };
-    let (directory, base) = (names(&wildless(directory)), names(base));
-    directory.len() <= base.len() && directory.iter().zip(&base).all(|(a, b)| a == b)
+    let (directory, base) = (lexical(&wildless(directory)), lexical(base));
+    Path::new(&base).starts_with(directory)
 }

@@ -31,7 +31,6 @@ const REFUSED: &[&str] = &[
     "print =(git push -f)",
     "d=/; rm -rf ~d",
     // Precommand modifiers.
-    "repeat 1 rm -rf /",
     "repeat 2 do rm -rf /; done",
     "repeat 2 { rm -rf ~ }",
     "repeat 2 {rm -rf ~}",
@@ -39,8 +38,6 @@ const REFUSED: &[&str] = &[
     "nocorrect rm -rf ~",
     "- rm -rf ~",
     "command noglob rm -rf ~",
-    "zargs -- a b -- rm -rf ~",
-    "sched +1 rm -rf ~",
     // Expansions.
     "rm ${=x}",
     "rm -rf $=x",

@@ -10,7 +10,7 @@ use super::super::expand::join;
 use super::super::git::Git;
 use super::super::harmful::HARMFUL;
 use super::super::state::State;
-use super::super::value::{Piece, Value, Why};
+use super::super::value::{Value, Why};
 use super::Machine;
 use super::call::{Call, quote};
 use super::path::{absolute, lexical};
@@ -57,7 +57,7 @@ impl Machine<'_> {
                     return Value::unknown(Why::Tracked);
                 }
             }
-            "at" | "batch" | "crontab" => self.later(name, st),
+            "at" | "batch" => self.later(name, st),
             "ssh"
                 if wrapper::find(name)
                     .is_some_and(|wrapper| wrapper.take(&call.words).command.is_none()) =>
@@ -166,27 +166,7 @@ impl Machine<'_> {
         let Some(text) = st.stdin.as_deref().cloned() else {
             return;
         };
-        if name != "crontab" {
-            self.script_with(&text, Vec::new(), name, st);
-            return;
-        }
-        for line in text.split(&['\n']) {
-            // Output of `crontab -l` before it, on lines of its own.
-            let ([Piece::Text(line)] | [Piece::Unknown { .. }, Piece::Text(line)]) = line.pieces()
-            else {
-                continue;
-            };
-            // Five time fields, or one such as `@daily`.
-            let fields = if line.starts_with('@') { 1 } else { 5 };
-            let mut rest = line.as_str();
-            for _ in 0..fields {
-                rest = rest
-                    .trim_start()
-                    .split_once([' ', '\t'])
-                    .map_or("", |(_, rest)| rest);
-            }
-            self.script_with(&Value::text(rest), Vec::new(), name, st);
-        }
+        self.script_with(&text, Vec::new(), name, st);
     }
 
     /// A shell: startup file, `-c`, script file or stdin.

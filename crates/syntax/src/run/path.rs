@@ -15,7 +15,7 @@ pub(super) fn absolute(name: &str, st: &State) -> String {
 }
 
 /// The path without `.`, `..` and doubled slashes.
-pub(super) fn lexical(path: &str) -> String {
+pub fn lexical(path: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for component in path.split('/') {
         match component {

@@ -146,7 +146,6 @@ pub(super) static WRAPPERS: &[Wrapper] = &[
     row(&["prlimit"], "op", &["output", "pid"], 0),
     row(&["chroot"], "", &["userspec", "groups"], 1),
     row(&["taskset", "chrt"], "TPD", &[], 1),
-    row(&["repeat", "sched"], "", &[], 1),
     Wrapper {
         text: "c",
         long_text: &["command"],
@@ -180,6 +179,6 @@ pub(super) static WRAPPERS: &[Wrapper] = &[
         "nix-shell", "nix", "npx", "bunx", "pnpm", "yarn", "npm", "tmux", "screen", "expect", "at",
         "batch", "just", "ip", "gosu", "su-exec", "tini", "dumb-init", "firejail", "faketime",
         "sshpass", "autossh", "mosh", "start-stop-daemon", "proxychains", "proxychains4",
-        "torsocks", "zargs", "zpty",
+        "torsocks",
     ]),
 ];
