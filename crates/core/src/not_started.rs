@@ -65,12 +65,6 @@ pub enum NotStarted {
         /// What was observed.
         reason: String,
     },
-    /// The box of the call could not be enforced.
-    #[error("{reason}")]
-    Sandbox {
-        /// What could not be, and why.
-        reason: String,
-    },
     /// A job that can be written to is for bash only.
     #[error("`stdin: pipe` is for jobs that bash runs, and the shell is `{}`; leave `stdin` out", shell.display())]
     JobNeedsBash {
@@ -93,6 +87,18 @@ pub enum NotStarted {
     #[error("PTY error: {reason}")]
     Terminal {
         /// The error.
+        reason: String,
+    },
+    /// The call was to run in a box, and something that a box cannot be without is missing.
+    #[error("the sandbox needs {what}, which this system lacks")]
+    SandboxLacks {
+        /// What is needed, such as "Landlock".
+        what: String,
+    },
+    /// The box could not be made, or does not hold.
+    #[error("{reason}")]
+    Sandbox {
+        /// What was observed.
         reason: String,
     },
     /// Anything else, such as an error of the system or of a host's own executor.

@@ -1,5 +1,6 @@
 //! Notices: what the caller should know besides status and output. A list of kinds, with one sentence each.
 
+use crate::sandbox::{Access, Lack, Network, SandboxLevel};
 use crate::{Stage, Survivor, WaitingFor, short_duration};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -113,6 +114,32 @@ pub enum NoticeKind {
         /// For example `Permission denied`.
         reason: String,
     },
+    /// A message in the output names a file that the box forbids.
+    SandboxDenied {
+        /// The file; absolute.
+        path: String,
+        /// What is forbidden.
+        access: Access,
+        /// The level in force.
+        level: SandboxLevel,
+    },
+    /// The command tried to reach a network that is not there.
+    SandboxNetwork {
+        /// How often.
+        refused: u64,
+        /// What there is of a network.
+        network: Network,
+    },
+    /// The box does not keep all of its promise here; said once a session.
+    SandboxPartial {
+        /// What is not kept.
+        missing: Vec<Lack>,
+    },
+    /// Files changed or appeared during the call that run or configure programs outside of the box.
+    ProtectedChanged {
+        /// The files; absolute.
+        paths: Vec<String>,
+    },
     /// There is no supervisor: processes are found by process group and by scanning only.
     WithoutSupervisor {
         /// Why.
@@ -154,6 +181,10 @@ impl NoticeKind {
             | Self::Overwritten { .. }
             | Self::HeadSatisfied { .. }
             | Self::LimitHit { .. }
+            | Self::SandboxDenied { .. }
+            | Self::SandboxNetwork { .. }
+            | Self::SandboxPartial { .. }
+            | Self::ProtectedChanged { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
@@ -214,11 +245,45 @@ impl NoticeKind {
             Self::AuditFailed { reason } => {
                 format!("The call is not in the audit log: {reason}")
             }
+            Self::SandboxDenied {
+                path,
+                access,
+                level,
+            } => {
+                let what = match access {
+                    Access::Read => "read it",
+                    Access::Write => "write there",
+                };
+                format!("The output names `{path}`; this call may not {what} (sandbox: {level}).")
+            }
+            Self::SandboxNetwork { refused, network } => {
+                let refused = match refused {
+                    1 => "1 attempt to reach the network was".to_owned(),
+                    n => format!("{n} attempts to reach the network were"),
+                };
+                let has = match network {
+                    Network::Loopback => "only a loopback interface",
+                    Network::Off | Network::On => "none",
+                };
+                format!("{refused} refused; this call has {has}.")
+            }
+            Self::SandboxPartial { missing } => {
+                format!("The sandbox is partial here: {}.", listed(missing))
+            }
+            Self::ProtectedChanged { paths } => format!(
+                "This call changed {}, which run or configure programs outside of the sandbox.",
+                listed(paths)
+            ),
             Self::WithoutSupervisor { reason } => {
                 format!("Running without a supervisor: {reason}")
             }
         }
     }
+}
+
+fn listed<T: ToString>(things: &[T]) -> String {
+    let things: Vec<String> = things.iter().map(ToString::to_string).collect();
+    things.join(", ")
 }
 
 fn millis_text(millis: u64) -> String {
@@ -298,5 +363,46 @@ mod tests {
             survivors: (1..=9).map(one).collect(),
         });
         assert!(many.text.ends_with("; and 4 more"), "{}", many.text);
+    }
+
+    #[test]
+    fn what_a_box_did_is_said_in_a_sentence() {
+        let denied = |access| NoticeKind::SandboxDenied {
+            path: "/home/u/.bashrc".into(),
+            access,
+            level: SandboxLevel::WorkspaceWrite,
+        };
+        let network = |refused, network| NoticeKind::SandboxNetwork { refused, network };
+        let missing = vec![Lack::Protected, Lack::Ipc];
+        let paths = vec!["/p/.git/config".to_owned(), "/p/.vscode".to_owned()];
+        for (kind, want) in [
+            (
+                denied(Access::Write),
+                "The output names `/home/u/.bashrc`; this call may not write there (sandbox: workspace_write).",
+            ),
+            (
+                denied(Access::Read),
+                "The output names `/home/u/.bashrc`; this call may not read it (sandbox: workspace_write).",
+            ),
+            (
+                network(4, Network::Off),
+                "4 attempts to reach the network were refused; this call has none.",
+            ),
+            (
+                network(1, Network::Loopback),
+                "1 attempt to reach the network was refused; this call has only a loopback interface.",
+            ),
+            (
+                NoticeKind::SandboxPartial { missing },
+                "The sandbox is partial here: protected, ipc.",
+            ),
+            (
+                NoticeKind::ProtectedChanged { paths },
+                "This call changed /p/.git/config, /p/.vscode, which run or configure programs outside of the sandbox.",
+            ),
+        ] {
+            assert!(kind.is_for_model());
+            assert_eq!(Notice::from(kind).text, want);
+        }
     }
 }

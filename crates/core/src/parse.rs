@@ -3,7 +3,9 @@
 //! All errors are found before anything is started, and name the field, the value, and what to write instead.
 
 use crate::request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
+use crate::sandbox::SandboxRequest;
 use crate::{DurationError, Notice, NoticeKind, SessionName, parse_duration};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -89,7 +91,7 @@ fn nearest_hint(nearest: Option<&'static str>) -> String {
         .unwrap_or_default()
 }
 
-const FIELDS: [&str; 11] = [
+const FIELDS: [&str; 12] = [
     "command",
     "mode",
     "timeout",
@@ -100,10 +102,11 @@ const FIELDS: [&str; 11] = [
     "pty",
     "env",
     "stdin",
+    "sandbox",
     "description",
 ];
 const FIELD_LIST: &str =
-    "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description";
+    "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, sandbox, description";
 
 /// Alternative names that models are known to use, and the fields they mean.
 const SPELLINGS: [(&str, &str); 4] = [
@@ -165,6 +168,9 @@ impl Request {
                 return Err(RequestError::BadEnvValue(name.clone()));
             }
         }
+        if let Some(sandbox) = &self.sandbox {
+            sandbox_is_usable(sandbox)?;
+        }
         Ok(())
     }
 }
@@ -188,6 +194,7 @@ fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
         pty: read.boolean("pty")?,
         env: read.env()?,
         stdin: read.stdin()?,
+        sandbox: read.sandbox()?,
         description: read.string("description")?,
     };
     if read.boolean(RUN_IN_BACKGROUND)? == Some(true) {
@@ -344,6 +351,33 @@ impl Fields<'_> {
         }
     }
 
+    fn sandbox(&self) -> Result<Option<SandboxRequest>, RequestError> {
+        let Some(value) = self.get("sandbox") else {
+            return Ok(None);
+        };
+        let Value::Object(given) = value else {
+            return Err(bad("sandbox", IN_SANDBOX, value));
+        };
+        // `null` counts as absent here, too.
+        let given = given.iter().filter(|(_, value)| !value.is_null());
+        let (mut level, mut network, mut writable, mut reason) = (None, None, Vec::new(), None);
+        for (name, value) in given {
+            match name.as_str() {
+                "level" => level = Some(in_sandbox(name, LEVELS, value)?),
+                "network" => network = Some(in_sandbox(name, NETWORKS, value)?),
+                "writable" => writable = in_sandbox(name, DIRECTORIES, value)?,
+                "reason" => reason = Some(in_sandbox(name, "a sentence", value)?),
+                _ => return Err(bad("sandbox", IN_SANDBOX, &Value::from(name.as_str()))),
+            }
+        }
+        Ok(Some(SandboxRequest {
+            level,
+            network,
+            writable,
+            reason: reason.unwrap_or_default(),
+        }))
+    }
+
     fn env(&self) -> Result<BTreeMap<String, Option<String>>, RequestError> {
         let mut env = BTreeMap::new();
         let Some(value) = self.get("env") else {
@@ -372,6 +406,37 @@ impl Fields<'_> {
         }
         Ok(env)
     }
+}
+
+/// What `sandbox` may be.
+const IN_SANDBOX: &str = "an object with any of `level`, `network`, `writable`, and a `reason`";
+const LEVELS: &str = "`read_only`, `workspace_write` or `off`";
+const NETWORKS: &str = "`off`, `loopback` or `on`";
+const DIRECTORIES: &str = "a list of directories, absolute or beginning with `~/`";
+
+/// One entry of `sandbox`.
+fn in_sandbox<T: DeserializeOwned>(
+    name: &str,
+    expected: &'static str,
+    value: &Value,
+) -> Result<T, RequestError> {
+    let read = T::deserialize(value);
+    read.map_err(|_| bad(&format!("sandbox.{name}"), expected, value))
+}
+
+fn sandbox_is_usable(sandbox: &SandboxRequest) -> Result<(), RequestError> {
+    let whole = |path: &str| path.starts_with('/') || path.starts_with("~/") || path == "~";
+    let unusable = |path: &&String| !whole(path) || path.contains('\0');
+    if let Some(path) = sandbox.writable.iter().find(unusable) {
+        let path = Value::from(path.as_str());
+        return Err(bad("sandbox.writable", DIRECTORIES, &path));
+    }
+    if sandbox.reason.trim().is_empty() {
+        let reason = Value::from(sandbox.reason.as_str());
+        let expected = "a sentence that says why this call needs another sandbox";
+        return Err(bad("sandbox.reason", expected, &reason));
+    }
+    Ok(())
 }
 
 fn bad(field: &str, expected: &'static str, got: &Value) -> RequestError {

@@ -158,3 +158,51 @@ fn four_mebibytes_are_no_limit() {
     let over = "x".repeat(MAX_COMMAND_BYTES + 1);
     assert!(refused(&json!({ "command": over })).contains("more than the 16777216"));
 }
+
+#[test]
+fn another_sandbox_is_asked_for_with_a_reason() {
+    let asked = |sandbox: Value| parse_request(&json!({"command": "ls", "sandbox": sandbox}));
+    let given = json!({"level": "workspace_write", "network": "on", "writable": ["/srv", "~/x"], "reason": "a build"});
+    let request = asked(given.clone()).unwrap().request;
+    assert_eq!(serde_json::to_value(&request.sandbox).unwrap(), given);
+    let json = serde_json::to_value(&request).unwrap();
+    assert_eq!(serde_json::from_value::<Request>(json).unwrap(), request);
+    let least = asked(json!({"level": null, "reason": "why"})).unwrap();
+    assert_eq!(least.request.sandbox.unwrap().level, None);
+    assert_eq!(asked(Value::Null).unwrap().request.sandbox, None);
+    for (given, want) in [
+        (json!("off"), "`sandbox` must be an object"),
+        (
+            json!({"lvl": "off", "reason": "why"}),
+            "`sandbox` must be an object",
+        ),
+        (
+            json!({"level": "none", "reason": "why"}),
+            "`sandbox.level` must be `read_only`",
+        ),
+        (
+            json!({"network": true, "reason": "why"}),
+            "`sandbox.network` must be `off`",
+        ),
+        (
+            json!({"writable": "/a", "reason": "why"}),
+            "`sandbox.writable` must be a list",
+        ),
+        (
+            json!({"writable": ["a"], "reason": "why"}),
+            "absolute or beginning with `~/`, got \"a\"",
+        ),
+        (
+            json!({"writable": ["/a\0"], "reason": "why"}),
+            "`sandbox.writable` must be",
+        ),
+        (
+            json!({"level": "off", "reason": " "}),
+            "`sandbox.reason` must be",
+        ),
+        (json!({"level": "off"}), "`sandbox.reason` must be"),
+    ] {
+        let error = asked(given.clone()).unwrap_err().to_string();
+        assert!(error.contains(want), "{given}: {error}");
+    }
+}

@@ -1,6 +1,7 @@
 //! The request: what a call asks for.
 
 use crate::SessionName;
+use crate::sandbox::SandboxRequest;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -45,6 +46,9 @@ pub struct Request {
     /// The command's stdin.
     #[serde(default, skip_serializing_if = "StdinMode::is_null")]
     pub stdin: StdinMode,
+    /// Another box for this call. One that allows more than the settings do has to be approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRequest>,
     /// Shown to people, never interpreted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -64,6 +68,7 @@ impl Request {
             pty: None,
             env: BTreeMap::new(),
             stdin: StdinMode::Null,
+            sandbox: None,
             description: None,
         }
     }

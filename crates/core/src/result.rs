@@ -1,5 +1,6 @@
 //! The result of a call: data first; the model's text is generated from it.
 
+use crate::sandbox::Sandboxed;
 use crate::{ArtifactId, Direction, Notice, Stage, Status, StreamId, Survivor, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,9 @@ pub struct ToolResult {
     pub suggested_tool: Option<String>,
     /// Id of the rule that refused.
     pub rule: Option<String>,
+    /// The box that it ran in; absent if there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<Sandboxed>,
     /// When the script was handed over, or when the call was refused.
     pub started_at: Timestamp,
 }
@@ -119,6 +123,7 @@ impl ToolResult {
             artifacts: Vec::new(),
             suggested_tool: None,
             rule: None,
+            sandbox: None,
             started_at,
         }
     }

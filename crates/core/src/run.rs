@@ -1,6 +1,6 @@
 //! The interface between the pipeline and whatever runs a script.
 
-use crate::sandbox::{Plan, Report};
+use crate::sandbox::{Confined, Plan, Report};
 use crate::{
     Cancel, Environment, NotStarted, Notice, NoticeKind, SessionName, Stage, StreamId, Streams,
     Survivor, SurvivorPolicy, Timestamp,
@@ -31,6 +31,16 @@ pub trait Executor: Send + Sync {
         out: &mut dyn OutputConsumer,
         cancel: &Cancel,
     ) -> Result<Outcome, NotStarted>;
+
+    /// What of a box's promise it can have enforced here. A spec with [`RunSpec::sandbox`] is passed to [`Self::run`]
+    /// only after this said so. Unless implemented, it can enforce nothing.
+    ///
+    /// # Errors
+    /// [`NotStarted::SandboxLacks`]: what is missing that is essential.
+    async fn confines(&self) -> Result<Report, NotStarted> {
+        let what = "an executor that can confine commands".to_owned();
+        Err(NotStarted::SandboxLacks { what })
+    }
 }
 
 /// Receives a command's output.
@@ -244,10 +254,10 @@ pub struct Outcome {
     /// Number of the signal that killed the shell, if one did. Also set for [`Ending::TimedOut`] and
     /// [`Ending::Cancelled`].
     pub shell_signal: Option<i32>,
-    /// What was enforced by the box it ran in; `None` if it ran in none.
-    pub sandbox: Option<Report>,
     /// Notices: what else is worth knowing.
     pub notices: Vec<Notice>,
+    /// The box that the script ran in; `None` if it was not confined.
+    pub sandbox: Option<Confined>,
 }
 
 impl Outcome {
@@ -263,8 +273,8 @@ impl Outcome {
             survivors: Vec::new(),
             closed_early: false,
             shell_signal: None,
-            sandbox: None,
             notices: Vec::new(),
+            sandbox: None,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::streams::OutputStreams;
 use agent_bash_call::{
     Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, notice_of_fallback,
 };
-use agent_bash_core::sandbox::Report;
+use agent_bash_core::sandbox::Confined;
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
 use std::ffi::OsStr;
@@ -34,7 +34,7 @@ pub(crate) struct Call<'a> {
     script: ScriptFile,
     started_at: Timestamp,
     started: Duration,
-    sandbox: Option<Report>,
+    sandbox: Option<Confined>,
 }
 
 /// A call that is over.
@@ -125,7 +125,7 @@ impl<'a> Call<'a> {
             },
             started_at,
             started,
-            sandbox: fds.sandbox,
+            sandbox: fds.sandbox.map(Confined::new),
         })
     }
 

@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -50,6 +50,7 @@ fn become_boxed(
     mut args: impl Iterator<Item = OsString>,
 ) -> Result<std::convert::Infallible, BoxError> {
     let order = read_order(order)?;
+    close_all_but(&[&order.inherited[..], &[report.as_raw_fd()]].concat());
     let program = args
         .next()
         .map(PathBuf::from)
@@ -81,6 +82,23 @@ fn restrict(order: &Order) -> Result<Report, BoxError> {
 #[cfg(not(target_os = "linux"))]
 fn restrict(_: &Order) -> Result<Report, BoxError> {
     Err(BoxError::Lacks { what: "Linux" })
+}
+
+/// A descriptor that somebody forgot to close would be a way out.
+fn close_all_but(kept: &[i32]) {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return;
+    };
+    // The list includes the directory's own descriptor, which by the time it is closed here is no longer in use.
+    let open: Vec<i32> = entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect();
+    for number in open {
+        if number > 2 && !kept.contains(&number) {
+            let _ = nix::unistd::close(number);
+        }
+    }
 }
 
 fn read_order(mut file: File) -> Result<Order, BoxError> {

@@ -14,6 +14,8 @@ mod base;
 mod full;
 #[cfg(target_os = "linux")]
 mod restrict;
+#[cfg(target_os = "linux")]
+mod secrets;
 
 pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::BoxError;

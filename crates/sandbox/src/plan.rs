@@ -16,4 +16,6 @@ pub struct Order {
     /// Changes to the launcher's environment for the program: what calls ask for must not load anything into the
     /// launcher, which is not confined yet.
     pub env: Vec<(OsString, Option<OsString>)>,
+    /// Descriptors that the program inherits besides the standard three; all others are closed.
+    pub inherited: Vec<i32>,
 }

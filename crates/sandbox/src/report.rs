@@ -1,4 +1,4 @@
-//! What a launcher says before it becomes the program.
+//! What a launcher says on its report pipe before it becomes the shell: what is enforced, or why there is no box.
 
 use agent_bash_core::sandbox::Report;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::FdFlags;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// How many bytes of what a launcher says are read.
@@ -28,7 +28,9 @@ impl Start {
     /// process until [`Self::report`] was called.
     pub fn new(order: &Order) -> Result<Self, BoxError> {
         let mut file = unnamed_file()?;
-        serde_json::to_writer(&mut file, order).map_err(BoxError::step("writing the order"))?;
+        let text = serde_json::to_vec(order).map_err(BoxError::step("writing the order"))?;
+        file.write_all(&text)
+            .map_err(BoxError::step::<io::Error>("writing the order"))?;
         // Close-on-exec, both of them.
         let (said, report) =
             io::pipe().map_err(BoxError::step::<io::Error>("opening the report pipe"))?;

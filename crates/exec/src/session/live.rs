@@ -7,7 +7,7 @@ use super::remembered::Remembered;
 use crate::options::ShellCacheOptions;
 use crate::snapshot::Snapshot;
 use agent_bash_call::launch;
-use agent_bash_core::sandbox::{Plan, Report};
+use agent_bash_core::sandbox::{Confined, Plan};
 use agent_bash_core::{Clock, NotStarted, RunSpec, StreamId, Streams};
 use agent_bash_process::supervisor::{
     Event, Gone, ShellBox, ShellEnd, ShellStart, StartError, Supervised,
@@ -42,7 +42,7 @@ pub(super) struct LiveShell {
     /// `$?` after the last call.
     pub(super) last: i32,
     /// What is enforced by its box, if it is in one.
-    pub(super) sandbox: Option<Report>,
+    pub(super) sandbox: Option<Confined>,
 }
 
 /// A FIFO that the shell opens by path, and our ends of it.
@@ -117,7 +117,7 @@ impl LiveShell {
             snapshot,
             children: [supervisor, fds.pid].map(Children::of),
             last: 0,
-            sandbox: fds.sandbox,
+            sandbox: fds.sandbox.map(Confined::new),
         })
     }
 

@@ -9,8 +9,9 @@
 
 use crate::support::{self, Ran, cache, options, run, run_with, spec};
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
-use agent_bash_core::{Cancel, Ending, NotStarted, RunSpec, SessionName};
+use agent_bash_core::{Cancel, Ending, Executor, NotStarted, RunSpec, SessionName};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::supervisor::Supervisor;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -89,7 +90,10 @@ async fn only_the_workspace_is_written() {
         let ran = run(&spec).await.unwrap();
         assert_eq!(place.written(&name), (true, false), "{ran:?}");
         assert_eq!(
-            ran.outcome.sandbox.as_ref().map(|report| report.tier),
+            ran.outcome
+                .sandbox
+                .as_ref()
+                .map(|confined| confined.report.tier),
             Some(tier)
         );
         // Without a box the same script writes both.
@@ -224,4 +228,37 @@ async fn exit_codes_and_signals_are_the_scripts() {
     assert_eq!(code(&run(&place.boxed("exit 3")).await.unwrap()), 3);
     let ran = run(&place.boxed("kill -TERM $$")).await.unwrap();
     assert_eq!(ran.outcome.shell_signal, Some(15));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_enforced_is_found_out_before_the_first_call() {
+    let found = cache().confines().await.unwrap();
+    // As a call observes it.
+    let place = Place::new();
+    let plan = Plan {
+        tier: found.tier,
+        ..place.plan()
+    };
+    let ran = run(&place.boxed("true").sandbox(Arc::new(plan)))
+        .await
+        .unwrap();
+    assert_eq!(
+        ran.outcome.sandbox.map(|confined| confined.report),
+        Some(found)
+    );
+    // Without a supervisor there is none.
+    let alone = ShellCache::new(ShellCacheOptions {
+        supervisor: Supervisor::fallback(),
+        ..options()
+    });
+    assert!(matches!(
+        alone.confines().await,
+        Err(NotStarted::Sandbox { .. })
+    ));
+    let error = run_with(&alone, &place.boxed("echo ran >ran"), &Cancel::new()).await;
+    assert!(
+        matches!(error, Err(NotStarted::Sandbox { .. })),
+        "{error:?}"
+    );
+    assert_eq!(place.written("ran"), (false, false));
 }

@@ -9,6 +9,7 @@ mod client;
 mod detach;
 mod launch;
 mod link;
+mod probe;
 mod reap;
 mod shell;
 mod start_error;

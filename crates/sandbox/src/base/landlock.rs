@@ -2,6 +2,7 @@
 //! everything beside it.
 
 use crate::error::BoxError;
+use crate::secrets::existing;
 use agent_bash_core::sandbox::Lack;
 use agent_bash_core::sandbox::{Network, Plan, Tier};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
@@ -129,10 +130,7 @@ fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<BTreeSet<PathBuf>, Box
     if plan.tier == Tier::Full {
         return Ok(excluded);
     }
-    for hidden in &plan.hidden {
-        let Ok(hidden) = fs::canonicalize(hidden) else {
-            continue;
-        };
+    for hidden in existing(&plan.hidden) {
         if let Some(writable) = writable.iter().find(|w| hidden.starts_with(w)) {
             return Err(BoxError::HiddenInWritable {
                 writable: PathBuf::from(writable),

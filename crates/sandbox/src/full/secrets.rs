@@ -1,10 +1,10 @@
 //! Covering secrets: an empty directory or file without any permission is mounted over each.
 
 use crate::error::BoxError;
+use crate::secrets::existing;
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where the empty things are made; the box's own `/dev/shm` is mounted over it afterwards.
@@ -14,10 +14,7 @@ const FILE: &str = "/dev/shm/file";
 
 /// Covers these, as far as they exist.
 pub(super) fn cover(hidden: &[PathBuf]) -> Result<(), BoxError> {
-    let hidden: BTreeSet<PathBuf> = hidden
-        .iter()
-        .filter_map(|path| fs::canonicalize(path).ok())
-        .collect();
+    let hidden: BTreeSet<PathBuf> = existing(hidden).collect();
     if hidden.is_empty() {
         return Ok(());
     }

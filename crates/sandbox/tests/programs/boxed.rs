@@ -102,8 +102,13 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
         }
     }
     let plan = resolve(&wanted, &facts)?;
-    let env = Vec::new();
-    Ok((Order { plan, own, env }, args.collect()))
+    let order = Order {
+        plan,
+        own,
+        env: Vec::new(),
+        inherited: Vec::new(),
+    };
+    Ok((order, args.collect()))
 }
 
 /// Where the report goes; the program does not inherit it.

@@ -10,6 +10,7 @@ use rustix::event::Timespec;
 use rustix::process::{Pid, Signal};
 use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -48,8 +49,12 @@ pub(super) struct Confined {
 pub(super) type Closed = (sandbox::Report, OwnDirectory);
 
 impl Confined {
-    /// Makes the shell's own directory, and writes down what its launcher is to do. `None` for a shell without a box.
-    pub(super) fn prepare(start: &ShellStart) -> Result<Option<Self>, NotLaunched> {
+    /// Makes the shell's own directory, and writes down what its launcher is to do. `inherited`: the shell's descriptors
+    /// besides the standard three. `None` for a shell without a box.
+    pub(super) fn prepare(
+        start: &ShellStart,
+        inherited: &[&OwnedFd],
+    ) -> Result<Option<Self>, NotLaunched> {
         let Some(wanted) = &start.sandbox else {
             return Ok(None);
         };
@@ -62,6 +67,7 @@ impl Confined {
             plan: wanted.plan.clone(),
             own: [directory.path.clone()].into_iter().chain(own).collect(),
             env: [temporary].into_iter().chain(changes).collect(),
+            inherited: inherited.iter().map(|fd| fd.as_raw_fd()).collect(),
         };
         Ok(Some(Self {
             launcher: this_program(),

@@ -56,7 +56,8 @@ pub(super) fn launch(
     let (control_read, control) = pipe()?;
     let (output, [stdout, stderr]) = streams(&start.output)?;
     let pipes = output.iter().filter_map(inode_of).collect();
-    let confined = Confined::prepare(start)?;
+    let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
+    let confined = Confined::prepare(start, &inherited)?;
     let report = Report::of(confined.as_ref().map(Confined::report))?;
     let script_fd = script.as_raw_fd();
     let shell = ShellCommand::of(
@@ -67,7 +68,6 @@ pub(super) fn launch(
         Some(confined) => confined.command(shell),
         None => shell,
     };
-    let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
     let standard = [control_read, stdout, stderr];
     let pid = match starter {
         Starter::Child => command.spawn(standard, &inherited)?,
@@ -146,7 +146,7 @@ pub(super) fn launch_on_terminal(
         OFlags::RDWR | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    let confined = Confined::prepare(&start.start)?;
+    let confined = Confined::prepare(&start.start, &[script, &control_read])?;
     let report = Report::of(confined.as_ref().map(Confined::report))?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
     let shell = ShellCommand::of(

@@ -1,0 +1,79 @@
+//! What boxes can enforce on this system, found out by closing one: the whole sequence, in a process of its own.
+
+use super::launch::Supervisor;
+use super::start_error::StartError;
+use crate::supervisor::protocol::{ShellBox, ShellStart};
+use agent_bash_core::sandbox::{Level, Network, Plan, Report, Tier};
+use agent_bash_core::{Clock, Shell};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long closing a box may take. Looking at a file system that does not answer would take for ever.
+const LIMIT: Duration = Duration::from_millis(500);
+
+impl Supervisor {
+    /// What a box of the best tier enforces here. Takes a few milliseconds, and at most a second; ask once, and keep
+    /// the answer. In `directory` the boxes that are tried get directories of their own.
+    ///
+    /// # Errors
+    /// [`StartError::Sandbox`]: no box can be closed here. Others if no supervisor can be started.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O enabled.
+    pub async fn probe_boxes(
+        &self,
+        env: &BTreeMap<OsString, OsString>,
+        directory: &Path,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Report, StartError> {
+        match self.close_one(Tier::Full, env, directory, clock).await {
+            Err(StartError::Sandbox(reason)) => {
+                tracing::debug!(reason, "no box of the full tier");
+                self.close_one(Tier::Base, env, directory, clock).await
+            }
+            other => other,
+        }
+    }
+
+    async fn close_one(
+        &self,
+        tier: Tier,
+        env: &BTreeMap<OsString, OsString>,
+        directory: &Path,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Report, StartError> {
+        let plan = Plan {
+            level: Level::ReadOnly,
+            network: Network::Off,
+            tier,
+            writable: Vec::new(),
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+        };
+        let nothing = ["-c", ":"].map(OsString::from);
+        let start = ShellStart {
+            sandbox: Some(ShellBox {
+                plan,
+                directory: directory.to_owned(),
+                own: Vec::new(),
+            }),
+            ..ShellStart::of(&Shell::bash("/bin/sh"), nothing.into())
+        };
+        let mut supervised = self.launch(env, clock).await?;
+        let started = tokio::select! {
+            biased;
+            started = supervised.start(start, None) => started,
+            () = clock.sleep(LIMIT) => {
+                let late = format!("it was not set up within {} ms", LIMIT.as_millis());
+                Err(StartError::Sandbox(late))
+            }
+        };
+        supervised.close().await;
+        let unboxed = || StartError::Sandbox("nothing was said about it".to_owned());
+        started?.sandbox.ok_or_else(unboxed)
+    }
+}
