@@ -144,7 +144,10 @@ fn exec(given: &CallFields) -> Result<Plan, String> {
         })
     };
     let after = given.millis("yield_time_ms").unwrap_or(YIELD);
-    Ok(Plan::Yield(wanted, after.clamp(YIELDS[0], YIELDS[1])))
+    Ok(Plan::Yield(
+        Box::new(wanted),
+        after.clamp(YIELDS[0], YIELDS[1]),
+    ))
 }
 
 fn stdin(given: &CallFields) -> Result<Plan, String> {

@@ -19,7 +19,7 @@ pub enum Plan {
     /// Replace the persistent shell by a new one.
     Restart(SessionName),
     /// Run this command; answer with its output after this time at the latest, while it continues.
-    Yield(Wanted, Duration),
+    Yield(Box<Wanted>, Duration),
     /// Write to a command that is still running.
     Write(Written),
     /// End a background job.

@@ -114,7 +114,7 @@ impl Adapted {
                 Ok(Outcome::Restarted)
             }
             Plan::Yield(wanted, after) => {
-                let chunk = self.begin(adapter, wanted, after, cancel).await?;
+                let chunk = self.begin(adapter, *wanted, after, cancel).await?;
                 Ok(Outcome::Chunk(Box::new(chunk)))
             }
             Plan::Write(written) => {
