@@ -10,6 +10,7 @@
 mod artifact;
 mod audit;
 mod cancel;
+mod characters;
 mod clock;
 mod duration_text;
 mod environment;
@@ -36,6 +37,7 @@ pub use async_trait::async_trait;
 pub use artifact::{ArtifactEnd, ArtifactError, ArtifactMeta, ArtifactStore, ArtifactWriter};
 pub use audit::{AuditEntry, AuditLog, AuditVerdict, Caller};
 pub use cancel::Cancel;
+pub use characters::whole_characters;
 pub use clock::Clock;
 pub use duration_text::{DurationError, parse_duration, short_duration};
 pub use environment::Environment;

@@ -209,15 +209,18 @@ impl Pool {
         self.reserve_of(kind, self.size)
     }
 
-    /// As [`Pool::reserve`], below the supervisor of a call that has ended; more of these are kept. While other
-    /// calls run, up to as many as ran concurrently, in addition to the wanted number: they are about to be needed
-    /// again, and each one not kept means starting another supervisor.
+    /// As [`Pool::reserve`], below the supervisor of a call that has ended; more of these are kept: as many as ran
+    /// concurrently, in addition to the wanted number. They are about to be needed again, and each one not kept means
+    /// starting another supervisor, even if no other call runs at this very moment.
     pub(crate) fn reserve_recycled(&self, kind: &Kind) -> bool {
         let most = self.most.load(Ordering::Acquire);
         let at_most = if self.run_beside(1) {
             most + self.size
         } else {
-            most.clamp(self.size, self.size * RECYCLED)
+            // The call that asks is one of the most.
+            (most + self.size)
+                .saturating_sub(1)
+                .min(self.size * RECYCLED)
         };
         self.reserve_of(kind, at_most)
     }
@@ -392,6 +395,24 @@ mod tests {
         running.truncate(1);
         let reserved = (0..30).filter(|_| pool.reserve_recycled(&kind)).count();
         assert_eq!(reserved, 2 * RECYCLED);
+    }
+
+    /// Where calls follow each other, there are moments in which only one runs.
+    #[test]
+    fn no_supervisor_of_two_concurrent_calls_is_given_up_between_two_calls() {
+        let pool = Pool::new(2, Arc::new(SystemClock::new()));
+        let kind = kind();
+        let wanted = || {
+            let wanted = (0..30).take_while(|_| pool.reserve_recycled(&kind)).count();
+            (0..wanted).for_each(|_| pool.give_up(&kind));
+            wanted
+        };
+        let _call = pool.enter();
+        assert_eq!(wanted(), 2, "one call after the other");
+        let other = pool.enter();
+        assert_eq!(wanted(), 4);
+        drop(other);
+        assert_eq!(wanted(), 3, "the other's and two");
     }
 
     #[test]

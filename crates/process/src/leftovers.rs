@@ -8,6 +8,7 @@ use agent_bash_core::Survivor;
 use agent_bash_os::ProcessIdentity;
 use agent_bash_os::ProcessInfo;
 use rustix::process::Signal;
+use std::collections::BTreeSet;
 
 /// What identifies leftovers.
 #[derive(Debug, Clone)]
@@ -66,18 +67,10 @@ impl Leftovers {
             .into_iter()
             .filter(|process| !process.zombie)
             .collect();
-        let mut family = vec![self.supervisor.pid];
-        loop {
-            let known = family.len();
-            for process in &living {
-                if family.contains(&process.parent) && !family.contains(&process.pid) {
-                    family.push(process.pid);
-                }
-            }
-            if family.len() == known {
-                return family.split_off(1);
-            }
-        }
+        let mut family = BTreeSet::from([self.supervisor.pid]);
+        proc_fs::add_descendants(&mut family, &living);
+        family.remove(&self.supervisor.pid);
+        family.into_iter().collect()
     }
 
     /// Sends SIGTERM and SIGCONT to all of them, once. Returns how many there are.

@@ -33,7 +33,9 @@ pub use here::is_reached_from_here;
 pub use inherited::Inherited;
 pub use leftovers::Leftovers;
 pub use platform::{is_known_directory, make_fifo, shrink_pipe, unnamed_file};
-pub use proc_fs::{Children, directory_of, holds_open, processes_of_session};
+pub use proc_fs::{
+    Children, directory_of, has_terminal_open, holds_open, is_on_terminal, processes_of_session,
+};
 pub use quote::quoted;
 pub use shell::resolve_shell;
 pub use signal::{hide_memory, signal_name};

@@ -12,7 +12,7 @@ use std::fs::{self, File};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Direct children of `pid`, including zombies. Empty if there is no such process. Without `/proc`, only our own
 /// children can be found.
@@ -181,24 +181,69 @@ pub(crate) fn writes_to(pid: i32, inodes: &[u64]) -> bool {
     const ACCESS: u32 = 0o3;
     open_pipes(pid)
         .filter(|(_, inode)| inodes.contains(inode))
-        .filter_map(|(number, _)| {
-            let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{number}")).ok()?;
-            let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
-            u32::from_str_radix(flags.trim(), 8).ok()
-        })
+        .filter_map(|(number, _)| flags_of(pid, number))
         .any(|flags| flags & ACCESS != 0)
 }
 
 /// The descriptors of a process that are pipes, with the pipes' inodes.
-fn open_pipes(pid: i32) -> impl Iterator<Item = (String, u64)> {
+fn open_pipes(pid: i32) -> impl Iterator<Item = (i32, u64)> {
+    open_files(&pid.to_string()).filter_map(|(number, target)| {
+        let inode = pipe_inode(target.as_os_str())?;
+        Some((number, inode))
+    })
+}
+
+/// The descriptors of a process, and what they refer to. None if we may not look.
+fn open_files(pid: &str) -> impl Iterator<Item = (i32, PathBuf)> + use<> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd"))
         .into_iter()
         .flatten();
     entries.flatten().filter_map(|entry| {
-        let target = fs::read_link(entry.path()).ok()?;
-        let inode = pipe_inode(target.as_os_str())?;
-        Some((entry.file_name().into_string().ok()?, inode))
+        let number = entry.file_name().to_str()?.parse().ok()?;
+        Some((number, fs::read_link(entry.path()).ok()?))
     })
+}
+
+/// The descriptors of this process beyond the standard three, among them that by which they were listed, which is
+/// closed by now.
+pub(crate) fn own_descriptors() -> Vec<i32> {
+    let numbers = open_files("self").map(|(number, _)| number);
+    numbers.filter(|number| *number > 2).collect()
+}
+
+/// Whether a process has this terminal open, by its path or as `/dev/tty`. False if we may not look.
+pub fn has_terminal_open(pid: i32, terminal: &Path) -> bool {
+    open_files(&pid.to_string()).any(|(_, target)| is_terminal(&target, terminal))
+}
+
+/// Whether a descriptor of a process is this terminal.
+pub fn is_on_terminal(pid: i32, descriptor: u64, terminal: &Path) -> bool {
+    fs::read_link(format!("/proc/{pid}/fd/{descriptor}"))
+        .is_ok_and(|target| is_terminal(&target, terminal))
+}
+
+fn is_terminal(target: &Path, terminal: &Path) -> bool {
+    target == terminal || target == Path::new("/dev/tty")
+}
+
+/// The flags of an open descriptor: access mode and close-on-exec, among others.
+pub(crate) fn flags_of(pid: i32, descriptor: i32) -> Option<u32> {
+    let info = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
+    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
+    u32::from_str_radix(flags.trim(), 8).ok()
+}
+
+/// Adds all descendants of the processes in `found`, as far as `all` shows them.
+pub(crate) fn add_descendants(found: &mut BTreeSet<i32>, all: &[ProcessInfo]) {
+    loop {
+        let before = found.len();
+        let children = all.iter().filter(|process| found.contains(&process.parent));
+        let children: Vec<i32> = children.map(|process| process.pid).collect();
+        found.extend(children);
+        if found.len() == before {
+            return;
+        }
+    }
 }
 
 /// The number in `pipe:[123]`.

@@ -35,6 +35,8 @@ pub use host::{
     Gone, JobFds, JobKilled, JobVisit, Link, NotTaken, ShellFds, StartError, Supervised, Supervisor,
 };
 pub use job_directory::JobEnd;
+#[doc(hidden)]
+pub use protocol::ORDERS;
 pub use protocol::{Detach, Event, ShellBox, ShellEnd, ShellStart, TerminalStart};
 pub(crate) use server::command_line;
 pub use server::{Token, init};

@@ -3,7 +3,7 @@
 
 use crate::WaitingFor;
 use crate::terminal::{LineModes, Terminal};
-use agent_bash_process::processes_of_session;
+use agent_bash_process::{has_terminal_open, is_on_terminal, processes_of_session};
 use std::fs;
 use std::path::Path;
 
@@ -75,9 +75,9 @@ fn thread_doing(thread: &Path, pid: i32, terminal: &Path) -> Doing {
     let Some((number, descriptor)) = parse_call(&call) else {
         return Doing::Other;
     };
-    if calls::READ.contains(&number) && is_terminal(pid, &descriptor.to_string(), terminal) {
+    if calls::READ.contains(&number) && is_on_terminal(pid, descriptor, terminal) {
         Doing::Reading
-    } else if calls::POLL.contains(&number) && has_open(pid, terminal) {
+    } else if calls::POLL.contains(&number) && has_terminal_open(pid, terminal) {
         Doing::Polling
     } else {
         Doing::Other
@@ -98,21 +98,6 @@ fn sleeps(thread: &Path) -> bool {
     let stat = fs::read_to_string(thread.join("stat")).unwrap_or_default();
     stat.rsplit_once(") ")
         .is_some_and(|(_, rest)| rest.starts_with('S'))
-}
-
-fn is_terminal(pid: i32, descriptor: &str, terminal: &Path) -> bool {
-    fs::read_link(format!("/proc/{pid}/fd/{descriptor}"))
-        .is_ok_and(|target| target == terminal || target == Path::new("/dev/tty"))
-}
-
-fn has_open(pid: i32, terminal: &Path) -> bool {
-    let entries = fs::read_dir(format!("/proc/{pid}/fd"))
-        .into_iter()
-        .flatten();
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .any(|descriptor| is_terminal(pid, &descriptor, terminal))
 }
 
 /// Numbers of the system calls in which a program waits for input, from the kernel's tables.

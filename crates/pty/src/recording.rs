@@ -4,7 +4,7 @@
 //! Input is not recorded: with echo it is part of the output, and without echo it is private.
 
 use crate::PtySize;
-use agent_bash_core::{Clock, Timestamp};
+use agent_bash_core::{Clock, Timestamp, whole_characters};
 use serde_json::json;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -90,24 +90,6 @@ impl Recording {
             self.failed = true;
         }
     }
-}
-
-/// Length of the part that consists of complete characters, or can never become valid.
-fn whole_characters(bytes: &[u8]) -> usize {
-    /// The longest character has four bytes.
-    const LONGEST: usize = 4;
-    for back in 1..LONGEST.min(bytes.len() + 1) {
-        let at = bytes.len() - back;
-        let needed = match bytes[at] {
-            0x80..=0xbf => continue,
-            0xc2..=0xdf => 2,
-            0xe0..=0xef => 3,
-            0xf0..=0xf4 => 4,
-            _ => 1,
-        };
-        return if needed > back { at } else { bytes.len() };
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

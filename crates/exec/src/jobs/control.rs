@@ -118,11 +118,8 @@ impl Jobs {
     ) -> Result<(), JobError> {
         let no_stdin = || JobError::NoStdin { id: id.clone() };
         let mut visit = self.visit_reader(id).await?;
-        let stdin = tokio::select! {
-            biased;
-            stdin = visit.stdin() => stdin.ok().flatten().ok_or_else(no_stdin)?,
-            () = self.options.clock.sleep(ANSWER) => return Err(unanswered(id)),
-        };
+        let stdin = self.answered(id, visit.stdin()).await?;
+        let stdin = stdin.ok().flatten().ok_or_else(no_stdin)?;
         let mut pipe = Sender::from_owned_fd(stdin).map_err(|_| no_stdin())?;
         let mut written = 0;
         let write = async {
@@ -153,12 +150,7 @@ impl Jobs {
     /// [`JobError::NoStdin`], [`JobError::Unknown`], [`JobError::Unreachable`], [`JobError::Registry`].
     pub async fn close_stdin(&self, id: &JobId) -> Result<(), JobError> {
         let mut visit = self.visit_reader(id).await?;
-        let closed = tokio::select! {
-            biased;
-            closed = visit.close_stdin() => closed,
-            () = self.options.clock.sleep(ANSWER) => return Err(unanswered(id)),
-        };
-        match closed {
+        match self.answered(id, visit.close_stdin()).await? {
             Ok(true) => Ok(()),
             _ => Err(JobError::NoStdin { id: id.clone() }),
         }
@@ -173,10 +165,23 @@ impl Jobs {
         let Some(mut visit) = self.visit(&record).await? else {
             return Ok(record.leftovers().survivors());
         };
+        let survivors = self.answered(id, visit.survivors()).await?;
+        Ok(survivors.unwrap_or_default())
+    }
+
+    /// A supervisor's answer, which must come in time.
+    async fn answered<T>(
+        &self,
+        id: &JobId,
+        answer: impl Future<Output = T>,
+    ) -> Result<T, JobError> {
         tokio::select! {
             biased;
-            survivors = visit.survivors() => Ok(survivors.unwrap_or_default()),
-            () = self.options.clock.sleep(ANSWER) => Err(unanswered(id)),
+            answer = answer => Ok(answer),
+            () = self.options.clock.sleep(ANSWER) => Err(JobError::Unreachable {
+                id: id.clone(),
+                source: io::ErrorKind::TimedOut.into(),
+            }),
         }
     }
 
@@ -261,12 +266,5 @@ impl Jobs {
         while leftovers.kill() > 0 && clock.now() < give_up {
             clock.sleep(LOOK / 4).await;
         }
-    }
-}
-
-fn unanswered(id: &JobId) -> JobError {
-    JobError::Unreachable {
-        id: id.clone(),
-        source: io::ErrorKind::TimedOut.into(),
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::jobs::entry::Record;
 use crate::jobs::{Job, JobError};
+use agent_bash_core::whole_characters;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -126,25 +127,6 @@ fn read_part(path: &Path, range: OutputRange) -> io::Result<Part> {
         from,
         length,
     })
-}
-
-/// Length without an incomplete character at the end.
-fn whole_characters(bytes: &[u8]) -> usize {
-    let start = (1..=bytes.len().min(3)).find(|back| bytes[bytes.len() - back] & 0xC0 != 0x80);
-    let Some(back) = start else {
-        return bytes.len();
-    };
-    let wanted = match bytes[bytes.len() - back] {
-        0xC2..=0xDF => 2,
-        0xE0..=0xEF => 3,
-        0xF0..=0xF4 => 4,
-        _ => 1,
-    };
-    if wanted > back {
-        bytes.len() - back
-    } else {
-        bytes.len()
-    }
 }
 
 /// Offset of the last `lines` lines. Searched from the end, as the output may be long.
@@ -309,20 +291,6 @@ mod tests {
                 whole.push_str(&got);
             }
             assert_eq!(whole, content, "{max_bytes}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_text_goes_through() {
-        for (bytes, whole) in [
-            (&b"\xff"[..], 1),
-            (b"\x80\x80\x80\x80", 4),
-            (b"a\xe2\x82", 1),
-            (b"\xf0\x9d\x84", 0),
-            (b"", 0),
-            (b"a\n", 2),
-        ] {
-            assert_eq!(whole_characters(bytes), whole, "{bytes:?}");
         }
     }
 }

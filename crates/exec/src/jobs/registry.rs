@@ -68,7 +68,7 @@ impl Registry {
         }
         let path = self.directory.join(&id.0);
         Record::read(&path, id)
-            .map_err(|error| self.failed(&path, error))?
+            .map_err(|error| failed(&path, error))?
             .ok_or_else(unknown)
     }
 
@@ -80,9 +80,9 @@ impl Registry {
     ) -> Result<Locked<'_>, JobError> {
         let path = self.directory.join("lock");
         let private =
-            PrivateDir::create_at(&self.directory).map_err(|error| self.failed(&path, error))?;
+            PrivateDir::create_at(&self.directory).map_err(|error| failed(&path, error))?;
         let file = private.open_or_create("lock");
-        let file = file.map_err(|error| self.failed(&path, error))?;
+        let file = file.map_err(|error| failed(&path, error))?;
         let give_up = clock.now() + patience;
         loop {
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -94,7 +94,7 @@ impl Registry {
                     });
                 }
                 Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(self.failed(&path, error.into())),
+                Err(error) => return Err(failed(&path, error.into())),
             }
             if clock.now() >= give_up {
                 return Err(JobError::Busy { path });
@@ -107,7 +107,7 @@ impl Registry {
         let entries = match fs::read_dir(&self.directory) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(self.failed(&self.directory, error)),
+            Err(error) => return Err(failed(&self.directory, error)),
         };
         let mut found: Vec<(u64, PathBuf)> = entries
             .flatten()
@@ -119,17 +119,11 @@ impl Registry {
         found.sort_unstable();
         Ok(found)
     }
+}
 
-    #[expect(
-        clippy::unused_self,
-        reason = "reads as what it is: the registry's failure"
-    )]
-    fn failed(&self, path: &Path, source: io::Error) -> JobError {
-        JobError::Registry {
-            path: path.to_owned(),
-            source,
-        }
-    }
+fn failed(path: &Path, source: io::Error) -> JobError {
+    let path = path.to_owned();
+    JobError::Registry { path, source }
 }
 
 impl Locked<'_> {
@@ -137,11 +131,11 @@ impl Locked<'_> {
     pub(super) fn new_job(&self) -> Result<NewJob, JobError> {
         let registry = self.registry;
         let counter = registry.directory.join("next");
-        let failed = |error| registry.failed(&counter, error);
+        let failed_counter = |error| failed(&counter, error);
         let following = match fs::read_to_string(&counter) {
             Ok(text) => text.trim().parse().unwrap_or(1),
             Err(error) if error.kind() == io::ErrorKind::NotFound => 1,
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(failed_counter(error)),
         };
         let highest = registry
             .directories()?
@@ -150,11 +144,11 @@ impl Locked<'_> {
         let number: u64 = following.max(highest + 1);
         let next = format!("{}\n", number + 1);
         let written = self.private.replace("next", next.as_bytes());
-        written.map_err(failed)?;
+        written.map_err(failed_counter)?;
         let id = JobId(number.to_string());
         let directory = registry.directory.join(&id.0);
         let made = self.private.make_dir(&id.0);
-        let private = made.map_err(|error| registry.failed(&directory, error))?;
+        let private = made.map_err(|error| failed(&directory, error))?;
         Ok(NewJob {
             id,
             directory,
@@ -186,7 +180,7 @@ impl Locked<'_> {
                     fs::remove_dir_all(&path)
                 }
             };
-            cleaned.map_err(|error| self.registry.failed(&path, error))?;
+            cleaned.map_err(|error| failed(&path, error))?;
         }
         Ok(removed)
     }

@@ -10,7 +10,8 @@ use crate::options::ShellCacheOptions;
 use crate::record::may_have_tail;
 use crate::streams::OutputStreams;
 use agent_bash_call::{
-    Ended, Follower, Reason, Signals, TOO_OLD, Watchdog, no_directory, notice_of_fallback, too_old,
+    Ended, Follower, Reason, Signals, TOO_OLD, Watchdog, ending, no_directory, notice_of_fallback,
+    too_old,
 };
 use agent_bash_core::{
     Cancel, Ending, NotStarted, Outcome, OutputConsumer, RunSpec, StreamId, Survivor, Timestamp,
@@ -276,28 +277,12 @@ impl<'a> SessionCall<'a> {
         mut survivors: Vec<Survivor>,
     ) -> After {
         survivors.append(&mut self.stuck);
-        let (ending, why) = match (reason, end) {
-            (Some(Reason::Cancel | Reason::Kill), _) => {
-                (Ending::Cancelled, "the command was cancelled".to_owned())
-            }
-            (Some(Reason::Timeout), _) => {
-                let after = self.spec.timeout.unwrap_or_default();
-                (
-                    Ending::TimedOut { after },
-                    "the command was ended by its time limit".to_owned(),
-                )
-            }
-            (None, Some(shell)) => (shell.into(), gone(end)),
-            (None, None) => {
-                let reason = "the supervisor of the session was ended".to_owned();
-                (
-                    Ending::Lost {
-                        reason: reason.clone(),
-                    },
-                    reason,
-                )
-            }
+        let why = match (reason, end) {
+            (Some(Reason::Cancel | Reason::Kill), _) => "the command was cancelled".to_owned(),
+            (Some(Reason::Timeout), _) => "the command was ended by its time limit".to_owned(),
+            (None, end) => gone(end),
         };
+        let ending = ending(reason, end, self.spec.timeout);
         let mut outcome = self.outcome(ending, duration, survivors);
         outcome.shell_signal = end.and_then(ShellEnd::signal);
         After::Ended {

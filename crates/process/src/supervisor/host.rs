@@ -1,12 +1,13 @@
 //! The host's side of a supervisor.
 //!
-//! Modules: `launch` (starting one), `client` (its events, and letting go of it), `link` (sending it orders), `shell`
+//! Modules: `launch` (starting one), `client` (its events, and letting go of it), `hearing` (receiving messages), `link` (sending orders), `shell`
 //! (starting a shell that waits for its script), `terminal` (starting one on a terminal), `survivors` (listing and
 //! adopting what a call leaves), `detach` (turning a call into a job), `visit` (a later host asks about a job), `reap`
 //! (its end), `start_error`.
 
 mod client;
 mod detach;
+mod hearing;
 mod launch;
 mod link;
 mod probe;
@@ -17,8 +18,9 @@ mod survivors;
 mod terminal;
 mod visit;
 
-pub use client::{Gone, Supervised};
+pub use client::Supervised;
 pub use detach::{JobFds, NotTaken};
+pub use hearing::Gone;
 pub use launch::Supervisor;
 pub use link::Link;
 pub use shell::ShellFds;

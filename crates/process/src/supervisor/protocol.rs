@@ -11,6 +11,20 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The names of all orders. Tests must have a malformed case for each.
+#[doc(hidden)]
+pub const ORDERS: &[&str] = &[
+    "Start",
+    "StartAnother",
+    "StartOnTerminal",
+    "Terminate",
+    "Survivors",
+    "WatchSurvivors",
+    "EndSurvivors",
+    "Adopt",
+    "Detach",
+];
+
 /// Messages from the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
@@ -290,5 +304,20 @@ impl From<ShellEnd> for Ending {
                 number,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_order_is_in_the_list() {
+        // Which names are understood is known to the decoder.
+        let error = serde_json::from_str::<Order>(r#""Fly""#).unwrap_err();
+        let names = ORDERS.iter().map(|name| format!("`{name}`"));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let wanted = format!("unknown variant `Fly`, expected one of {names}");
+        assert!(error.to_string().starts_with(&wanted), "{error}");
     }
 }

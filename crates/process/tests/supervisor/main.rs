@@ -56,7 +56,6 @@ const CASES: &[(&str, Case)] = cases![
     one_started_ahead_that_nobody_asks_for_is_reaped,
     an_order_may_come_before_the_hello,
     malformed::an_order_that_cannot_be_obeyed_is_answered,
-    malformed::an_order_out_of_turn_does_nothing,
     malformed::an_order_that_cannot_be_read_ends_the_conversation,
 ];
 

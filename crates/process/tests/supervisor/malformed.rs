@@ -2,9 +2,10 @@
 //! connection; none makes the host wait for ever. Orders are written at the level of bytes, as the host's code
 //! never sends such.
 
-use agent_bash_process::supervisor::Supervisor;
+use agent_bash_process::supervisor::{ORDERS, Supervisor};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
@@ -84,9 +85,14 @@ fn shell(inherits_stdin: bool) -> Value {
     })
 }
 
-pub(super) async fn an_order_that_cannot_be_obeyed_is_answered(_: Supervisor) {
-    let mut server = Server::start();
-    let null = File::open("/dev/null").unwrap();
+/// An order, how many descriptors come with it, the event that answers it, and a part of its reason.
+type Case = (Value, usize, Value, &'static str);
+
+/// A missing reason: the event is the whole answer.
+const NONE: &str = "";
+
+/// Orders that can be read, but not obeyed; at least one of each.
+fn cases() -> Vec<Case> {
     let nowhere: Vec<u8> = b"/nonexistent/job".to_vec();
     let nowhere = json!({"Unix": nowhere});
     let detach = json!({"Detach": {
@@ -96,63 +102,91 @@ pub(super) async fn an_order_that_cannot_be_obeyed_is_answered(_: Supervisor) {
         "start": shell(false), "terminal": "/nonexistent/terminal", "commit": "",
     }});
     let adopt = json!({"Adopt": {"files": true, "detach": false, "quota": 0, "job": nowhere}});
+    let no_pipes = json!({"Adopt": {"files": false, "detach": false, "quota": 0, "job": null}});
+    let another = || json!("StartAnother");
+    let start = |inherits_stdin| json!({"Start": shell(inherits_stdin)});
+    let failed = || json!("StartFailed");
+    let not_detached = || json!("DetachFailed");
+    let nobody = || json!({"Survivors": {"survivors": []}});
     let incomplete = "without its descriptors";
-    for (order, count, event, word) in [
-        (
-            json!("StartAnother"),
-            0,
-            "StartFailed",
-            "no shell was started before",
-        ),
-        (json!({"Start": shell(true)}), 0, "StartFailed", incomplete),
-        (
-            json!({"Start": shell(false)}),
-            0,
-            "StartFailed",
-            "/nonexistent/shell",
-        ),
+    vec![
+        (another(), 0, failed(), "no shell was started before"),
+        (start(true), 0, failed(), incomplete),
+        (start(false), 0, failed(), "/nonexistent/shell"),
         // Now there is a last shell to start another like.
+        (another(), 0, failed(), "/nonexistent/shell"),
+        (on_terminal.clone(), 0, failed(), incomplete),
+        (on_terminal, 1, failed(), "No such file"),
+        (detach.clone(), 0, not_detached(), incomplete),
+        (detach.clone(), 1, not_detached(), incomplete),
+        (detach, 2, not_detached(), "No such file"),
+        (adopt.clone(), 1, json!("AdoptFailed"), "without its file"),
+        (adopt, 3, json!("AdoptFailed"), "without its file"),
+        // Without pipes there is nothing to relay.
+        (no_pipes, 0, json!("Adopted"), NONE),
+        // Descriptors that nobody wants.
+        (json!("Survivors"), 3, nobody(), NONE),
+        // Nothing is watched, so it has ended.
         (
-            json!("StartAnother"),
-            0,
-            "StartFailed",
-            "/nonexistent/shell",
+            json!("WatchSurvivors"),
+            1,
+            json!({"SurvivorsEnded": {"withstand": []}}),
+            NONE,
         ),
-        (on_terminal.clone(), 0, "StartFailed", incomplete),
-        (on_terminal, 1, "StartFailed", "No such file"),
-        (detach.clone(), 0, "DetachFailed", incomplete),
-        (detach.clone(), 1, "DetachFailed", incomplete),
-        (detach, 2, "DetachFailed", "No such file"),
-        (adopt.clone(), 1, "AdoptFailed", "without its file"),
-        (adopt, 3, "AdoptFailed", "without its file"),
-    ] {
-        let answer = server.order(&order, &vec![null.as_fd(); count]);
-        let reason = answer[event]["reason"].as_str();
-        let is_meant = reason.is_some_and(|reason| reason.contains(word));
-        assert!(is_meant, "{order}: {answer}");
-    }
+        // There is nothing whose end could be reported: the next answer is to the next order.
+        (
+            json!({"Terminate": {"grace_ms": 0, "stop_shell": true}}),
+            1,
+            Value::Null,
+            NONE,
+        ),
+        (json!("Survivors"), 0, nobody(), NONE),
+        (
+            json!({"EndSurvivors": {"grace_ms": 0}}),
+            1,
+            Value::Null,
+            NONE,
+        ),
+        (json!("Survivors"), 0, nobody(), NONE),
+    ]
 }
 
-pub(super) async fn an_order_out_of_turn_does_nothing(_: Supervisor) {
+pub(super) async fn an_order_that_cannot_be_obeyed_is_answered(_: Supervisor) {
     let mut server = Server::start();
-    let nobody = json!({"Survivors": {"survivors": []}});
-    for order in [
-        json!({"Terminate": {"grace_ms": 0, "stop_shell": true}}),
-        json!({"EndSurvivors": {"grace_ms": 0}}),
-    ] {
-        server.send(&framed(order.to_string().as_bytes(), 0), &[]);
-        // There is nothing whose end could be reported: the next answer is to the next order.
-        assert_eq!(server.order(&json!("Survivors"), &[]), nobody, "{order}");
+    let null = File::open("/dev/null").unwrap();
+    let mut seen = BTreeSet::new();
+    for (order, count, event, reason) in cases() {
+        seen.insert(name_of(&order));
+        let fds = vec![null.as_fd(); count];
+        if event.is_null() {
+            let count = u8::try_from(count).unwrap();
+            server.send(&framed(order.to_string().as_bytes(), count), &fds);
+            continue;
+        }
+        let answer = server.order(&order, &fds);
+        let is_meant = match reason {
+            NONE => answer == event,
+            _ => answer[event.as_str().unwrap()]["reason"]
+                .as_str()
+                .is_some_and(|said| said.contains(reason)),
+        };
+        assert!(is_meant, "{order}: {answer}");
     }
-    // Nothing is watched, so it has ended.
-    let ended = json!({"SurvivorsEnded": {"withstand": []}});
-    assert_eq!(server.order(&json!("WatchSurvivors"), &[]), ended);
-    // Without pipes there is nothing to relay.
-    let adopt = json!({"Adopt": {"files": false, "detach": false, "quota": 0, "job": null}});
-    assert_eq!(server.order(&adopt, &[]), json!("Adopted"));
+    let all: BTreeSet<String> = ORDERS.iter().map(|name| (*name).to_owned()).collect();
+    assert_eq!(seen, all, "an order has no case");
+}
+
+/// The name of an order, with or without fields.
+fn name_of(order: &Value) -> String {
+    let with_fields = || order.as_object()?.keys().next().map(String::as_str);
+    order.as_str().or_else(with_fields).unwrap().to_owned()
 }
 
 pub(super) async fn an_order_that_cannot_be_read_ends_the_conversation(_: Supervisor) {
+    // Each order with something else for its fields.
+    let misread = ORDERS
+        .iter()
+        .map(|name| framed(json!({ *name: 7 }).to_string().as_bytes(), 0));
     for bytes in [
         framed(br#"{"Fly":{}}"#, 0),
         framed(b"", 0),
@@ -162,7 +196,10 @@ pub(super) async fn an_order_that_cannot_be_read_ends_the_conversation(_: Superv
         framed(br#""Survivors""#, 1),
         framed(br#""Survivors""#, 200),
         b"\xff\xff\xff\xff\0".to_vec(),
-    ] {
+    ]
+    .into_iter()
+    .chain(misread)
+    {
         let mut server = Server::start();
         server.socket.write_all(&bytes).unwrap();
         let error = server.event().unwrap_err();

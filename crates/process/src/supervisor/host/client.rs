@@ -1,10 +1,11 @@
 //! A running supervisor, as seen by its host: receiving its events, and its end.
 
+use super::hearing::{self, Gone};
 use super::link::Link;
 use super::reap::{Ending, Unreaped, reap, sweep};
 use super::start_error::StartError;
 use crate::supervisor::VERSION;
-use crate::supervisor::channel::{Inbox, Received};
+use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::Clock;
 use rustix::net::Shutdown;
@@ -16,7 +17,6 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::process::Child;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::Interest;
 
 /// How long a supervisor may take to send its hello.
 const HELLO: Duration = Duration::from_secs(1);
@@ -24,10 +24,6 @@ const HELLO: Duration = Duration::from_secs(1);
 /// How long it may take to answer an order. It does nothing slow, so this is meant for overloaded machines; a
 /// stopped supervisor is given up.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
-
-/// The supervisor has ended: it was killed, or failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Gone;
 
 /// A supervisor as seen by its host. Dropping it ends all its processes, except those it was told to keep.
 #[derive(Debug)]
@@ -156,20 +152,23 @@ impl Supervised {
         self.link.clone()
     }
 
-    /// Waits for the answer to an order: the first event for which `read` returns a value. Earlier ones are
+    /// Sends an order and waits for its answer: the first event for which `read` returns a value. Earlier ones are
     /// dropped.
     ///
     /// # Errors
     /// It has ended, or has not answered within [`ANSWER`].
-    pub(super) async fn answer<T>(
+    pub(super) async fn ask<T>(
         &mut self,
-        read: impl Fn(Event, Vec<OwnedFd>) -> Option<T>,
+        order: &Order,
+        fds: &[BorrowedFd<'_>],
+        read: impl Fn(Event) -> Option<T>,
     ) -> Result<T, Gone> {
+        self.order(order, fds).map_err(|_| Gone)?;
         let clock = Arc::clone(&self.clock);
         let mut late = clock.sleep(ANSWER);
         loop {
-            let (event, fds) = self.event_until(&mut late).await?;
-            if let Some(answer) = read(event, fds) {
+            let (event, _) = self.event_until(&mut late).await?;
+            if let Some(answer) = read(event) {
                 return Ok(answer);
             }
         }
@@ -200,31 +199,7 @@ impl Supervised {
     /// # Errors
     /// It has ended.
     pub async fn event(&mut self) -> Result<(Event, Vec<OwnedFd>), Gone> {
-        loop {
-            match self.inbox.next() {
-                Ok(Some(message)) => return Ok(message),
-                Ok(None) => {}
-                Err(error) => {
-                    tracing::error!(%error, "the supervisor speaks nonsense");
-                    return Err(Gone);
-                }
-            }
-            self.link.socket().readable().await.map_err(|_| Gone)?;
-            match self.try_receive() {
-                Ok(Received::Some | Received::Nothing) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Ok(Received::Closed) | Err(_) => return Err(Gone),
-            }
-        }
-    }
-
-    /// Receives what is available; `WouldBlock` if nothing is, as tokio expects.
-    fn try_receive(&mut self) -> io::Result<Received> {
-        let socket = self.link.socket();
-        socket.try_io(Interest::READABLE, || match self.inbox.receive(socket)? {
-            Received::Nothing => Err(io::ErrorKind::WouldBlock.into()),
-            received => Ok(received),
-        })
+        hearing::next(self.link.socket(), &mut self.inbox).await
     }
 
     /// Whether it has sent an event, or has ended, since it was last read from. Does not wait. For a warm shell, of
@@ -235,16 +210,7 @@ impl Supervised {
 
     /// An unread event; `None` if there is none.
     pub(super) fn try_event(&mut self) -> Result<Option<(Event, Vec<OwnedFd>)>, Gone> {
-        loop {
-            if let Some(message) = self.inbox.next().map_err(|_| Gone)? {
-                return Ok(Some(message));
-            }
-            match self.try_receive() {
-                Ok(Received::Some | Received::Nothing) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),
-                Ok(Received::Closed) | Err(_) => return Err(Gone),
-            }
-        }
+        hearing::try_next(self.link.socket(), &mut self.inbox)
     }
 
     /// Ends it with all its processes, and waits until it is reaped. For hosts that are about to exit; a supervisor

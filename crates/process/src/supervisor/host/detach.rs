@@ -1,6 +1,7 @@
 //! The host's side of turning a call into a job.
 
-use super::client::{Gone, Supervised};
+use super::client::Supervised;
+use super::hearing::Gone;
 use crate::supervisor::job_directory::JobEnd;
 use crate::supervisor::protocol::{Detach, Event, Order};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,6 +16,12 @@ pub enum NotTaken {
     /// It has ended, or does not answer.
     #[error("the supervisor ended before it had taken the job")]
     Gone,
+}
+
+impl From<Gone> for NotTaken {
+    fn from(_: Gone) -> Self {
+        Self::Gone
+    }
 }
 
 /// The host's descriptors that a job takes over.
@@ -42,15 +49,12 @@ impl Supervised {
             .map(AsFd::as_fd)
             .collect();
         self.keep();
-        self.order(&Order::Detach(detach), &sent)
-            .map_err(|_| NotTaken::Gone)?;
-        drop(fds);
-        let answer = self.answer(|event, _| match event {
+        self.ask(&Order::Detach(detach), &sent, |event| match event {
             Event::Detached => Some(Ok(())),
             Event::DetachFailed { reason } => Some(Err(NotTaken::Refused(reason))),
             _ => None,
-        });
-        answer.await.map_err(|Gone| NotTaken::Gone)?
+        })
+        .await?
     }
 
     /// Waits until the job has ended. Cancel safe.

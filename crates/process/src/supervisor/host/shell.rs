@@ -1,6 +1,6 @@
 //! A shell that waits for its script, below a supervisor.
 
-use super::client::{ANSWER, Gone, Supervised};
+use super::client::{ANSWER, Supervised};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
@@ -71,8 +71,7 @@ impl Supervised {
         let clock = Arc::clone(&self.clock);
         let mut late = clock.sleep(ANSWER);
         loop {
-            let event = self.event_until(&mut late).await;
-            let event = event.map_err(|Gone| StartError::Gone)?;
+            let event = self.event_until(&mut late).await?;
             if let Some(fds) = self.shell(event)? {
                 return Ok(fds);
             }
@@ -84,7 +83,7 @@ impl Supervised {
     /// # Errors
     /// As [`Self::started`].
     pub fn try_started(&mut self) -> Result<Option<ShellFds>, StartError> {
-        while let Some(event) = self.try_event().map_err(|Gone| StartError::Gone)? {
+        while let Some(event) = self.try_event()? {
             if let Some(fds) = self.shell(event)? {
                 return Ok(Some(fds));
             }

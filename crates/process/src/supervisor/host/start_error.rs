@@ -1,5 +1,6 @@
 //! Why a supervisor, or a shell below it, did not start.
 
+use super::hearing::Gone;
 use std::io;
 
 /// Why there is no supervisor, or no shell.
@@ -25,4 +26,10 @@ pub enum StartError {
     /// Its box could not be enforced, so nothing was started.
     #[error("{0}")]
     Sandbox(String),
+}
+
+impl From<Gone> for StartError {
+    fn from(_: Gone) -> Self {
+        Self::Gone
+    }
 }

@@ -1,7 +1,8 @@
 //! The host's side of survivors: listing them, leaving them to the supervisor, waiting for their end.
 
-use super::client::{Gone, Supervised};
+use super::client::Supervised;
 use super::detach::NotTaken;
+use super::hearing::Gone;
 use super::link::{Link, in_ms};
 use crate::supervisor::protocol::{Adopt, Event, Order};
 use agent_bash_core::Survivor;
@@ -16,8 +17,7 @@ impl Supervised {
     /// # Errors
     /// It has ended.
     pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
-        self.order(&Order::Survivors, &[]).map_err(|_| Gone)?;
-        self.answer(|event, _| match event {
+        self.ask(&Order::Survivors, &[], |event| match event {
             Event::Survivors { survivors } => Some(survivors),
             _ => None,
         })
@@ -49,31 +49,18 @@ impl Supervised {
             quota,
             job: job.map(|directory| directory.as_os_str().to_owned()),
         });
-        self.order(&order, &fds).map_err(|_| NotTaken::Gone)?;
-        let answer = self.answer(|event, _| match event {
+        self.ask(&order, &fds, |event| match event {
             Event::Adopted => Some(Ok(())),
             Event::AdoptFailed { reason } => Some(Err(NotTaken::Refused(reason))),
             _ => None,
-        });
-        answer.await.map_err(|Gone| NotTaken::Gone)?
-    }
-
-    /// Waits until the watched processes have ended. Returns those that withstood SIGKILL. Cancel safe.
-    ///
-    /// # Errors
-    /// It has ended.
-    pub async fn survivors_ended(&mut self) -> Result<Vec<Survivor>, Gone> {
-        loop {
-            if let (Event::SurvivorsEnded { withstand }, _) = self.event().await? {
-                return Ok(withstand);
-            }
-        }
+        })
+        .await?
     }
 }
 
 impl Link {
-    /// Watches the processes of a session besides its shell that were not adopted: [`Supervised::survivors_ended`]
-    /// reports their end.
+    /// Watches the processes of a session besides its shell that were not adopted: `Event::SurvivorsEnded` reports
+    /// their end.
     ///
     /// # Errors
     /// It has ended, or does not read.

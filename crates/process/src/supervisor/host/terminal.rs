@@ -1,6 +1,6 @@
 //! The host's side of a shell on a terminal.
 
-use super::client::{Gone, Supervised};
+use super::client::Supervised;
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, TerminalStart};
 use agent_bash_core::sandbox::Report;
@@ -21,14 +21,13 @@ impl Supervised {
             start: self.in_environment(start.start),
             ..start
         };
-        self.order(&Order::StartOnTerminal(start), &[script])
-            .map_err(|_| StartError::Gone)?;
-        let answer = self.answer(|event, _| match event {
+        let order = Order::StartOnTerminal(start);
+        self.ask(&order, &[script], |event| match event {
             Event::Started { sandbox, .. } => Some(Ok(sandbox)),
             Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
             Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
             _ => None,
-        });
-        answer.await.map_err(|Gone| StartError::Gone)?
+        })
+        .await?
     }
 }

@@ -1,8 +1,9 @@
 //! Connects a later host to a job's supervisor, through a socket in the job's private directory. Only that
 //! supervisor listens there, and nobody does once it has ended, so a reused pid cannot be mistaken for it.
 
-use super::client::Gone;
-use crate::supervisor::channel::{Inbox, Received, Wait, send};
+use super::hearing::{self, Gone};
+use super::link::in_ms;
+use crate::supervisor::channel::{Inbox, Wait, send};
 use crate::supervisor::job_directory::{JobDirectory, JobEnd};
 use crate::supervisor::protocol::{VisitAnswer, VisitRequest};
 use agent_bash_core::Survivor;
@@ -10,7 +11,6 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::time::Duration;
-use tokio::io::Interest;
 use tokio::net::UnixStream;
 
 /// A connection to a job's supervisor. Dropping it changes nothing.
@@ -50,7 +50,7 @@ impl JobVisit {
     /// # Errors
     /// The supervisor has ended.
     pub fn end(&self, grace: Duration) -> Result<(), Gone> {
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        let grace_ms = in_ms(grace);
         self.ask(&VisitRequest::End { grace_ms })
     }
 
@@ -59,23 +59,21 @@ impl JobVisit {
     /// # Errors
     /// The supervisor has ended: what it knew is in its files, if anywhere.
     pub async fn ended(&mut self) -> Result<JobEnd, Gone> {
-        loop {
-            if let (VisitAnswer::Ended { end }, _) = self.answer().await? {
-                return Ok(end);
-            }
-        }
+        self.answer(|answer, _| match answer {
+            VisitAnswer::Ended { end } => Some(end),
+            _ => None,
+        })
+        .await
     }
 
     /// Waits until all processes of the job have ended, or some withstand SIGKILL. Call after [`Self::end`]. Cancel
     /// safe.
     pub async fn killed(&mut self) -> JobKilled {
-        loop {
-            match self.answer().await {
-                Ok((VisitAnswer::Stuck { survivors }, _)) => return JobKilled::Stuck(survivors),
-                Ok(_) => {}
-                Err(Gone) => return JobKilled::AllGone,
-            }
-        }
+        let stuck = self.answer(|answer, _| match answer {
+            VisitAnswer::Stuck { survivors } => Some(survivors),
+            _ => None,
+        });
+        stuck.await.map_or(JobKilled::AllGone, JobKilled::Stuck)
     }
 
     /// The living processes of the job.
@@ -84,11 +82,11 @@ impl JobVisit {
     /// The supervisor has ended.
     pub async fn survivors(&mut self) -> Result<Vec<Survivor>, Gone> {
         self.ask(&VisitRequest::Survivors)?;
-        loop {
-            if let (VisitAnswer::Survivors { survivors }, _) = self.answer().await? {
-                return Ok(survivors);
-            }
-        }
+        self.answer(|answer, _| match answer {
+            VisitAnswer::Survivors { survivors } => Some(survivors),
+            _ => None,
+        })
+        .await
     }
 
     /// The write end of the job's stdin; `None` if it has no stdin, or it is closed.
@@ -97,13 +95,12 @@ impl JobVisit {
     /// The supervisor has ended.
     pub async fn stdin(&mut self) -> Result<Option<OwnedFd>, Gone> {
         self.ask(&VisitRequest::Stdin)?;
-        loop {
-            match self.answer().await? {
-                (VisitAnswer::Stdin, fds) => return Ok(fds.into_iter().next()),
-                (VisitAnswer::NoStdin, _) => return Ok(None),
-                _ => {}
-            }
-        }
+        self.answer(|answer, fds| match answer {
+            VisitAnswer::Stdin => Some(fds.into_iter().next()),
+            VisitAnswer::NoStdin => Some(None),
+            _ => None,
+        })
+        .await
     }
 
     /// Closes the job's stdin. False if it had none, or it was closed already.
@@ -112,39 +109,27 @@ impl JobVisit {
     /// The supervisor has ended.
     pub async fn close_stdin(&mut self) -> Result<bool, Gone> {
         self.ask(&VisitRequest::CloseStdin)?;
-        loop {
-            match self.answer().await? {
-                (VisitAnswer::StdinClosed, _) => return Ok(true),
-                (VisitAnswer::NoStdin, _) => return Ok(false),
-                _ => {}
-            }
-        }
+        self.answer(|answer, _| match answer {
+            VisitAnswer::StdinClosed => Some(true),
+            VisitAnswer::NoStdin => Some(false),
+            _ => None,
+        })
+        .await
     }
 
     fn ask(&self, request: &VisitRequest) -> Result<(), Gone> {
         send(self.socket.as_fd(), request, &[], Wait::No).map_err(|_| Gone)
     }
 
-    async fn answer(&mut self) -> Result<(VisitAnswer, Vec<OwnedFd>), Gone> {
+    /// Waits for the first answer for which `read` returns a value. Cancel safe.
+    async fn answer<T>(
+        &mut self,
+        read: impl Fn(VisitAnswer, Vec<OwnedFd>) -> Option<T>,
+    ) -> Result<T, Gone> {
         loop {
-            match self.inbox.next() {
-                Ok(Some(message)) => return Ok(message),
-                Ok(None) => {}
-                Err(error) => {
-                    tracing::warn!(%error, "a job's supervisor speaks nonsense");
-                    return Err(Gone);
-                }
-            }
-            self.socket.readable().await.map_err(|_| Gone)?;
-            let (socket, inbox) = (&self.socket, &mut self.inbox);
-            let received = socket.try_io(Interest::READABLE, || match inbox.receive(socket)? {
-                Received::Nothing => Err(io::ErrorKind::WouldBlock.into()),
-                received => Ok(received),
-            });
-            match received {
-                Ok(Received::Some | Received::Nothing) => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Ok(Received::Closed) | Err(_) => return Err(Gone),
+            let (answer, fds) = hearing::next(&self.socket, &mut self.inbox).await?;
+            if let Some(answer) = read(answer, fds) {
+                return Ok(answer);
             }
         }
     }

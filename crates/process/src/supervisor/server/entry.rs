@@ -4,6 +4,7 @@
 use super::launch::Starter;
 use super::serve::Server;
 use super::tree::Tree;
+use crate::proc_fs;
 use crate::supervisor::{HERE, NAME};
 use rustix::fs::{Mode, OFlags};
 use signal_hook::consts::{SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
@@ -95,7 +96,7 @@ fn watch_children() -> io::Result<UnixStream> {
 /// Undoes what the host passed on by mistake and shells would inherit: descriptors without close-on-exec, ignored
 /// signals, a signal mask. No other threads exist yet, and we have opened nothing beyond stderr.
 fn shed_inherited_faults() {
-    for fd in leaked_descriptors() {
+    for fd in proc_fs::own_descriptors() {
         let _ = nix::unistd::close(fd);
     }
     // A signal with a handler is reset to its default in programs started from here; an ignored one would stay
@@ -106,18 +107,6 @@ fn shed_inherited_faults() {
         }
     }
     let _ = nix::sys::signal::SigSet::empty().thread_set_mask();
-}
-
-fn leaked_descriptors() -> Vec<i32> {
-    let Ok(entries) = fs::read_dir("/proc/self/fd") else {
-        return Vec::new();
-    };
-    // The list includes the directory's own descriptor, which by the time it is closed here is no longer in use.
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter(|fd| *fd > 2)
-        .collect()
 }
 
 /// Ignored signals that are not the host's doing: Rust's runtime ignores SIGPIPE, and `Command` resets it. 32 and

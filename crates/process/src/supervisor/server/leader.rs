@@ -2,11 +2,11 @@
 //! mistake. Uses `posix_spawn` rather than `fork`, so the cost does not depend on the host's size.
 
 use super::shell_command::ShellCommand;
+use crate::proc_fs;
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::SigSet;
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
-use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -50,7 +50,10 @@ pub(super) fn start(
         .map(|fd| rustix::io::fcntl_dupfd_cloexec(fd, 3))
         .collect::<Result<Vec<_>, _>>()?;
     let mut actions = PosixSpawnFileActions::init()?;
-    for leaked in leaked_descriptors() {
+    let own = std::process::id().cast_signed();
+    let is_inherited =
+        |fd: &i32| proc_fs::flags_of(own, *fd).is_some_and(|flags| flags & O_CLOEXEC == 0);
+    for leaked in proc_fs::own_descriptors().into_iter().filter(is_inherited) {
         actions.add_close(leaked)?;
     }
     // A dup onto the same number clears close-on-exec.
@@ -68,23 +71,6 @@ pub(super) fn start(
     attributes.set_sigmask(&SigSet::empty())?;
     let pid = posix_spawn(command.program, &actions, &attributes, &args, &env)?;
     Ok(pid.as_raw())
-}
-
-/// Descriptors of this process without close-on-exec.
-fn leaked_descriptors() -> Vec<i32> {
-    let Ok(entries) = fs::read_dir("/proc/self/fd") else {
-        return Vec::new();
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| {
-            let number: i32 = entry.file_name().to_str()?.parse().ok()?;
-            let info = fs::read_to_string(format!("/proc/self/fdinfo/{number}")).ok()?;
-            let flags = info.lines().find_map(|line| line.strip_prefix("flags:"))?;
-            let flags = u32::from_str_radix(flags.trim(), 8).ok()?;
-            (number > 2 && flags & O_CLOEXEC == 0).then_some(number)
-        })
-        .collect()
 }
 
 /// As in `/proc/<pid>/fdinfo`.

@@ -121,16 +121,8 @@ impl Marked {
             .filter(|process| is_marked(process))
             .map(|process| process.pid)
             .collect();
-        // Their children, which may have removed the mark.
-        loop {
-            let before = found.len();
-            let children = all.iter().filter(|process| found.contains(&process.parent));
-            let children: Vec<i32> = children.map(|process| process.pid).collect();
-            found.extend(children);
-            if found.len() == before {
-                break;
-            }
-        }
+        // They may have removed the mark.
+        proc_fs::add_descendants(&mut found, &all);
         let members: Vec<ProcessInfo> = all
             .into_iter()
             .filter(|process| found.contains(&process.pid))

@@ -1,8 +1,8 @@
 //! The terminal that a shell is on: who holds it, and what happens where a program on it is stopped.
 
+use crate::proc_fs::has_terminal_open;
 use agent_bash_core::Survivor;
 use rustix::process::{Pid, Signal, WaitStatus};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The terminal that a shell is on.
@@ -21,20 +21,9 @@ impl Terminal {
     /// Determines for each survivor whether it can still write to the terminal.
     pub(super) fn mark_holders(&self, survivors: &mut [Survivor]) {
         for survivor in survivors {
-            survivor.holds_output = holds(survivor.pid, &self.path);
+            survivor.holds_output = has_terminal_open(survivor.pid.cast_signed(), &self.path);
         }
     }
-}
-
-/// Whether a process has the terminal open, by its path or as `/dev/tty`. False if we may not look.
-fn holds(pid: u32, terminal: &Path) -> bool {
-    let entries = fs::read_dir(format!("/proc/{pid}/fd"))
-        .into_iter()
-        .flatten();
-    entries
-        .flatten()
-        .filter_map(|entry| fs::read_link(entry.path()).ok())
-        .any(|target| target == terminal || target == Path::new("/dev/tty"))
 }
 
 /// A child was stopped. If by Ctrl-Z or a program's own "suspend", it is continued at once, as nobody could do that

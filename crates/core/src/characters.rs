@@ -1,0 +1,34 @@
+//! Text that comes in parts, which may end inside a character.
+
+/// Length without an incomplete UTF-8 character at the end. Bytes that can never become a character count as whole.
+pub fn whole_characters(bytes: &[u8]) -> usize {
+    // All but the last byte of the longest character.
+    let possible = bytes.len().saturating_sub(3)..bytes.len();
+    let begins_character = |at: &usize| {
+        let rest = std::str::from_utf8(&bytes[*at..]);
+        rest.is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    };
+    let incomplete = possible.into_iter().find(begins_character);
+    incomplete.unwrap_or(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_text_goes_through() {
+        for (bytes, whole) in [
+            (&b"\xff"[..], 1),
+            (b"\x80\x80\x80\x80", 4),
+            (b"a\xe2\x82", 1),
+            (b"a\xe2\x82\xac", 4),
+            (b"\xf0\x9d\x84", 0),
+            (b"\xe0\x80", 2),
+            (b"", 0),
+            (b"a\n", 2),
+        ] {
+            assert_eq!(whole_characters(bytes), whole, "{bytes:?}");
+        }
+    }
+}
