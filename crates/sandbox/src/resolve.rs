@@ -99,6 +99,13 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
             });
         }
     }
+    // Where a link leads can be kept as it is, the link itself cannot.
+    let linked: Vec<PathBuf> = protected
+        .iter()
+        .filter(|path| path.is_symlink())
+        .filter_map(|path| std::fs::canonicalize(path).ok())
+        .collect();
+    protected.extend(linked);
     protected.retain(|path| writable.iter().any(|writable| path.starts_with(writable)));
     let mut devices = BTreeSet::new();
     for path in places.all("devices", &wanted.devices)? {

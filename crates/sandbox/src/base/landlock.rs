@@ -2,7 +2,6 @@
 //! everything beside it.
 
 use crate::error::BoxError;
-use crate::secrets::existing;
 use agent_bash_core::sandbox::Lack;
 use agent_bash_core::sandbox::{Network, Plan, Tier};
 use landlock::{ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible};
@@ -11,7 +10,8 @@ use landlock::{RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, 
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// The newest interface that was tested.
@@ -78,18 +78,12 @@ fn rules(plan: &Plan, own: &[PathBuf]) -> Result<RulesetCreated, BoxError> {
     for path in devices.chain(plan.devices.iter().map(PathBuf::as_path)) {
         rules.allow(path, device())?;
     }
-    match plan.tier {
+    if plan.tier == Tier::Full {
         // They are the box's own.
-        Tier::Full => {
-            rules.allow(Path::new("/dev/pts"), device())?;
-            rules.allow(Path::new("/dev/shm"), written())?;
-        }
-        Tier::Base => {
-            for terminal in inherited_terminals() {
-                rules.allow(&terminal, device())?;
-            }
-        }
+        rules.allow(Path::new("/dev/pts"), device())?;
+        rules.allow(Path::new("/dev/shm"), written())?;
     }
+    rules.inherited_terminals()?;
     Ok(rules.created)
 }
 
@@ -123,22 +117,28 @@ fn device() -> BitFlags<AccessFs> {
         | AccessFs::IoctlDev
 }
 
-/// What must not be read, as far as it exists.
+/// What must not be read. Also what is not there, or what something else lies over: by the time that a call reads it,
+/// somebody may have put another file in its place, which no mount covers.
 fn excluded(plan: &Plan, writable: &[&PathBuf]) -> Result<BTreeSet<PathBuf>, BoxError> {
     let mut excluded = BTreeSet::from([PathBuf::from(DEVICE_DIRECTORY)]);
-    // With namespaces something else is mounted there.
-    if plan.tier == Tier::Full {
-        return Ok(excluded);
-    }
-    for hidden in existing(&plan.hidden) {
-        if let Some(writable) = writable.iter().find(|w| hidden.starts_with(w)) {
+    for hidden in &plan.hidden {
+        // Most are not there, which is quickly asked.
+        let there = hidden.exists().then(|| fs::canonicalize(hidden).ok());
+        let there = there.flatten();
+        let is_there = there.is_some();
+        let hidden = there.unwrap_or_else(|| hidden.clone());
+        let Some(writable) = writable.iter().find(|w| hidden.starts_with(w)) else {
+            excluded.insert(hidden);
+            continue;
+        };
+        // What is writable can be read too, so that it takes a mount to hide something in it.
+        if is_there && plan.tier == Tier::Base {
             return Err(BoxError::HiddenInWritable {
                 writable: PathBuf::from(writable),
                 hidden,
                 tier: plan.tier,
             });
         }
-        excluded.insert(hidden);
     }
     Ok(excluded)
 }
@@ -176,9 +176,35 @@ impl Rules {
     /// Allows this for a path and what is below it. A path that cannot be opened has nothing to be allowed.
     fn allow(&mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<(), BoxError> {
         let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let Ok(opened) = rustix::fs::openat(CWD, path, flags, Mode::empty()) else {
-            return Ok(());
-        };
+        match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
+            Ok(opened) => self.allow_opened(opened, access),
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Allows to open the terminals that are standard input, output or error once more, by name: at the full tier other
+    /// ones are where they were.
+    fn inherited_terminals(&mut self) -> Result<(), BoxError> {
+        let standard = [
+            io::stdin().is_terminal(),
+            io::stdout().is_terminal(),
+            io::stderr().is_terminal(),
+        ];
+        for (number, _) in standard.iter().enumerate().filter(|(_, is)| **is) {
+            let path = format!("/proc/self/fd/{number}");
+            let flags = OFlags::PATH | OFlags::CLOEXEC;
+            if let Ok(terminal) = rustix::fs::openat(CWD, path, flags, Mode::empty()) {
+                self.allow_opened(terminal, device())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn allow_opened(
+        &mut self,
+        opened: OwnedFd,
+        access: BitFlags<AccessFs>,
+    ) -> Result<(), BoxError> {
         let Ok(stat) = rustix::fs::fstat(&opened) else {
             return Ok(());
         };
@@ -192,14 +218,6 @@ impl Rules {
             .map_err(failed)?;
         Ok(())
     }
-}
-
-/// Terminals that are open as standard input, output or error.
-fn inherited_terminals() -> BTreeSet<PathBuf> {
-    (0..=2)
-        .filter_map(|fd| fs::read_link(format!("/proc/self/fd/{fd}")).ok())
-        .filter(|path| path.starts_with("/dev/pts"))
-        .collect()
 }
 
 fn failed(error: RulesetError) -> BoxError {

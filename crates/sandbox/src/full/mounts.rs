@@ -2,6 +2,7 @@
 //! which Landlock has no rules for.
 
 use crate::error::BoxError;
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use rustix::mount::{MountFlags, mount_remount};
 use std::ffi::OsString;
 use std::fs;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// A line of `/proc/self/mountinfo`.
 #[derive(Debug, PartialEq, Eq)]
 struct Mounted {
+    id: u64,
     at: PathBuf,
     /// Those that a remount must repeat.
     flags: MountFlags,
@@ -23,11 +25,26 @@ pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, BoxError> {
     let mut all = true;
     for mounted in table.split(|byte| *byte == b'\n').filter_map(parsed) {
         let writable = except.iter().any(|path| mounted.at.starts_with(path));
-        if !writable && !may_hang(&mounted.kind) {
+        if !writable && !may_hang(&mounted.kind) && mounted.is_reachable() {
             all &= read_only(&mounted.at, mounted.flags).is_ok();
         }
     }
     Ok(all)
+}
+
+impl Mounted {
+    /// Whether its path leads to it. Where another one lies over it, or over where it is, nobody gets there any more, and
+    /// its flags are not those of what the path leads to.
+    fn is_reachable(&self) -> bool {
+        let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+        match statx(CWD, &self.at, flags, StatxFlags::MNT_ID) {
+            // Older kernels do not tell.
+            Ok(stat) if stat.stx_mask & StatxFlags::MNT_ID.bits() == 0 => true,
+            Ok(stat) => stat.stx_mnt_id == self.id,
+            // It cannot be shown to be out of reach of everybody, only of us.
+            Err(error) => error != rustix::io::Errno::NOENT,
+        }
+    }
 }
 
 /// Makes the mount at this path read-only.
@@ -55,7 +72,8 @@ fn may_hang(kind: &str) -> bool {
 /// `36 35 98:0 /root /at rw,nosuid shared:1 - ext4 /dev/sda rw`
 fn parsed(line: &[u8]) -> Option<Mounted> {
     let mut fields = line.split(|byte| *byte == b' ');
-    let at = fields.nth(4)?;
+    let id = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+    let at = fields.nth(3)?;
     let options = fields.next()?;
     let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
     let known = [
@@ -68,6 +86,7 @@ fn parsed(line: &[u8]) -> Option<Mounted> {
         .filter_map(|option| known.iter().find(|(name, _)| *name == option))
         .fold(MountFlags::empty(), |flags, (_, flag)| flags | *flag);
     Some(Mounted {
+        id,
         at: unescaped(at),
         flags,
         kind: String::from_utf8_lossy(kind).into_owned(),
@@ -97,6 +116,7 @@ mod tests {
     fn lines_of_the_table_are_read() {
         let line = br"36 35 98:0 /a /mnt/two\040words rw,nosuid,noexec,relatime shared:1 master:2 - fuse.x src rw";
         let expected = Mounted {
+            id: 36,
             at: "/mnt/two words".into(),
             flags: MountFlags::NOSUID | MountFlags::NOEXEC,
             kind: "fuse.x".into(),

@@ -16,6 +16,9 @@ const PROTECTED: [&str; 5] = [
     "commondir",
 ];
 
+/// What of a linked worktree's own directory says where configuration and hooks are.
+const WORKTREE: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
+
 /// What of the repository belongs to the box of a workspace.
 #[derive(Debug, Default)]
 pub(super) struct Git {
@@ -29,13 +32,15 @@ impl Git {
     pub(super) fn of(workspace: &Path) -> Self {
         let mut git = Self::default();
         let link = workspace.join(".git");
+        if link.is_symlink() {
+            git.protected.insert(link.clone());
+        }
         if link.is_file() {
             // Whoever changes it changes where hooks are looked for.
             git.protected.insert(link.clone());
             if let Some(Outside { own, common }) = Outside::of(workspace, &link) {
                 git.protect(&common);
-                git.protected
-                    .extend(["config.worktree", "commondir", "gitdir"].map(|n| own.join(n)));
+                git.protected.extend(WORKTREE.map(|name| own.join(name)));
                 git.writable.extend([own, common]);
             }
         } else {
@@ -49,7 +54,8 @@ impl Git {
         self.protected
             .extend(PROTECTED.map(|name| directory.join(name)));
         for worktree in entries(&directory.join("worktrees")) {
-            self.protected.insert(worktree.join("config.worktree"));
+            self.protected
+                .extend(WORKTREE.map(|name| worktree.join(name)));
         }
         self.modules(&directory.join("modules"), DEPTH);
     }
