@@ -1,7 +1,7 @@
 //! The checked-in files that are generated from code: `cargo xtask docs` writes them, `cargo xtask test` compares
 //! them.
 
-use crate::{Tree, no_arguments, rules_page, say};
+use crate::{Tree, attempts_page, no_arguments, rules_page, say};
 use agent_bash_core::{Request, ToolResult};
 use agent_bash_server::rpc::data::DataByCommand;
 use agent_bash_server::rpc::{RpcRequest, RpcResponse, RpcUpdate};
@@ -83,6 +83,10 @@ fn files(root: &Path) -> Result<Vec<Generated>> {
         Generated {
             path: "docs/rules.md",
             text: rules_page::page(),
+        },
+        Generated {
+            path: "docs/attempts.md",
+            text: attempts_page::page(root)?,
         },
         Generated {
             path: "docs/conformance.md",

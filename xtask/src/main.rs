@@ -4,6 +4,7 @@
 //! of it. Each command is an entry of [`COMMANDS`]; the steps of `test` are `STEPS` in [`suite`].
 
 mod agents;
+mod attempts_page;
 mod benches;
 mod built_once;
 mod circles;
