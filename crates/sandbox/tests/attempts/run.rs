@@ -20,6 +20,9 @@ const NAMESPACES: [&str; 7] = [
     "--kill-child",
 ];
 
+/// What makes somebody who is not root the root of a stage. There is nobody else in it then.
+const AS_ROOT: [&str; 2] = ["--user", "--map-root-user"];
+
 /// What a stage is to show.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Run {
@@ -90,6 +93,11 @@ impl Run {
     /// Shows it on a stage of its own.
     pub(crate) fn on_stage(&self) -> Result<Seen> {
         let shown = Command::new("unshare")
+            .args(if rustix::process::geteuid().is_root() {
+                &[][..]
+            } else {
+                &AS_ROOT
+            })
             .args(NAMESPACES)
             .arg(std::env::current_exe()?)
             .args([STAGE, &serde_json::to_string(self)?])
