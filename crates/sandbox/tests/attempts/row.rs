@@ -38,6 +38,9 @@ pub(crate) struct Row {
     /// A program that starts the box, as words.
     #[serde(default)]
     pub(crate) with: String,
+    /// A variable of the program that is boxed, as `NAME=VALUE`.
+    #[serde(default)]
+    pub(crate) env: String,
     /// That there may be no box at all is what it is about: then nothing must run.
     #[serde(default)]
     pub(crate) refused: bool,

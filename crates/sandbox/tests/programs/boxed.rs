@@ -5,6 +5,7 @@
 //!     --network off|loopback|on            (off)
 //!     --workspace DIR                      instead of the one that the current directory is in
 //!     --home DIR                           where secrets are looked for; none without it
+//!     --env NAME=VALUE                     for the program; any number of times
 //!     --own DIR                            writable at every level; any number of times
 //!     --writable DIR, --readable PATH, --hidden PATH, --protected PATH, --device PATH     likewise, see `Wanted`
 //!
@@ -70,6 +71,7 @@ fn run() -> Result<u8, Box<dyn Error>> {
 fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
     let mut wanted = Wanted::new(Level::WorkspaceWrite);
     let mut own = Vec::new();
+    let mut env = Vec::new();
     let mut facts = Facts {
         home: None,
         directory: PathBuf::from("."),
@@ -92,6 +94,13 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
             "--network" => wanted.network = serde_json::from_value::<Network>(text())?,
             "--workspace" => facts.directory = path()?,
             "--home" => facts.home = Some(path()?),
+            "--env" => {
+                let (name, value) = value
+                    .to_str()
+                    .and_then(|it| it.split_once('='))
+                    .ok_or("--env takes NAME=VALUE")?;
+                env.push((name.into(), Some(value.into())));
+            }
             "--own" => own.push(std::fs::canonicalize(&value)?),
             "--writable" => wanted.writable.push(path()?),
             "--readable" => wanted.readable.push(path()?),
@@ -105,7 +114,7 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
     let order = Order {
         plan,
         own,
-        env: Vec::new(),
+        env,
         inherited: Vec::new(),
     };
     Ok((order, args.collect()))

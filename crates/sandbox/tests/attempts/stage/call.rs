@@ -76,14 +76,22 @@ impl Stage<'_> {
     fn words(&self) -> Vec<String> {
         let Run { row, tier, .. } = self.run;
         let host = format!("{KIT}/attacker host {SEEN}/typed {SEEN}/report {OUTSIDE}/leaked");
-        let boxed = format!(
-            "{KIT}/boxed --level {} --tier {} --network {} --workspace {WORKSPACE} --home {HOME} --own {OWN} --",
-            row.level,
-            tier.name(),
-            row.network
-        );
-        let boxed = if *tier == Tier::None { "" } else { &boxed };
-        [&host, &row.with, boxed, "bash", SCRIPT]
+        // The program gets the variable, and not yet the box that becomes the program.
+        let variable = |word: &str| match row.env.as_str() {
+            "" => String::new(),
+            env => format!("{word} {env}"),
+        };
+        let boxed = match tier {
+            Tier::None => variable("env"),
+            tier => format!(
+                "{KIT}/boxed --level {} --tier {} --network {} --workspace {WORKSPACE} --home {HOME} --own {OWN} {} --",
+                row.level,
+                tier.name(),
+                row.network,
+                variable("--env")
+            ),
+        };
+        [&host, &row.with, &boxed, "bash", SCRIPT]
             .iter()
             .flat_map(|part| part.split_whitespace())
             .map(str::to_owned)
