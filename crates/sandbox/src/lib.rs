@@ -23,3 +23,7 @@ pub use launcher::{NAME, init};
 pub use plan::Order;
 pub use resolve::{Facts, ResolveError, Wanted, resolve};
 pub use start::Start;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

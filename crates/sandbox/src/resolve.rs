@@ -154,3 +154,140 @@ impl Places {
         paths.iter().map(one).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A home with a repository in it, of which `main/.git/hooks` exists.
+    struct Home {
+        _temp: tempfile::TempDir,
+        path: PathBuf,
+    }
+
+    impl Home {
+        fn new() -> Self {
+            let temp = tempfile::tempdir().unwrap();
+            let path = canonical(temp.path());
+            let home = Self { _temp: temp, path };
+            for directory in ["main/.git/hooks", "main/src", "plain", ".ssh"] {
+                home.make(directory);
+            }
+            home
+        }
+
+        fn make(&self, directory: &str) {
+            fs::create_dir_all(self.path.join(directory)).unwrap();
+        }
+
+        fn write(&self, file: &str, text: &str) {
+            fs::write(self.path.join(file), text).unwrap();
+        }
+
+        fn plan(&self, wanted: &Wanted, directory: &str) -> Result<Plan, ResolveError> {
+            let facts = Facts {
+                home: Some(self.path.clone()),
+                directory: self.path.join(directory),
+                tier: Tier::Base,
+            };
+            resolve(wanted, &facts)
+        }
+
+        /// As relative paths.
+        fn writable(&self, wanted: &Wanted, directory: &str) -> Vec<String> {
+            let plan = self.plan(wanted, directory).unwrap();
+            let relative =
+                |path: &PathBuf| path.strip_prefix(&self.path).unwrap().display().to_string();
+            plan.writable.iter().map(relative).collect()
+        }
+    }
+
+    fn write() -> Wanted {
+        Wanted::new(Level::WorkspaceWrite)
+    }
+
+    #[test]
+    fn the_workspace_is_the_repository_or_the_directory() {
+        let home = Home::new();
+        assert_eq!(home.writable(&write(), "main/src"), ["main"]);
+        assert_eq!(home.writable(&write(), "plain"), ["plain"]);
+        let nothing = home.writable(&Wanted::new(Level::ReadOnly), "main");
+        assert!(nothing.is_empty(), "{nothing:?}");
+    }
+
+    #[test]
+    fn everything_of_the_users_is_no_workspace() {
+        let home = Home::new();
+        for directory in ["", "..", "../.."] {
+            let refused = home.plan(&write(), directory);
+            assert!(
+                matches!(refused, Err(ResolveError::TooWide(_))),
+                "{directory}"
+            );
+        }
+        // A repository that the home itself is does not make it one.
+        home.make(".git");
+        assert_eq!(home.writable(&write(), "plain"), ["plain"]);
+    }
+
+    #[test]
+    fn a_worktree_commits_to_its_repository_and_only_what_refers_back_counts() {
+        let home = Home::new();
+        let own = "main/.git/worktrees/side";
+        home.make(own);
+        home.make("side");
+        let at = |path: &str| home.path.join(path).display().to_string();
+        home.write("side/.git", &format!("gitdir: {}\n", at(own)));
+        home.write(&format!("{own}/commondir"), "../..\n");
+        home.write(
+            &format!("{own}/gitdir"),
+            &format!("{}\n", at("elsewhere/.git")),
+        );
+        assert_eq!(home.writable(&write(), "side"), ["side"]);
+        home.write(&format!("{own}/gitdir"), &format!("{}\n", at("side/.git")));
+        assert_eq!(home.writable(&write(), "side"), ["main/.git", own, "side"]);
+        let plan = home.plan(&write(), "side").unwrap();
+        for path in ["side/.git", "main/.git/hooks", "main/.git/config"] {
+            assert!(plan.protected.contains(&home.path.join(path)), "{path}");
+        }
+        // Any directory can be named, a secret one too.
+        home.write("side/.git", &format!("gitdir: {}\n", at(".ssh")));
+        assert_eq!(home.writable(&write(), "side"), ["side"]);
+    }
+
+    #[test]
+    fn secrets_are_hidden_unless_named_as_readable() {
+        let home = Home::new();
+        let ssh = home.path.join(".ssh");
+        assert!(home.plan(&write(), "main").unwrap().hidden.contains(&ssh));
+        let mut wanted = write();
+        wanted.readable.push("~/.ssh".into());
+        assert!(!home.plan(&wanted, "main").unwrap().hidden.contains(&ssh));
+        let mut wanted = write();
+        wanted.writable.push("~/.ssh".into());
+        let refused = home.plan(&wanted, "main");
+        assert!(
+            matches!(refused, Err(ResolveError::Hidden { .. })),
+            "{refused:?}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_name() {
+        let home = Home::new();
+        let mut wanted = write();
+        wanted.writable.push("relative".into());
+        let text = home.plan(&wanted, "main").unwrap_err().to_string();
+        assert!(
+            text.contains("relative") && text.contains("writable"),
+            "{text}"
+        );
+        let mut wanted = write();
+        wanted.network = Network::Loopback;
+        assert!(matches!(
+            home.plan(&wanted, "main"),
+            Err(ResolveError::NoLoopback)
+        ));
+    }
+}

@@ -11,6 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
 
 /// How many bytes of what a launcher says are read.
 const MOST: usize = 64 * 1024;
@@ -63,8 +64,12 @@ impl Start {
     /// What the launcher says, once it was started; the program runs when this returns.
     ///
     /// `patience` bounds each wait for it.
-    pub fn report(self, patience: Timespec) -> Result<Report, BoxError> {
+    pub fn report(self, patience: Duration) -> Result<Report, BoxError> {
         drop((self.order, self.report));
+        let patience = Timespec {
+            tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
+            tv_nsec: i64::from(patience.subsec_nanos()),
+        };
         let text = read_to_end(&self.said, &patience)
             .map_err(BoxError::step("waiting for the launcher"))?;
         judged(&text)

@@ -12,7 +12,6 @@
 //! If descriptor 3 is open, the report is written to it, as a line of JSON. The exit code is 125 if there is no box.
 
 use agent_bash_sandbox::{Facts, Level, Network, Order, Start, Tier, Wanted, resolve};
-use rustix::event::Timespec;
 use rustix::fs::{Mode, OFlags};
 use std::error::Error;
 use std::ffi::OsString;
@@ -20,12 +19,10 @@ use std::io::{self, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 /// What the launcher may take to answer.
-const PATIENCE: Timespec = Timespec {
-    tv_sec: 10,
-    tv_nsec: 0,
-};
+const PATIENCE: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
     agent_bash_sandbox::init();

@@ -6,19 +6,16 @@ use crate::platform::make_fifo;
 use crate::supervisor::protocol::ShellStart;
 use agent_bash_core::sandbox;
 use agent_bash_sandbox::{BoxError, Order, Start};
-use rustix::event::Timespec;
 use rustix::process::{Pid, Signal};
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// What a launcher may take for each thing it says. It waits for nothing but the kernel.
-const PATIENCE: Timespec = Timespec {
-    tv_sec: 5,
-    tv_nsec: 0,
-};
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a shell was not started.
 #[derive(Debug, thiserror::Error)]
