@@ -1,7 +1,7 @@
-"""The adapters' answers against the SDKs that the shapes are from: `anthropic`, `openai` and `openai-agents`.
+"""Checks the adapters' answers with the SDKs whose formats they have: `anthropic`, `openai` and `openai-agents`.
 
-Started by tests/tests/clients, in a world of its own. Argument: the part to play. Nothing is asked of any network: the model
-is a class in this file. Exits 0 if all is as it should be.
+Started by tests/tests/clients, in a world of its own. Argument: the SDK to check with. No network is used: the model is a
+class in this file. Exits 0 if every check passes.
 """
 
 import asyncio
@@ -48,16 +48,16 @@ async def anthropic_part():
     from anthropic.types.beta import BetaManagedAgentsAgentToolset20260401Params as Toolset
     from pydantic import ConfigDict, TypeAdapter, with_config
 
-    # The declarations by type are ones that the SDK takes, with nothing that it does not know.
+    # The SDK accepts our declarations, and they have no field that it does not know.
     for adapter, kind in (("anthropic-bash", ToolBash20250124Param), ("anthropic-agent", Toolset)):
         [declared] = tools(adapter)
         taken = TypeAdapter(with_config(ConfigDict(extra="forbid"))(kind)).validate_python(declared)
-        # What is within is looked at when it is asked for.
+        # Pydantic validates lists lazily: iterating forces it.
         check(len(list(taken.get("configs", []))) == len(declared.get("configs", [])), taken)
 
     real = beta_bash_tool(AgentToolContext(workdir=os.getcwd()))
 
-    # The same calls, by the SDK's own implementation and by ours.
+    # Makes the same call through the SDK's own implementation and through ours.
     async def ask_both(**input):
         try:
             said, is_error = await real.call(input), False
@@ -90,7 +90,7 @@ async def anthropic_part():
     ):
         same(*await ask_both(**input), input)
 
-    # What it loses, ours shows below its words; what it cuts for its own marks, ours need not.
+    # After a timeout the SDK loses the output; ours has it below the SDK's text.
     ours, theirs = await ask_both(command="echo part; exec sleep 60", timeout_ms=1500)
     check(ours.startswith(theirs + "\n") and "part" in ours, (ours, theirs))
     await ask_both(restart=True)
@@ -123,7 +123,7 @@ async def openai_part():
     same(FunctionShellTool.model_validate(declared, strict=True).to_dict(), declared, "the declaration")
 
     class Asks(Model):
-        """A model that asks for one call, and keeps what it is told of it."""
+        """A model that makes one call and keeps the answer it gets."""
 
         def __init__(self, action):
             self.action = action
@@ -144,7 +144,7 @@ async def openai_part():
             raise NotImplementedError
 
     async def through_the_sdk(action, change=lambda structured: structured):
-        """What a model is told, and what ours was, of one call that the Agents SDK makes by the adapter."""
+        """What a model gets, and what the adapter answered, for one call that the Agents SDK makes."""
         answers = []
 
         def execute(request):
@@ -176,7 +176,7 @@ async def openai_part():
     ):
         told, answer = await through_the_sdk(action)
         structured = answer["structured"]
-        # To the model goes what ours said: no code made up, nothing cut that ours had not cut.
+        # The model gets our answer unchanged: no invented exit code, no further truncation.
         same(told["output"], structured["output"], action)
         same(told.get("max_output_length"), action.get("max_output_length"), action)
         item = {**told, "id": "o", "status": "completed"}
@@ -187,7 +187,7 @@ async def openai_part():
             same(truncate_shell_outputs(outputs, longest), outputs, action)
         same(answer["content"], render_shell_outputs(outputs), action)
 
-    # The control: without the code that ours always gives, the SDK takes a failure for a success.
+    # Control: without the exit code, which ours always has, the SDK takes a failure for a success.
     def without_exit_code(structured):
         for entry in structured["output"]:
             entry["outcome"].pop("exit_code", None)

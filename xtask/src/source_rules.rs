@@ -66,6 +66,10 @@ const RULES: &[Rule] = &[
                 "crates/agent-bash/src/reading.rs",
                 "the one reading of a call",
             ),
+            (
+                "crates/agent-bash/src/session/expect.rs",
+                "judges a short script before there is a tool, so that nothing is started for one that will be refused",
+            ),
             ("crates/agent-bash/src/tool.rs", "checks without running"),
             (
                 "crates/agent-bash/src/hook/judge.rs",

@@ -29,6 +29,7 @@ const NOBODY_TO_ASK: &str = "running with escalated permissions needs somebody's
 
 /// A command to be approved.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Proposal<'a> {
     /// The script, as bash would get it. To show it: [`Self::command_shown`].
     pub command: &'a str,

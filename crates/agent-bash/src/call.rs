@@ -130,6 +130,7 @@ pub(crate) struct Decisions<'a> {
 
 /// A finished call as data: its result, and what other texts can be made from.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Account {
     /// The result.
     pub result: ToolResult,

@@ -26,6 +26,7 @@ pub const BLOCKED: u8 = 2;
 
 /// The output and exit code of the hook's process.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Answer {
     /// In the agent's format, or empty.
     pub stdout: String,

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 /// A stage's refusal. Nothing of the script has run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Refusal {
     /// The request is invalid.
     #[error(transparent)]
@@ -35,6 +36,7 @@ pub enum Refusal {
 
 /// The working directory is unusable; docs/contract.md fixes the texts.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum DirectoryError {
     /// It does not exist.
     #[error("Working directory does not exist: {}", .0.display())]
@@ -55,6 +57,7 @@ pub enum DirectoryError {
 /// A rule of the policy that refused a command.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}{}", self.detail())]
+#[non_exhaustive]
 pub struct RuleRefusal {
     /// Id of the rule.
     pub rule: String,

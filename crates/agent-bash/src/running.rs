@@ -57,6 +57,7 @@ pub struct StartOptions {
 
 /// Why writing to a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// It has no terminal: its stdin is `/dev/null`.
     #[error("its input is closed")]

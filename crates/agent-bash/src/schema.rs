@@ -18,6 +18,7 @@ use std::path::Path;
 
 /// The tool definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolSchema {
     /// Always `bash`.
     pub name: String,

@@ -26,6 +26,7 @@ mod message;
 mod open;
 
 pub use bang::{BangOptions, USER_SHELL};
+pub use expect::may_start_ahead;
 pub use message::{Bang, BangMessage, parse_bang};
 pub use open::{OpenError, SessionOptions, jobs_of_session};
 
@@ -74,6 +75,7 @@ struct Record {
 
 /// Why a user's command was not started. It is not recorded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BangError {
     /// One at a time.
     #[error("A bash command is already running. Press Esc to cancel it first.")]

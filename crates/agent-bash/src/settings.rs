@@ -23,11 +23,11 @@ mod source;
 
 pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 
-use crate::{BashToolBuilder, profiles};
+use crate::{BashToolBuilder, HostContext, profiles, shell_in_force};
 use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
-    Group, InterceptMode, InterceptRule, Interceptor, Policy, RuleSelection, SafeLevel, SafeMode,
-    UnknownRule, default_rules,
+    Context, Dialect, Group, InterceptMode, InterceptRule, Interceptor, Policy, RuleSelection,
+    SafeLevel, SafeMode, UnknownRule, default_rules,
 };
 use agent_bash_process::environment::{EnvironmentPolicy, Inherit, SecretFilter};
 use agent_bash_sink::AuditFile;
@@ -182,6 +182,17 @@ impl Settings {
                 allowed: self.safe_mode_allowed.clone(),
             }),
         })
+    }
+
+    /// What a verdict on a script for this host depends on besides the script.
+    pub fn context(&self, host: &HostContext) -> Context {
+        let safe = self.safe_mode.is_some();
+        let shell = shell_in_force(&self.profile(), self.shell.as_deref(), safe, &host.env);
+        Context {
+            cwd: host.cwd.clone(),
+            home: host.home.clone(),
+            dialect: shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path)),
+        }
     }
 
     /// How a command's environment is derived.

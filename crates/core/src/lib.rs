@@ -26,6 +26,7 @@ mod result;
 mod run;
 pub mod sandbox;
 mod screen;
+mod setters;
 mod status;
 mod stream;
 mod timestamp;

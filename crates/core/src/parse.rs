@@ -13,11 +13,20 @@ use std::time::Duration;
 
 /// A parsed request, and notices on how it was read.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Parsed {
     /// The request for the pipeline.
     pub request: Request,
     /// One notice for each field given under an alternative name.
     pub notices: Vec<Notice>,
+}
+
+impl From<Request> for Parsed {
+    /// Of a request that was not read from JSON.
+    fn from(request: Request) -> Self {
+        let notices = Vec::new();
+        Self { request, notices }
+    }
 }
 
 /// Why a request is invalid. Nothing has been started.

@@ -2,6 +2,7 @@
 
 use crate::SessionName;
 use crate::sandbox::SandboxRequest;
+use crate::setters::setters;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -15,6 +16,7 @@ pub const MAX_COMMAND_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Request {
     /// The script, passed on byte for byte.
     pub command: String,
@@ -72,6 +74,22 @@ impl Request {
             description: None,
         }
     }
+}
+
+setters! {
+    Request;
+    command: String,
+    mode: Option<Mode>,
+    timeout: Option<Duration>,
+    cwd: Option<String>,
+    head: Option<NonZeroU64>,
+    tail: Option<NonZeroU64>,
+    session: Option<SessionName>,
+    pty: Option<bool>,
+    env: BTreeMap<String, Option<String>>,
+    stdin: StdinMode,
+    description: Option<String>,
+    sandbox: Option<SandboxRequest>,
 }
 
 /// How a call is run, and how long it may take.

@@ -1,6 +1,7 @@
 //! The interface between the pipeline and whatever runs a script.
 
 use crate::sandbox::{Confined, Plan, Report};
+use crate::setters::setters;
 use crate::{
     Cancel, Environment, NotStarted, Notice, NoticeKind, SessionName, Stage, StreamId, Streams,
     Survivor, SurvivorPolicy, Timestamp,
@@ -144,23 +145,8 @@ impl RunSpec {
     }
 }
 
-/// Setters of [`RunSpec`], by the names of its fields.
-macro_rules! setters {
-    ($($field:ident: $type:ty),* $(,)?) => {
-        impl RunSpec {
-            $(
-                #[doc = concat!("Sets [`Self::", stringify!($field), "`](#structfield.", stringify!($field), ").")]
-                #[must_use]
-                pub fn $field(mut self, $field: impl Into<$type>) -> Self {
-                    self.$field = $field.into();
-                    self
-                }
-            )*
-        }
-    };
-}
-
 setters! {
+    RunSpec;
     script: String,
     shell: Shell,
     cwd: PathBuf,

@@ -33,6 +33,7 @@ pub struct BangCard {
 
 /// The state of a bang command.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BangState {
     /// Still running.
     Running,

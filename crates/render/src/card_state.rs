@@ -4,6 +4,7 @@ use agent_bash_core::Status;
 
 /// The state of a call as its card shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CardState {
     /// Still running.
     Running,

@@ -58,6 +58,7 @@ struct Lines {
 
 /// A part of an output, wrapped into rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct OutputRows {
     /// The rows.
     pub rows: Vec<Line<'static>>,

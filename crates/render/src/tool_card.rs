@@ -24,6 +24,7 @@ const RAIL: usize = 2;
 
 /// A tool call as its card shows it.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ToolCard {
     /// The script.
     pub command: String,
@@ -45,6 +46,7 @@ pub struct ToolCard {
 
 /// A line below the output.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Remark {
     /// The result does not hold all of the output.
     Truncated {

@@ -29,6 +29,7 @@ pub struct ArtifactDir {
 
 /// Why an artifact cannot be read. The contract fixes these texts.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LookupError {
     /// The part after `artifact://` is not a number.
     #[error(transparent)]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// One artifact in a listing.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct ArtifactInfo {
     /// The reference as results carry it. If another process is still writing the artifact, its current length.
     pub artifact: ArtifactRef,
@@ -27,6 +28,7 @@ pub struct ArtifactInfo {
 
 /// How much was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Removed {
     /// Artifacts.
     pub artifacts: u64,
@@ -36,6 +38,7 @@ pub struct Removed {
 
 /// What [`ArtifactDir::clear`](crate::ArtifactDir::clear) did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Cleared {
     /// What is gone.
     pub removed: Removed,

@@ -43,6 +43,7 @@ pub struct CallOutput {
 
 /// The report on a call's streams.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CallReport {
     /// The merged stream, or stdout.
     pub first: SinkReport,

@@ -27,6 +27,7 @@ pub struct Search {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Found {
     /// The matches with their context, in order, at most a page of text.
     pub lines: Vec<FoundLine>,
@@ -40,6 +41,7 @@ pub struct Found {
 
 /// A matching line or a line of context.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FoundLine {
     /// Its number, from 1.
     pub number: u64,
@@ -52,6 +54,7 @@ pub struct FoundLine {
 
 /// Why the search failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SearchError {
     /// The pattern is not a valid regular expression.
     #[error("invalid pattern: {0}")]

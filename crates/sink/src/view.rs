@@ -41,6 +41,7 @@ pub struct FileView {
 
 /// A page of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Page {
     /// The clean text; [`Piece::marked`] shows where a line longer than a page was cut.
     pub piece: Piece,

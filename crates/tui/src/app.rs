@@ -285,10 +285,7 @@ impl App {
                     Some("A command is already running. Press Esc to cancel it first.".to_owned());
                 return;
             }
-            let request = Request {
-                pty: self.terminal,
-                ..Request::new(text.clone())
-            };
+            let request = Request::new(text.clone()).pty(self.terminal);
             let card = ToolCard::new(text.trim());
             let entry = self
                 .transcript

@@ -27,6 +27,7 @@ pub struct TuiOptions {
 
 /// Why the interface failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum TuiError {
     /// I/O on the host's terminal failed.
     #[error("the terminal: {0}")]

@@ -49,13 +49,26 @@ fn what_ran_does_not_end_as_what_was_not_started() -> anyhow::Result<()> {
 }
 
 #[test]
-fn what_was_not_started_ends_so() -> anyhow::Result<()> {
+fn what_was_not_started_ends_so_and_has_started_no_supervisor() -> anyhow::Result<()> {
     let world = World::new()?;
-    for words in [&["--cwd", "missing", "true"][..], &["git add -A"]] {
+    for (words, code) in [
+        (&["--cwd", "missing", "true"][..], 125),
+        (&["git add -A"], 125),
+        (&["--safe-mode", "strict", "make"], 125),
+        (&[" "], 125),
+        // Control: what runs has started one.
+        (&["true"], 0),
+        (&["--cwd", ".", "true"], 0),
+    ] {
         let mut command = world.command(product::agent_bash()?);
-        command.arg("run").args(words);
+        command
+            .arg("run")
+            .args(words)
+            .env("AGENT_BASH_LOG", "debug");
         let ran = product::run(command, None)?;
-        ensure!(ran.code == 125, "{words:?}: {ran:?}");
+        ensure!(ran.code == code, "{words:?}: {ran:?}");
+        let started = ran.stderr.contains("a supervisor was started");
+        ensure!(started == (code == 0), "{words:?}: {ran:?}");
     }
     Ok(())
 }

@@ -117,7 +117,7 @@ fn grow(source: &str, name: &str, first: &str) -> Result<String> {
 }
 
 #[test]
-fn an_executor_of_somebody_elses_compiles_after_core_has_grown() -> Result<()> {
+fn what_somebody_else_wrote_compiles_after_core_has_grown() -> Result<()> {
     let packages = tempfile::tempdir()?;
     let grown = tempfile::tempdir()?;
     let grown = grown.path();
@@ -146,14 +146,43 @@ fn an_executor_of_somebody_elses_compiles_after_core_has_grown() -> Result<()> {
     let source = fs::read_to_string(&run)?;
     let source = grow(&source, "Outcome", "ending")?;
     fs::write(run, grow(&source, "RunSpec", "script: script")?)?;
+    let request = grown.join("crates/core/src/request.rs");
+    let source = fs::read_to_string(&request)?;
+    fs::write(request, grow(&source, "Request", "command: command")?)?;
+    // The parser names every field, so that the compiler asks for the new one.
+    let parser = grown.join("crates/core/src/parse.rs");
+    let all = "let mut request = Request {\n";
+    let source = fs::read_to_string(&parser)?;
+    fs::write(parser, source.replace(all, &format!("{all}grown: 0,\n")))?;
+    let result = grown.join("crates/core/src/result.rs");
+    let source = fs::read_to_string(&result)?;
+    fs::write(
+        result,
+        grow(&source, "ToolResult", "is_error: status.is_error()")?,
+    )?;
 
+    let caller = r#"
+        use agent_bash_core::{Request, Status, Timestamp, ToolResult};
+        fn told(result: &ToolResult) -> &str {
+            match &result.status {
+                Status::Exited { code: 0 } => &result.text,
+                _ => "it failed",
+            }
+        }
+        fn main() {
+            let call = Request::new("make").timeout(std::time::Duration::from_secs(9));
+            let result = ToolResult::new(Status::Cancelled, call.command, Timestamp(0));
+            println!("{}", told(&result));
+        }
+    "#;
+    let toml = "[dependencies]\nagent-bash-core = { path = \"…/crates/core\" }\n";
+    stranger(packages.path(), "caller", toml, caller, grown)?;
     package(packages.path(), "core", "impl Executor for", grown)?;
     let checked = check(packages.path())?;
     ensure!(checked.status.success(), "{}", said(&checked));
 
     // A struct literal would break, and already does not compile today.
     let program = "fn main() { let _ = agent_bash_core::Stage { code: 0 }; }\n";
-    let toml = "[dependencies]\nagent-bash-core = { path = \"…/crates/core\" }\n";
     stranger(packages.path(), "literal", toml, program, grown)?;
     let checked = check(packages.path())?;
     ensure!(

@@ -58,10 +58,8 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
     }
     let command = given.text("command").filter(|command| !command.is_empty());
     let command = command.ok_or("bash: command is required")?;
-    let request = Request {
-        session: Some(main_shell()),
-        timeout: given.millis("timeout_ms").filter(|limit| !limit.is_zero()),
-        ..Request::new(command)
-    };
+    let request = Request::new(command)
+        .session(Some(main_shell()))
+        .timeout(given.millis("timeout_ms").filter(|limit| !limit.is_zero()));
     Ok(Plan::Run(vec![request.into()]))
 }

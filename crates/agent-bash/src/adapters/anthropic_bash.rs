@@ -53,9 +53,6 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
                 .to_owned(),
         );
     };
-    let request = Request {
-        session: Some(main_shell()),
-        ..Request::new(command)
-    };
+    let request = Request::new(command).session(Some(main_shell()));
     Ok(Plan::Run(vec![request.into()]))
 }

@@ -85,15 +85,15 @@ For commands that are harder to parse at a glance (piped commands, obscure flags
 fn plan(given: &CallFields) -> Result<Plan, String> {
     let command = given.text("command").ok_or("`command` is missing")?;
     let is_background = given.flag("run_in_background");
-    let request = Request {
-        timeout: given
-            .millis("timeout")
-            .filter(|limit| !limit.is_zero())
-            .or(is_background.then_some(BACKGROUND)),
-        description: given.text("description").map(str::to_owned),
-        mode: is_background.then_some(Mode::Background),
-        ..Request::new(command)
-    };
+    let request = Request::new(command)
+        .timeout(
+            given
+                .millis("timeout")
+                .filter(|limit| !limit.is_zero())
+                .or(is_background.then_some(BACKGROUND)),
+        )
+        .description(given.text("description").map(str::to_owned))
+        .mode(is_background.then_some(Mode::Background));
     let reason = given
         .text("description")
         .unwrap_or("dangerouslyDisableSandbox");

@@ -138,10 +138,7 @@ fn exec(given: &CallFields) -> Result<Plan, String> {
         escalation: is_escalated.then(|| reason.to_owned()),
         window: Some(budget(given).max(1)),
         terminal: given.flag("tty").then(size),
-        ..Wanted::from(Request {
-            cwd: given.text("workdir").map(str::to_owned),
-            ..Request::new(command)
-        })
+        ..Wanted::from(Request::new(command).cwd(given.text("workdir").map(str::to_owned)))
     };
     let after = given.millis("yield_time_ms").unwrap_or(YIELD);
     Ok(Plan::Yield(

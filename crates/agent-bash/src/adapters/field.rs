@@ -103,6 +103,7 @@ impl Field {
 
 /// What is wrong with a call, with field and value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FieldError {
     /// The input is not an object.
     #[error("the input must be an object of fields, got {0}")]

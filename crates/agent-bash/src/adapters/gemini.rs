@@ -86,12 +86,10 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
     }
     let is_background = given.flag("is_background");
     let delay = given.millis("delay_ms").unwrap_or_default();
-    let request = Request {
-        cwd: given.text("dir_path").map(str::to_owned),
-        description: given.text("description").map(str::to_owned),
-        mode: is_background.then_some(Mode::Background),
-        ..Request::new(command)
-    };
+    let request = Request::new(command)
+        .cwd(given.text("dir_path").map(str::to_owned))
+        .description(given.text("description").map(str::to_owned))
+        .mode(is_background.then_some(Mode::Background));
     let wanted = Wanted {
         linger: is_background.then_some(delay.min(LONGEST_DELAY)),
         ..Wanted::from(request)

@@ -49,10 +49,7 @@ fn plan(given: &CallFields) -> Result<Plan, String> {
     let wanted = |command: &str| Wanted {
         window,
         longest: timeout.is_some_and(|limit| limit.is_zero()),
-        ..Wanted::from(Request {
-            timeout: timeout.filter(|limit| !limit.is_zero()),
-            ..Request::new(command)
-        })
+        ..Wanted::from(Request::new(command).timeout(timeout.filter(|limit| !limit.is_zero())))
     };
     Ok(Plan::Run(commands.into_iter().map(wanted).collect()))
 }

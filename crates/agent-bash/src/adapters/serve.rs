@@ -28,6 +28,7 @@ pub struct Adapted {
 
 /// The answer to a call of an adapter's tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct Answer {
     /// The text for the model, in the format of the adapted tool.
     pub content: String,

@@ -27,6 +27,7 @@ pub(super) struct Call {
 
 /// Why a call could not be parsed.
 #[derive(Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadCall {
     /// Longer than [`MAX_INPUT_BYTES`].
     #[error("it has more than the {MAX_INPUT_BYTES} bytes that are read")]

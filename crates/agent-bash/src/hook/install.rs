@@ -15,6 +15,7 @@ use std::path::PathBuf;
 
 /// Which settings to change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Scope {
     /// The user's, for all projects.
     User,

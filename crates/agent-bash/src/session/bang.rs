@@ -56,15 +56,11 @@ pub(super) async fn run(
     options: BangOptions<'_>,
     cancel: &Cancel,
 ) -> Result<BangMessage, RequestError> {
-    let request = Request {
-        env: options.env,
-        ..Request::new(command)
-    };
+    let request = Request::new(command).env(options.env);
     let parsed = parse_input::parse(request.into())?;
-    let request = Request {
-        session: tool.sessions.then(|| SessionName(USER_SHELL.to_owned())),
-        ..parsed.request
-    };
+    let request = parsed
+        .request
+        .session(tool.sessions.then(|| SessionName(USER_SHELL.to_owned())));
     let call = Call {
         command: request.command.clone(),
         cwd: tool.host.cwd.clone(),

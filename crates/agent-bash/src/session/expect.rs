@@ -1,34 +1,97 @@
-//! Announces a call, so that the shell it needs is started while the call is being judged.
+//! Announces a call, so that the shell it needs is started while the rest of it is prepared.
 
 use super::Session;
-use crate::stage::parse_input::{self, Input};
+use crate::HostContext;
+use crate::settings::Settings;
+use crate::stage::parse_input::Input;
 use crate::stage::{artifact, terminal};
-use agent_bash_core::{Mode, StdinMode, StdinSource};
+use agent_bash_core::{Mode, Request, StdinMode, StdinSource};
+use agent_bash_policy::Script;
+
+/// Longer scripts are not judged ahead: that would take longer than what could be started meanwhile.
+const JUDGED_AHEAD: usize = 4096;
+
+/// Whether something may be started for a call ahead of it: it is valid, is for a shell of its own in the host's
+/// directory, and these settings do not refuse its script. The call itself is judged all the same; this only keeps
+/// one that will be refused from starting anything.
+pub fn may_start_ahead(call: &Input, settings: &Settings, host: &HostContext) -> bool {
+    let Some(request) = call.request() else {
+        return false;
+    };
+    is_plain(request)
+        && request.cwd.is_none()
+        && request.command.len() <= JUDGED_AHEAD
+        && settings.policy().is_ok_and(|mut policy| {
+            if let Some(tools) = &host.tools {
+                policy.tools.clone_from(tools);
+            }
+            let context = settings.context(host);
+            let script = Script::read(&request.command, &context);
+            !policy.decide(&script).refuses()
+        })
+}
+
+/// Whether it needs nothing but a new shell without input.
+fn is_plain(request: &Request) -> bool {
+    request.mode != Some(Mode::Background)
+        && request.session.is_none()
+        && request.stdin == StdinMode::Null
+}
 
 impl Session {
     /// Announces the next call. The shell that it will need is started and waits for the script; nothing of the
     /// call runs before it is made and has passed all checks. Useful for programs that make a single call, since
-    /// others have warm shells anyway. Does nothing for a call that cannot use such a shell: in the background, in
-    /// a named shell, on a terminal, with input.
+    /// others have warm shells anyway. Does nothing for a call that cannot use such a shell: one that was not parsed
+    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, with input.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
     pub fn expect(&self, call: &Input) {
         let tool = &*self.tool.wiring;
-        let (Some(shells), Ok(shell)) = (&self.parts.shells, &tool.shell) else {
+        let (Some(shells), Ok(shell), Some(request)) =
+            (&self.parts.shells, &tool.shell, call.request())
+        else {
             return;
         };
-        let Ok(parsed) = parse_input::parse(call.clone()) else {
-            return;
-        };
-        let request = parsed.request;
-        let is_fit = request.mode != Some(Mode::Background)
-            && request.session.is_none()
-            && request.stdin == StdinMode::Null
-            && terminal::choose(tool, &request, StdinSource::Null).is_none();
-        if is_fit {
-            let streams = artifact::streams(tool, &request);
+        if is_plain(request) && terminal::choose(tool, request, StdinSource::Null).is_none() {
+            let streams = artifact::streams(tool, request);
             shells.expect(shell, &tool.environment.variables, streams, tool.limits);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn nothing_is_started_for_what_will_be_refused() {
+        let host = HostContext::capture("/".into());
+        let settings = Settings::default();
+        for (call, want) in [
+            (json!("true"), true),
+            (json!({"command": "echo a | head -1", "timeout": 5}), true),
+            (json!("git add -A"), false),
+            (json!({"cmd": "git push --force"}), false),
+            (json!({"command": " "}), false),
+            (json!({"command": "true", "nonsense": 1}), false),
+            (json!({"command": "true", "cwd": "/nowhere"}), false),
+            (json!({"command": "true", "session": "a"}), false),
+            (json!({"command": "true", "mode": "background"}), false),
+            (json!(format!("true {}", "x".repeat(JUDGED_AHEAD))), false),
+        ] {
+            let input = Input::from(call).parsed();
+            assert_eq!(may_start_ahead(&input, &settings, &host), want, "{input:?}");
+        }
+        let unread = Input::from(json!("true"));
+        assert!(!may_start_ahead(&unread, &settings, &host));
+        let safe = Settings {
+            safe_mode: Some(agent_bash_policy::SafeLevel::default()),
+            ..Settings::default()
+        };
+        let make = Input::from(json!("make")).parsed();
+        assert!(may_start_ahead(&make, &settings, &host));
+        assert!(!may_start_ahead(&make, &safe, &host));
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command that the user ran, as recorded in the session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BangMessage {
     /// As typed, without the mark.
     pub command: String,

@@ -55,6 +55,7 @@ impl SessionOptions {
 
 /// Why a session could not be opened.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum OpenError {
     /// Its name is not usable as a directory name.
     #[error(transparent)]

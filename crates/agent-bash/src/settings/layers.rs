@@ -17,6 +17,7 @@ const PROJECT_FILE: &str = ".agent-bash.toml";
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Origin {
     /// The built-in default.
     Default,
@@ -43,6 +44,7 @@ impl fmt::Display for Origin {
 
 /// Why settings were rejected.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SettingsError {
     /// A file exists but cannot be read.
     #[error("cannot read {}: {source}", path.display())]
@@ -98,6 +100,7 @@ pub enum SettingsError {
 
 /// Settings, and where each value came from.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Loaded {
     /// The values.
     pub settings: Settings,

@@ -37,31 +37,12 @@ mod tests {
     #[test]
     fn what_is_not_offered_is_refused_and_the_rest_passes() {
         let plain = Request::new("true");
-        let background = Request {
-            mode: Some(Mode::Background),
-            ..plain.clone()
-        };
-        let slow = Request {
-            mode: Some(Mode::Slow),
-            pty: Some(true),
-            ..plain.clone()
-        };
-        let session = Request {
-            session: Some(SessionName("a".into())),
-            ..plain.clone()
-        };
-        let pipe = Request {
-            stdin: StdinMode::Pipe,
-            ..plain.clone()
-        };
-        let limited = Request {
-            head: std::num::NonZeroU64::new(3),
-            ..background.clone()
-        };
-        let fed = Request {
-            stdin: StdinMode::Pipe,
-            ..background.clone()
-        };
+        let background = plain.clone().mode(Some(Mode::Background));
+        let slow = plain.clone().mode(Some(Mode::Slow)).pty(Some(true));
+        let session = plain.clone().session(Some(SessionName("a".into())));
+        let pipe = plain.clone().stdin(StdinMode::Pipe);
+        let limited = background.clone().head(std::num::NonZeroU64::new(3));
+        let fed = background.clone().stdin(StdinMode::Pipe);
         for (request, sessions, jobs, passes) in [
             (&plain, false, false, true),
             (&slow, false, false, true),

@@ -5,20 +5,42 @@ use serde_json::Value;
 
 /// A call as given by the caller.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Input {
     /// As written by a model; parsed with the accepted spellings.
     Json(Value),
     /// As built by a program.
     Request(Request),
+    /// Parsed already: [`Self::parsed`].
+    Parsed(Parsed),
 }
 
 impl Input {
     /// The script, if it can be determined without parsing the call.
-    pub(crate) fn command(&self) -> Option<&str> {
+    pub fn command(&self) -> Option<&str> {
         match self {
             Self::Json(Value::String(command)) => Some(command),
             Self::Json(value) => value["command"].as_str(),
             Self::Request(request) => Some(&request.command),
+            Self::Parsed(parsed) => Some(&parsed.request.command),
+        }
+    }
+
+    /// Parses it ahead of its call. An invalid one stays what it is: the call reports what is wrong.
+    #[must_use]
+    pub fn parsed(self) -> Self {
+        match self {
+            Self::Json(value) => parse_request(&value).map_or(Self::Json(value), Self::Parsed),
+            Self::Request(request) if request.validate().is_ok() => Self::Parsed(request.into()),
+            other => other,
+        }
+    }
+
+    /// The request, if it was parsed.
+    pub fn request(&self) -> Option<&Request> {
+        match self {
+            Self::Parsed(parsed) => Some(&parsed.request),
+            Self::Json(_) | Self::Request(_) => None,
         }
     }
 }
@@ -41,9 +63,9 @@ pub(crate) fn parse(input: Input) -> Result<Parsed, RequestError> {
         Input::Json(value) => parse_request(&value),
         Input::Request(request) => {
             request.validate()?;
-            let notices = Vec::new();
-            Ok(Parsed { request, notices })
+            Ok(request.into())
         }
+        Input::Parsed(parsed) => Ok(parsed),
     }
 }
 
@@ -54,9 +76,8 @@ mod tests {
 
     #[test]
     fn a_request_is_refused_in_the_words_that_json_is_refused_in() {
-        let with_env = |name: &str, value: &str| Request {
-            env: [(name.to_owned(), Some(value.to_owned()))].into(),
-            ..Request::new("true")
+        let with_env = |name: &str, value: &str| {
+            Request::new("true").env([(name.to_owned(), Some(value.to_owned()))])
         };
         let refused = [
             Request::new("  \n"),
@@ -64,10 +85,7 @@ mod tests {
             with_env("A=B", ""),
             with_env("", ""),
             with_env("A", "\0"),
-            Request {
-                session: Some(SessionName(" ".into())),
-                ..Request::new("true")
-            },
+            Request::new("true").session(Some(SessionName(" ".into()))),
         ];
         for request in refused {
             let json = serde_json::to_value(&request).unwrap();

@@ -40,11 +40,9 @@ mod tests {
     use crate::profiles::{MODES, PAGED, STANDARD, WORKSPACE};
 
     fn limit(timeouts: &Timeouts, mode: Option<Mode>, asked_ms: Option<u64>) -> (u64, bool) {
-        let request = Request {
-            mode,
-            timeout: asked_ms.map(Duration::from_millis),
-            ..Request::new("true")
-        };
+        let request = Request::new("true")
+            .mode(mode)
+            .timeout(asked_ms.map(Duration::from_millis));
         let (used, notice) = clamp(timeouts, &request);
         (millis(used), notice.is_some())
     }

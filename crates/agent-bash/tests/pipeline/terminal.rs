@@ -78,61 +78,18 @@ async fn a_terminal_is_used_where_all_agree() {
         (&profiles::MODES, none, request(), false),
         (&profiles::PAGED, none, request(), false),
         (&profiles::WORKSPACE, none, request(), false),
-        (
-            standard,
-            none,
-            Request {
-                pty: Some(true),
-                ..request()
-            },
-            true,
-        ),
-        (
-            standard,
-            none,
-            Request {
-                pty: Some(false),
-                ..request()
-            },
-            false,
-        ),
-        (
-            standard,
-            none,
-            Request {
-                head: NonZeroU64::new(1),
-                ..request()
-            },
-            false,
-        ),
-        (
-            standard,
-            none,
-            Request {
-                tail: NonZeroU64::new(1),
-                ..request()
-            },
-            false,
-        ),
+        (standard, none, request().pty(Some(true)), true),
+        (standard, none, request().pty(Some(false)), false),
+        (standard, none, request().head(NonZeroU64::new(1)), false),
+        (standard, none, request().tail(NonZeroU64::new(1)), false),
         (standard, none, Request::new("ls | head -3"), false),
         (
             standard,
             none,
-            Request {
-                session: Some(SessionName("a".into())),
-                ..request()
-            },
+            request().session(Some(SessionName("a".into()))),
             false,
         ),
-        (
-            standard,
-            none,
-            Request {
-                mode: Some(Mode::Slow),
-                ..request()
-            },
-            true,
-        ),
+        (standard, none, request().mode(Some(Mode::Slow)), true),
     ] {
         let on_terminal = Scripted::exits(0, b"on a terminal\r\n");
         let (tool, plain) = tool(profile, env, &on_terminal, |builder| builder);
@@ -149,10 +106,7 @@ async fn without_the_setting_there_is_none() {
     let (tool, plain) = tool(&profiles::STANDARD, &[], &on_terminal, |builder| {
         builder.virtual_terminal(false)
     });
-    let request = Request {
-        pty: Some(true),
-        ..Request::new("ls")
-    };
+    let request = Request::new("ls").pty(Some(true));
     tool.execute(request, &Cancel::new()).await;
     assert_eq!((on_terminal.runs(), plain.runs()), (0, 1));
 }

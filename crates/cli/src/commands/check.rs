@@ -7,10 +7,9 @@ use crate::start::{Chosen, Start};
 use crate::usage::Usage;
 use agent_bash::core::visible::shown;
 use agent_bash::policy::{
-    Context, Dialect, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode,
-    Script, Verdict, explain, marked_lines,
+    Context, Finding, Group, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Script,
+    Verdict, explain, marked_lines,
 };
-use agent_bash::shell_in_force;
 use anyhow::Context as _;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write as _};
@@ -102,13 +101,10 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
         Some(only) => only == check,
         None => by_default,
     };
-    let shell = shell_in_force(
-        &settings.profile(),
-        settings.shell.as_deref(),
-        settings.safe_mode.is_some(),
-        &start.host.env,
-    );
-    let dialect = shell.map_or(Dialect::Bash, |shell| Dialect::of_shell(shell.path));
+    let context = Context {
+        cwd: start.cwd(questions.cwd.as_deref()),
+        ..settings.context(&start.host)
+    };
     let mut policy = Policy {
         tools: settings.interceptor_tools.clone().unwrap_or_default(),
         ..Policy::default()
@@ -131,11 +127,6 @@ fn policy(questions: &Questions, start: &Start) -> anyhow::Result<(Policy, Conte
             allowed: settings.safe_mode_allowed,
         });
     }
-    let context = Context {
-        cwd: start.cwd(questions.cwd.as_deref()),
-        home: start.host.home.clone(),
-        dialect,
-    };
     Ok((policy, context))
 }
 

@@ -48,10 +48,7 @@ pub(crate) async fn run(
     if !tool.offers_terminal() {
         output::say("agent-bash: terminals are off here: the command runs without one");
     }
-    let command = match &input {
-        Input::Request(request) => request.command.clone(),
-        Input::Json(value) => value["command"].as_str().unwrap_or_default().to_owned(),
-    };
+    let command = input.command().unwrap_or_default().to_owned();
     let theme = theme(ThemeArg::Auto, &start.host);
     let call = tool.execute(input, cancel);
     let (result, shown) = Box::pin(agent_bash_tui::show(

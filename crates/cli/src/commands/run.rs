@@ -9,16 +9,19 @@ use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
 use crate::usage::Usage;
 use agent_bash::core::{
-    Clock, OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult, short_duration,
+    Clock, Mode, OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult,
+    short_duration,
 };
 use agent_bash::policy::InterceptMode;
 use agent_bash::process::SystemClock;
 use agent_bash::process::supervisor::Supervisor;
-use agent_bash::session::Session;
+use agent_bash::session::{Session, may_start_ahead};
+use agent_bash::settings::Settings;
 use agent_bash::sink::Lifetime;
 use agent_bash::{BashToolBuilder, CallOptions, Input};
 use agent_bash_tui::Terminals;
 use anyhow::Context;
+use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,13 +39,16 @@ pub(crate) fn run(args: &RunArgs, start: &Start) -> anyhow::Result<u8> {
 }
 
 fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::Result<u8> {
-    let input = input(args)?;
+    let input = input(args)?.parsed();
+    let settings = settings(args, start)?;
+    let ahead = may_start_ahead(&input, &settings, &start.host);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
     let (result, code) = if args.pty || io::stderr().is_terminal() {
         // Drawing may block, because terminal output may be stopped; timers and signals then need another worker.
         let runtime = runtime::start(Some(2))?;
         let ran = runtime.block_on(async {
-            let prepared = prepare(args, &input, start, supervisor, &clock)?;
+            let expected = ahead.then_some(&input);
+            let prepared = prepare(args, settings, expected, start, supervisor, &clock)?;
             call(prepared, args, input, start).await
         });
         runtime.shutdown_background();
@@ -51,8 +57,11 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
         let runtime = OneCall::new()?;
         let prepared = {
             let _in_runtime = runtime.enter();
-            supervisor.start_ahead(&start.host.env, &clock);
-            prepare(args, &input, start, supervisor, &clock)?
+            let expected = ahead.then_some(&input);
+            if ahead {
+                supervisor.start_ahead(&start.host.env, &clock);
+            }
+            prepare(args, settings, expected, start, supervisor, &clock)?
         };
         runtime.block_on(call(prepared, args, input, start))??
     };
@@ -73,21 +82,26 @@ struct Prepared {
     clock: Arc<dyn Clock>,
 }
 
-/// Everything that comes before the call. Starts the shell or supervisor in advance.
-fn prepare(
-    args: &RunArgs,
-    input: &Input,
-    start: &Start,
-    supervisor: &Supervisor,
-    clock: &Arc<dyn Clock>,
-) -> anyhow::Result<Prepared> {
-    let called_off = CalledOff::listen().context("cannot listen for signals")?;
+/// The user's settings, overridden by the command line.
+fn settings(args: &RunArgs, start: &Start) -> anyhow::Result<Settings> {
     let chosen = Chosen {
         profile: args.profile,
         safe_mode: args.safe_mode,
         tools: args.tools.as_deref(),
     };
-    let mut settings = start.settings(&chosen)?.settings;
+    Ok(start.settings(&chosen)?.settings)
+}
+
+/// Everything that comes before the call. Starts the shell of an `expected` call in advance.
+fn prepare(
+    args: &RunArgs,
+    mut settings: Settings,
+    expected: Option<&Input>,
+    start: &Start,
+    supervisor: &Supervisor,
+    clock: &Arc<dyn Clock>,
+) -> anyhow::Result<Prepared> {
+    let called_off = CalledOff::listen().context("cannot listen for signals")?;
     if args.tools.is_some() && settings.interceptor == InterceptMode::Off {
         output::say(
             "agent-bash: --tools changes nothing while the interceptor is off: set interceptor.mode, \
@@ -107,8 +121,8 @@ fn prepare(
     };
     let (state, lifetime) = (&args.state, Lifetime::Day);
     let session = session::open_with(&settings, start, supervisor, state, lifetime, offered)?;
-    if args.stdin != Some(StdinArg::Inherit) {
-        session.expect(input);
+    if let Some(call) = expected.filter(|_| args.stdin != Some(StdinArg::Inherit)) {
+        session.expect(call);
     }
     Ok(Prepared {
         called_off,
@@ -186,23 +200,21 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
         ),
         None => None,
     };
-    Ok(Input::Request(Request {
-        mode: args.mode.map(Into::into),
-        timeout: args.timeout,
-        cwd,
-        head: args.head,
-        tail: args.tail,
-        env: args
-            .env
-            .iter()
-            .map(|(name, value)| (name.clone(), Some(value.clone())))
-            .collect(),
-        stdin: match args.stdin {
-            Some(StdinArg::Pipe) => StdinMode::Pipe,
-            Some(StdinArg::Inherit) | None => StdinMode::Null,
-        },
-        ..Request::new(script::script(&args.script)?)
-    }))
+    let env = args.env.iter();
+    let env = env.map(|(name, value)| (name.clone(), Some(value.clone())));
+    Ok(Input::Request(
+        Request::new(script::script(&args.script)?)
+            .mode(args.mode.map(Mode::from))
+            .timeout(args.timeout)
+            .cwd(cwd)
+            .head(args.head)
+            .tail(args.tail)
+            .env(env.collect::<BTreeMap<_, _>>())
+            .stdin(match args.stdin {
+                Some(StdinArg::Pipe) => StdinMode::Pipe,
+                Some(StdinArg::Inherit) | None => StdinMode::Null,
+            }),
+    ))
 }
 
 fn print(args: &RunArgs, result: &ToolResult) -> anyhow::Result<()> {

@@ -47,6 +47,6 @@ pub(crate) fn open_with(
     };
     Session::open_with(settings, start.host.clone(), options, add).map_err(|error| match error {
         OpenError::Name(error) => Usage(format!("--state: {error}")).into(),
-        OpenError::Rule(error) => error.into(),
+        other => other.into(),
     })
 }

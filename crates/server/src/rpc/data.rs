@@ -101,6 +101,7 @@ pub struct CheckData {
 /// Data of `schema`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum SchemaData {
     /// The tool.
     Tool {
@@ -179,6 +180,7 @@ pub struct JobData {
 /// How a job came into being.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum JobOrigin {
     /// Started as a job.
     Started,
@@ -189,6 +191,7 @@ pub enum JobOrigin {
 /// Whether a job is running.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum JobProgress {
     /// Running.
     Running,
@@ -213,6 +216,7 @@ pub enum JobProgress {
 /// How a job ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum JobEndingData {
     /// Its shell exited.
     Exited {

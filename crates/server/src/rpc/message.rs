@@ -35,6 +35,7 @@ pub struct RpcRequest {
 /// The requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RpcCall {
     /// Introduces the client; applies to all later requests. Optional. Data: `HelloData`.
     Hello {
@@ -354,6 +355,7 @@ pub enum UpdateTag {
 /// The output in an update.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum UpdateOutput {
     /// What has come since the previous update (`"stream": "delta"`).
     Delta {

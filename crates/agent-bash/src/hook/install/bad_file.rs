@@ -2,6 +2,7 @@
 
 /// Why a file is not changed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BadFile {
     /// Invalid JSON. The agent could not read it either, and would not call any hook.
     #[error("it is no JSON as {agent} reads it: {error}; repair it first")]

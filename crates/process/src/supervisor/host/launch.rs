@@ -211,6 +211,7 @@ impl Supervisor {
                 Err(reason.clone())
             }
         };
+        tracing::debug!("a supervisor was started");
         Ok(Supervised::new(what, Link::over(socket), clock))
     }
 }
