@@ -6,6 +6,7 @@
 //! side disconnects.
 
 mod head;
+mod jobs;
 mod kept;
 mod line;
 mod live;

@@ -1,5 +1,5 @@
-//! A clock on which one time limit passes exactly when a test says so: no test waits for a timeout, and none is too
-//! slow for one.
+//! A clock on which one time limit passes exactly when a test says so: no test waits for a timeout, and a slow machine
+//! does not run into one.
 
 use agent_bash_core::{Clock, Timestamp};
 use agent_bash_process::SystemClock;

@@ -1,5 +1,5 @@
-//! Shared by the tests of several crates: run specifications, a clock that a test moves, an executor that panics, and looks at
-//! which processes and descriptors are left.
+//! Shared by the tests of several crates: run specifications, a clock that a test moves, an executor that panics, and checks
+//! for processes and descriptors that are left.
 //!
 //! `programs/` holds the programs that these tests start. Cargo builds for a crate's tests only binaries of that crate, so its
 //! manifest names them by path. What is *not* here: executors that work, and the world of the end-to-end tests

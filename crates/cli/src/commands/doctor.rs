@@ -34,6 +34,16 @@ struct Finding {
     detail: String,
 }
 
+impl Finding {
+    fn new(grade: Grade, what: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            grade,
+            what,
+            detail: detail.into(),
+        }
+    }
+}
+
 /// The grade of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Grade {
@@ -107,31 +117,25 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         Some(path) => path.display().to_string(),
         None => "no state directory: set HOME or AGENT_BASH_STATE_DIR".to_owned(),
     };
+    let is_readable = Grade::of(broken.is_none());
+    let read = broken.unwrap_or_else(|| "can be read".to_owned());
+    let runs = Grade::of(canary.status == Status::Exited { code: 0 });
+    let ran = match &canary.status {
+        Status::NotStarted { reason } => reason.clone(),
+        _ => format!("{} in {:.1} ms", canary.text.trim_end(), canary.duration_ms),
+    };
+    let keeps = Grade::of(!long.artifacts.is_empty());
+    let kept = match failed_artifact(&long) {
+        Some(reason) => format!("{place}: {reason}"),
+        None => place,
+    };
     Ok(vec![
-        Finding {
-            grade: Grade::of(broken.is_none()),
-            what: "settings",
-            detail: broken.unwrap_or_else(|| "can be read".to_owned()),
-        },
+        Finding::new(is_readable, "settings", read),
         shell(&tool),
-        Finding {
-            grade: Grade::of(canary.status == Status::Exited { code: 0 }),
-            what: "canary",
-            detail: match &canary.status {
-                Status::NotStarted { reason } => reason.clone(),
-                _ => format!("{} in {:.1} ms", canary.text.trim_end(), canary.duration_ms),
-            },
-        },
+        Finding::new(runs, "canary", ran),
         supervisor(&canary),
         survivors(&left_behind),
-        Finding {
-            grade: Grade::of(!long.artifacts.is_empty()),
-            what: "artifacts",
-            detail: match failed_artifact(&long) {
-                Some(reason) => format!("{place}: {reason}"),
-                None => place,
-            },
-        },
+        Finding::new(keeps, "artifacts", kept),
         space(&tool).await,
         terminal(settings, start).await?,
         interceptor,
@@ -157,11 +161,7 @@ fn shell(tool: &BashTool) -> Finding {
         ),
         Err(error) => (Grade::Problem, error.to_string()),
     };
-    Finding {
-        grade,
-        what: "shell",
-        detail,
-    }
+    Finding::new(grade, "shell", detail)
 }
 
 fn supervisor(canary: &ToolResult) -> Finding {
@@ -169,31 +169,25 @@ fn supervisor(canary: &ToolResult) -> Finding {
         NoticeKind::WithoutSupervisor { reason } => Some(reason.clone()),
         _ => None,
     });
-    Finding {
-        grade: Grade::of(missing.is_none()),
-        what: "supervisor",
-        detail: match missing {
-            None => "in force: every process of a command is named and can be ended".to_owned(),
-            Some(reason) => format!("not in force: {reason}"),
-        },
-    }
+    let grade = Grade::of(missing.is_none());
+    let detail = match missing {
+        None => "in force: every process of a command is named and can be ended".to_owned(),
+        Some(reason) => format!("not in force: {reason}"),
+    };
+    Finding::new(grade, "supervisor", detail)
 }
 
 /// Whether a process that moved to a session of its own (`setsid`) is still named.
 fn survivors(result: &ToolResult) -> Finding {
-    let pids: Vec<u32> = result
-        .survivors
-        .iter()
-        .map(|survivor| survivor.pid)
-        .collect();
-    Finding {
-        grade: Grade::of(!pids.is_empty()),
-        what: "survivors",
-        detail: match &pids[..] {
-            [] => "a process that left its session was not seen".to_owned(),
-            _ => "a process that left its session was named".to_owned(),
-        },
-    }
+    let (grade, detail) = if result.survivors.is_empty() {
+        (
+            Grade::Problem,
+            "a process that left its session was not seen",
+        )
+    } else {
+        (Grade::Works, "a process that left its session was named")
+    };
+    Finding::new(grade, "survivors", detail)
 }
 
 fn failed_artifact(result: &ToolResult) -> Option<&str> {
@@ -208,11 +202,12 @@ async fn space(tool: &BashTool) -> Finding {
     // Any shell runs this.
     let script = "df -Pk -- \"${TMPDIR:-/tmp}\" | awk 'NR==2 {printf \"%d MB free below %s\", $4/1024, $6; seen=1} END {exit !seen}'";
     let result = run(tool, script).await;
-    Finding {
-        grade: Grade::of(result.status == Status::Exited { code: 0 }),
-        what: "space",
-        detail: result.text.lines().next().unwrap_or_default().to_owned(),
-    }
+    let grade = Grade::of(result.status == Status::Exited { code: 0 });
+    Finding::new(
+        grade,
+        "space",
+        result.text.lines().next().unwrap_or_default(),
+    )
 }
 
 /// Whether a command can get a terminal.
@@ -231,24 +226,17 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
     let lifetime = Lifetime::Session;
     let session = session::open_with(&settings, start, &supervisor, SESSION, lifetime, offered)?;
     if !session.tool().offers_terminal() {
-        let detail = "switched off by AGENT_BASH_NO_PTY or PI_NO_PTY".to_owned();
-        return Ok(Finding {
-            grade: Grade::of(true),
-            what: "terminal",
-            detail,
-        });
+        let detail = "switched off by AGENT_BASH_NO_PTY or PI_NO_PTY";
+        return Ok(Finding::new(Grade::Works, "terminal", detail));
     }
     let result = run(session.tool(), "tty && test -t 2 && stty size").await;
     let works = result.status == Status::Exited { code: 0 };
     let said: Vec<&str> = result.text.split_whitespace().collect();
-    Ok(Finding {
-        grade: Grade::of(works),
-        what: "terminal",
-        detail: match &said[..] {
-            [path, rows, columns] if works => format!("{path}, {rows} rows of {columns}"),
-            _ => result.text,
-        },
-    })
+    let detail = match &said[..] {
+        [path, rows, columns] if works => format!("{path}, {rows} rows of {columns}"),
+        _ => result.text,
+    };
+    Ok(Finding::new(Grade::of(works), "terminal", detail))
 }
 
 /// Finds variables whose names are almost one of ours.
@@ -258,14 +246,11 @@ fn variables(start: &Start) -> Finding {
         .iter()
         .map(|(name, meant)| format!("{name} is no setting; {meant} is"))
         .collect();
-    Finding {
-        grade: Grade::of(named.is_empty()),
-        what: "variables",
-        detail: match &named[..] {
-            [] => "none that is nearly a setting's".to_owned(),
-            _ => named.join("; "),
-        },
-    }
+    let detail = match &named[..] {
+        [] => "none that is nearly a setting's".to_owned(),
+        _ => named.join("; "),
+    };
+    Finding::new(Grade::of(named.is_empty()), "variables", detail)
 }
 
 /// Whether every rule's pattern is valid (a rule with an invalid one is skipped), and whether there are tools to
@@ -284,24 +269,16 @@ fn interceptor(settings: &Settings) -> Finding {
     } else {
         (Grade::Works, "every rule can be read".to_owned())
     };
-    Finding {
-        grade,
-        what: "interceptor",
-        detail,
-    }
+    Finding::new(grade, "interceptor", detail)
 }
 
 /// Optional; if available, it is used to kill a process tree at once.
 fn cgroup() -> Finding {
     let there = fs::metadata("/sys/fs/cgroup/cgroup.controllers").is_ok();
-    Finding {
-        grade: Grade::of(true),
-        what: "cgroup v2",
-        detail: if there {
-            "there"
-        } else {
-            "not there; not needed"
-        }
-        .to_owned(),
-    }
+    let detail = if there {
+        "there"
+    } else {
+        "not there; not needed"
+    };
+    Finding::new(Grade::Works, "cgroup v2", detail)
 }

@@ -112,7 +112,7 @@ impl Server {
         };
         let result = match waited {
             Waited::Ended(Some(account)) => Arc::unwrap_or_clone(account).result,
-            Waited::Ended(None) => return Err("the call was given up".to_owned()),
+            Waited::Ended(None) => return Err("the call was given up: agent-bash failed in a way that it should not; please report it".to_owned()),
             Waited::GoesOn | Waited::CalledOff => {
                 let elapsed = self.clock.now().saturating_sub(begun.1);
                 let name = call_name(self.calls.give_handle(&call));

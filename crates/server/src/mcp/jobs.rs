@@ -2,10 +2,11 @@
 
 use super::so_far::SoFar;
 use super::tools::{InputArgs, KillArgs, OutputArgs, PART};
+use crate::jobs::{GRACE, duration, feed};
 use crate::kept;
 use crate::rpc::data::{JobData, JobEndingData, JobOutputData, JobProgress};
 use agent_bash::Session;
-use agent_bash::core::{Cancel, Clock, JobId, Status, Window, parse_duration, short_duration};
+use agent_bash::core::{Cancel, Clock, JobId, Status, Window, short_duration};
 use agent_bash::exec::{JobOutput, Jobs, OutputRange};
 use agent_bash::layout::clean;
 use agent_bash::running::{Running, RunningCall};
@@ -18,12 +19,6 @@ use std::time::Duration;
 
 /// Upper limit for the wait of `bash_output`: clients give up after 60 s.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
-
-/// Time between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// How long a job may take to read what is written to its stdin.
-const WRITE: Duration = Duration::from_secs(10);
 
 /// The answer of a tool.
 #[derive(Debug)]
@@ -61,7 +56,8 @@ impl JobTools {
         cancel: &Cancel,
     ) -> Result<Answer, String> {
         let window = window.map_or(PART, |window| PART.and(window));
-        let wait = args.wait.as_ref().map(seconds).transpose()?;
+        let wait = args.wait.as_ref().map(|wait| duration("wait", wait));
+        let wait = wait.transpose()?;
         let wait = wait.map(|wait| wait.min(LONGEST_WAIT));
         let name = args.job.text();
         if let Some(call) = self.call(&name) {
@@ -168,19 +164,9 @@ impl JobTools {
                 "{name} reads nothing: a call has no standard input, only a background job may have one"
             ));
         }
-        let jobs = self.jobs()?;
         let id = JobId(name);
-        if !args.text.is_empty() {
-            tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err("called off".to_owned()),
-                written = jobs.write_stdin(&id, args.text.as_bytes(), WRITE) => written.map_err(text)?,
-            }
-        }
-        if args.close {
-            jobs.close_stdin(&id).await.map_err(text)?;
-        }
-        let job = JobData::from(jobs.show(&id).map_err(text)?);
+        let fed = feed(&self.session, &id, &args.text, args.close, cancel);
+        let job = JobData::from(fed.await?);
         let done = match (args.text.len(), args.close) {
             (bytes, false) => format!("{bytes} bytes were written to job {id}."),
             (0, true) => format!("The input of job {id} was ended."),
@@ -389,15 +375,6 @@ fn first_line(command: &str) -> String {
         Some((end, _)) => format!("{}…", &first[..end]),
         None => first.to_owned(),
     }
-}
-
-fn seconds(value: &Value) -> Result<Duration, String> {
-    let written = match value {
-        Value::String(written) => written.clone(),
-        Value::Number(seconds) => seconds.to_string(),
-        _ => return Err("`wait` is seconds".to_owned()),
-    };
-    parse_duration(&written).map_err(|error| format!("`wait`: {error}"))
 }
 
 fn text(error: impl std::fmt::Display) -> String {

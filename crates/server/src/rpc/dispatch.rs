@@ -8,10 +8,11 @@ use super::in_flight::InFlight;
 use super::message::{RpcCall, RpcId, Stream};
 use super::outbox::Outbox;
 use super::updates;
+use crate::jobs::{GRACE, duration, feed};
 use crate::kept;
 use crate::live::{self, Watcher};
 use agent_bash::adapters::{self, Adapted};
-use agent_bash::core::{Cancel, JobId, SessionName, Status, parse_duration};
+use agent_bash::core::{Cancel, JobId, SessionName, Status};
 use agent_bash::exec::{OutputRange, Waited};
 use agent_bash::session::BangOptions;
 use agent_bash::sink::{LiveUpdate, MAX_PAGE, Search};
@@ -21,19 +22,12 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Most bytes of a job's output in one response.
 const OUTPUT_PART: usize = 256 * 1024;
 
 /// Default number of matches shown.
 const MATCHES: usize = 200;
-
-/// Default time between SIGTERM and SIGKILL.
-const GRACE: Duration = Duration::from_secs(2);
-
-/// How long a job may take to read what is written to its stdin.
-const WRITE: Duration = Duration::from_secs(10);
 
 /// The serialised data of a response, or the error message.
 pub(super) type Answer = Result<Option<Box<RawValue>>, String>;
@@ -324,18 +318,8 @@ impl Asking {
                 close,
             } => {
                 let id = JobId(job.0);
-                if !input.is_empty() {
-                    let written = jobs.write_stdin(&id, input.as_bytes(), WRITE);
-                    tokio::select! {
-                        biased;
-                        () = self.cancel.cancelled() => return Err("called off".to_owned()),
-                        written = written => written.map_err(text)?,
-                    }
-                }
-                if close {
-                    jobs.close_stdin(&id).await.map_err(text)?;
-                }
-                data(JobData::from(jobs.show(&id).map_err(text)?))
+                let fed = feed(&self.session, &id, &input, close, &self.cancel);
+                data(JobData::from(fed.await?))
             }
             _ => {
                 let jobs = jobs.list().map_err(text)?;
@@ -373,14 +357,4 @@ async fn apart<T: Send + 'static>(
     agent_bash::apart(work)
         .await
         .unwrap_or_else(|error| Err(format!("not served: {error}")))
-}
-
-/// Parses seconds, or a text such as `90s`.
-fn duration(field: &str, value: &Value) -> Result<Duration, String> {
-    let written = match value {
-        Value::String(written) => written.clone(),
-        Value::Number(seconds) => seconds.to_string(),
-        _ => return Err(format!("`{field}` is seconds, or a text such as \"90s\"")),
-    };
-    parse_duration(&written).map_err(|error| format!("`{field}`: {error}"))
 }

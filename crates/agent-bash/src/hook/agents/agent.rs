@@ -1,4 +1,4 @@
-//! What an agent is: how it asks a hook, what it takes as an answer, and where it is told of one.
+//! What differs between agents: how they call a hook, which answers they accept, and where hooks are configured.
 
 use serde_json::{Map, Value};
 

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process"
 
 const program = PROGRAM
-// What the model is told beside a command's output, by call.
+// Advice for the model, by call id; appended to the command's output.
 const advice = new Map()
 
 export const AgentBash = async ({ directory }) => ({

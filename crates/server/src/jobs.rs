@@ -1,0 +1,55 @@
+//! What both servers do with background jobs.
+
+use crate::kept;
+use agent_bash::Session;
+use agent_bash::core::{Cancel, JobId, parse_duration};
+use agent_bash::exec::Job;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Time between SIGTERM and SIGKILL if the client names none.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a job may take to read its input.
+const WRITE: Duration = Duration::from_secs(10);
+
+/// Writes to a job's stdin, and closes it afterwards if so requested. Returns the job.
+pub(crate) async fn feed(
+    session: &Session,
+    id: &JobId,
+    text: &str,
+    close: bool,
+    cancel: &Cancel,
+) -> Result<Job, String> {
+    let said = |error: &dyn std::fmt::Display| error.to_string();
+    let jobs = kept::jobs(session).map_err(|error| said(&error))?;
+    if !text.is_empty() {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => {
+                return Err("cancelled; the job may have got a part of the input".to_owned());
+            }
+            written = jobs.write_stdin(id, text.as_bytes(), WRITE) => {
+                written.map_err(|error| said(&error))?;
+            }
+        }
+    }
+    if close {
+        jobs.close_stdin(id).await.map_err(|error| said(&error))?;
+    }
+    jobs.show(id).map_err(|error| said(&error))
+}
+
+/// Parses the seconds, or a text such as `90s`, of a field.
+pub(crate) fn duration(field: &str, value: &Value) -> Result<Duration, String> {
+    let written = match value {
+        Value::String(written) => written.clone(),
+        Value::Number(seconds) => seconds.to_string(),
+        other => {
+            return Err(format!(
+                "`{field}` must be seconds, or a text such as \"90s\", got {other}"
+            ));
+        }
+    };
+    parse_duration(&written).map_err(|error| format!("`{field}`: {error}"))
+}
