@@ -92,7 +92,7 @@ fn the_persons_own_commands_keep_their_shell() -> Result<()> {
         tmux.shows("\n no\n")?;
         // A shell that has ended is reported, and so are survivors.
         tmux.enters("!kill -9 $$")?;
-        tmux.shows("[The session's shell was reset")?;
+        tmux.shows("(exit 137)\n [The session's shell was reset")?;
         tmux.enters("!sleep 300 & echo $! >pid")?;
         tmux.shows("[Still running: pid ")?;
         tmux.enters("!kill $(cat pid); echo ended")?;
