@@ -156,6 +156,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "agent-bash-policy",
             "agent-bash-process",
             "agent-bash-pty",
+            "agent-bash-sandbox",
             "agent-bash-sink",
         ],
         third_party: &[

@@ -3,7 +3,9 @@
 
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
+use crate::sandbox::Boxed;
 use crate::wiring::Terminal;
+use agent_bash_core::sandbox::{Plan, SandboxRequest};
 use agent_bash_core::{
     Executor, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource, Streams, ToolResult,
     Window,
@@ -85,6 +87,8 @@ pub(crate) struct Call {
     pub(crate) allowed: bool,
     /// From here on, parts of it may have run.
     pub(crate) started: bool,
+    /// The box that it asks for instead of the settings'.
+    pub(crate) sandbox: Option<SandboxRequest>,
     /// How much text its reader passes on.
     pub(crate) window: Option<Window>,
 }
@@ -110,6 +114,8 @@ pub(crate) struct Ran {
     /// For each stage of the pipeline at the script's end, whether exit code 1 is a result; `None` if it does not
     /// end with one.
     pub(crate) last_pipeline: Option<Vec<bool>>,
+    /// The box that it ran in, or was let out of.
+    pub(crate) boxed: Option<Boxed>,
 }
 
 /// The decisions of earlier stages, besides the request.
@@ -126,6 +132,8 @@ pub(crate) struct Decisions<'a> {
     pub(crate) hardened: Option<HardenedEnvironment>,
     /// The terminal to run on, if any.
     pub(crate) terminal: Option<&'a Terminal>,
+    /// The box to run in, if any.
+    pub(crate) sandbox: Option<Arc<Plan>>,
 }
 
 /// A finished call as data: its result, and what other texts can be made from.

@@ -27,6 +27,7 @@ pub mod profiles;
 mod reading;
 mod refusal;
 pub mod running;
+mod sandbox;
 pub mod schema;
 pub mod session;
 pub mod settings;
@@ -46,7 +47,10 @@ pub use apart::apart;
 pub use approval::{AllowAll, Approval, Approver, Denied, Proposal};
 pub use call::{Account, CallOptions, Keep};
 pub use host::HostContext;
-pub use refusal::{APPROVAL_RULE, DirectoryError, Refusal, RuleRefusal};
+pub use refusal::{
+    APPROVAL_RULE, DirectoryError, ESCALATION_RULE, NotConfined, Refusal, RuleRefusal,
+};
+pub use sandbox::{Escalation, Lacking, SandboxSettings, Tmp};
 pub use session::Session;
 pub use shell::shell_in_force;
 pub use stage::parse_input::Input;

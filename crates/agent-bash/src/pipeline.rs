@@ -9,7 +9,7 @@ use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
 use crate::stage::parse_input::Input;
 use crate::stage::{
-    approve, artifact, background, offer, parse_input, run, shape, terminal, timeout,
+    approve, artifact, background, offer, parse_input, run, sandbox, shape, terminal, timeout,
     working_directory,
 };
 use crate::wiring::Wiring;
@@ -29,6 +29,7 @@ pub(crate) async fn call(
         notices: Vec::new(),
         allowed: false,
         started: false,
+        sandbox: None,
         window: options.window,
     };
     let ended = caught_in(stages(tool, input, options, cancel, &mut call)).await;
@@ -38,6 +39,7 @@ pub(crate) async fn call(
         Err(panicked) => Err(NotStarted::new(panicked.to_string()).into()),
     };
     let (command, allowed) = (call.command.clone(), call.allowed);
+    let sandbox = call.sandbox.take();
     let (cwd, started) = (call.cwd.clone(), call.started);
     let mut account = match caught(|| shape::account(tool, call, ended)) {
         Ok(account) => account,
@@ -47,12 +49,13 @@ pub(crate) async fn call(
     let recorded = Recorded {
         by: Caller::Model,
         command: &command,
+        sandbox,
         allowed,
         status: &result.status,
         time: result.started_at,
         duration_ms: result.duration_ms,
     };
-    let unrecorded = audit::record(tool, &recorded);
+    let unrecorded = audit::record(tool, recorded);
     account.result.notices.extend(unrecorded);
     account
 }
@@ -82,7 +85,20 @@ async fn stages(
 
     let read = reading::read(tool, call, &mut request)?;
     let escalation = options.escalation.as_deref();
-    approve::ask(tool, call, &request, &read.verdict, escalation, cancel).await?;
+    let asked = sandbox::asked(tool, &mut request, escalation);
+    call.sandbox.clone_from(&request.sandbox);
+    let asked = asked?;
+    let leaves = asked.as_ref().and_then(|asked| asked.reason.as_deref());
+    approve::ask(
+        tool,
+        call,
+        &request,
+        &read.verdict,
+        leaves.or(escalation),
+        cancel,
+    )
+    .await
+    .map_err(|refusal| sandbox::denied(refusal, leaves))?;
     call.allowed = true;
 
     let (limit, clamped) = timeout::clamp(&tool.profile.timeouts, &request);
@@ -97,6 +113,10 @@ async fn stages(
         Some(terminal) => Some(terminal),
         None => terminal::choose(tool, &request, options.stdin),
     };
+    let mut boxed = match &asked {
+        Some(asked) => Some(asked.boxed(tool, run::executor(tool, terminal)).await?),
+        None => None,
+    };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
     let decisions = Decisions {
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
@@ -107,6 +127,7 @@ async fn stages(
         stdin: options.stdin,
         hardened: read.hardened,
         terminal,
+        sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
     let _turn = match place {
@@ -118,6 +139,9 @@ async fn stages(
         return background::start(&**jobs, &spec, request.stdin, output, cancel).await;
     }
     let outcome = run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await?;
+    if let Some(boxed) = &mut boxed {
+        boxed.look_again();
+    }
     if options.keep.is_some_and(|keep| keep.is_set()) {
         output.keep();
     }
@@ -126,5 +150,6 @@ async fn stages(
         output,
         is_1_an_answer: read.is_1_an_answer,
         last_pipeline: read.last_pipeline,
+        boxed,
     })))
 }

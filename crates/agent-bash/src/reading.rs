@@ -92,6 +92,7 @@ mod tests {
             notices: Vec::new(),
             allowed: false,
             started: false,
+            sandbox: None,
             window: None,
         };
         let texts = RefCell::new(Vec::new());

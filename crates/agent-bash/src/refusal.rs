@@ -3,6 +3,7 @@
 //! The text around a refusal depends on the profile and is written by [`crate::layout`].
 
 use crate::approval::Denied;
+use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{NotStarted, RequestError, Status};
 use agent_bash_policy::{Check, Finding};
 use std::path::PathBuf;
@@ -20,6 +21,12 @@ pub enum Refusal {
     /// The host refused the command.
     #[error(transparent)]
     Denied(#[from] Denied),
+    /// More was asked for than the sandbox allows, and nobody has allowed it.
+    #[error("{0}")]
+    Escalation(String),
+    /// The sandbox that the call was to run in cannot be had.
+    #[error(transparent)]
+    NotConfined(#[from] NotConfined),
     /// The working directory is unusable.
     #[error(transparent)]
     Directory(#[from] DirectoryError),
@@ -32,6 +39,27 @@ pub enum Refusal {
     /// Cancelled before it was started.
     #[error("cancelled before it was started")]
     Cancelled,
+}
+
+/// A call was not run, as it would not have been confined; docs/sandbox.md fixes the texts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotConfined {
+    /// The system cannot enforce it.
+    #[error(
+        "This call was not run: the sandbox `{level}` needs {what}, which this system lacks. `agent-bash doctor` says more."
+    )]
+    Lacks {
+        /// The level that was wanted.
+        level: SandboxLevel,
+        /// What is missing.
+        what: String,
+    },
+    /// The system could enforce it, but did not.
+    #[error("This call was not run: {0}. `agent-bash doctor` says more.")]
+    Failed(String),
+    /// What is wanted contradicts itself, or what is so.
+    #[error("This call was not run: {0}.")]
+    NoPlan(String),
 }
 
 /// The working directory is unusable; docs/contract.md fixes the texts.
@@ -96,6 +124,9 @@ impl From<Finding> for RuleRefusal {
 /// The `rule` of a refusal by the host.
 pub const APPROVAL_RULE: &str = "approval";
 
+/// The `rule` of a refusal to leave the sandbox.
+pub const ESCALATION_RULE: &str = "sandbox_escalation";
+
 impl Refusal {
     /// How the call ended.
     pub fn status(&self) -> Status {
@@ -108,12 +139,18 @@ impl Refusal {
                 rule: APPROVAL_RULE.to_owned(),
                 suggested_tool: None,
             },
+            Self::Escalation(_) => Status::Blocked {
+                rule: ESCALATION_RULE.to_owned(),
+                suggested_tool: None,
+            },
             Self::Cancelled => Status::Cancelled,
-            Self::Request(_) | Self::Directory(_) | Self::NotOffered(_) | Self::NotStarted(_) => {
-                Status::NotStarted {
-                    reason: self.to_string(),
-                }
-            }
+            Self::Request(_)
+            | Self::Directory(_)
+            | Self::NotOffered(_)
+            | Self::NotConfined(_)
+            | Self::NotStarted(_) => Status::NotStarted {
+                reason: self.to_string(),
+            },
         }
     }
 }

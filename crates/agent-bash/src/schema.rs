@@ -6,10 +6,12 @@
 mod fields;
 mod modes;
 mod paged;
+mod sandbox;
 mod standard;
 mod words;
 mod workspace;
 
+use crate::SandboxSettings;
 use agent_bash_core::{Profile, TextLayout};
 use agent_bash_policy::{SafeLevel, SafeMode};
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,19 @@ impl ToolSchema {
         self.description = format!("{}\n\n{safe}", self.description);
         self
     }
+
+    /// The same tool with calls in a box: its description says what they may touch. Unchanged without one.
+    #[must_use]
+    pub fn within(mut self, own: &SandboxSettings) -> Self {
+        let Some(text) = sandbox::description(own) else {
+            return self;
+        };
+        self.description = format!("{}\n\n{text}", self.description);
+        if let Some(properties) = self.input_schema["properties"].as_object_mut() {
+            properties.insert("sandbox".to_owned(), sandbox::field(own));
+        }
+        self
+    }
 }
 
 /// The definition under `profile`, with the working directory `cwd`.
@@ -71,7 +86,8 @@ pub fn tool(profile: &Profile, cwd: &Path) -> ToolSchema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profiles;
+    use crate::{Escalation, profiles};
+    use agent_bash_core::sandbox::{Network, SandboxLevel};
 
     fn bash(profile: &Profile) -> ToolSchema {
         tool(profile, Path::new("/src/project"))
@@ -95,6 +111,41 @@ mod tests {
                 .description
                 .contains("only to read")
         );
+    }
+
+    #[test]
+    fn a_box_is_described_and_none_changes_nothing() {
+        let plain = bash(profiles::ALL[0]);
+        let mut own = SandboxSettings::default();
+        assert_eq!(plain.clone().within(&own), plain);
+        for (level, network, escalation, wanted) in [
+            (
+                SandboxLevel::ReadOnly,
+                Network::Off,
+                Escalation::Never,
+                "they may write in $TMPDIR only and have no network",
+            ),
+            (
+                SandboxLevel::WorkspaceWrite,
+                Network::On,
+                Escalation::Never,
+                "they may write in the workspace and $TMPDIR only and have the network",
+            ),
+            (
+                SandboxLevel::WorkspaceWrite,
+                Network::Loopback,
+                Escalation::Ask,
+                "A call that needs more asks for it by `sandbox`, with the reason",
+            ),
+        ] {
+            (own.level, own.network, own.escalation) = (level, network, escalation);
+            let boxed = plain.clone().within(&own);
+            assert!(boxed.description.contains(wanted), "{}", boxed.description);
+            let field = &boxed.input_schema["properties"]["sandbox"];
+            assert_eq!(field["required"], json!(["reason"]));
+            let asks = boxed.description.contains("asks for it");
+            assert_eq!(asks, escalation == Escalation::Ask);
+        }
     }
 
     #[test]

@@ -17,13 +17,14 @@
 //! an error that names the most similar one. Nothing here acts on a setting: [`Settings::configure`] passes them to
 //! the tool.
 
+mod key;
 mod keys;
 mod layers;
 mod source;
 
 pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 
-use crate::{BashToolBuilder, HostContext, profiles, shell_in_force};
+use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_force};
 use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
     Context, Dialect, Group, InterceptMode, InterceptRule, Interceptor, Policy, RuleSelection,
@@ -87,6 +88,8 @@ pub struct Settings {
     pub mcp_structured: bool,
     /// The audit log; `None` means that calls are not recorded.
     pub audit_file: Option<PathBuf>,
+    /// The box of calls.
+    pub sandbox: SandboxSettings,
     /// Whether the audit log has the commands themselves rather than digests.
     pub audit_commands: bool,
 }
@@ -122,6 +125,7 @@ impl Default for Settings {
             mcp_structured: false,
             audit_file: None,
             audit_commands: false,
+            sandbox: SandboxSettings::default(),
         }
     }
 }
@@ -220,6 +224,7 @@ impl Settings {
             .rules(self.rules()?)
             .environment(self.environment())
             .limits(self.limits)
+            .sandbox(self.sandbox.clone())
             .virtual_terminal(self.virtual_terminal);
         if let Some(path) = &self.audit_file {
             let log = Arc::new(AuditFile::new(path));

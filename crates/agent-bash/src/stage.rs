@@ -13,6 +13,7 @@ pub(crate) mod parse_input;
 pub(crate) mod run;
 pub(crate) mod safe_mode;
 pub(crate) mod safety;
+pub(crate) mod sandbox;
 pub(crate) mod shape;
 pub(crate) mod terminal;
 pub(crate) mod timeout;

@@ -5,6 +5,7 @@ use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
 use crate::call::{Account, CallOptions};
 use crate::pipeline;
+use crate::sandbox::{OwnBox, SandboxSettings};
 use crate::schema::{self, ToolSchema};
 use crate::shell::shell_in_force;
 use crate::stage::parse_input::Input;
@@ -57,6 +58,7 @@ impl BashTool {
             audit: None,
             virtual_terminal: false,
             terminal: None,
+            sandbox: SandboxSettings::default(),
         }
     }
 
@@ -147,6 +149,7 @@ impl BashTool {
     pub fn schema(&self) -> ToolSchema {
         schema::tool(&self.wiring.profile, &self.wiring.host.cwd)
             .under(self.wiring.safe_mode.as_ref())
+            .within(&self.wiring.sandbox.settings)
     }
 
     /// Its profile.
@@ -219,6 +222,7 @@ pub struct BashToolBuilder {
     audit: Option<Audit>,
     virtual_terminal: bool,
     terminal: Option<Arc<dyn Executor>>,
+    sandbox: SandboxSettings,
 }
 
 impl BashToolBuilder {
@@ -332,6 +336,14 @@ impl BashToolBuilder {
         self
     }
 
+    /// The box that calls run in. The executor must be able to: see [`Executor::confines`]. A call that cannot be
+    /// confined is refused.
+    #[must_use]
+    pub fn sandbox(mut self, settings: SandboxSettings) -> Self {
+        self.sandbox = settings;
+        self
+    }
+
     /// Resource limits of each call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -373,6 +385,7 @@ impl BashToolBuilder {
                 jobs: self.jobs,
                 audit: self.audit,
                 terminal,
+                sandbox: Arc::new(OwnBox::new(self.sandbox)),
                 queues: Arc::default(),
             }),
         }

@@ -4,6 +4,7 @@
 use crate::HostContext;
 use crate::approval::Approver;
 use crate::in_order::Queues;
+use crate::sandbox::OwnBox;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Limits, NotStarted, Profile, RunSpec, Shell,
 };
@@ -39,6 +40,8 @@ pub(crate) struct Wiring {
     pub(crate) jobs: Option<Arc<dyn JobStarter>>,
     pub(crate) audit: Option<Audit>,
     pub(crate) terminal: Option<Terminal>,
+    /// The box of calls.
+    pub(crate) sandbox: Arc<OwnBox>,
     /// The calls that are waiting to use a persistent shell.
     pub(crate) queues: Arc<Queues>,
 }

@@ -1,5 +1,6 @@
 //! The interface for audit logs.
 
+use crate::sandbox::SandboxRequest;
 use crate::{ProfileName, Status, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -34,6 +35,9 @@ pub struct AuditEntry {
     /// The rule that blocked it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
+    /// The box that it asked for instead of the settings', with the reason it gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRequest>,
     /// How it ended.
     pub status: Status,
     /// How long it took, in milliseconds.

@@ -114,8 +114,9 @@ const FIELDS: [&str; 12] = [
     "sandbox",
     "description",
 ];
+/// Those that every tool has: of `sandbox` the schema speaks where calls run in one.
 const FIELD_LIST: &str =
-    "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, sandbox, description";
+    "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description";
 
 /// Alternative names that models are known to use, and the fields they mean.
 const SPELLINGS: [(&str, &str); 4] = [

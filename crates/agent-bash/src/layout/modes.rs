@@ -14,7 +14,9 @@ use std::time::Duration;
 pub(super) fn write(facts: &Facts<'_>) -> String {
     let status = match facts.end {
         End::Refused(Refusal::Cancelled) => &Status::Cancelled,
-        End::Refused(refusal @ (Refusal::Rule(_) | Refusal::Denied(_))) => {
+        End::Refused(
+            refusal @ (Refusal::Rule(_) | Refusal::Denied(_) | Refusal::Escalation(_)),
+        ) => {
             return refusal.to_string();
         }
         End::Refused(refusal) => return format!("[command not started: {refusal}]"),

@@ -15,7 +15,9 @@ pub(super) const NOTHING: &str = "(no output)";
 pub(super) fn write(facts: &Facts<'_>) -> String {
     match facts.end {
         End::Refused(Refusal::Cancelled) => annotated("[Command cancelled]", NOTHING),
-        End::Refused(refusal @ (Refusal::Rule(_) | Refusal::Denied(_))) => {
+        End::Refused(
+            refusal @ (Refusal::Rule(_) | Refusal::Denied(_) | Refusal::Escalation(_)),
+        ) => {
             format!("Blocked: {refusal}\n\nOriginal command: {}", facts.command)
         }
         End::Refused(refusal) => refusal.to_string(),

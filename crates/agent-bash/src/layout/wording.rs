@@ -62,7 +62,7 @@ pub(super) fn files_line(printed: &[SinkReport]) -> Option<String> {
     (!paths.is_empty()).then(|| format!("[Full output: {}]", paths.join(", ")))
 }
 
-/// Notices that every layout shows: that something survives, or that something is lost. One `[…]` line each.
+/// Notices that every layout shows: that something survives, that something is lost, or what a box did. One `[…]` line each.
 pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
     let is_vital = |notice: &&Notice| {
         let kind = &notice.kind;
@@ -71,6 +71,10 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
             NoticeKind::Survivors { .. }
                 | NoticeKind::ArtifactFailed { .. }
                 | NoticeKind::Overwritten { .. }
+                | NoticeKind::SandboxDenied { .. }
+                | NoticeKind::SandboxNetwork { .. }
+                | NoticeKind::SandboxPartial { .. }
+                | NoticeKind::ProtectedChanged { .. }
         )
     };
     let vital = notices.iter().filter(is_vital);

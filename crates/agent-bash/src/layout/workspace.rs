@@ -58,8 +58,11 @@ fn refused(refusal: &Refusal) -> String {
         Refusal::NotStarted(error) => format!("Error: Failed to launch process: {error}"),
         // The contract fixes the texts, without the reason.
         Refusal::Rule(rule) => rule.message.clone(),
-        Refusal::Denied(_) => refusal.to_string(),
-        Refusal::Request(_) | Refusal::NotOffered(_) | Refusal::Cancelled => {
+        Refusal::Denied(_) | Refusal::Escalation(_) => refusal.to_string(),
+        Refusal::Request(_)
+        | Refusal::NotOffered(_)
+        | Refusal::NotConfined(_)
+        | Refusal::Cancelled => {
             format!("Error: {refusal}")
         }
     }

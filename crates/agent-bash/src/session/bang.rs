@@ -68,6 +68,7 @@ pub(super) async fn run(
         notices: parsed.notices,
         allowed: false,
         started: false,
+        sandbox: None,
         window: None,
     };
     let mut output = output(tool, &call);
@@ -79,6 +80,8 @@ pub(super) async fn run(
         stdin: StdinSource::Null,
         hardened: None,
         terminal: None,
+        // The user may do what the user may do.
+        sandbox: None,
     };
     let outcome = match run::spec(tool, &call, &request, &decisions) {
         Ok(mut spec) => match shell(tool) {
@@ -94,9 +97,10 @@ pub(super) async fn run(
     let mut message = message(tool, call, output, outcome, excluded);
     let unrecorded = audit::record(
         tool,
-        &Recorded {
+        Recorded {
             by: Caller::User,
             command: &message.command,
+            sandbox: None,
             allowed: false,
             status: &message.status,
             time: message.time,

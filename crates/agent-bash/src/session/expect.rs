@@ -5,6 +5,7 @@ use crate::HostContext;
 use crate::settings::Settings;
 use crate::stage::parse_input::Input;
 use crate::stage::{artifact, terminal};
+use agent_bash_core::sandbox::SandboxLevel;
 use agent_bash_core::{Mode, Request, StdinMode, StdinSource};
 use agent_bash_policy::Script;
 
@@ -36,13 +37,14 @@ fn is_plain(request: &Request) -> bool {
     request.mode != Some(Mode::Background)
         && request.session.is_none()
         && request.stdin == StdinMode::Null
+        && request.sandbox.is_none()
 }
 
 impl Session {
     /// Announces the next call. The shell that it will need is started and waits for the script; nothing of the
     /// call runs before it is made and has passed all checks. Useful for programs that make a single call, since
     /// others have warm shells anyway. Does nothing for a call that cannot use such a shell: one that was not parsed
-    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, with input.
+    /// ([`Input::parsed`]), in the background, in a named shell, on a terminal, in a box, with input.
     ///
     /// # Panics
     /// Outside of a tokio runtime with I/O enabled.
@@ -53,7 +55,12 @@ impl Session {
         else {
             return;
         };
-        if is_plain(request) && terminal::choose(tool, request, StdinSource::Null).is_none() {
+        // Which box a call gets is not known before it.
+        let is_confined = tool.sandbox.settings.level != SandboxLevel::Off;
+        if !is_confined
+            && is_plain(request)
+            && terminal::choose(tool, request, StdinSource::Null).is_none()
+        {
             let streams = artifact::streams(tool, request);
             shells.expect(shell, &tool.environment.variables, streams, tool.limits);
         }

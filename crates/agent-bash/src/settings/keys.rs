@@ -1,57 +1,17 @@
 //! The table of settings keys: for each its documentation, how its value is parsed and printed, and when a
 //! project's file may set it.
 
-use super::Settings;
-use agent_bash_core::{ProfileName, SurvivorPolicy, parse_duration, short_duration};
+mod sandbox;
+
+use super::key::{
+    Form, Key, Project, absolute_path, count, duration, duration_value, from_word, list,
+    number_value, on_or_off, on_value, text, to_value, yes_or_no,
+};
+use agent_bash_core::{ProfileName, SurvivorPolicy};
 use agent_bash_policy::{Group, InterceptMode, InterceptRule, RuleSelection, SafeLevel};
 use agent_bash_process::environment::Inherit;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-use std::time::Duration;
 use toml::Value;
-
-/// One setting.
-pub(super) struct Key {
-    /// Section and name with a dot, or a name alone.
-    pub(super) name: &'static str,
-    /// Documentation for users; one or more lines.
-    pub(super) doc: &'static str,
-    /// How a value from the environment is converted.
-    pub(super) form: Form,
-    /// Parses a value. The error says what is expected.
-    pub(super) set: fn(&mut Settings, &Value) -> Result<(), String>,
-    /// The value as it would be written; `None` if unset.
-    pub(super) get: fn(&Settings) -> Option<Value>,
-    /// What a project's file may do with it.
-    pub(super) project: Project,
-}
-
-/// What a project's file may do with a key.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Project {
-    /// Nothing: only the user may set it.
-    Never,
-    /// Set it if the second settings are at least as strict as the first.
-    Tightens(fn(&Settings, &Settings) -> bool),
-    /// Extend a list for which more entries are stricter: adds those of the first settings to the second. So a file
-    /// that lists what its author knew at the time does not remove entries added since.
-    Adds(fn(&Settings, &mut Settings)),
-}
-
-/// How a value from the environment is converted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Unchanged.
-    Text,
-    /// A whole number.
-    Number,
-    /// Split at commas.
-    List,
-    /// Not allowed in the environment.
-    FileOnly,
-}
 
 pub(super) const KEYS: &[Key] = &[
     Key {
@@ -310,6 +270,16 @@ pub(super) const KEYS: &[Key] = &[
             at_most(now.limits.file_mb, before.limits.file_mb)
         }),
     },
+    sandbox::LEVEL,
+    sandbox::NETWORK,
+    sandbox::LACKING,
+    sandbox::WRITABLE,
+    sandbox::READABLE,
+    sandbox::HIDDEN,
+    sandbox::PROTECTED,
+    sandbox::DEVICES,
+    sandbox::TMP,
+    sandbox::ESCALATION,
     Key {
         name: "mcp.handle_after",
         doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: unlimited.",
@@ -344,68 +314,6 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
-fn on_or_off(value: &Value) -> Result<bool, String> {
-    match text(value)? {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err("`on` or `off`".to_owned()),
-    }
-}
-
-fn on_value(on: bool) -> Option<Value> {
-    to_value(if on { "on" } else { "off" })
-}
-
-fn yes_or_no(value: &Value) -> Result<bool, String> {
-    match value {
-        Value::Boolean(yes) => Ok(*yes),
-        // As in an environment variable.
-        Value::String(text) => text.parse().map_err(|_| "`true` or `false`".to_owned()),
-        _ => Err("`true` or `false`".to_owned()),
-    }
-}
-
-fn text(value: &Value) -> Result<&str, String> {
-    value.as_str().ok_or_else(|| "a text".to_owned())
-}
-
-fn list(value: &Value) -> Result<Vec<String>, String> {
-    let list: Result<Vec<String>, _> = value.clone().try_into();
-    list.map_err(|_| "a list of texts".to_owned())
-}
-
-fn count(value: &Value) -> Result<u64, String> {
-    let number = value.as_integer().and_then(|n| u64::try_from(n).ok());
-    number
-        .filter(|n| *n > 0)
-        .ok_or_else(|| "a whole number, 1 or more".to_owned())
-}
-
-fn duration(value: &Value) -> Result<Duration, String> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Integer(seconds) => seconds.to_string(),
-        Value::Float(seconds) => seconds.to_string(),
-        _ => return Err("seconds, or a text such as \"90s\"".to_owned()),
-    };
-    parse_duration(&text).map_err(|error| error.to_string())
-}
-
-fn absolute_path(value: &Value) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text(value)?);
-    if path.is_absolute() {
-        Ok(path)
-    } else {
-        Err("an absolute path".to_owned())
-    }
-}
-
-/// Parses a value that is a single word; the error lists the words.
-fn from_word<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
-    let word: Result<T, _> = value.clone().try_into();
-    word.map_err(|error| error.message().to_owned())
-}
-
 /// Parses rule names, each of which must exist.
 fn rules(value: &Value) -> Result<BTreeSet<String>, String> {
     let names = list(value)?;
@@ -416,20 +324,6 @@ fn rules(value: &Value) -> Result<BTreeSet<String>, String> {
             .map_err(|error| error.to_string())?;
     }
     Ok(names.into_iter().collect())
-}
-
-fn to_value(value: impl Serialize) -> Option<Value> {
-    Value::try_from(value).ok()
-}
-
-fn duration_value(duration: Duration) -> Value {
-    Value::String(short_duration(duration))
-}
-
-fn number_value(number: Option<u64>) -> Option<Value> {
-    number
-        .and_then(|n| i64::try_from(n).ok())
-        .map(Value::Integer)
 }
 
 fn at_most(now: Option<u64>, before: Option<u64>) -> bool {

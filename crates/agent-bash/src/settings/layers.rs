@@ -1,7 +1,8 @@
 //! Reads the layers in order of precedence and records where each value came from.
 
 use super::Settings;
-use super::keys::{Form, KEYS, Key, Project};
+use super::key::{Form, Key, Project};
+use super::keys::KEYS;
 use super::source::{self, Found};
 use crate::HostContext;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
 //! The layers, with files in a temporary directory.
 
 use super::*;
-use crate::HostContext;
+use crate::{HostContext, Tmp};
+use agent_bash_core::sandbox::{Network, SandboxLevel};
 use std::sync::Arc;
 
 struct Layers {
@@ -101,6 +102,8 @@ fn a_project_may_tighten() {
         "[interceptor]\ntools = [\"grep\", \"read\"]",
         "[limits]\nfile_mb = 10\nmemory_mb = 100",
         "[timeout]\nmax = \"5m\"",
+        "[sandbox]\nlevel = \"read_only\"\nnetwork = \"off\"\nlacking = \"refuse\"\nescalation = \"never\"\ntmp = \"own\"",
+        "[sandbox]\nhidden = [\"/srv/keys\"]\nprotected = [\"~/a\"]",
     ] {
         let got = load_layers(&Layers {
             user,
@@ -113,7 +116,7 @@ fn a_project_may_tighten() {
 
 #[test]
 fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
-    let user = "[safe_mode]\nlevel = \"listed\"\n[interceptor]\nmode = \"advise\"\ntools = [\"read\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"";
+    let user = "[safe_mode]\nlevel = \"listed\"\n[interceptor]\nmode = \"advise\"\ntools = [\"read\"]\n[limits]\nfile_mb = 10\n[timeout]\nmax = \"10m\"\n[sandbox]\nlevel = \"workspace_write\"\nlacking = \"refuse\"";
     for project in [
         "profile = \"workspace\"",
         "survivors = \"adopt\"",
@@ -129,6 +132,14 @@ fn a_project_may_not_loosen_or_name_a_shell_or_an_environment() {
         "[interceptor]\nrules = []",
         "[limits]\nfile_mb = 11",
         "[timeout]\nmax = \"11m\"",
+        "[sandbox]\nlevel = \"off\"",
+        "[sandbox]\nnetwork = \"loopback\"",
+        "[sandbox]\nlacking = \"accept\"",
+        "[sandbox]\ntmp = \"shared\"",
+        "[sandbox]\nescalation = \"ask\"",
+        "[sandbox]\nwritable = []",
+        "[sandbox]\nreadable = [\"~/.ssh\"]",
+        "[sandbox]\ndevices = [\"/dev/kvm\"]",
     ] {
         let error = load_layers(&Layers {
             user,
@@ -328,4 +339,37 @@ fn a_variable_that_is_nearly_a_setting_is_pointed_out() {
             "AGENT_BASH_PROFILE".to_owned()
         )]
     );
+}
+
+#[test]
+fn a_box_is_set_by_its_section_and_takes_whole_paths_only() {
+    let project = "[sandbox]\nlevel = \"read_only\"\nhidden = [\"/b\"]";
+    let got = settings(&Layers {
+        user: "[sandbox]\nlevel = \"workspace_write\"\nnetwork = \"loopback\"\nwritable = [\"~/.cache\"]\nhidden = [\"/a\"]\ntmp = \"shared\"",
+        project,
+        env: &[("AGENT_BASH_SANDBOX_DEVICES", "/dev/kvm, /dev/fuse")],
+    });
+    let want = SandboxSettings {
+        level: SandboxLevel::ReadOnly,
+        network: Network::Loopback,
+        writable: vec!["~/.cache".into()],
+        hidden: vec!["/b".into(), "/a".into()],
+        devices: vec!["/dev/kvm".into(), "/dev/fuse".into()],
+        tmp: Tmp::Shared,
+        ..SandboxSettings::default()
+    };
+    assert_eq!(got.sandbox, want);
+    for (user, wanted) in [
+        (
+            "[sandbox]\nwritable = [\"build\"]",
+            "absolute or begin with `~/`",
+        ),
+        ("[sandbox]\nlevel = \"full\"", "`workspace_write`"),
+        ("[sandbox]\nnetwork = false", "sandbox.network"),
+    ] {
+        let error = load_layers(&Layers { user, ..NONE })
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(wanted), "{user}: {error}");
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::panics::caught;
 use crate::wiring::Wiring;
+use agent_bash_core::sandbox::SandboxRequest;
 use agent_bash_core::{AuditEntry, AuditVerdict, Caller, Notice, NoticeKind, Status, Timestamp};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -10,6 +11,8 @@ use std::fmt::Write as _;
 pub(crate) struct Recorded<'a> {
     pub(crate) by: Caller,
     pub(crate) command: &'a str,
+    /// The box that it asked for.
+    pub(crate) sandbox: Option<SandboxRequest>,
     /// It passed all checks.
     pub(crate) allowed: bool,
     pub(crate) status: &'a Status,
@@ -18,7 +21,7 @@ pub(crate) struct Recorded<'a> {
 }
 
 /// Records a call. If that fails, a notice says so; the call itself is over.
-pub(crate) fn record(tool: &Wiring, call: &Recorded<'_>) -> Option<Notice> {
+pub(crate) fn record(tool: &Wiring, call: Recorded<'_>) -> Option<Notice> {
     let audit = tool.audit.as_ref()?;
     let (verdict, rule) = match call.status {
         Status::Blocked { rule, .. } => (AuditVerdict::Blocked, Some(rule.clone())),
@@ -34,6 +37,7 @@ pub(crate) fn record(tool: &Wiring, call: &Recorded<'_>) -> Option<Notice> {
         command: audit.commands.then(|| call.command.to_owned()),
         verdict,
         rule,
+        sandbox: call.sandbox,
         status: call.status.clone(),
         duration_ms: call.duration_ms,
     };

@@ -66,6 +66,7 @@ fn ended_at_once(
         output,
         is_1_an_answer: false,
         last_pipeline: None,
+        boxed: None,
     }
 }
 

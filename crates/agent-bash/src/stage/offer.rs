@@ -21,8 +21,6 @@ fn check_request(request: &Request, sessions: bool, jobs: bool) -> Result<(), Re
         "persistent shells are not offered here; leave out `session`, and put `cd` and variables into the command"
     } else if request.stdin == StdinMode::Pipe && !background {
         "only a background job has an input that is written later; leave out `stdin`"
-    } else if request.sandbox.is_some() {
-        "calls cannot be confined here; leave out `sandbox`"
     } else {
         return Ok(());
     };

@@ -3,9 +3,9 @@
 use crate::call::{Call, Decisions};
 use crate::panics::caught_in;
 use crate::stage::safe_mode;
-use crate::wiring::Wiring;
+use crate::wiring::{Terminal, Wiring};
 use agent_bash_core::{
-    Cancel, Ending, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StreamId,
+    Cancel, Ending, Executor, Flow, NotStarted, Outcome, OutputConsumer, Request, RunSpec, StreamId,
 };
 use agent_bash_sink::CallOutput;
 use std::fs::File;
@@ -44,7 +44,14 @@ pub(crate) fn spec(
         .enter_cwd(request.cwd.is_some())
         // In safe mode no function or alias may replace an allowed command.
         .snapshot(decisions.hardened.is_none())
-        .limits(tool.limits))
+        .limits(tool.limits)
+        .sandbox(decisions.sandbox.clone()))
+}
+
+/// Who runs the script.
+pub(crate) fn executor<'a>(tool: &'a Wiring, terminal: Option<&'a Terminal>) -> &'a dyn Executor {
+    let executor = terminal.map_or(&tool.executor, |terminal| &terminal.executor);
+    &**executor
 }
 
 /// Runs the script to its end. If the executor or a watcher panics, the output so far is kept, and the outcome is
@@ -58,10 +65,7 @@ pub(crate) async fn run(
     cancel: &Cancel,
 ) -> Result<Outcome, NotStarted> {
     let mut tee = Tee { output, live };
-    let executor = match decisions.terminal {
-        Some(terminal) => &terminal.executor,
-        None => &tool.executor,
-    };
+    let executor = executor(tool, decisions.terminal);
     let (started_at, begun) = (tool.clock.wall(), tool.clock.now());
     match caught_in(executor.run(spec, &mut tee, cancel)).await {
         Ok(ran) => ran,

@@ -5,7 +5,7 @@ use crate::layout::{self, End, Facts};
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
 use crate::stage::last_pipeline::failed_stage;
-use crate::stage::limits;
+use crate::stage::{limits, sandbox};
 use crate::wiring::Wiring;
 use agent_bash_core::{
     ArtifactEnd, Ending, Notice, NoticeKind, Outcome, Status, ToolResult, Window,
@@ -116,6 +116,7 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
         mut output,
         is_1_an_answer,
         last_pipeline,
+        boxed,
     } = ran;
     let status = status_of(&outcome, is_1_an_answer);
     let mut limits = tool.profile.output;
@@ -136,6 +137,12 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     let summary = report.summary();
     let artifacts = report.artifacts();
     let printed: Vec<SinkReport> = iter::once(report.first).chain(report.stderr).collect();
+    let directory = outcome.initial_cwd.as_deref().unwrap_or(&call.cwd);
+    let sandbox = boxed.map(|boxed| {
+        let said = sandbox::result(&boxed, &outcome, directory, &printed);
+        notices.extend(sandbox::notices(&boxed, tool, &said));
+        said
+    });
     let facts = Facts {
         end: End::Ran(&status),
         shell_signal: outcome.shell_signal,
@@ -148,7 +155,8 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     let mut result = ToolResult::new(status, text, outcome.started_at);
     result.output = summary;
     result.duration_ms = to_millis(outcome.duration);
-    result.cwd = shown(outcome.initial_cwd.as_deref().unwrap_or(&call.cwd));
+    result.cwd = shown(directory);
+    result.sandbox = sandbox;
     // For a single command the status says everything.
     result.stages = outcome
         .stages

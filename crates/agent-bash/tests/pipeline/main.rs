@@ -13,6 +13,7 @@ mod limits;
 mod panics;
 mod reading;
 mod refusals;
+mod sandbox;
 mod scripted;
 mod terminal;
 

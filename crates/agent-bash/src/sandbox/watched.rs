@@ -1,0 +1,155 @@
+//! What a box protects, before and after a call. At the full tier the kernel keeps what exists as it is, and what does
+//! not exist yet may appear; at the base tier either may change.
+
+use agent_bash_core::sandbox::{Plan, Tier};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How many files of a protected directory are looked at, and how much of each.
+const FILES: usize = 1000;
+const BYTES: u64 = 4 << 20;
+
+/// Protected paths as they were.
+#[derive(Debug)]
+pub(crate) struct Watched(Vec<(PathBuf, State)>);
+
+/// What a path was.
+#[derive(Debug, PartialEq, Eq)]
+enum State {
+    Absent,
+    /// The kernel keeps it as it is.
+    Kept,
+    /// Its contents, with those of everything below it.
+    Digest([u8; 32]),
+}
+
+impl Watched {
+    pub(crate) fn before(plan: &Plan) -> Self {
+        let state = |path: &PathBuf| match fs::symlink_metadata(path) {
+            Err(_) => State::Absent,
+            Ok(_) if plan.tier == Tier::Full => State::Kept,
+            Ok(_) => digest(path),
+        };
+        let paths = plan.protected.iter();
+        Self(paths.map(|path| (path.clone(), state(path))).collect())
+    }
+
+    /// The paths that are different now.
+    pub(crate) fn changed(self) -> Vec<PathBuf> {
+        let is_changed = |(path, before): &(PathBuf, State)| match before {
+            State::Kept => false,
+            State::Absent => fs::symlink_metadata(path).is_ok(),
+            State::Digest(_) => digest(path) != *before,
+        };
+        let changed = self.0.into_iter().filter(is_changed);
+        changed.map(|(path, _)| path).collect()
+    }
+}
+
+fn digest(path: &Path) -> State {
+    let mut sum = Sha256::new();
+    let mut left = FILES;
+    add(&mut sum, path, &mut left);
+    State::Digest(sum.finalize().into())
+}
+
+/// Adds a file, or a directory with everything in it. Links are not followed; what cannot be read counts by its name.
+fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
+    let Some(rest) = left.checked_sub(1) else {
+        return;
+    };
+    *left = rest;
+    sum.update(path.as_os_str().as_encoded_bytes());
+    sum.update([0]);
+    let Ok(found) = fs::symlink_metadata(path) else {
+        return;
+    };
+    if found.is_symlink() {
+        let target = fs::read_link(path).unwrap_or_default();
+        sum.update(target.as_os_str().as_encoded_bytes());
+    } else if found.is_dir() {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        entries.sort();
+        for entry in &entries {
+            add(sum, entry, left);
+        }
+    } else if found.is_file() {
+        sum.update(found.len().to_le_bytes());
+        let mut text = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(BYTES).read_to_end(&mut text));
+        if read.is_ok() {
+            sum.update(&text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_core::sandbox::{Level, Network};
+
+    type Change<'a> = &'a dyn Fn(&Path);
+
+    fn changed(tier: Tier, change: impl FnOnce(&Path)) -> Vec<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir_all(at("hooks")).unwrap();
+        fs::write(at("config"), "a = 1").unwrap();
+        fs::write(at("hooks/sample"), "exit").unwrap();
+        let names = ["config", "hooks", ".vscode"];
+        let plan = Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Off,
+            tier,
+            writable: vec![dir.path().to_owned()],
+            hidden: Vec::new(),
+            protected: names.map(at).to_vec(),
+            devices: Vec::new(),
+        };
+        let before = Watched::before(&plan);
+        change(dir.path());
+        let names = before.changed().into_iter();
+        let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        names.map(name).collect()
+    }
+
+    #[test]
+    fn what_is_different_after_a_call_is_named() {
+        let cases: [(Change<'_>, &[&str]); 6] = [
+            (&|_| {}, &[]),
+            (&|dir| fs::write(dir.join("config"), "a = 1").unwrap(), &[]),
+            (
+                &|dir| fs::write(dir.join("config"), "a = 2").unwrap(),
+                &["config"],
+            ),
+            (
+                &|dir| fs::write(dir.join("hooks/new"), "").unwrap(),
+                &["hooks"],
+            ),
+            (
+                &|dir| fs::remove_dir_all(dir.join("hooks")).unwrap(),
+                &["hooks"],
+            ),
+            (
+                &|dir| fs::create_dir(dir.join(".vscode")).unwrap(),
+                &[".vscode"],
+            ),
+        ];
+        for (index, (change, want)) in cases.into_iter().enumerate() {
+            assert_eq!(changed(Tier::Base, change), want, "case {index}");
+        }
+    }
+
+    #[test]
+    fn what_the_kernel_keeps_is_not_looked_at_again() {
+        let both = |dir: &Path| {
+            fs::write(dir.join("config"), "a = 2").unwrap();
+            fs::create_dir(dir.join(".vscode")).unwrap();
+        };
+        assert_eq!(changed(Tier::Full, both), [".vscode"]);
+        assert_eq!(changed(Tier::Base, both), ["config", ".vscode"]);
+    }
+}

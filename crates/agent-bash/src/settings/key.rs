@@ -1,0 +1,126 @@
+//! What a setting is, and how the usual kinds of values are read and written.
+
+use super::Settings;
+use agent_bash_core::{parse_duration, short_duration};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+use std::time::Duration;
+use toml::Value;
+
+/// One setting.
+pub(super) struct Key {
+    /// Section and name with a dot, or a name alone.
+    pub(super) name: &'static str,
+    /// Documentation for users; one or more lines.
+    pub(super) doc: &'static str,
+    /// How a value from the environment is converted.
+    pub(super) form: Form,
+    /// Parses a value. The error says what is expected.
+    pub(super) set: fn(&mut Settings, &Value) -> Result<(), String>,
+    /// The value as it would be written; `None` if unset.
+    pub(super) get: fn(&Settings) -> Option<Value>,
+    /// What a project's file may do with it.
+    pub(super) project: Project,
+}
+
+/// What a project's file may do with a key.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Project {
+    /// Nothing: only the user may set it.
+    Never,
+    /// Set it if the second settings are at least as strict as the first.
+    Tightens(fn(&Settings, &Settings) -> bool),
+    /// Extend a list for which more entries are stricter: adds those of the first settings to the second. So a file
+    /// that lists what its author knew at the time does not remove entries added since.
+    Adds(fn(&Settings, &mut Settings)),
+}
+
+/// How a value from the environment is converted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Unchanged.
+    Text,
+    /// A whole number.
+    Number,
+    /// Split at commas.
+    List,
+    /// Not allowed in the environment.
+    FileOnly,
+}
+
+pub(super) fn on_or_off(value: &Value) -> Result<bool, String> {
+    match text(value)? {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("`on` or `off`".to_owned()),
+    }
+}
+
+pub(super) fn on_value(on: bool) -> Option<Value> {
+    to_value(if on { "on" } else { "off" })
+}
+
+pub(super) fn yes_or_no(value: &Value) -> Result<bool, String> {
+    match value {
+        Value::Boolean(yes) => Ok(*yes),
+        // As in an environment variable.
+        Value::String(text) => text.parse().map_err(|_| "`true` or `false`".to_owned()),
+        _ => Err("`true` or `false`".to_owned()),
+    }
+}
+
+pub(super) fn text(value: &Value) -> Result<&str, String> {
+    value.as_str().ok_or_else(|| "a text".to_owned())
+}
+
+pub(super) fn list(value: &Value) -> Result<Vec<String>, String> {
+    let list: Result<Vec<String>, _> = value.clone().try_into();
+    list.map_err(|_| "a list of texts".to_owned())
+}
+
+pub(super) fn count(value: &Value) -> Result<u64, String> {
+    let number = value.as_integer().and_then(|n| u64::try_from(n).ok());
+    number
+        .filter(|n| *n > 0)
+        .ok_or_else(|| "a whole number, 1 or more".to_owned())
+}
+
+pub(super) fn duration(value: &Value) -> Result<Duration, String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Integer(seconds) => seconds.to_string(),
+        Value::Float(seconds) => seconds.to_string(),
+        _ => return Err("seconds, or a text such as \"90s\"".to_owned()),
+    };
+    parse_duration(&text).map_err(|error| error.to_string())
+}
+
+pub(super) fn absolute_path(value: &Value) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text(value)?);
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err("an absolute path".to_owned())
+    }
+}
+
+/// Parses a value that is a single word; the error lists the words.
+pub(super) fn from_word<T: DeserializeOwned>(value: &Value) -> Result<T, String> {
+    let word: Result<T, _> = value.clone().try_into();
+    word.map_err(|error| error.message().to_owned())
+}
+
+pub(super) fn to_value(value: impl Serialize) -> Option<Value> {
+    Value::try_from(value).ok()
+}
+
+pub(super) fn duration_value(duration: Duration) -> Value {
+    Value::String(short_duration(duration))
+}
+
+pub(super) fn number_value(number: Option<u64>) -> Option<Value> {
+    number
+        .and_then(|n| i64::try_from(n).ok())
+        .map(Value::Integer)
+}

@@ -1,0 +1,199 @@
+//! The box of a call: what the request changes of the settings, whether it may, and the plan that it runs by.
+
+mod denied;
+
+use crate::refusal::{NotConfined, Refusal};
+use crate::sandbox::{Boxed, Escalation, Lacking, SandboxSettings, Watched};
+use crate::wiring::Wiring;
+use agent_bash_core::sandbox::{Network, Report, SandboxLevel, SandboxRequest, Sandboxed};
+use agent_bash_core::{Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
+use agent_bash_sandbox::Facts;
+use agent_bash_sink::SinkReport;
+use std::path::{Path, PathBuf};
+
+/// What a call is to run in.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// The settings with the request's changes; `None` if it has none.
+    changed: Option<SandboxSettings>,
+    /// Why it needs more than the settings allow, if it does.
+    pub(crate) reason: Option<String>,
+}
+
+/// What is asked for; `None` if there is no box. `escalation` is the reason of a caller that asks to run without one.
+pub(crate) fn asked(
+    tool: &Wiring,
+    request: &mut Request,
+    escalation: Option<&str>,
+) -> Result<Option<Asked>, Refusal> {
+    let own = &tool.sandbox.settings;
+    if let Some(reason) = escalation.filter(|_| own.level != SandboxLevel::Off) {
+        // So that whoever decides sees what is asked for.
+        request.sandbox.get_or_insert_with(|| SandboxRequest {
+            level: Some(SandboxLevel::Off),
+            network: None,
+            writable: Vec::new(),
+            reason: reason.to_owned(),
+        });
+    }
+    let Some(change) = &request.sandbox else {
+        let unchanged = Asked {
+            changed: None,
+            reason: None,
+        };
+        return Ok((own.level != SandboxLevel::Off).then_some(unchanged));
+    };
+    if request.session.is_some() && request.mode != Some(Mode::Background) {
+        return Err(Refusal::NotOffered(
+            "a persistent shell keeps the sandbox that it was started in; leave out `session` or `sandbox`",
+        ));
+    }
+    let wanted = changed(own, change)?;
+    let loosens = is_looser(own, &wanted);
+    if loosens && own.escalation == Escalation::Never {
+        return Err(Refusal::Escalation(format!(
+            "this call asks to leave the sandbox ({} with network {}), which no call may here; run it within that, without asking for more",
+            own.level, own.network
+        )));
+    }
+    Ok(Some(Asked {
+        changed: Some(wanted),
+        reason: loosens.then(|| change.reason.clone()),
+    }))
+}
+
+/// A refusal by the host, of a call that asked to leave the sandbox if there is a reason.
+pub(crate) fn denied(refusal: Refusal, reason: Option<&str>) -> Refusal {
+    match refusal {
+        Refusal::Denied(denied) if reason.is_some() => Refusal::Escalation(denied.reason),
+        other => other,
+    }
+}
+
+/// The settings with what a request changes of them.
+fn changed(own: &SandboxSettings, change: &SandboxRequest) -> Result<SandboxSettings, Refusal> {
+    let level = change.level.unwrap_or(own.level);
+    let missing = match level {
+        SandboxLevel::Off if change.network.is_some() || !change.writable.is_empty() => {
+            "without a sandbox there is no `network` or `writable` of it; give the `level` too, `read_only` or \
+             `workspace_write`"
+        }
+        SandboxLevel::ReadOnly if !change.writable.is_empty() => {
+            "at the level `read_only` nothing can be made writable; ask for the level `workspace_write`, or leave out \
+             `writable`"
+        }
+        _ => {
+            let writable = change.writable.iter().map(PathBuf::from);
+            let writable = own.writable.iter().cloned().chain(writable).collect();
+            return Ok(SandboxSettings {
+                level,
+                network: change.network.unwrap_or(own.network),
+                writable,
+                ..own.clone()
+            });
+        }
+    };
+    Err(Refusal::NotOffered(missing))
+}
+
+/// Whether `wanted`, made from `own`, allows anything that `own` does not.
+fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
+    own.level != SandboxLevel::Off
+        && (wanted.level > own.level
+            || wanted.network > own.network
+            || wanted.writable.len() > own.writable.len())
+}
+
+impl Asked {
+    /// Decides on the box, and looks at what it protects. Nothing is run without one that was asked for.
+    pub(crate) async fn boxed(
+        &self,
+        tool: &Wiring,
+        executor: &dyn Executor,
+    ) -> Result<Boxed, Refusal> {
+        let settings = self.changed.as_ref().unwrap_or(&tool.sandbox.settings);
+        let mut boxed = Boxed {
+            level: settings.level,
+            network: settings.network,
+            escalated: self.reason.is_some(),
+            plan: None,
+            before: None,
+            changed: Vec::new(),
+        };
+        if settings.level == SandboxLevel::Off {
+            boxed.network = Network::On;
+            return Ok(boxed);
+        }
+        let lacks = |what: String| NotConfined::Lacks {
+            level: settings.level,
+            what,
+        };
+        let report = executor.confines().await.map_err(|error| match error {
+            NotStarted::SandboxLacks { what } => lacks(what).into(),
+            NotStarted::Sandbox { reason } => NotConfined::Failed(reason).into(),
+            other => Refusal::NotStarted(other),
+        })?;
+        if settings.lacking == Lacking::Refuse && !report.missing.is_empty() {
+            return Err(lacks(listed(&report)).into());
+        }
+        let facts = Facts {
+            home: tool.host.home.clone(),
+            directory: tool.host.cwd.clone(),
+            tier: report.tier,
+        };
+        let plan = match &self.changed {
+            Some(changed) => changed.plan(&facts),
+            None => tool.sandbox.plan(&facts),
+        };
+        boxed.plan = plan.map_err(|error| NotConfined::NoPlan(error.to_string()))?;
+        boxed.before = boxed.plan.as_deref().map(Watched::before);
+        Ok(boxed)
+    }
+}
+
+fn listed(report: &Report) -> String {
+    let missing: Vec<&str> = report.missing.iter().map(|lack| lack.word()).collect();
+    missing.join(", ")
+}
+
+/// What the result says of the box.
+pub(crate) fn result(
+    boxed: &Boxed,
+    outcome: &Outcome,
+    cwd: &Path,
+    printed: &[SinkReport],
+) -> Sandboxed {
+    let mut said = Sandboxed::new(boxed.level, boxed.network, outcome.sandbox.as_ref());
+    said.escalated = boxed.escalated;
+    if let Some(plan) = &boxed.plan {
+        said.denied = denied::named(plan, cwd, printed);
+    }
+    said
+}
+
+/// What whoever reads the result should know of it.
+pub(crate) fn notices(boxed: &Boxed, tool: &Wiring, said: &Sandboxed) -> Vec<Notice> {
+    let mut notices = Vec::new();
+    // One is enough to understand what is forbidden; the rest is in the data.
+    if let Some(denied) = said.denied.first() {
+        notices.push(NoticeKind::SandboxDenied {
+            path: denied.path.clone(),
+            access: denied.access,
+            level: said.level,
+        });
+    }
+    if let Some(refused) = said.network_refused.filter(|refused| *refused > 0) {
+        let network = said.network;
+        notices.push(NoticeKind::SandboxNetwork { refused, network });
+    }
+    if !said.missing.is_empty() && tool.sandbox.is_first_partial() {
+        let missing = said.missing.clone();
+        notices.push(NoticeKind::SandboxPartial { missing });
+    }
+    if !boxed.changed.is_empty() {
+        let paths = boxed.changed.iter().map(|path| path.display().to_string());
+        let paths = paths.collect();
+        notices.push(NoticeKind::ProtectedChanged { paths });
+    }
+    notices.into_iter().map(Notice::from).collect()
+}

@@ -1,0 +1,534 @@
+//! The box of calls: what the executor is handed, what a request may change, and what is said of it. What a box holds
+//! is tested with the kernel, in `agent-bash-sandbox`.
+
+use crate::scripted::{Scripted, builder_with, outcome};
+use agent_bash::core::sandbox::{
+    Confined, Enforced, Lack, Level, Network, Report, SandboxLevel, Tier,
+};
+use agent_bash::core::{
+    AuditEntry, AuditLog, Cancel, Ending, Executor, NotStarted, NoticeKind, Outcome,
+    OutputConsumer, Profile, RunSpec, Status, StreamId, ToolResult,
+};
+use agent_bash::session::{BangOptions, Session, SessionParts};
+use agent_bash::{
+    Approval, Approver, BashTool, BashToolBuilder, ESCALATION_RULE, Escalation, Lacking, Proposal,
+    SandboxSettings, profiles,
+};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// Says that it can confine commands, and that it has done so.
+struct Confining {
+    script: Arc<Scripted>,
+    report: Result<Report, NotStarted>,
+    network_refused: Option<u64>,
+    /// Created by the run.
+    creates: Option<PathBuf>,
+}
+
+#[async_trait]
+impl Executor for Confining {
+    async fn run(
+        &self,
+        spec: &RunSpec,
+        out: &mut dyn OutputConsumer,
+        cancel: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        if let Some(path) = &self.creates {
+            std::fs::create_dir(path).unwrap();
+        }
+        let mut outcome = self.script.run(spec, out, cancel).await?;
+        outcome.sandbox = spec.sandbox.as_ref().map(|_| {
+            let mut confined = Confined::new(self.report.clone().unwrap());
+            confined.network_refused = self.network_refused;
+            confined
+        });
+        Ok(outcome)
+    }
+
+    async fn confines(&self) -> Result<Report, NotStarted> {
+        self.report.clone()
+    }
+}
+
+/// A repository, a home, and something else that the host can write.
+struct Place {
+    root: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["repo/.git", "repo/src", "home/.ssh", "other"] {
+            std::fs::create_dir_all(root.path().join(name)).unwrap();
+        }
+        std::fs::write(root.path().join("home/.ssh/id"), "secret").unwrap();
+        Self { root }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join(name)
+    }
+}
+
+/// A tool in the repository whose calls are confined like this.
+struct Case {
+    place: Place,
+    profile: &'static Profile,
+    own: SandboxSettings,
+    output: String,
+    report: Result<Report, NotStarted>,
+    network_refused: Option<u64>,
+    creates: Option<PathBuf>,
+    script: Arc<Scripted>,
+}
+
+impl Case {
+    fn of(level: SandboxLevel) -> Self {
+        Self {
+            place: Place::new(),
+            profile: &profiles::STANDARD,
+            own: SandboxSettings {
+                level,
+                ..SandboxSettings::default()
+            },
+            output: String::new(),
+            report: Ok(Report {
+                tier: Tier::Full,
+                missing: Vec::new(),
+            }),
+            network_refused: None,
+            creates: None,
+            script: Scripted::exits(0, b""),
+        }
+    }
+
+    fn tool(&mut self, add: impl FnOnce(BashToolBuilder) -> BashToolBuilder) -> BashTool {
+        let chunks = vec![(StreamId::Merged, self.output.clone().into_bytes())];
+        let chunks = if self.profile.streams == agent_bash::core::Streams::Merged {
+            chunks
+        } else {
+            vec![(StreamId::Stderr, self.output.clone().into_bytes())]
+        };
+        self.script = Scripted::new(chunks, Ok(outcome(Ending::Exited { code: 0 })));
+        let executor = Arc::new(Confining {
+            script: Arc::clone(&self.script),
+            report: self.report.clone(),
+            network_refused: self.network_refused,
+            creates: self.creates.clone(),
+        });
+        let builder = builder_with(self.profile, executor, &self.place.path("repo/src"));
+        add(builder.sandbox(self.own.clone())).build()
+    }
+
+    async fn run(&mut self, request: Value) -> ToolResult {
+        self.run_with(request, |builder| builder).await
+    }
+
+    async fn run_with(
+        &mut self,
+        request: Value,
+        add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
+    ) -> ToolResult {
+        self.tool(add).execute(request, &Cancel::new()).await
+    }
+}
+
+fn with(sandbox: &Value) -> Value {
+    json!({ "command": "true", "sandbox": sandbox })
+}
+
+#[tokio::test]
+async fn without_a_box_there_is_none_anywhere() {
+    let mut case = Case::of(SandboxLevel::Off);
+    let tool = case.tool(|builder| builder);
+    let result = tool.execute(json!("true"), &Cancel::new()).await;
+    assert_eq!(case.script.last().sandbox, None);
+    let result = serde_json::to_value(&result).unwrap();
+    assert_eq!(result.get("sandbox"), None);
+    let schema = serde_json::to_string(&tool.schema()).unwrap();
+    assert!(!schema.contains("sandbox"), "{schema}");
+}
+
+#[tokio::test]
+async fn the_executor_is_handed_the_plan_and_what_it_observed_is_in_the_result() {
+    let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+    case.report.as_mut().unwrap().missing = vec![Lack::Stat];
+    let tool = case.tool(|builder| builder);
+    let first = tool.execute(json!("true"), &Cancel::new()).await;
+    let plan = case.script.last().sandbox.unwrap();
+    assert_eq!(plan.level, Level::WorkspaceWrite);
+    assert_eq!(plan.writable, [case.place.path("repo")]);
+    assert_eq!(plan.network, Network::Off);
+    let json = serde_json::to_value(&first).unwrap();
+    assert_eq!(
+        json["sandbox"],
+        json!({"level": "workspace_write", "network": "off", "enforced": "partial", "missing": ["stat"],
+               "escalated": false, "denied": []})
+    );
+    assert!(tool.schema().description.contains("workspace_write"));
+    // What is missing is said once.
+    assert!(
+        first.text.contains("[The sandbox is partial here: stat.]"),
+        "{}",
+        first.text
+    );
+    let second = tool.execute(json!("true"), &Cancel::new()).await;
+    assert!(second.notices.is_empty(), "{:?}", second.notices);
+    // Waiting shells are kept by the plan.
+    assert!(Arc::ptr_eq(&plan, &case.script.last().sandbox.unwrap()));
+}
+
+#[tokio::test]
+async fn what_cannot_be_confined_is_not_run() {
+    let lacks = || {
+        Err(NotStarted::SandboxLacks {
+            what: "Landlock".into(),
+        })
+    };
+    let partial = || {
+        Ok(Report {
+            tier: Tier::Base,
+            missing: vec![Lack::Protected, Lack::Ipc],
+        })
+    };
+    let text = |what: &str| {
+        format!(
+            "This call was not run: the sandbox `read_only` needs {what}, which this system lacks. `agent-bash doctor` says more."
+        )
+    };
+    for (report, lacking, network, want) in [
+        (lacks(), Lacking::Accept, Network::Off, Some(text("Landlock"))),
+        (partial(), Lacking::Refuse, Network::Off, Some(text("protected, ipc"))),
+        (
+            partial(),
+            Lacking::Accept,
+            Network::Loopback,
+            Some("This call was not run: the network `loopback` needs network namespaces, which this system does not allow; the network `off` does not.".to_owned()),
+        ),
+        (partial(), Lacking::Accept, Network::Off, None),
+    ] {
+        let mut case = Case::of(SandboxLevel::ReadOnly);
+        (case.report, case.own.lacking, case.own.network) = (report, lacking, network);
+        let result = case.run(json!("true")).await;
+        assert_eq!(case.script.runs() == 0, want.is_some());
+        if let Some(want) = want {
+            assert_eq!(result.status, Status::NotStarted { reason: want.clone() });
+            assert_eq!(result.text, want);
+        }
+    }
+    // An executor that says nothing of confining can do nothing of it.
+    let place = Place::new();
+    let own = Case::of(SandboxLevel::ReadOnly).own;
+    let script = Scripted::exits(0, b"");
+    let tool = builder_with(&profiles::STANDARD, script.clone(), &place.path("repo"));
+    let tool = tool.sandbox(own).build();
+    let result = tool.execute(json!("true"), &Cancel::new()).await;
+    assert!(
+        result
+            .text
+            .contains("an executor that can confine commands")
+    );
+    assert_eq!(script.runs(), 0);
+}
+
+#[tokio::test]
+async fn a_call_may_always_be_stricter() {
+    use SandboxLevel::{Off, ReadOnly, WorkspaceWrite};
+    for (own, network, asked, want) in [
+        (
+            Off,
+            Network::Off,
+            json!({"level": "read_only"}),
+            (Level::ReadOnly, Network::Off),
+        ),
+        (
+            Off,
+            Network::Off,
+            json!({"level": "workspace_write", "network": "on", "writable": ["/tmp"]}),
+            (Level::WorkspaceWrite, Network::On),
+        ),
+        (
+            WorkspaceWrite,
+            Network::On,
+            json!({"level": "read_only"}),
+            (Level::ReadOnly, Network::On),
+        ),
+        (
+            ReadOnly,
+            Network::On,
+            json!({"network": "off"}),
+            (Level::ReadOnly, Network::Off),
+        ),
+    ] {
+        let mut case = Case::of(own);
+        case.own.network = network;
+        let mut asked = asked;
+        asked["reason"] = "to be careful".into();
+        let result = case.run(with(&asked)).await;
+        let plan = case.script.last().sandbox.unwrap();
+        assert_eq!((plan.level, plan.network), want);
+        let sandbox = result.sandbox.unwrap();
+        assert_eq!(
+            (sandbox.enforced, sandbox.escalated),
+            (Enforced::Full, false)
+        );
+    }
+}
+
+/// Lets everybody out, and remembers whom.
+#[derive(Default)]
+struct Generous(Mutex<Vec<String>>);
+
+#[async_trait]
+impl Approver for Generous {
+    async fn approve(&self, _: &Proposal<'_>) -> Approval {
+        Approval::Allow
+    }
+
+    async fn escalate(&self, proposal: &Proposal<'_>, reason: &str) -> Approval {
+        let asked = proposal.request.sandbox.as_ref().unwrap();
+        let level = asked.level.map_or("same", SandboxLevel::word);
+        self.0.lock().unwrap().push(format!("{level}: {reason}"));
+        Approval::Allow
+    }
+}
+
+/// Keeps the entries.
+#[derive(Debug, Default)]
+struct Log(Mutex<Vec<AuditEntry>>);
+
+impl AuditLog for Log {
+    fn record(&self, entry: &AuditEntry) -> io::Result<()> {
+        self.0.lock().unwrap().push(entry.clone());
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_asks_for_more_needs_the_setting_and_somebody_who_says_yes() {
+    let more = [
+        json!({"level": "off", "reason": "a build"}),
+        json!({"network": "loopback", "reason": "a build"}),
+        json!({"writable": ["~/.cargo"], "reason": "a build"}),
+    ];
+    for asked in more {
+        for (escalation, answers, runs) in [
+            (Escalation::Never, true, false),
+            (Escalation::Ask, false, false),
+            (Escalation::Ask, true, true),
+        ] {
+            let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+            std::fs::create_dir(case.place.path("home/.cargo")).unwrap();
+            case.own.escalation = escalation;
+            let mut asked = asked.clone();
+            if asked.get("writable").is_some() {
+                asked["writable"] = json!([case.place.path("home/.cargo")]);
+            }
+            let (generous, log) = (Arc::new(Generous::default()), Arc::new(Log::default()));
+            let (approver, audit) = (Arc::clone(&generous), Arc::clone(&log));
+            let result = case
+                .run_with(with(&asked), |builder| {
+                    let builder = builder.audit(audit, false);
+                    if answers {
+                        builder.approver(approver)
+                    } else {
+                        builder
+                    }
+                })
+                .await;
+            assert_eq!(case.script.runs() > 0, runs, "{asked} {escalation:?}");
+            // The reason goes to whoever decides, and to the log.
+            let heard = generous.0.lock().unwrap().len();
+            assert_eq!(heard > 0, runs);
+            let logged = log.0.lock().unwrap()[0].sandbox.clone().unwrap();
+            assert_eq!(logged.reason, "a build");
+            if !runs {
+                assert_eq!(result.rule.as_deref(), Some(ESCALATION_RULE));
+                assert!(result.text.starts_with("Blocked: "), "{}", result.text);
+                continue;
+            }
+            let sandbox = result.sandbox.unwrap();
+            assert!(sandbox.escalated);
+            let let_out = sandbox.level == SandboxLevel::Off;
+            assert_eq!(case.script.last().sandbox.is_none(), let_out);
+            assert_eq!(sandbox.enforced == Enforced::Nothing, let_out);
+        }
+    }
+}
+
+#[tokio::test]
+async fn it_holds_for_one_call() {
+    let mut case = Case::of(SandboxLevel::ReadOnly);
+    case.own.escalation = Escalation::Ask;
+    let tool = case.tool(|builder| builder.approver(Arc::new(Generous::default())));
+    let out = with(&json!({"level": "off", "reason": "once"}));
+    for (request, confined) in [(json!("true"), true), (out, false), (json!("true"), true)] {
+        tool.execute(request, &Cancel::new()).await;
+        assert_eq!(case.script.last().sandbox.is_some(), confined);
+    }
+}
+
+#[tokio::test]
+async fn a_caller_that_asks_to_leave_the_sandbox_asks_for_no_box() {
+    let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+    let options = || agent_bash::CallOptions {
+        escalation: Some("May I?".into()),
+        ..Default::default()
+    };
+    let tool = case.tool(|builder| builder);
+    let never = tool
+        .execute_with(json!("true"), options(), &Cancel::new())
+        .await;
+    assert_eq!(never.rule.as_deref(), Some(ESCALATION_RULE));
+    case.own.escalation = Escalation::Ask;
+    let generous = Arc::new(Generous::default());
+    let approver = Arc::clone(&generous);
+    let tool = case.tool(|builder| builder.approver(approver));
+    tool.execute_with(json!("true"), options(), &Cancel::new())
+        .await;
+    assert_eq!(*generous.0.lock().unwrap(), ["off: May I?"]);
+    assert_eq!(case.script.last().sandbox, None);
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_refused() {
+    for (own, request, want) in [
+        (
+            SandboxLevel::Off,
+            with(&json!({"network": "off", "reason": "r"})),
+            "give the `level` too",
+        ),
+        (
+            SandboxLevel::Off,
+            with(&json!({"writable": ["/tmp"], "reason": "r"})),
+            "give the `level` too",
+        ),
+        (
+            SandboxLevel::ReadOnly,
+            with(&json!({"writable": ["/tmp"], "reason": "r"})),
+            "ask for the level `workspace_write`",
+        ),
+        (
+            SandboxLevel::ReadOnly,
+            json!({"command": "true", "session": "a", "sandbox": {"level": "read_only", "reason": "r"}}),
+            "leave out `session` or `sandbox`",
+        ),
+    ] {
+        let mut case = Case::of(own);
+        case.own.escalation = Escalation::Ask;
+        let result = case
+            .run_with(request.clone(), |builder| {
+                builder
+                    .sessions(true)
+                    .approver(Arc::new(Generous::default()))
+            })
+            .await;
+        assert!(result.text.contains(want), "{request}: {}", result.text);
+        assert_eq!(case.script.runs(), 0);
+    }
+}
+
+/// What an output that names `path` is said to mean.
+async fn said_of(case: &mut Case, path: &Path) -> ToolResult {
+    case.output = format!("bash: line 1: {}: Permission denied\n", path.display());
+    case.run(json!("x")).await
+}
+
+#[tokio::test]
+async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
+    let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+    case.own.hidden = vec![case.place.path("home/.ssh")];
+    let (other, secret) = (
+        case.place.path("other/new"),
+        case.place.path("home/.ssh/id"),
+    );
+    for (path, access) in [(&other, "write"), (&secret, "read")] {
+        let result = said_of(&mut case, path).await;
+        let denied = serde_json::to_value(result.sandbox.unwrap().denied).unwrap();
+        assert_eq!(
+            denied,
+            json!([{"path": path, "access": access, "basis": "inferred"}])
+        );
+        assert!(
+            matches!(&result.notices[..], [n] if matches!(n.kind, NoticeKind::SandboxDenied { .. }))
+        );
+        // The status stays the command's.
+        assert_eq!(result.status, Status::Exited { code: 0 });
+    }
+    // Controls: what may be written, what nobody can write, and no message.
+    let inside = case.place.path("repo/new");
+    for path in [
+        inside,
+        PathBuf::from("/no/such/place"),
+        PathBuf::from("/proc/version"),
+    ] {
+        let denied = said_of(&mut case, &path).await.sandbox.unwrap().denied;
+        let nobody = path.starts_with("/proc") && rustix::process::geteuid().is_root();
+        assert!(denied.is_empty() || nobody, "{denied:?}");
+    }
+    case.output = format!("{} is a file\n", other.display());
+    assert!(
+        case.run(json!("x"))
+            .await
+            .sandbox
+            .unwrap()
+            .denied
+            .is_empty()
+    );
+    case.own.level = SandboxLevel::Off;
+    assert_eq!(said_of(&mut case, &other).await.sandbox, None);
+}
+
+#[tokio::test]
+async fn every_profile_says_what_the_box_did() {
+    for profile in profiles::ALL {
+        let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+        case.profile = profile;
+        case.report = Ok(Report {
+            tier: Tier::Base,
+            missing: vec![Lack::Ipc],
+        });
+        case.network_refused = Some(4);
+        case.creates = Some(case.place.path("repo/.vscode"));
+        let other = case.place.path("other/new");
+        let text = said_of(&mut case, &other).await.text;
+        for want in [
+            format!(
+                "[The output names `{}`; this call may not write there (sandbox: workspace_write).]",
+                other.display()
+            ),
+            "[4 attempts to reach the network were refused; this call has none.]".to_owned(),
+            "[The sandbox is partial here: ipc.]".to_owned(),
+            format!(
+                "[This call changed {}, which run or configure programs outside of the sandbox.]",
+                case.place.path("repo/.vscode").display()
+            ),
+        ] {
+            assert!(text.contains(&want), "{:?}: {want}: {text}", profile.name);
+        }
+        // Control: without a box, nothing of that.
+        case.own.level = SandboxLevel::Off;
+        case.creates = None;
+        let text = said_of(&mut case, &other).await.text;
+        assert!(!text.contains("sandbox"), "{:?}: {text}", profile.name);
+    }
+}
+
+#[tokio::test]
+async fn what_the_user_types_is_never_confined() {
+    let mut case = Case::of(SandboxLevel::ReadOnly);
+    let tool = case.tool(|builder| builder);
+    let session = Session::new(tool, SessionParts::default());
+    let message = session
+        .execute_bash("true", BangOptions::default(), &Cancel::new())
+        .await;
+    assert!(message.is_ok(), "{message:?}");
+    assert_eq!(case.script.last().sandbox, None);
+    // Control: the model's call is.
+    session.tool().execute(json!("true"), &Cancel::new()).await;
+    assert!(case.script.last().sandbox.is_some());
+}
