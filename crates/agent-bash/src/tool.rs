@@ -10,6 +10,7 @@ use crate::schema::{self, ToolSchema};
 use crate::shell::shell_in_force;
 use crate::stage::parse_input::Input;
 use crate::wiring::{Audit, Interception, JobStarter, Terminal, Wiring};
+use agent_bash_core::sandbox::Report;
 use agent_bash_core::{
     ArtifactStore, AuditLog, Cancel, Clock, Executor, Flow, Limits, NotStarted, OutputConsumer,
     Profile, Shell, StreamId, ToolResult,
@@ -165,6 +166,14 @@ impl BashTool {
     /// Whether commands may run on a terminal: see [`BashToolBuilder::terminal`].
     pub fn offers_terminal(&self) -> bool {
         self.wiring.terminal.is_some()
+    }
+
+    /// What a box of its calls enforces here, whether or not they run in one.
+    ///
+    /// # Errors
+    /// Nothing, for this reason.
+    pub async fn confines(&self) -> Result<Report, NotStarted> {
+        self.wiring.executor.confines().await
     }
 
     /// The shell that runs the scripts.

@@ -14,7 +14,7 @@ mod run;
 mod tui;
 mod values;
 
-pub(crate) use about::{DoctorArgs, EnvArgs, SchemaArgs, SettingsArgs};
+pub(crate) use about::{DoctorArgs, EnvArgs, SandboxArgs, SchemaArgs, SettingsArgs};
 pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
 pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use clean::CleanArgs;
@@ -27,7 +27,9 @@ pub(crate) use run::RunArgs;
 pub(crate) use tui::{ThemeArg, TuiArgs};
 #[cfg(test)]
 pub(crate) use values::session_name;
-pub(crate) use values::{DEFAULT_SESSION, ProfileArg, SafeLevelArg, StdinArg};
+pub(crate) use values::{
+    DEFAULT_SESSION, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, StdinArg,
+};
 
 use clap::{Parser, Subcommand};
 
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Check what works on this system, by running harmless commands.
     Doctor(DoctorArgs),
+    /// Show what a sandbox enforces on this system, trying each promise.
+    Sandbox(SandboxArgs),
     /// Remove artifacts, finished jobs and leftovers, and report what was removed.
     Clean(CleanArgs),
     /// Print the completion script for a shell.

@@ -12,6 +12,7 @@ pub(crate) mod mcp;
 mod on_terminal;
 pub(crate) mod rpc;
 pub(crate) mod run;
+pub(crate) mod sandbox;
 pub(crate) mod schema;
 mod script;
 pub(crate) mod serving;

@@ -96,5 +96,6 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
         Command::Completions(args) => commands::generated::completions(&args),
         Command::Man(args) => commands::generated::man(&args),
         Command::Doctor(_) => commands::doctor::doctor(&start),
+        Command::Sandbox(_) => commands::sandbox::sandbox(&start),
     }
 }

@@ -1,6 +1,6 @@
 //! The process state we were started with: read once, here, and passed down.
 
-use crate::args::{ProfileArg, SafeLevelArg};
+use crate::args::{NetworkArg, ProfileArg, SafeLevelArg, SandboxArg};
 use crate::usage::Usage;
 use agent_bash::HostContext;
 use agent_bash::process::supervisor::Token;
@@ -26,6 +26,10 @@ pub(crate) struct Chosen<'a> {
     pub(crate) profile: Option<ProfileArg>,
     /// `--safe-mode`.
     pub(crate) safe_mode: Option<SafeLevelArg>,
+    /// `--sandbox`.
+    pub(crate) sandbox: Option<SandboxArg>,
+    /// `--network`.
+    pub(crate) network: Option<NetworkArg>,
     /// `--tools`.
     pub(crate) tools: Option<&'a [String]>,
 }
@@ -60,6 +64,16 @@ impl Start {
                 "safe_mode.level",
                 chosen.safe_mode.map(SafeLevelArg::name),
                 "--safe-mode",
+            ),
+            (
+                "sandbox.level",
+                chosen.sandbox.map(SandboxArg::name),
+                "--sandbox",
+            ),
+            (
+                "sandbox.network",
+                chosen.network.map(NetworkArg::name),
+                "--network",
             ),
             ("interceptor.tools", tools.as_deref(), "--tools"),
         ] {

@@ -72,6 +72,7 @@ mod tests {
             command: None,
             verdict: AuditVerdict::Allowed,
             rule: None,
+            sandbox: None,
             status: Status::Exited { code: 0 },
             duration_ms: 1.5,
         }

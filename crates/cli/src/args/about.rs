@@ -1,4 +1,4 @@
-//! The commands that report: `schema`, `env`, `settings`, `doctor`.
+//! The commands that report: `schema`, `env`, `settings`, `doctor`, `sandbox`.
 
 use super::values::{ProfileArg, adapter};
 use agent_bash::adapters::Adapter;
@@ -47,3 +47,12 @@ pub(crate) struct SettingsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Exit code 0 if everything works, 1 if something does not.")]
 pub(crate) struct DoctorArgs {}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Each attempt is made without a sandbox first: one that fails there shows nothing. Nothing but a
+temporary directory is touched. Exit code 0 if all of it is held, 1 if something is not.
+
+  agent-bash run --sandbox read_only 'make check'
+  agent-bash run --sandbox workspace_write --network on 'cargo fetch'")]
+pub(crate) struct SandboxArgs {}

@@ -49,6 +49,7 @@ impl ServingArgs {
             profile: self.profile,
             safe_mode: self.safe_mode,
             tools: self.tools.as_deref(),
+            ..Chosen::default()
         }
     }
 }

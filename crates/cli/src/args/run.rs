@@ -1,8 +1,8 @@
 //! `agent-bash run`.
 
 use super::values::{
-    DEFAULT_SESSION, ModeArg, ProfileArg, SafeLevelArg, StdinArg, assignment, duration, lines,
-    session_name,
+    DEFAULT_SESSION, ModeArg, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, StdinArg,
+    assignment, duration, lines, session_name,
 };
 use clap::Args;
 use std::num::NonZeroU64;
@@ -70,6 +70,19 @@ pub(crate) struct RunArgs {
     /// Run it only if safe mode's list allows it: `read_only` (the default) or `listed`.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
+
+    /// Run it in a sandbox that the kernel holds: it may write in its own temporary directory only, or in the workspace
+    /// too. Refused where the system cannot.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) sandbox: Option<SandboxArg>,
+
+    /// The network of the sandbox.
+    #[arg(long, value_name = "NETWORK")]
+    pub(crate) network: Option<NetworkArg>,
+
+    /// A directory that `--sandbox workspace_write` may write besides the workspace; may be repeated.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) writable: Vec<PathBuf>,
 
     /// The other tools that the model has, such as `read,grep`: commands for which one of them is better suited are
     /// refused or commented on, depending on the setting `interceptor.mode`.

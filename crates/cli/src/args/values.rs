@@ -1,6 +1,7 @@
 //! Argument types that several commands share.
 
 use agent_bash::adapters::{self, Adapter};
+use agent_bash::core::sandbox::{Network, SandboxLevel};
 use agent_bash::core::{Mode, ProfileName, parse_duration};
 use agent_bash::policy::SafeLevel;
 use clap::ValueEnum;
@@ -29,6 +30,54 @@ impl SafeLevelArg {
             Self::ReadOnly => SafeLevel::ReadOnly,
         };
         level.name()
+    }
+}
+
+/// A level of the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SandboxArg {
+    /// Not confined.
+    Off,
+    /// Its own temporary directory may be written.
+    #[value(name = "read_only", alias = "read-only")]
+    ReadOnly,
+    /// That, and the workspace.
+    #[value(name = "workspace_write", alias = "workspace-write")]
+    WorkspaceWrite,
+}
+
+impl SandboxArg {
+    /// The name used in settings.
+    pub(crate) fn name(self) -> &'static str {
+        let level = match self {
+            Self::Off => SandboxLevel::Off,
+            Self::ReadOnly => SandboxLevel::ReadOnly,
+            Self::WorkspaceWrite => SandboxLevel::WorkspaceWrite,
+        };
+        level.word()
+    }
+}
+
+/// A network of the sandbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NetworkArg {
+    /// None.
+    Off,
+    /// A loopback interface of its own.
+    Loopback,
+    /// The host's.
+    On,
+}
+
+impl NetworkArg {
+    /// The name used in settings.
+    pub(crate) fn name(self) -> &'static str {
+        let network = match self {
+            Self::Off => Network::Off,
+            Self::Loopback => Network::Loopback,
+            Self::On => Network::On,
+        };
+        network.word()
     }
 }
 

@@ -134,6 +134,7 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         shell(&tool),
         Finding::new(runs, "canary", ran),
         supervisor(&canary),
+        sandbox(&tool).await,
         survivors(&left_behind),
         Finding::new(keeps, "artifacts", kept),
         space(&tool).await,
@@ -175,6 +176,24 @@ fn supervisor(canary: &ToolResult) -> Finding {
         Some(reason) => format!("not in force: {reason}"),
     };
     Finding::new(grade, "supervisor", detail)
+}
+
+/// What a sandbox enforces; `agent-bash sandbox` tries it.
+async fn sandbox(tool: &BashTool) -> Finding {
+    let (grade, detail) = match tool.confines().await {
+        Ok(report) if report.missing.is_empty() => (Grade::Works, "enforced in full".to_owned()),
+        Ok(report) => {
+            let missing: Vec<&str> = report.missing.iter().map(|lack| lack.word()).collect();
+            let detail = format!("partial, without {}", missing.join(", "));
+            (Grade::Remark, detail)
+        }
+        Err(error) => (Grade::Remark, format!("none: {error}")),
+    };
+    Finding {
+        grade,
+        what: "sandbox",
+        detail,
+    }
 }
 
 /// Whether a process that moved to a session of its own (`setsid`) is still named.

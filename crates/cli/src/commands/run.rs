@@ -8,6 +8,7 @@ use crate::runtime::{self, OneCall};
 use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
 use crate::usage::Usage;
+use agent_bash::core::sandbox::SandboxLevel;
 use agent_bash::core::{
     Clock, Mode, OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult,
     short_duration,
@@ -73,6 +74,21 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
     Ok(code)
 }
 
+/// Refuses options of a sandbox where there is none: whoever gives them relies on it.
+fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), Usage> {
+    let level = settings.sandbox.level;
+    let given = if args.network.is_some() && level == SandboxLevel::Off {
+        "--network"
+    } else if !args.writable.is_empty() && level != SandboxLevel::WorkspaceWrite {
+        "--writable"
+    } else {
+        return Ok(());
+    };
+    Err(Usage(format!(
+        "{given} is of no effect with the sandbox `{level}`; give --sandbox workspace_write too"
+    )))
+}
+
 /// What a call needs.
 struct Prepared {
     called_off: CalledOff,
@@ -88,8 +104,14 @@ fn settings(args: &RunArgs, start: &Start) -> anyhow::Result<Settings> {
         profile: args.profile,
         safe_mode: args.safe_mode,
         tools: args.tools.as_deref(),
+        sandbox: args.sandbox,
+        network: args.network,
     };
-    Ok(start.settings(&chosen)?.settings)
+    let mut settings = start.settings(&chosen)?.settings;
+    let writable = args.writable.iter().map(|dir| start.cwd(Some(dir)));
+    settings.sandbox.writable.extend(writable);
+    without_effect(args, &settings)?;
+    Ok(settings)
 }
 
 /// Everything that comes before the call. Starts the shell of an `expected` call in advance.

@@ -19,7 +19,8 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
     })?;
     let policy = loaded.settings.policy()?;
     let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()))
-        .under(policy.safe_mode.as_ref());
+        .under(policy.safe_mode.as_ref())
+        .within(&loaded.settings.sandbox);
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;
     Ok(0)

@@ -2,6 +2,7 @@
 
 mod cli;
 mod linked;
+mod sandbox;
 mod support;
 mod tools;
 mod usage;
