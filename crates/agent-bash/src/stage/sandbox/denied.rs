@@ -16,19 +16,23 @@ const PHRASES: [&str; 4] = [
     "EACCES",
 ];
 
-/// How many files are named, and how many are looked at.
+/// How many files are named, and how many messages are looked at.
 const NAMED: usize = 20;
 const LOOKED_AT: usize = 100;
 
-/// The files in the order of the output.
+/// The files in the order of the output, at most one of each message.
 pub(crate) fn named(plan: &Plan, cwd: &Path, printed: &[SinkReport]) -> Vec<DeniedAccess> {
+    let mut seen = BTreeSet::new();
     let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
     let lines = pieces.flat_map(|piece| piece.text.lines());
-    let paths = lines.flat_map(in_message).take(LOOKED_AT);
-    let mut seen = BTreeSet::new();
-    let denied = paths.filter_map(|path| {
-        let path = whole(&cwd.join(path))?;
-        let access = forbidden(plan, &path).filter(|access| host_could(*access, &path))?;
+    let messages = lines.map(in_message).filter(|paths| !paths.is_empty());
+    let denied = messages.take(LOOKED_AT).filter_map(|paths| {
+        let forbidden = |path: &String| {
+            let path = whole(&cwd.join(path))?;
+            let access = forbidden(plan, &path).filter(|access| host_could(*access, &path))?;
+            Some((path, access))
+        };
+        let (path, access) = paths.iter().find_map(forbidden)?;
         seen.insert(path.clone()).then(|| DeniedAccess {
             path: path.display().to_string(),
             access,
@@ -38,23 +42,30 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, printed: &[SinkReport]) -> Vec<Deni
     denied.take(NAMED).collect()
 }
 
-/// What an error message may be about: what stands in front of the error, and every absolute path.
+/// What an error message may be about: what stands in front of the error or behind it, and every absolute path. The last
+/// one first: of what is copied or moved, that is where to.
 fn in_message(line: &str) -> Vec<String> {
     let Some(at) = PHRASES.iter().filter_map(|phrase| line.find(phrase)).min() else {
         return Vec::new();
     };
-    let subject = quoted(&line[at..]).or_else(|| in_front(&line[..at]));
+    let subject = quoted(&line[at..])
+        .or_else(|| behind(&line[at..]))
+        .or_else(|| in_front(&line[..at]));
     let mut found: Vec<String> = subject.map(str::to_owned).into_iter().collect();
     let is_edge = |c: char| c.is_whitespace() || "'\"`‘’“”()<>,;=".contains(c);
     let words = line
         .split(is_edge)
         .map(|word| word.trim_end_matches([':', '.']));
-    found.extend(
-        words
-            .filter(|word| word.len() > 1 && word.starts_with('/'))
-            .map(str::to_owned),
-    );
+    let absolute = words.filter(|word| word.len() > 1 && word.starts_with('/'));
+    let absolute: Vec<String> = absolute.map(str::to_owned).collect();
+    found.extend(absolute.into_iter().rev());
     found
+}
+
+/// What zsh says: `permission denied: a.txt`.
+fn behind(text: &str) -> Option<&str> {
+    let (_, last) = text.split_once(": ")?;
+    Some(last).filter(|last| !last.contains(' '))
 }
 
 /// Of `cat: a.txt: P` the file. A single word may also say that this is an error; a sentence without quotes is no file.
@@ -66,13 +77,11 @@ fn in_front(text: &str) -> Option<&str> {
     quoted(last).or_else(|| Some(last).filter(|_| is_named && !is_kind))
 }
 
-/// What stands in quotes, if anything does.
+/// What stands in quotes, if anything does; the last of it.
 fn quoted(text: &str) -> Option<&str> {
-    let open = text.find(['\'', '"', '`', '‘', '“'])?;
-    let inner = &text[open..];
-    let inner = &inner[inner.chars().next()?.len_utf8()..];
-    let close = inner.rfind(['\'', '"', '`', '’', '”'])?;
-    Some(&inner[..close])
+    let (before, _) = text.rsplit_once(['\'', '"', '`', '’', '”'])?;
+    let (_, inner) = before.rsplit_once(['\'', '"', '`', '‘', '“'])?;
+    Some(inner)
 }
 
 /// The path without links, except for its last component, if there is a directory in which it is.
@@ -132,6 +141,11 @@ mod tests {
                 vec![],
             ),
             ("error: Permission denied", vec![]),
+            ("(eval):1: read-only file system: f", vec!["f"]),
+            (
+                "fatal: cannot copy '/usr/a' to '/p/.git/hooks/a': Read-only file system",
+                vec!["/p/.git/hooks/a", "/p/.git/hooks/a", "/usr/a"],
+            ),
             ("all of /home/u is fine", vec![]),
         ] {
             assert_eq!(in_message(line), want, "{line}");
