@@ -27,7 +27,10 @@ struct Rule {
 /// The libraries: code that is linked into other programs.
 const LIBRARIES: &[&str] = &[
     "crates/core/",
+    "crates/os/",
+    "crates/syntax/",
     "crates/policy/",
+    "crates/sandbox/",
     "crates/sink/",
     "crates/process/",
     "crates/call/",
@@ -35,6 +38,7 @@ const LIBRARIES: &[&str] = &[
     "crates/pty/",
     "crates/render/",
     "crates/agent-bash/",
+    "crates/tui/",
     "crates/server/",
 ];
 
@@ -250,12 +254,15 @@ fn text_without_tests(source: &Source) -> &str {
 mod tests {
     use super::*;
 
+    /// The faults of one file. The exceptions are for others, which are not looked at here.
     fn faults(path: &str, text: &str) -> Vec<String> {
         let source = Source {
             path: path.to_owned(),
             text: text.to_owned(),
         };
-        faults_of(&[source], RULES).unwrap()
+        let mut faults = faults_of(&[source], RULES).unwrap();
+        faults.retain(|fault| !fault.starts_with("xtask/src/source_rules.rs:"));
+        faults
     }
 
     #[test]
