@@ -7,50 +7,108 @@ use agent_bash_tests::poll;
 use agent_bash_tests::procfs;
 use agent_bash_tests::product;
 use agent_bash_tests::world::World;
-use serde_json::json;
+use anyhow::Result;
+use serde_json::{Value, json};
 use std::sync::Mutex;
 use std::time::Duration;
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// Simulates a container whose pid 1 is not an init: nobody else reaps what a server leaves.
+/// Simulates a container whose pid 1 is not an init: nobody else reaps what a program leaves.
 #[test]
 fn a_server_reaps_its_supervisors_before_it_ends() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
     adopt_orphans().unwrap();
     let world = World::new().unwrap();
-    let mut command = world.command(product::agent_bash().unwrap());
-    command.arg("rpc");
-    let mut server = Conversation::start(command).unwrap();
-    let patience = Duration::from_secs(60);
+    let mut server = started(&world, "rpc").unwrap();
     for request in [
         json!({"command": "echo hi"}),
         json!({"command": "echo hi", "session": "named"}),
         json!({"command": "exit 3"}),
     ] {
-        let id = server.new_id();
-        let call = json!({"id": id, "type": "tool_call", "request": request});
-        server.send(&call).unwrap();
-        let answer = server
-            .next_where(patience, |line| line["id"] == id)
-            .unwrap();
+        let call = json!({"type": "tool_call", "request": request});
+        let answer = asked(&mut server, call).unwrap();
         assert_eq!(answer["success"], true, "{answer}");
     }
-    let pid = server.pid();
-    let supervisors = || {
-        procfs::processes()
-            .into_iter()
-            .filter(|one| one.parent == pid)
-    };
-    assert!(supervisors().count() >= 2, "nobody was there to be reaped");
-    server.end().unwrap();
-    let me = std::process::id();
-    let left = procfs::processes()
+    ends_alone(server, world).unwrap();
+}
+
+#[test]
+fn an_mcp_server_reaps_its_supervisors_before_it_ends() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    adopt_orphans().unwrap();
+    let world = World::new().unwrap();
+    let mut server = started(&world, "mcp").unwrap();
+    let hello = json!({"jsonrpc": "2.0", "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}});
+    let answer = asked(&mut server, hello).unwrap();
+    assert!(answer["result"].is_object(), "{answer}");
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    server.send(&ready).unwrap();
+    for request in [
+        json!({"command": "echo hi"}),
+        json!({"command": "echo hi", "session": "named"}),
+    ] {
+        let call = json!({"jsonrpc": "2.0", "method": "tools/call",
+            "params": {"name": "bash", "arguments": request}});
+        let answer = asked(&mut server, call).unwrap();
+        assert!(answer["result"]["content"].is_array(), "{answer}");
+    }
+    ends_alone(server, world).unwrap();
+}
+
+#[test]
+fn one_call_on_the_command_line_reaps_its_supervisor() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    adopt_orphans().unwrap();
+    let world = World::new().unwrap();
+    for (script, code) in [("true", 0), ("exit 3", 3), ("sleep 9 & exec true", 0)] {
+        let mut command = world.command(product::agent_bash().unwrap());
+        command
+            .args(["run", script])
+            .env("AGENT_BASH_SURVIVORS", "kill");
+        let ended = command.output().unwrap();
+        assert_eq!(ended.status.code(), Some(code), "{script}: {ended:?}");
+        assert_eq!(children_of(std::process::id()), Vec::<String>::new());
+    }
+    world.assert_nothing_left(PATIENCE);
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn started(world: &World, server: &str) -> Result<Conversation> {
+    let mut command = world.command(product::agent_bash()?);
+    command.arg(server);
+    Conversation::start(command)
+}
+
+/// The answer to a message, which is given an id.
+fn asked(server: &mut Conversation, mut message: Value) -> Result<Value> {
+    let id = server.new_id();
+    message["id"] = json!(id);
+    server.send(&message)?;
+    server.next_where(PATIENCE, |line| line["id"] == json!(id))
+}
+
+/// Ends the server. It had supervisors, and nobody of them has become a child of this process.
+fn ends_alone(server: Conversation, world: World) -> Result<()> {
+    let supervisors = children_of(server.pid());
+    assert!(
+        supervisors.len() >= 2,
+        "nobody was there to be reaped: {supervisors:?}"
+    );
+    server.end()?;
+    assert_eq!(children_of(std::process::id()), Vec::<String>::new());
+    world.assert_nothing_left(PATIENCE);
+    Ok(())
+}
+
+fn children_of(parent: u32) -> Vec<String> {
+    procfs::processes()
         .into_iter()
-        .filter(|one| one.parent == me);
-    let left: Vec<String> = left.map(|one| one.to_string()).collect();
-    assert_eq!(left, Vec::<String>::new());
-    world.assert_nothing_left(patience);
+        .filter(|one| one.parent == parent)
+        .map(|one| one.to_string())
+        .collect()
 }
 
 #[test]
