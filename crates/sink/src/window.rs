@@ -19,6 +19,8 @@ pub(crate) struct Window {
     pub(crate) total: u64,
     /// Raw stream position after the last byte of the text.
     pub(crate) raw_end: u64,
+    /// Position of the first visible byte, kept or not.
+    first_seen: Option<u64>,
 }
 
 /// If a text is longer than `over`, only `tail` bytes of its end can be shown.
@@ -81,6 +83,10 @@ impl Window {
             text: self.total,
             raw,
         };
+        if self.first_seen.is_none() {
+            let visible = text.iter().position(|byte| !byte.is_ascii_whitespace());
+            self.first_seen = visible.map(|at| self.total + at as u64);
+        }
         self.total += text.len() as u64;
         self.raw_end = raw + raw_len;
         let room = (self.head_cap - self.head.len()).min(text.len());
@@ -157,12 +163,13 @@ impl Window {
         self.tail.clear();
         self.total = 0;
         self.raw_end = 0;
+        self.first_seen = None;
     }
 
-    /// Whether anything visible is kept.
+    /// Whether any of what was appended, and not taken back, is visible; whether it is kept does not matter. Not for a
+    /// text that [took](Self::take) another.
     pub(crate) fn is_seen(&self) -> bool {
-        let seen = |part: &Part| part.bytes().iter().any(|byte| !byte.is_ascii_whitespace());
-        seen(&self.head) || seen(&self.tail)
+        self.first_seen.is_some_and(|at| at < self.total)
     }
 
     /// Removes up to `chars` characters from the kept end and returns them; none if the text has clamp marks.
@@ -185,6 +192,7 @@ impl Window {
             .map_or(0, |(at, _)| at);
         let taken = text[from..].to_owned();
         self.total -= taken.len() as u64;
+        self.first_seen = self.first_seen.filter(|at| *at < self.total);
         self.head.truncate(self.total);
         self.tail.truncate(self.total);
         taken

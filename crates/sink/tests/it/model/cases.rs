@@ -293,6 +293,18 @@ fn a_carriage_return_costs_no_earlier_line() {
 }
 
 #[test]
+fn what_was_overwritten_is_told_although_only_blanks_of_it_were_kept() {
+    let nothing = Truncation::Middle { max: 0, ends: 0 };
+    let raw = format!("{} \r{}\n", "x".repeat(40), "y".repeat(20));
+    assert!(with_policy(&raw, nothing).overwritten);
+    let blank = format!("{}\r{}\n", " ".repeat(40), "y".repeat(20));
+    assert!(!with_policy(&blank, nothing).overwritten);
+    // The only visible character was taken back before, and an underscore can be replaced without a loss.
+    let taken = format!("_\x08 {}\r{}\n", " ".repeat(40), "y".repeat(20));
+    assert!(!with_policy(&taken, TAIL_20).overwritten);
+}
+
+#[test]
 fn long_lines_are_clamped() {
     let clamped = |raw: &str| {
         report(raw.as_bytes(), |options| {
