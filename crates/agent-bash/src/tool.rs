@@ -171,7 +171,7 @@ impl BashTool {
     /// What a box of its calls enforces here, whether or not they run in one.
     ///
     /// # Errors
-    /// Nothing, for this reason.
+    /// Why no call can be confined.
     pub async fn confines(&self) -> Result<Report, NotStarted> {
         self.wiring.executor.confines().await
     }

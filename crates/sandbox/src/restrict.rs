@@ -4,8 +4,7 @@ use crate::base::{capabilities, landlock, seccomp};
 use crate::error::BoxError;
 use crate::full;
 use crate::plan::Order;
-use agent_bash_core::sandbox::Tier;
-use agent_bash_core::sandbox::{Lack, Report};
+use agent_bash_core::sandbox::{Lack, Report, Tier};
 use rustix::fs::{Mode, OFlags};
 use rustix::net::{AddressFamily, SocketType};
 

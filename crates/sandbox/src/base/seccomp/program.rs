@@ -65,8 +65,9 @@ const ARGUMENTS: u32 = 16;
 const ALLOW: u32 = 0x7FFF_0000;
 const ERRNO: u32 = 0x0005_0000;
 
-/// The instructions for these rules.
-pub(super) fn assemble(architecture: u32, rules: &[Rule]) -> BpfProgram {
+/// The instructions for these rules; `None` if one of them is longer than a jump reaches, since a shorter jump would land
+/// within it.
+pub(super) fn assemble(architecture: u32, rules: &[Rule]) -> Option<BpfProgram> {
     let absent = || answer(libc::ENOSYS);
     let mut program = vec![
         statement(LOAD, TABLE),
@@ -78,23 +79,22 @@ pub(super) fn assemble(architecture: u32, rules: &[Rule]) -> BpfProgram {
         program.extend([jump(JUMP_SET, X32, 0, 1), absent()]);
     }
     for rule in rules {
-        let body = body(rule);
-        // Every rule is shorter than a jump reaches; one that is not would be refused by a test.
-        let over = u8::try_from(body.len()).unwrap_or(u8::MAX);
+        let body = body(rule)?;
+        let over = u8::try_from(body.len()).ok()?;
         program.push(jump(JUMP_EQUAL, rule.number as u32, 0, over));
         program.extend(body);
     }
     program.push(statement(RETURN, ALLOW));
-    program
+    Some(program)
 }
 
 /// Ends with a return in every case, so that what follows still finds the number loaded.
-fn body(rule: &Rule) -> BpfProgram {
+fn body(rule: &Rule) -> Option<BpfProgram> {
     let mut body = Vec::new();
     for denial in &rule.denials {
         let mut rest = vec![answer(denial.errno)];
         for test in denial.tests.iter().rev() {
-            let over = u8::try_from(rest.len()).unwrap_or(u8::MAX);
+            let over = u8::try_from(rest.len()).ok()?;
             let (holds, fails) = if test.equal { (0, over) } else { (over, 0) };
             let mut tested = vec![statement(LOAD, offset(test))];
             if test.mask != u32::MAX {
@@ -109,7 +109,7 @@ fn body(rule: &Rule) -> BpfProgram {
     if rule.denials.iter().all(|denial| !denial.tests.is_empty()) {
         body.push(statement(RETURN, ALLOW));
     }
-    body
+    Some(body)
 }
 
 fn offset(test: &Test) -> u32 {
@@ -131,4 +131,30 @@ fn statement(code: u16, k: u32) -> sock_filter {
 
 fn jump(code: u16, k: u32, jt: u8, jf: u8) -> sock_filter {
     sock_filter { code, jt, jf, k }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_that_no_jump_passes_over_is_none() {
+        let test = Test {
+            argument: 0,
+            half: Half::Low,
+            mask: u32::MAX,
+            value: 1,
+            equal: true,
+        };
+        let rule = |tests: usize| Rule {
+            number: 1,
+            denials: vec![Denial {
+                tests: vec![test; tests],
+                errno: 1,
+            }],
+        };
+        // Two instructions a test, and two returns.
+        assert!(assemble(1, &[rule(126)]).is_some());
+        assert!(assemble(1, &[rule(127)]).is_none());
+    }
 }
