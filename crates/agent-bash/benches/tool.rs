@@ -61,7 +61,8 @@ fn main() {
     // In a task, like a server's calls.
     let all = runtime.spawn(async move {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-        let options = ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock));
+        let options =
+            ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock), std::env::temp_dir());
         let timed = Arc::new(Timed {
             inner: ShellCache::new(options),
             took: Mutex::default(),

@@ -36,7 +36,7 @@ pub use script::{
     NO_DIRECTORY, RefusedHandoff, ScriptFile, TOO_OLD, Unstarted, no_directory, too_old,
 };
 pub use shell_text::{PLAIN_TAKE, Reader, enter, exec};
-pub use source::{Progress, Source};
+pub use source::{AfterStop, Progress, Source};
 pub use watchdog::{Reason, Signals, Watchdog, fired};
 
 #[cfg(doctest)]

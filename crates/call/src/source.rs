@@ -1,7 +1,7 @@
 //! Where a call's output comes from: pipes, or a terminal.
 
 use crate::Reason;
-use agent_bash_core::{OutputConsumer, StreamId};
+use agent_bash_core::{Flow, OutputConsumer, StreamId};
 use std::future::Future;
 use std::os::fd::BorrowedFd;
 
@@ -51,4 +51,48 @@ pub enum Progress {
     Unreadable,
     /// The shell reported that it has finished its script; it continues, or its end will be observed.
     ShellDone,
+}
+
+/// A stream whose consumer asked to stop is read up to this many bytes, and for a limited time; then it is closed.
+const AFTER_STOP_BYTES: usize = 1 << 20;
+
+/// What is read of one stream after its consumer asked to stop.
+#[derive(Debug, Default)]
+pub struct AfterStop {
+    bytes: Option<usize>,
+}
+
+impl AfterStop {
+    /// Pushes a chunk of the stream. [`Progress::Ended`] once the consumer asked to stop too many bytes ago.
+    pub fn push(
+        &mut self,
+        stream: StreamId,
+        chunk: &[u8],
+        out: &mut dyn OutputConsumer,
+    ) -> Progress {
+        let flow = out.chunk(stream, chunk);
+        match &mut self.bytes {
+            None if flow == Flow::Stop => {
+                self.bytes = Some(0);
+                return Progress::Stopped;
+            }
+            None => {}
+            Some(bytes) => *bytes += chunk.len(),
+        }
+        if self.is_used_up() {
+            Progress::Ended
+        } else {
+            Progress::Chunk
+        }
+    }
+
+    /// Whether the consumer asked to stop.
+    pub fn was_asked(&self) -> bool {
+        self.bytes.is_some()
+    }
+
+    /// Whether that was too many bytes ago.
+    pub fn is_used_up(&self) -> bool {
+        self.bytes.is_some_and(|bytes| bytes > AFTER_STOP_BYTES)
+    }
 }

@@ -18,6 +18,7 @@ use agent_bash_exec::{ShellCache, ShellCacheOptions, SnapshotOptions};
 use agent_bash_process::SystemClock;
 use agent_bash_process::supervisor::{self, Supervisor, Token};
 use script::{environment, median, micros, runtime, spec, time};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -139,11 +140,15 @@ async fn snapshot(token: &Token, script: &str, rounds: usize) {
     let root = tempfile::tempdir().unwrap();
     let (rc, directory) = (root.path().join("bashrc"), root.path().join("snapshots"));
     std::fs::write(&rc, functions(200)).unwrap();
-    let with = |options: fn(Supervisor, Arc<dyn agent_bash_core::Clock>) -> ShellCacheOptions| {
+    let with = |options: Options| {
         let supervisor = Supervisor::this_program(token);
         ShellCache::new(ShellCacheOptions {
             snapshot: Some(SnapshotOptions::new(&rc, &directory)),
-            ..options(supervisor, Arc::new(SystemClock::new()))
+            ..options(
+                supervisor,
+                Arc::new(SystemClock::new()),
+                std::env::temp_dir(),
+            )
         })
     };
     let warm = with(ShellCacheOptions::many_calls);
@@ -209,13 +214,14 @@ fn functions(count: usize) -> String {
     functions.join("\n")
 }
 
-fn cache(
-    token: &Token,
-    options: fn(Supervisor, Arc<dyn agent_bash_core::Clock>) -> ShellCacheOptions,
-) -> ShellCache {
+/// One of the two ways to make options.
+type Options = fn(Supervisor, Arc<dyn agent_bash_core::Clock>, PathBuf) -> ShellCacheOptions;
+
+fn cache(token: &Token, options: Options) -> ShellCache {
     ShellCache::new(options(
         Supervisor::this_program(token),
         Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
     ))
 }
 

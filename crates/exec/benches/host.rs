@@ -37,7 +37,11 @@ fn main() {
 /// Starts supervisor and shell for each call, alternating between small and large host.
 async fn big(supervisor: &Supervisor) {
     let clock = Arc::new(SystemClock::new());
-    let cold = ShellCache::new(ShellCacheOptions::one_call(supervisor.clone(), clock));
+    let cold = ShellCache::new(ShellCacheOptions::one_call(
+        supervisor.clone(),
+        clock,
+        std::env::temp_dir(),
+    ));
     let spec = spec("true");
     let (mut small, mut big) = (Vec::new(), Vec::new());
     for _ in 0..4 {
@@ -74,7 +78,11 @@ async fn idle(supervisor: &Supervisor) {
     let cache = ShellCache::new(ShellCacheOptions {
         warm_shells: 1,
         snapshot: Some(SnapshotOptions::new(&rc, root.path().join("snapshots"))),
-        ..ShellCacheOptions::many_calls(supervisor.clone(), Arc::new(SystemClock::new()))
+        ..ShellCacheOptions::many_calls(
+            supervisor.clone(),
+            Arc::new(SystemClock::new()),
+            std::env::temp_dir(),
+        )
     });
     time(&cache, &spec("true")).await;
     while cache.warm() == 0 {

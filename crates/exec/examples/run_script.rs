@@ -53,7 +53,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         .enable_all()
         .build()?;
     let outcome = runtime.block_on(async {
-        let cache = ShellCache::new(ShellCacheOptions::one_call(supervisor, clock));
+        let cache = ShellCache::new(ShellCacheOptions::one_call(
+            supervisor,
+            clock,
+            std::env::temp_dir(),
+        ));
         cache.run(&spec, &mut Print, &Cancel::new()).await
     })?;
     println!("{:?} after {:?}", outcome.ending, outcome.duration);

@@ -36,21 +36,21 @@ pub struct ShellCacheOptions {
 
 impl ShellCacheOptions {
     /// For a program that makes one call and exits: no shells are started ahead.
-    pub fn one_call(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
+    pub fn one_call(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             warm_shells: 0,
-            ..Self::many_calls(supervisor, clock)
+            ..Self::many_calls(supervisor, clock, directory)
         }
     }
 
     /// For a host that makes many calls: two warm shells of each kind, kept for five minutes without a call.
-    pub fn many_calls(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
+    pub fn many_calls(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
         Self {
             supervisor,
             clock,
             warm_shells: 2,
             idle: Duration::from_secs(300),
-            directory: std::env::temp_dir(),
+            directory,
             snapshot: None,
             survivor_quota: 100 << 20,
             jobs: None,

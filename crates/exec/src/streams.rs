@@ -1,7 +1,7 @@
 //! Reads a call's pipes into its consumer.
 
-use agent_bash_call::{Progress, Source};
-use agent_bash_core::{Flow, OutputConsumer, StreamId};
+use agent_bash_call::{AfterStop, Progress, Source};
+use agent_bash_core::{OutputConsumer, StreamId};
 use rustix::buffer::spare_capacity;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,10 +12,6 @@ const BUFFER: usize = 64 * 1024;
 
 /// The maximum capacity of a pipe for unprivileged users: the default of `/proc/sys/fs/pipe-max-size`.
 const MAX_PIPE: usize = 1 << 20;
-
-/// A stream whose consumer asked to stop is read up to this many bytes, and for a limited time; then its pipe is
-/// closed.
-const AFTER_STOP_BYTES: usize = 1 << 20;
 
 /// The pipes of one call, and the read buffer.
 #[derive(Debug)]
@@ -34,8 +30,7 @@ pub(crate) struct OutputStreams {
 struct Pipe {
     stream: StreamId,
     receiver: Receiver,
-    /// Bytes read since the consumer asked to stop.
-    after_stop: Option<usize>,
+    after_stop: AfterStop,
 }
 
 /// A readable stream, as an index into the open ones.
@@ -51,7 +46,7 @@ impl OutputStreams {
             Ok(Pipe {
                 stream,
                 receiver,
-                after_stop: None,
+                after_stop: AfterStop::default(),
             })
         };
         Ok(Self {
@@ -75,9 +70,10 @@ impl OutputStreams {
 
     fn end(&mut self, index: usize) {
         let pipe = self.pipes.remove(index);
-        match pipe.after_stop {
-            Some(bytes) if bytes > AFTER_STOP_BYTES => self.closed_early = true,
-            _ => self.ended.push(pipe.stream),
+        if pipe.after_stop.is_used_up() {
+            self.closed_early = true;
+        } else {
+            self.ended.push(pipe.stream);
         }
     }
 
@@ -171,7 +167,7 @@ impl Source for OutputStreams {
 
     fn close_stopped(&mut self) -> Progress {
         let before = self.pipes.len();
-        self.pipes.retain(|pipe| pipe.after_stop.is_none());
+        self.pipes.retain(|pipe| !pipe.after_stop.was_asked());
         self.closed_early |= self.pipes.len() < before;
         Progress::Ended
     }
@@ -185,28 +181,14 @@ impl Source for OutputStreams {
 
 impl Pipe {
     fn push(&mut self, bytes: &[u8], out: &mut dyn OutputConsumer) -> Progress {
-        let flow = out.chunk(self.stream, bytes);
-        match (&mut self.after_stop, flow) {
-            (None, Flow::Continue) => Progress::Chunk,
-            (None, Flow::Stop) => {
-                self.after_stop = Some(0);
-                Progress::Stopped
-            }
-            (Some(seen), _) => {
-                *seen += bytes.len();
-                if *seen > AFTER_STOP_BYTES {
-                    Progress::Ended
-                } else {
-                    Progress::Chunk
-                }
-            }
-        }
+        self.after_stop.push(self.stream, bytes, out)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agent_bash_core::Flow;
     use std::io::Write;
 
     #[derive(Default)]

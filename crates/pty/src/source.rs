@@ -4,8 +4,8 @@
 use crate::detect;
 use crate::session::Shared;
 use crate::terminal::{ProgramSide, Terminal};
-use agent_bash_call::{Alarm, Progress, Reason, Source};
-use agent_bash_core::{Clock, Flow, OutputConsumer, StreamId};
+use agent_bash_call::{AfterStop, Alarm, Progress, Reason, Source};
+use agent_bash_core::{Clock, OutputConsumer, StreamId};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
@@ -20,10 +20,6 @@ const BUFFER: usize = 16 * 1024;
 
 /// More than the kernel buffers of a terminal's output. Anything beyond that is not the shell's.
 const MOST_AT_ONCE: usize = 1 << 20;
-
-/// Output whose consumer asked to stop is read up to this many bytes, and for a limited time; then the terminal is
-/// hung up.
-const AFTER_STOP_BYTES: usize = 1 << 20;
 
 /// Silence after which to check whether the command waits for input.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -46,8 +42,7 @@ pub(crate) struct TerminalSource {
     buffer: Box<[u8]>,
     /// Everything was read, or nothing more will be.
     ended: bool,
-    /// Bytes pushed since the consumer asked to stop.
-    after_stop: Option<usize>,
+    after_stop: AfterStop,
     /// It was hung up because its consumer asked to stop.
     pub(crate) closed_early: bool,
     /// An error on our side.
@@ -93,7 +88,7 @@ impl TerminalSource {
             session: i32::try_from(session).unwrap_or(0),
             buffer: vec![0; BUFFER].into(),
             ended: false,
-            after_stop: None,
+            after_stop: AfterStop::default(),
             closed_early: false,
             error: None,
             waited_for: None,
@@ -146,21 +141,10 @@ impl TerminalSource {
         if shown.is_empty() {
             return Progress::Chunk;
         }
-        let flow = out.chunk(StreamId::Merged, shown);
-        match &mut self.after_stop {
-            None if flow == Flow::Stop => {
-                self.after_stop = Some(0);
-                Progress::Stopped
-            }
-            Some(bytes) if !self.closed_early => {
-                *bytes += shown.len();
-                if *bytes > AFTER_STOP_BYTES {
-                    self.close_stopped()
-                } else {
-                    Progress::Chunk
-                }
-            }
-            _ => Progress::Chunk,
+        match self.after_stop.push(StreamId::Merged, shown, out) {
+            Progress::Ended if self.closed_early => Progress::Chunk,
+            Progress::Ended => self.close_stopped(),
+            progress => progress,
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::lines::Text;
 use crate::report::{Piece, Shown};
 use crate::scan;
 use crate::window::{Part, Shrink, Window};
-use agent_bash_core::{Direction, TruncatedBy, Truncation};
+use agent_bash_core::{Direction, TruncatedBy, Truncation, whole_characters};
 
 /// What is shown, and how much is not.
 pub(crate) struct Cut {
@@ -311,19 +311,12 @@ fn span(window: &Window, from: u64, to: u64) -> Option<Piece> {
         .iter()
         .take_while(|&&byte| scan::is_continuation(byte))
         .count();
-    let text = whole_characters(&at_most[skipped..]);
+    let text = &at_most[skipped..];
+    let text = &text[..whole_characters(text)];
     Some(Piece {
         text: String::from_utf8_lossy(text).into_owned(),
         ..Piece::default()
     })
-}
-
-/// Drops a character that is incomplete at the end.
-fn whole_characters(bytes: &[u8]) -> &[u8] {
-    match std::str::from_utf8(bytes) {
-        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
-        _ => bytes,
-    }
 }
 
 fn number_from_start(mut piece: Piece) -> Piece {

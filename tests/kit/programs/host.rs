@@ -58,6 +58,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let cache = ShellCache::new(ShellCacheOptions::one_call(
         supervisor,
         Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
     ));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -21,7 +21,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let jobs = Jobs::new(JobsOptions::new(directory, clock.clone()));
     let cache = ShellCache::new(ShellCacheOptions {
         jobs: Some(Arc::new(jobs)),
-        ..ShellCacheOptions::one_call(Supervisor::this_program(&token), clock)
+        ..ShellCacheOptions::one_call(
+            Supervisor::this_program(&token),
+            clock,
+            std::env::temp_dir(),
+        )
     });
     let spec = RunSpec::new(script.clone(), "/")
         .shell(Shell::bash("/bin/bash"))

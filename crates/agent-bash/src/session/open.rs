@@ -117,12 +117,11 @@ impl Session {
             PtyOptions::new(supervisor.clone(), Arc::clone(&clock)).with_jobs(jobs.clone());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
-            directory: host.temp_dir(),
             snapshot: snapshot(settings, &host).filter(|_| many_calls),
             ..if many_calls {
-                ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock))
+                ShellCacheOptions::many_calls(supervisor, Arc::clone(&clock), host.temp_dir())
             } else {
-                ShellCacheOptions::one_call(supervisor, Arc::clone(&clock))
+                ShellCacheOptions::one_call(supervisor, Arc::clone(&clock), host.temp_dir())
             }
         }));
         let executor: Arc<dyn Executor> = Arc::clone(&shells) as _;

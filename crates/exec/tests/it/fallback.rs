@@ -65,7 +65,11 @@ async fn calls_do_as_they_do_and_say_what_is_missing() {
 async fn warm_shells_and_sessions_work() {
     let cache = ShellCache::new(ShellCacheOptions {
         supervisor: Supervisor::fallback(),
-        ..ShellCacheOptions::many_calls(Supervisor::fallback(), Arc::new(SystemClock::new()))
+        ..ShellCacheOptions::many_calls(
+            Supervisor::fallback(),
+            Arc::new(SystemClock::new()),
+            std::env::temp_dir(),
+        )
     });
     for number in 0..20 {
         let ran = run_with(&cache, &spec(&format!("echo {number}")), &Cancel::new()).await;
@@ -115,6 +119,7 @@ async fn dropping_the_cache_ends_what_it_has() {
     let cache = ShellCache::new(ShellCacheOptions::many_calls(
         Supervisor::fallback(),
         Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
     ));
     let session =
         marked("sleep 1000 & setsid sleep 1000 & true", &census).session(SessionName("a".into()));

@@ -25,6 +25,7 @@ pub(crate) fn options() -> ShellCacheOptions {
     ShellCacheOptions::one_call(
         Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor")),
         Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
     )
 }
 

@@ -20,6 +20,7 @@ fn warm_cache() -> ShellCache {
     ShellCache::new(ShellCacheOptions::many_calls(
         supervisor,
         Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
     ))
 }
 
@@ -184,7 +185,11 @@ async fn dropping_the_cache_ends_the_shells_that_wait() {
 #[tokio::test(flavor = "multi_thread")]
 async fn idle_shells_are_given_up() {
     let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
-    let options = ShellCacheOptions::many_calls(supervisor, Arc::new(SystemClock::new()));
+    let options = ShellCacheOptions::many_calls(
+        supervisor,
+        Arc::new(SystemClock::new()),
+        std::env::temp_dir(),
+    );
     let cache = ShellCache::new(ShellCacheOptions {
         idle: Duration::from_millis(300),
         ..options
@@ -199,7 +204,11 @@ async fn idle_shells_are_given_up() {
 async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
     let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
     let clock = Arc::new(SystemClock::new());
-    let cache = ShellCache::new(ShellCacheOptions::one_call(supervisor, clock));
+    let cache = ShellCache::new(ShellCacheOptions::one_call(
+        supervisor,
+        clock,
+        std::env::temp_dir(),
+    ));
     let call = spec("echo $((6 * 7))");
     cache.expect(&call.shell, &call.env.base, call.streams, call.limits);
     until_warm(&cache, 1).await;
@@ -211,7 +220,11 @@ async fn an_expected_call_gets_the_shell_that_was_started_for_it() {
 async fn an_expected_shell_serves_no_other_kind_of_call() {
     let supervisor = Supervisor::at(env!("CARGO_BIN_EXE_exec-test-supervisor"));
     let clock = Arc::new(SystemClock::new());
-    let cache = ShellCache::new(ShellCacheOptions::one_call(supervisor, clock));
+    let cache = ShellCache::new(ShellCacheOptions::one_call(
+        supervisor,
+        clock,
+        std::env::temp_dir(),
+    ));
     let call = spec("ulimit -c");
     let limits = Limits {
         memory_mb: Some(64 << 10),
