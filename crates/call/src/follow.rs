@@ -67,7 +67,7 @@ impl<'a, S: Source> Follower<'a, S> {
         let terms = Terms {
             grace: spec.grace,
             drain,
-            survivors: handover.alone.then_some(spec.survivors),
+            survivors: handover.alone.then_some(spec.survivor_policy()),
         };
         Self {
             supervised,
@@ -93,7 +93,7 @@ impl<'a, S: Source> Follower<'a, S> {
     ) -> Vec<Survivor> {
         let (clock, spec) = (Arc::clone(&self.clock), self.handover.spec);
         let terms = Terms {
-            survivors: Some(spec.survivors),
+            survivors: Some(spec.survivor_policy()),
             ..self.machine.terms()
         };
         self.beside_shell = true;

@@ -10,6 +10,7 @@
 mod artifact;
 mod audit;
 mod cancel;
+pub mod changes;
 mod characters;
 mod clock;
 mod duration_text;

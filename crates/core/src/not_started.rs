@@ -101,6 +101,12 @@ pub enum NotStarted {
         /// What was observed.
         reason: String,
     },
+    /// The call's changes were to be held back, which cannot be done here.
+    #[error("a trial is not possible here: {reason}")]
+    Trial {
+        /// Why.
+        reason: String,
+    },
     /// Anything else, such as an error of the system or of a host's own executor.
     #[error("{reason}")]
     Other {

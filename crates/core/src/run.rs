@@ -1,5 +1,6 @@
 //! The interface between the pipeline and whatever runs a script.
 
+use crate::changes::Overlay;
 use crate::sandbox::{Confined, Plan, Report};
 use crate::setters::setters;
 use crate::{
@@ -41,6 +42,15 @@ pub trait Executor: Send + Sync {
     async fn confines(&self) -> Result<Report, NotStarted> {
         let what = "an executor that can confine commands".to_owned();
         Err(NotStarted::SandboxLacks { what })
+    }
+
+    /// Whether it can hold back what a script changes ([`RunSpec::trial`]). Unless implemented, it cannot.
+    ///
+    /// # Errors
+    /// [`NotStarted::Trial`]: why not. That it can is no promise for every directory; [`Self::run`] may still refuse.
+    async fn holds_back(&self) -> Result<(), NotStarted> {
+        let reason = "the executor cannot hold back what commands change".to_owned();
+        Err(NotStarted::Trial { reason })
     }
 }
 
@@ -115,6 +125,9 @@ pub struct RunSpec {
     pub limits: Limits,
     /// The box that the kernel keeps it in; `None` means none. A session has that of its first call.
     pub sandbox: Option<Arc<Plan>>,
+    /// Where what it changes is held back; `None` makes the changes. An executor that does not know it runs nothing: it
+    /// is passed to [`Executor::run`] only after [`Executor::holds_back`] said so.
+    pub trial: Option<Arc<Overlay>>,
     /// Whether a shell that was started ahead may run it, and its supervisor may start one for a later call.
     pub pooled: bool,
 }
@@ -140,7 +153,19 @@ impl RunSpec {
             snapshot: false,
             limits: Limits::default(),
             sandbox: None,
+            trial: None,
             pooled: true,
+        }
+    }
+}
+
+impl RunSpec {
+    /// What happens to processes that outlive it. None outlives a trial: what it has open would go on changing what was
+    /// held back, and the real files once that was committed.
+    pub fn survivor_policy(&self) -> SurvivorPolicy {
+        match self.survivors {
+            SurvivorPolicy::Adopt if self.trial.is_some() => SurvivorPolicy::Kill,
+            policy => policy,
         }
     }
 }
@@ -162,6 +187,7 @@ setters! {
     snapshot: bool,
     limits: Limits,
     sandbox: Option<Arc<Plan>>,
+    trial: Option<Arc<Overlay>>,
     pooled: bool,
 }
 
@@ -244,6 +270,8 @@ pub struct Outcome {
     pub notices: Vec<Notice>,
     /// The box that the script ran in; `None` if it was not confined.
     pub sandbox: Option<Confined>,
+    /// Whether what it changed was held back, as the shell itself was seen to do.
+    pub held_back: bool,
 }
 
 impl Outcome {
@@ -261,6 +289,7 @@ impl Outcome {
             shell_signal: None,
             notices: Vec::new(),
             sandbox: None,
+            held_back: false,
         }
     }
 

@@ -8,7 +8,7 @@ use crate::options::ShellCacheOptions;
 use crate::pool::{ComingShell, Kind, Pool, WaitingShell};
 use crate::session::{Sessions, ShellInfo};
 use crate::snapshot::{SnapshotForCall, Snapshots};
-use crate::start;
+use crate::start::{self, OfCall};
 use agent_bash_call::{Unstarted, cancelled_before, launch};
 use agent_bash_core::sandbox::Report;
 use agent_bash_core::{
@@ -108,7 +108,9 @@ impl ShellCache {
     /// A shell for this call: a warm one if one of its kind is ready and the call needs nothing that must be set at
     /// a shell's start, otherwise a new one.
     async fn shell(&self, spec: &RunSpec, kind: &Kind) -> Result<Handover, StartError> {
+        // What a shell sees of its trial is what was there when it first looked, so none waits in one.
         if spec.pooled
+            && spec.trial.is_none()
             && spec.shell.is_bash
             && spec.stdin == StdinSource::Null
             && exports::unexportable(&spec.env.changes).is_none()
@@ -130,8 +132,12 @@ impl ShellCache {
         let supervised = launch(&options.supervisor, &spec.env.base, &options.clock, true).await?;
         let changes = spec.env.changes.clone().into_iter().collect();
         let stdin = std::io::stdin();
-        let stdin = (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd());
-        let shell = start::shell(supervised, kind, &options.directory, changes, stdin).await?;
+        let of_call = OfCall {
+            env_changes: changes,
+            stdin: (spec.stdin == StdinSource::Inherit).then(|| stdin.as_fd()),
+            trial: spec.trial.as_deref(),
+        };
+        let shell = start::shell(supervised, kind, &options.directory, of_call).await?;
         Ok(Handover { shell, warm: false })
     }
 
@@ -210,7 +216,7 @@ fn refill_with_new(cache: &Arc<Inner>, kind: &Kind) {
 }
 
 fn order(kind: &Kind, directory: &Path, supervised: Supervised) -> Result<ComingShell, StartError> {
-    start::order(supervised, kind, directory, Vec::new(), None)
+    start::order(supervised, kind, directory, OfCall::default())
 }
 
 /// A shell waiting for a script.
@@ -253,13 +259,6 @@ fn spawn_evictor(cache: Weak<Inner>) {
     });
 }
 
-fn not_started(error: StartError) -> NotStarted {
-    match error {
-        StartError::Sandbox(reason) => NotStarted::Sandbox { reason },
-        other => NotStarted::new(other.to_string()),
-    }
-}
-
 #[async_trait]
 impl Executor for ShellCache {
     async fn confines(&self) -> Result<Report, NotStarted> {
@@ -270,9 +269,13 @@ impl Executor for ShellCache {
             let tried = options
                 .supervisor
                 .probe_boxes(&env, &options.directory, clock);
-            tried.await.map_err(not_started)
+            tried.await.map_err(NotStarted::from)
         };
         self.inner.confines.get_or_init(probe).await.clone()
+    }
+
+    async fn holds_back(&self) -> Result<(), NotStarted> {
+        Ok(())
     }
 
     async fn run(
@@ -292,6 +295,10 @@ impl Executor for ShellCache {
             given = snapshots.for_call(spec, &options.supervisor, &options.clock) => given,
         };
         let kind = Kind::of(spec, snapshot);
+        if let (Some(_), Some(_)) = (&spec.session, &spec.trial) {
+            let reason = "a persistent shell keeps what it does; leave `session` out".to_owned();
+            return Err(NotStarted::Trial { reason });
+        }
         if let Some(name) = &spec.session {
             let sessions = &self.inner.sessions;
             let mut outcome = sessions
@@ -301,7 +308,7 @@ impl Executor for ShellCache {
             return Ok(outcome);
         }
         let _running = self.inner.pool.enter();
-        let mut handover = self.shell(spec, &kind).await.map_err(not_started)?;
+        let mut handover = self.shell(spec, &kind).await.map_err(NotStarted::from)?;
         loop {
             if cancel.is_cancelled() {
                 self.done_with(spec, &kind, Some(handover.shell.supervised))
@@ -328,7 +335,10 @@ impl Executor for ShellCache {
             if !warm {
                 return Err(refused.into());
             }
-            handover = self.new_shell(spec, &kind).await.map_err(not_started)?;
+            handover = self
+                .new_shell(spec, &kind)
+                .await
+                .map_err(NotStarted::from)?;
         }
     }
 }

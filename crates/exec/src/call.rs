@@ -35,6 +35,7 @@ pub(crate) struct Call<'a> {
     started_at: Timestamp,
     started: Duration,
     sandbox: Option<Confined>,
+    held_back: bool,
 }
 
 /// A call that is over.
@@ -126,6 +127,7 @@ impl<'a> Call<'a> {
             started_at,
             started,
             sandbox: fds.sandbox.map(Confined::new),
+            held_back: fds.held_back,
         })
     }
 
@@ -157,6 +159,7 @@ impl<'a> Call<'a> {
                 (outcome.stages, outcome.final_cwd) = report.unzip();
             }
             outcome.sandbox = self.sandbox;
+            outcome.held_back = self.held_back;
             outcome.closed_early = self.streams.closed_early();
             outcome.notices.extend(notice_of_fallback(&self.supervised));
             outcome

@@ -2,13 +2,14 @@
 //! started with, ended when they are not needed.
 
 use crate::snapshot::Snapshot;
+use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::Plan;
 use agent_bash_core::{Clock, Limits, RunSpec, Shell, Streams};
 use agent_bash_process::Inherited;
 use agent_bash_process::supervisor::{ShellBox, ShellFds, StartError, Supervised};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -117,12 +118,14 @@ impl Kind {
         }
     }
 
-    /// The box of a shell of this kind. `directory`: where it gets a directory of its own; `own`: what else is its.
-    pub(crate) fn sandbox(&self, directory: &Path, own: Vec<PathBuf>) -> Option<ShellBox> {
-        self.sandbox.as_ref().map(|plan| ShellBox {
-            plan: Plan::clone(plan),
+    /// What a shell of this kind is kept in, for this trial if there is one. `directory`: where it gets a directory of
+    /// its own.
+    pub(crate) fn kept_in(&self, directory: &Path, trial: Option<&Overlay>) -> Option<ShellBox> {
+        (self.sandbox.is_some() || trial.is_some()).then(|| ShellBox {
+            plan: self.sandbox.as_deref().cloned(),
+            trial: trial.cloned(),
             directory: directory.to_owned(),
-            own,
+            own: Vec::new(),
         })
     }
 }

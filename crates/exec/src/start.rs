@@ -3,21 +3,32 @@
 use crate::pool::{ComingShell, Kind, WaitingShell};
 use crate::record;
 use agent_bash_core::Streams;
+use agent_bash_core::changes::Overlay;
 use agent_bash_process::supervisor::{ShellStart, StartError, Supervised};
 use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
+/// What a shell that is started for a call has of that call.
+#[derive(Debug, Default)]
+pub(crate) struct OfCall<'a> {
+    /// Its variables.
+    pub(crate) env_changes: Vec<(OsString, Option<OsString>)>,
+    /// Its stdin.
+    pub(crate) stdin: Option<BorrowedFd<'a>>,
+    /// Where what it changes is held back.
+    pub(crate) trial: Option<&'a Overlay>,
+}
+
 /// Starts a shell below a supervisor that has none, or whose last one has ended with all its descendants. In
-/// `directory` a boxed shell gets one of its own.
+/// `directory` one that is kept in something gets a directory of its own.
 pub(crate) async fn shell(
     supervised: Supervised,
     kind: &Kind,
     directory: &Path,
-    env_changes: Vec<(OsString, Option<OsString>)>,
-    stdin: Option<BorrowedFd<'_>>,
+    of_call: OfCall<'_>,
 ) -> Result<WaitingShell, StartError> {
-    let coming = order(supervised, kind, directory, env_changes, stdin)?;
+    let coming = order(supervised, kind, directory, of_call)?;
     coming.started().await
 }
 
@@ -26,9 +37,13 @@ pub(crate) fn order(
     mut supervised: Supervised,
     kind: &Kind,
     directory: &Path,
-    env_changes: Vec<(OsString, Option<OsString>)>,
-    stdin: Option<BorrowedFd<'_>>,
+    of_call: OfCall<'_>,
 ) -> Result<ComingShell, StartError> {
+    let OfCall {
+        env_changes,
+        stdin,
+        trial,
+    } = of_call;
     let Kind {
         shell, snapshot, ..
     } = kind;
@@ -37,7 +52,7 @@ pub(crate) fn order(
         inherits_stdin: stdin.is_some(),
         output: kind.streams.map_or(&[][..], Streams::ids).to_vec(),
         limits: kind.limits,
-        sandbox: kind.sandbox(directory, Vec::new()),
+        sandbox: kind.kept_in(directory, trial),
         ..ShellStart::of(shell, record::boot(shell, snapshot.as_deref()))
     };
     supervised.order_shell(start, stdin)?;

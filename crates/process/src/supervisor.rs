@@ -49,4 +49,4 @@ const NAME: &str = "agent-bash-supervisor";
 const HERE: &str = "here";
 
 /// Protocol version. Both sides are the same binary, unless a host's file was replaced while it was running.
-const VERSION: u32 = 8;
+const VERSION: u32 = 9;

@@ -77,6 +77,10 @@ impl PtyExecutor {
         if let Some(name) = &spec.session {
             return Err(failed(format!("the session `{name}` has no terminal")));
         }
+        if spec.trial.is_some() {
+            let reason = "what a command on a terminal changes is not held back".to_owned();
+            return Err(NotStarted::Trial { reason });
+        }
         let options = PtyOptions {
             size: *self.size.lock().unwrap_or_else(PoisonError::into_inner),
             ..self.options.clone()

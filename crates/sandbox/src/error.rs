@@ -41,6 +41,9 @@ pub enum BoxError {
         /// The tier.
         tier: Tier,
     },
+    /// Changes cannot be held back here, and why.
+    #[error("a trial is not possible here: {0}")]
+    NoTrial(String),
     /// The launcher was started in a way that only it itself would not be.
     #[error("the sandbox's launcher was started wrongly: {0}")]
     Start(&'static str),
@@ -61,6 +64,14 @@ pub enum BoxError {
 }
 
 impl BoxError {
+    /// The same of a trial, without which nothing is run either.
+    pub(crate) fn into_no_trial(self) -> Self {
+        match self {
+            Self::Step { step, error } => Self::NoTrial(format!("{step}: {error}")),
+            other => Self::NoTrial(other.to_string()),
+        }
+    }
+
     /// For `map_err`: a step that failed.
     pub(crate) fn step<E: Into<io::Error>>(step: impl Into<String>) -> impl FnOnce(E) -> Self {
         move |error| Self::Step {

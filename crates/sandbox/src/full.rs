@@ -1,29 +1,58 @@
-//! The full tier: namespaces in which protected paths and everything outside of what may be written are read-only
+//! Namespaces: a trial's, in which the workspace is a view whose changes are held back, and the full tier's, in which protected paths and everything outside of what may be written are read-only
 //! mounts, secrets are covered, and IPC, terminals and network are the box's own.
 
 mod devices;
 mod loopback;
 mod mounts;
 mod namespaces;
+mod overlay;
 mod secrets;
 mod writable;
 
 use crate::error::BoxError;
+use crate::plan::Order;
 use agent_bash_core::sandbox::Lack;
 use agent_bash_core::sandbox::{Network, Plan};
 use rustix::mount::{MountPropagationFlags, mount_change};
 use std::path::PathBuf;
 
-/// Moves this process into namespaces that are made for it. What they could not do is returned.
-pub(crate) fn enter(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, BoxError> {
+/// Moves this process into namespaces that are made for it, if the order takes any. What they could not do is returned.
+pub(crate) fn enter(order: &Order) -> Result<Vec<Lack>, BoxError> {
+    let plan = order.full();
+    if plan.is_none() && order.trial.is_none() {
+        return Ok(Vec::new());
+    }
     let directory = rustix::process::getcwd(Vec::new());
-    namespaces::leave(plan.network)?;
-    // What the host mounts later, over a secret for example, does not appear here.
-    mount_change(
-        "/",
-        MountPropagationFlags::PRIVATE | MountPropagationFlags::REC,
-    )
-    .map_err(BoxError::step("separating the mounts"))?;
+    order.trial.as_ref().map_or(Ok(()), overlay::check)?;
+    let apart = leave(plan);
+    let mut missing = Vec::new();
+    match &order.trial {
+        // Before all that is decided by paths: they lead into the view from here on.
+        Some(trial) => apart
+            .map_err(BoxError::into_no_trial)
+            .and_then(|()| overlay::mount(trial, &order.own))?,
+        None => apart?,
+    }
+    if let Some(plan) = plan {
+        missing.extend(arrange(plan, &order.own)?);
+    }
+    // It still refers to the mount that lies below the new ones.
+    let entered = directory.and_then(rustix::process::chdir);
+    if entered.is_err() {
+        rustix::process::chdir("/").map_err(BoxError::step("entering the directory"))?;
+    }
+    Ok(missing)
+}
+
+/// Leaves the host's namespaces. What the host mounts later, over a secret for example, does not appear here.
+fn leave(plan: Option<&Plan>) -> Result<(), BoxError> {
+    namespaces::leave(plan.map(|plan| plan.network))?;
+    let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    mount_change("/", apart).map_err(BoxError::step("separating the mounts"))
+}
+
+/// Makes the mounts and the network of a box.
+fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, BoxError> {
     let roots = writable::outermost(plan.writable.iter().chain(own));
     writable::separate(&roots)?;
     writable::protect(&roots, &plan.protected)?;
@@ -35,11 +64,6 @@ pub(crate) fn enter(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, BoxError>
     devices::make_own()?;
     if plan.network == Network::Loopback {
         loopback::up()?;
-    }
-    // It still refers to the mount that lies below the new ones.
-    let entered = directory.and_then(rustix::process::chdir);
-    if entered.is_err() {
-        rustix::process::chdir("/").map_err(BoxError::step("entering the directory"))?;
     }
     Ok(missing)
 }

@@ -39,8 +39,12 @@ fn launch(mut args: impl Iterator<Item = OsString>) -> i32 {
     };
     let mut report = File::from(report);
     let Err(error) = become_boxed(File::from(order), &mut report, args);
+    let message = match error {
+        BoxError::NoTrial(reason) => Message::NoTrial(reason),
+        other => Message::Failed(other.to_string()),
+    };
     // Nobody is left to be told if the pipe is closed.
-    let _ = say(&mut report, &Message::Failed(error.to_string()));
+    let _ = say(&mut report, &message);
     FAILED
 }
 
@@ -57,7 +61,7 @@ fn become_boxed(
         .ok_or(BoxError::Start("no program is named"))?;
     let name = args.next().ok_or(BoxError::Start("no name is given"))?;
     let enforced = restrict(&order)?;
-    say(report, &Message::Enforced(enforced)).map_err(BoxError::step("reporting"))?;
+    say(report, &Message::Ready(enforced)).map_err(BoxError::step("reporting"))?;
     #[expect(
         clippy::disallowed_methods,
         reason = "this process becomes the program; no process is started"
@@ -75,12 +79,12 @@ fn become_boxed(
 }
 
 #[cfg(target_os = "linux")]
-fn restrict(order: &Order) -> Result<Report, BoxError> {
+fn restrict(order: &Order) -> Result<Option<Report>, BoxError> {
     crate::restrict::restrict(order)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict(_: &Order) -> Result<Report, BoxError> {
+fn restrict(_: &Order) -> Result<Option<Report>, BoxError> {
     Err(BoxError::Lacks { what: "Linux" })
 }
 

@@ -1,16 +1,21 @@
 //! What is handed to a launcher.
 
+use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::Plan;
+#[cfg(target_os = "linux")]
+use agent_bash_core::sandbox::Tier;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The policy of one shell's box, and what belongs to that shell alone.
+/// What one shell is kept in, and what belongs to that shell alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The policy.
-    pub plan: Plan,
+    /// The policy of its box; `None` for none.
+    pub plan: Option<Plan>,
+    /// What it changes is held back; `None` for a shell whose changes are made.
+    pub trial: Option<Overlay>,
     /// Writable directories of this one shell: its temporary directory, the directory it reports in.
     pub own: Vec<PathBuf>,
     /// Changes to the launcher's environment for the program: what calls ask for must not load anything into the
@@ -18,4 +23,13 @@ pub struct Order {
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Descriptors that the program inherits besides the standard three; all others are closed.
     pub inherited: Vec<i32>,
+}
+
+#[cfg(target_os = "linux")]
+impl Order {
+    /// The policy, where it takes namespaces.
+    pub(crate) fn full(&self) -> Option<&Plan> {
+        let plan = self.plan.as_ref();
+        plan.filter(|plan| plan.tier == Tier::Full)
+    }
 }

@@ -1,15 +1,17 @@
-//! What a launcher says on its report pipe before it becomes the shell: what is enforced, or why there is no box.
+//! What a launcher says on its report pipe before it becomes the shell: what is enforced, or why nothing runs.
 
 use agent_bash_core::sandbox::Report;
 use serde::{Deserialize, Serialize};
 
-/// What the launcher writes to its report pipe, a line each. After `Enforced` comes the end of the file when the
-/// program runs, and otherwise `Failed`.
+/// What the launcher writes to its report pipe, a line each. After `Ready` comes the end of the file when the
+/// program runs, and otherwise one of the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Message {
-    /// The box is closed; the program is about to start.
-    Enforced(Report),
+    /// What was ordered is so; the program is about to start. With what is enforced by its box, if it is in one.
+    Ready(Option<Report>),
+    /// The program was not started, since its changes cannot be held back, and why.
+    NoTrial(String),
     /// The program was not started, and why.
     Failed(String),
 }

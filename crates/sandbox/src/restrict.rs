@@ -17,14 +17,18 @@ const LACKS_OF_BASE: [Lack; 5] = [
     Lack::Terminals,
 ];
 
-/// Restricts this process. It must have a single thread.
-pub(crate) fn restrict(order: &Order) -> Result<Report, BoxError> {
-    let Order { plan, own, .. } = order;
-    rustix::thread::set_no_new_privs(true).map_err(BoxError::step("giving up new privileges"))?;
-    let mut missing = match plan.tier {
-        Tier::Base => LACKS_OF_BASE.to_vec(),
-        Tier::Full => full::enter(plan, own)?,
+/// Restricts this process. It must have a single thread. `None` if it is in a trial, but in no box.
+pub(crate) fn restrict(order: &Order) -> Result<Option<Report>, BoxError> {
+    let Some(plan) = &order.plan else {
+        full::enter(order)?;
+        return Ok(None);
     };
+    let own = &order.own;
+    rustix::thread::set_no_new_privs(true).map_err(BoxError::step("giving up new privileges"))?;
+    let mut missing = full::enter(order)?;
+    if plan.tier == Tier::Base {
+        missing.extend(LACKS_OF_BASE);
+    }
     capabilities::drop_capabilities()?;
     let gaps = landlock::restrict(plan, own)?;
     seccomp::restrict(plan, gaps.truncate)?;
@@ -32,10 +36,10 @@ pub(crate) fn restrict(order: &Order) -> Result<Report, BoxError> {
     missing.extend(gaps.missing);
     missing.sort_unstable();
     missing.dedup();
-    Ok(Report {
+    Ok(Some(Report {
         tier: plan.tier,
         missing,
-    })
+    }))
 }
 
 /// Tries what every box forbids, and what this process could do a moment ago.

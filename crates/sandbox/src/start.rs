@@ -61,10 +61,11 @@ impl Start {
         ]
     }
 
-    /// What the launcher says, once it was started; the program runs when this returns.
+    /// What the launcher says, once it was started: what is enforced by the program's box, if it is in one. The program
+    /// runs when this returns.
     ///
     /// `patience` bounds each wait for it.
-    pub fn report(self, patience: Duration) -> Result<Report, BoxError> {
+    pub fn report(self, patience: Duration) -> Result<Option<Report>, BoxError> {
         drop((self.order, self.report));
         let patience = Timespec {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
@@ -109,17 +110,18 @@ fn read_to_end(pipe: &OwnedFd, patience: &Timespec) -> io::Result<Vec<u8>> {
 }
 
 /// What is meant by all that was said until the end of the file.
-fn judged(text: &[u8]) -> Result<Report, BoxError> {
-    let mut enforced = Err(BoxError::Silent);
+fn judged(text: &[u8]) -> Result<Option<Report>, BoxError> {
+    let mut ready = Err(BoxError::Silent);
     for line in text.split(|byte| *byte == b'\n').filter(|l| !l.is_empty()) {
         let message = serde_json::from_slice(line)
             .map_err(BoxError::step("reading what the launcher said"))?;
-        enforced = match message {
-            Message::Enforced(report) => Ok(report),
+        ready = match message {
+            Message::Ready(report) => Ok(report),
+            Message::NoTrial(reason) => return Err(BoxError::NoTrial(reason)),
             Message::Failed(reason) => return Err(BoxError::Said(reason)),
         };
     }
-    enforced
+    ready
 }
 
 #[cfg(test)]
@@ -129,9 +131,10 @@ mod tests {
 
     #[test]
     fn only_a_report_without_a_failure_means_that_the_program_runs() {
-        let enforced = r#"{"enforced":{"tier":"base","missing":["ipc"]}}"#;
+        let enforced = r#"{"ready":{"tier":"base","missing":["ipc"]}}"#;
         let failed = r#"{"failed":"no such file"}"#;
-        assert_eq!(judged(enforced.as_bytes()).unwrap().tier, Tier::Base);
+        let report = judged(enforced.as_bytes()).unwrap();
+        assert_eq!(report.map(|report| report.tier), Some(Tier::Base));
         let both = format!("{enforced}\n{failed}\n");
         assert_eq!(
             judged(both.as_bytes()).unwrap_err().to_string(),

@@ -4,7 +4,7 @@ use super::{Handover, ShellCache};
 use crate::jobs::{Job, JobError, JobStdin, Launch, Unlaunched};
 use crate::pool::Kind;
 use crate::snapshot::SnapshotForCall;
-use crate::start;
+use crate::start::{self, OfCall};
 use agent_bash_call::launch;
 use agent_bash_core::{Cancel, NotStarted, RunSpec, StdinSource, Streams};
 use std::io;
@@ -30,6 +30,10 @@ impl ShellCache {
         stdin: JobStdin,
         cancel: &Cancel,
     ) -> Result<Job, JobError> {
+        if spec.trial.is_some() {
+            let reason = "a job outlives its call".to_owned();
+            return Err(NotStarted::Trial { reason }.into());
+        }
         let options = &self.inner.options;
         let jobs = options.jobs.as_ref().ok_or(JobError::NotKept)?;
         if stdin == JobStdin::Pipe && !spec.shell.is_bash {
@@ -106,14 +110,18 @@ impl ShellCache {
                 let shell = async {
                     let supervised =
                         launch(&options.supervisor, base, &options.clock, true).await?;
-                    let stdin = Some(read.as_fd());
-                    start::shell(supervised, kind, &options.directory, changes, stdin).await
+                    let of_call = OfCall {
+                        env_changes: changes,
+                        stdin: Some(read.as_fd()),
+                        trial: None,
+                    };
+                    start::shell(supervised, kind, &options.directory, of_call).await
                 };
-                let shell = shell.await.map_err(super::not_started)?;
+                let shell = shell.await.map_err(NotStarted::from)?;
                 let handover = Handover { shell, warm: false };
                 return Ok((handover, Some(write.into())));
             }
         };
-        Ok((started.map_err(super::not_started)?, None))
+        Ok((started.map_err(NotStarted::from)?, None))
     }
 }

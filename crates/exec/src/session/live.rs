@@ -202,7 +202,8 @@ fn boxed(
         return Ok(None);
     };
     Ok(Some(ShellBox {
-        plan: Plan::clone(plan),
+        plan: Some(Plan::clone(plan)),
+        trial: None,
         directory: options.directory.clone(),
         own: vec![fifos.canonical()?],
     }))

@@ -23,4 +23,5 @@ mod stopped_host;
 mod stuck;
 mod support;
 mod survivors;
+mod trial;
 mod warm;

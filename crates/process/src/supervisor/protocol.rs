@@ -5,6 +5,7 @@
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
+use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{Ending, Limits, Shell, StreamId, Survivor};
 use serde::{Deserialize, Serialize};
@@ -29,12 +30,12 @@ pub const ORDERS: &[&str] = &[
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
     /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`. Answer: `Started`, `StartFailed`,
-    /// or `BoxFailed`.
+    /// `BoxFailed` or `NoTrial`.
     Start(ShellStart),
     /// Start a shell like the last one, with the same descriptors. Answer: as for `Start`.
     StartAnother,
     /// Start a shell on a terminal. Descriptors: the file with its script. Answer: `Started` without descriptors,
-    /// or `StartFailed`. The script runs at once.
+    /// or as for `Start` what says that there is none. The script runs at once.
     StartOnTerminal(TerminalStart),
     /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, later: `Ended` (if the
     /// shell was still alive), and `Empty` or `Stuck`.
@@ -111,6 +112,8 @@ pub enum Event {
         stdin_fd: Option<i32>,
         /// What is enforced by its box, if it is in one.
         sandbox: Option<Report>,
+        /// Whether what it changes is held back.
+        held_back: bool,
     },
     /// No shell was started.
     StartFailed {
@@ -120,6 +123,11 @@ pub enum Event {
     /// No shell was started, since there is no box for it.
     BoxFailed {
         /// What could not be enforced, and why.
+        reason: String,
+    },
+    /// No shell was started, since what it would change cannot be held back.
+    NoTrial {
+        /// Why.
         reason: String,
     },
     /// The shell has ended.
@@ -231,15 +239,17 @@ pub struct ShellStart {
     pub output: Vec<StreamId>,
     /// Resource limits for it and everything that it starts.
     pub limits: Limits,
-    /// The box that it is kept in; `None` for none.
+    /// What it is kept in; `None` for nothing.
     pub sandbox: Option<ShellBox>,
 }
 
-/// The box of a shell.
+/// What a shell is kept in: a box, a trial, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellBox {
-    /// What it allows.
-    pub plan: Plan,
+    /// What the box allows; `None` for no box.
+    pub plan: Option<Plan>,
+    /// Where what it changes is held back; `None` makes the changes.
+    pub trial: Option<Overlay>,
     /// Where the supervisor makes a private directory for the shell, with its temporary directory.
     pub directory: PathBuf,
     /// Further directories of this one shell that it may write.

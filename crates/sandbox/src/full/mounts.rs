@@ -32,6 +32,16 @@ pub(super) fn make_read_only(except: &[&Path]) -> Result<bool, BoxError> {
     Ok(all)
 }
 
+/// A mount below this directory that paths lead to, if there is one.
+pub(super) fn below(directory: &Path) -> Result<Option<PathBuf>, BoxError> {
+    let table = fs::read("/proc/self/mountinfo").map_err(BoxError::step("listing mounts"))?;
+    let mut mounts = table.split(|byte| *byte == b'\n').filter_map(parsed);
+    let below = mounts.find(|mounted| {
+        mounted.at != directory && mounted.at.starts_with(directory) && mounted.is_reachable()
+    });
+    Ok(below.map(|mounted| mounted.at))
+}
+
 impl Mounted {
     /// Whether its path leads to it. Where another one lies over it, or over where it is, nobody gets there any more, and
     /// its flags are not those of what the path leads to.

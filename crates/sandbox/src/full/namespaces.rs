@@ -7,15 +7,17 @@ use rustix::thread::{CapabilitySet, capabilities};
 use std::fs;
 use std::io;
 
-/// Enters new ones: for mounts and IPC, for the network unless it is the host's, and of users where it takes one to be
-/// allowed the others.
-pub(super) fn leave(network: Network) -> Result<(), BoxError> {
-    let mut wanted = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
-    if network != Network::On {
-        wanted |= CloneFlags::CLONE_NEWNET;
+/// Enters new ones: for mounts, in a box (one with this network) for IPC, for the network unless it is the host's, and
+/// of users where it takes one to be allowed the others.
+pub(super) fn leave(network: Option<Network>) -> Result<(), BoxError> {
+    let mut wanted = CloneFlags::CLONE_NEWNS;
+    if let Some(network) = network {
+        wanted |= CloneFlags::CLONE_NEWIPC;
+        if network != Network::On {
+            wanted |= CloneFlags::CLONE_NEWNET;
+        }
     }
-    let had = capabilities(None).map_err(BoxError::step("reading capabilities"))?;
-    let privileged = had.effective.contains(CapabilitySet::SYS_ADMIN);
+    let privileged = are_allowed()?;
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     if !privileged {
         wanted |= CloneFlags::CLONE_NEWUSER;
@@ -31,4 +33,10 @@ pub(super) fn leave(network: Network) -> Result<(), BoxError> {
         map().map_err(BoxError::step("keeping the user in a namespace"))?;
     }
     Ok(())
+}
+
+/// Whether this process may make them as it is, without one of users.
+pub(super) fn are_allowed() -> Result<bool, BoxError> {
+    let had = capabilities(None).map_err(BoxError::step("reading capabilities"))?;
+    Ok(had.effective.contains(CapabilitySet::SYS_ADMIN))
 }

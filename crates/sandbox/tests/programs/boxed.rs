@@ -1,8 +1,10 @@
 //! `boxed [OPTIONS] -- PROGRAM [ARGS…]` runs a program in a box and ends as it does. For tests.
 //!
-//!     --level read_only|workspace_write    (workspace_write)
+//!     --level read_only|workspace_write|off    (workspace_write)
 //!     --tier base|full                     (full)
 //!     --network off|loopback|on            (off)
+//!     --trial DIR                          what is changed in it is held back …
+//!     --held DIR                           … in this one's `upper`; its `work` is the kernel's
 //!     --workspace DIR                      instead of the one that the current directory is in
 //!     --home DIR                           where secrets are looked for; none without it
 //!     --env NAME=VALUE                     for the program; any number of times
@@ -11,6 +13,7 @@
 //!
 //! If descriptor 3 is open, the report is written to it, as a line of JSON. The exit code is 125 if there is no box.
 
+use agent_bash_core::changes::Overlay;
 use agent_bash_sandbox::{Facts, Level, Network, Order, Start, Tier, Wanted, resolve};
 use rustix::fs::{Mode, OFlags};
 use std::error::Error;
@@ -51,7 +54,7 @@ fn run() -> Result<u8, Box<dyn Error>> {
         .spawn()?;
     match start.report(PATIENCE) {
         Ok(report) => {
-            if let Some(mut to) = report_to {
+            if let (Some(mut to), Some(report)) = (report_to, report) {
                 writeln!(to, "{}", serde_json::to_string(&report)?)?;
             }
         }
@@ -67,6 +70,7 @@ fn run() -> Result<u8, Box<dyn Error>> {
 
 fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
     let mut wanted = Wanted::new(Level::WorkspaceWrite);
+    let (mut confined, mut trial, mut held) = (true, None, None);
     let mut own = Vec::new();
     let mut env = Vec::new();
     let mut facts = Facts {
@@ -86,6 +90,9 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
         let text = || serde_json::Value::from(value.to_string_lossy());
         let path = || std::path::absolute(&value);
         match option.as_str() {
+            "--level" if value == "off" => confined = false,
+            "--trial" => trial = Some(std::fs::canonicalize(&value)?),
+            "--held" => held = Some(std::fs::canonicalize(&value)?),
             "--level" => wanted.level = serde_json::from_value(text())?,
             "--tier" => facts.tier = serde_json::from_value(text())?,
             "--network" => wanted.network = serde_json::from_value::<Network>(text())?,
@@ -107,9 +114,17 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
             _ => return Err(format!("{option} is no option").into()),
         }
     }
-    let plan = resolve(&wanted, &facts)?;
+    let plan = confined.then(|| resolve(&wanted, &facts)).transpose()?;
+    let trial = trial
+        .zip(held)
+        .map(|(root, held): (PathBuf, PathBuf)| Overlay {
+            root,
+            upper: held.join("upper"),
+            work: held.join("work"),
+        });
     let order = Order {
         plan,
+        trial,
         own,
         env,
         inherited: Vec::new(),

@@ -57,7 +57,8 @@ impl Supervisor {
         let nothing = ["-c", ":"].map(OsString::from);
         let start = ShellStart {
             sandbox: Some(ShellBox {
-                plan,
+                plan: Some(plan),
+                trial: None,
                 directory: directory.to_owned(),
                 own: Vec::new(),
             }),

@@ -25,6 +25,8 @@ pub struct ShellFds {
     pub output: Vec<(StreamId, OwnedFd)>,
     /// What is enforced by its box, if it is in one.
     pub sandbox: Option<Report>,
+    /// Whether what it changes is held back.
+    pub held_back: bool,
 }
 
 impl Supervised {
@@ -102,6 +104,7 @@ impl Supervised {
                 script_fd,
                 stdin_fd,
                 sandbox,
+                held_back,
             } => {
                 let mut fds = fds.into_iter();
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
@@ -116,9 +119,11 @@ impl Supervised {
                     control,
                     output: streams.copied().zip(fds).collect(),
                     sandbox,
+                    held_back,
                 }))
             }
             Event::BoxFailed { reason } => Err(StartError::Sandbox(reason)),
+            Event::NoTrial { reason } => Err(StartError::NoTrial(reason)),
             Event::StartFailed { reason } => Err(StartError::Shell(reason)),
             Event::Hello { version } => self.greet(version).map(|()| None),
             _ => Ok(None),

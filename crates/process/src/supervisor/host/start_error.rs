@@ -1,6 +1,7 @@
 //! Why a supervisor, or a shell below it, did not start.
 
 use super::hearing::Gone;
+use agent_bash_core::NotStarted;
 use std::io;
 
 /// Why there is no supervisor, or no shell.
@@ -26,6 +27,19 @@ pub enum StartError {
     /// Its box could not be enforced, so nothing was started.
     #[error("{0}")]
     Sandbox(String),
+    /// What it changes cannot be held back, so nothing was started.
+    #[error("a trial is not possible here: {0}")]
+    NoTrial(String),
+}
+
+impl From<StartError> for NotStarted {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::Sandbox(reason) => Self::Sandbox { reason },
+            StartError::NoTrial(reason) => Self::Trial { reason },
+            other => Self::new(other.to_string()),
+        }
+    }
 }
 
 impl From<Gone> for StartError {

@@ -25,6 +25,7 @@ impl Supervised {
         self.ask(&order, &[script], |event| match event {
             Event::Started { sandbox, .. } => Some(Ok(sandbox)),
             Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
+            Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),
             Event::StartFailed { reason } => Some(Err(StartError::Shell(reason))),
             _ => None,
         })

@@ -1,4 +1,4 @@
-//! Starting a shell in a box: this program, started again as the launcher of a box, becomes the shell.
+//! Starting a shell in a box, in a trial, or both: this program, started again as the launcher of a box, becomes the shell.
 
 use super::shell_command::ShellCommand;
 use super::this_program::this_program;
@@ -23,7 +23,7 @@ pub(super) enum NotLaunched {
     /// The system refused something.
     #[error(transparent)]
     System(#[from] io::Error),
-    /// There is no box for it.
+    /// There is no box or no trial for it.
     #[error(transparent)]
     Box(#[from] BoxError),
 }
@@ -34,20 +34,29 @@ impl From<rustix::io::Errno> for NotLaunched {
     }
 }
 
-/// The box that a shell is about to be started in.
+/// What a shell is about to be started in.
 #[derive(Debug)]
 pub(super) struct Confined {
+    held_back: bool,
     launcher: PathBuf,
     start: Start,
     directory: OwnDirectory,
 }
 
-/// A closed box: what is enforced by it, and the shell's own directory.
-pub(super) type Closed = (sandbox::Report, OwnDirectory);
+/// A box that is closed, a trial that has begun, or nothing.
+#[derive(Debug, Default)]
+pub(super) struct Closed {
+    /// What is enforced by the box, if there is one.
+    pub(super) sandbox: Option<sandbox::Report>,
+    /// Whether what the shell changes is held back.
+    pub(super) held_back: bool,
+    /// The shell's own directory.
+    pub(super) directory: Option<OwnDirectory>,
+}
 
 impl Confined {
     /// Makes the shell's own directory, and writes down what its launcher is to do. `inherited`: the shell's descriptors
-    /// besides the standard three. `None` for a shell without a box.
+    /// besides the standard three. `None` for a shell that is kept in nothing.
     pub(super) fn prepare(
         start: &ShellStart,
         inherited: &[&OwnedFd],
@@ -57,23 +66,27 @@ impl Confined {
         };
         let directory = OwnDirectory::make(&wanted.directory)?;
         // Before the call's own variables, which take precedence.
-        let temporary = ("TMPDIR".into(), Some(directory.temporary().into()));
+        let temporary = wanted.plan.is_some().then(|| directory.temporary());
+        let temporary = temporary.map(|path| ("TMPDIR".into(), Some(path.into())));
         let changes = start.env_changes.iter().cloned();
         let own = wanted.own.iter().cloned();
         let order = Order {
             plan: wanted.plan.clone(),
+            trial: wanted.trial.clone(),
             own: [directory.path.clone()].into_iter().chain(own).collect(),
-            env: [temporary].into_iter().chain(changes).collect(),
+            env: temporary.into_iter().chain(changes).collect(),
             inherited: inherited.iter().map(|fd| fd.as_raw_fd()).collect(),
         };
         Ok(Some(Self {
+            held_back: wanted.trial.is_some(),
             launcher: this_program(),
             start: Start::new(&order)?,
             directory,
         }))
     }
 
-    /// The pipe that the shell reports in: a FIFO, as nothing of the supervisor's can be opened from a box.
+    /// The pipe that the shell reports in: a FIFO, as nothing of the supervisor's can be opened from a box, nor from
+    /// another namespace of users.
     pub(super) fn report(&self) -> PathBuf {
         self.directory.report()
     }
@@ -90,10 +103,14 @@ impl Confined {
         }
     }
 
-    /// Waits until the shell runs in its box; if it never will, the launcher is killed.
+    /// Waits until the shell runs in it; if it never will, the launcher is killed.
     pub(super) fn closed(self, launcher: i32) -> Result<Closed, BoxError> {
         match self.start.report(PATIENCE) {
-            Ok(report) => Ok((report, self.directory)),
+            Ok(sandbox) => Ok(Closed {
+                sandbox,
+                held_back: self.held_back,
+                directory: Some(self.directory),
+            }),
             Err(error) => {
                 if let Some(pid) = Pid::from_raw(launcher) {
                     // It has not been reaped, so the pid is still its own.

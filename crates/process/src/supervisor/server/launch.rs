@@ -72,16 +72,20 @@ pub(super) fn launch(
     let pid = match starter {
         Starter::Child => command.spawn(standard, &inherited)?,
         Starter::Leader { .. } if confined.is_some() => {
-            return Err(BoxError::Lacks {
-                what: "a supervisor of its own",
-            }
-            .into());
+            let what = "a supervisor of its own";
+            return Err(
+                match start.sandbox.as_ref().and_then(|kept| kept.trial.as_ref()) {
+                    Some(_) => BoxError::NoTrial(format!("it needs {what}")),
+                    None => BoxError::Lacks { what },
+                }
+                .into(),
+            );
         }
         Starter::Leader { env } => leader::start(&command, env, &standard, &inherited)?,
     };
     let boot = command.boot();
     let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
-    let (sandbox, directory) = closed.unzip();
+    let closed = closed.unwrap_or_default();
     limits::apply(pid, &start.limits)?;
     Ok(Launched {
         shell: Shell {
@@ -89,7 +93,7 @@ pub(super) fn launch(
             pipes,
             boot,
             report,
-            directory,
+            directory: closed.directory,
             terminal: None,
             phase: Phase::Running,
         },
@@ -97,7 +101,8 @@ pub(super) fn launch(
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: stdin.map(AsRawFd::as_raw_fd),
-            sandbox,
+            sandbox: closed.sandbox,
+            held_back: closed.held_back,
         },
         host_ends: [script, control].into_iter().chain(output).collect(),
     })
@@ -165,7 +170,7 @@ pub(super) fn launch_on_terminal(
     let pid = command.spawn([clone()?, clone()?, clone()?], &[script, &control_read])?;
     let boot = command.boot();
     let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
-    let (sandbox, directory) = closed.unzip();
+    let closed = closed.unwrap_or_default();
     limits::apply(pid, &start.start.limits)?;
     // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot get SIGTTIN
     // before this.
@@ -179,7 +184,7 @@ pub(super) fn launch_on_terminal(
             pipes: Vec::new(),
             boot,
             report,
-            directory,
+            directory: closed.directory,
             terminal: Some(Terminal::at(&start.terminal)),
             phase: Phase::Running,
         },
@@ -187,7 +192,8 @@ pub(super) fn launch_on_terminal(
             pid: pid.unsigned_abs(),
             script_fd,
             stdin_fd: None,
-            sandbox,
+            sandbox: closed.sandbox,
+            held_back: closed.held_back,
         },
         host_ends: Vec::new(),
     })

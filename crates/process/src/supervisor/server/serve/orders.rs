@@ -6,6 +6,7 @@ use crate::supervisor::server::confined::NotLaunched;
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
 use crate::supervisor::server::tree::Tree;
+use agent_bash_sandbox::BoxError;
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -103,6 +104,9 @@ impl Server {
             }
             Err(NotLaunched::System(error)) => {
                 not_started(&format!("{}: {error}", start.program.display()))
+            }
+            Err(NotLaunched::Box(BoxError::NoTrial(reason))) => {
+                (Event::NoTrial { reason }, Vec::new())
             }
             Err(NotLaunched::Box(error)) => {
                 let reason = error.to_string();

@@ -1,0 +1,110 @@
+//! The workspace as a view of a trial: what is read comes from the workspace, what is written goes to a directory of the
+//! trial's, at the same path.
+
+use super::{mounts, namespaces};
+use crate::error::BoxError;
+use agent_bash_core::changes::Overlay;
+use rustix::fs::{CWD, Mode, OFlags, fstat, fstatfs, openat};
+use rustix::io::Errno;
+use rustix::mount::{MountFlags, mount_bind};
+use std::ffi::CString;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+/// `f_type` of an overlay, as in linux/magic.h.
+const OVERLAYFS: i64 = 0x794C_7630;
+
+/// Whether there can be one, as far as that can be said in the host's namespaces, and only there.
+pub(super) fn check(trial: &Overlay) -> Result<(), BoxError> {
+    let Overlay { root, upper, work } = trial;
+    if let Some(inner) = [upper, work].into_iter().find(|it| it.starts_with(root)) {
+        return Err(no(format!(
+            "what it changes would be kept in `{}`, which is within `{}` itself",
+            inner.display(),
+            root.display()
+        )));
+    }
+    if let Some(below) = mounts::below(root)? {
+        return Err(no(format!(
+            "something is mounted at `{}`, and an overlay of `{}` would not show it",
+            below.display(),
+            root.display()
+        )));
+    }
+    may_copy(&directory(root)?, root)
+}
+
+/// Mounts it. This process has mounts of its own already. Of `own`, what lies in the workspace stays what it is.
+pub(super) fn mount(trial: &Overlay, own: &[PathBuf]) -> Result<(), BoxError> {
+    let Overlay { root, upper, work } = trial;
+    let lower = directory(root)?;
+    let (upper, work) = (directory(upper)?, directory(work)?);
+    let kept: Vec<(&PathBuf, OwnedFd)> = own
+        .iter()
+        .filter(|path| path.starts_with(root))
+        .map(|path| Ok((path, directory(path)?)))
+        .collect::<Result<_, BoxError>>()?;
+    // Named by descriptors, paths need no escaping and may be of any length.
+    let layers = format!(
+        "lowerdir={},upperdir={},workdir={},userxattr,volatile",
+        name(&lower),
+        name(&upper),
+        name(&work)
+    );
+    let layers = CString::new(layers).map_err(|error| no(error.to_string()))?;
+    let flags = MountFlags::empty();
+    rustix::mount::mount("overlay", name(&lower), "overlay", flags, &*layers)
+        .map_err(|error| refused(root, &upper, error))?;
+    for (path, real) in kept {
+        mount_bind(name(&real), path)
+            .map_err(|error| no(format!("mounting `{}`: {error}", path.display())))?;
+    }
+    Ok(())
+}
+
+fn no(reason: String) -> BoxError {
+    BoxError::NoTrial(reason)
+}
+
+fn directory(path: &Path) -> Result<OwnedFd, BoxError> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(CWD, path, flags, Mode::empty())
+        .map_err(|error| no(format!("opening `{}`: {error}", path.display())))
+}
+
+fn name(descriptor: &OwnedFd) -> String {
+    format!("/proc/self/fd/{}", descriptor.as_raw_fd())
+}
+
+/// In a namespace of users only this user exists, so that files of another one, or of another group, cannot be copied
+/// when they are changed. Of all of them only the workspace itself is looked at: the rest would take long.
+fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), BoxError> {
+    let stat = fstat(lower).map_err(|error| no(format!("`{}`: {error}", root.display())))?;
+    let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
+    let own = stat.st_uid == user.as_raw() && stat.st_gid == group.as_raw();
+    if own || namespaces::are_allowed()? {
+        return Ok(());
+    }
+    Err(no(format!(
+        "`{}` belongs to user {} and group {}, and without privileges only files of user {user} and group {group} can be changed in one",
+        root.display(),
+        stat.st_uid,
+        stat.st_gid,
+    )))
+}
+
+/// Why the kernel does not mount it.
+fn refused(root: &Path, upper: &OwnedFd, error: Errno) -> BoxError {
+    let root = root.display();
+    let nested = fstatfs(upper).is_ok_and(|stat| i64::from(stat.f_type) == OVERLAYFS);
+    no(match error {
+        Errno::NODEV => "this kernel has no overlayfs".to_owned(),
+        Errno::INVAL if nested => format!(
+            "what it changes would be kept on an overlay (a container's own, perhaps), and the kernel takes no overlay for that; put the state directory on another file system (`{root}`: {error})"
+        ),
+        Errno::PERM | Errno::ACCESS => format!(
+            "this system lets no unprivileged process mount an overlay on `{root}`: {error}"
+        ),
+        other => format!("the kernel mounts no overlay on `{root}`: {other}"),
+    })
+}

@@ -1,0 +1,235 @@
+//! Trials: what a program changes is held back, in a box and without one, by root and by somebody without privileges;
+//! and where that cannot be, nothing is run.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Somebody without privileges, whom every system has.
+const NOBODY: u32 = 65534;
+
+/// A workspace, and a directory for what is held back.
+struct Place {
+    _temp: tempfile::TempDir,
+    boxed: PathBuf,
+    workspace: PathBuf,
+    held: PathBuf,
+    user: Option<u32>,
+}
+
+impl Place {
+    fn of(user: Option<u32>) -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap();
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
+        // Where a build goes, others need not get to.
+        let boxed = root.join("boxed");
+        fs::copy(env!("CARGO_BIN_EXE_boxed"), &boxed).unwrap();
+        let place = Self {
+            _temp: temp,
+            boxed,
+            // What an option of a mount could not be named by.
+            workspace: root.join("a:b,c\\d e"),
+            held: root.join("held"),
+            user,
+        };
+        for directory in ["", "src", "gone"] {
+            fs::create_dir(place.workspace.join(directory)).unwrap();
+        }
+        fs::write(place.workspace.join("old"), "old\n").unwrap();
+        fs::write(place.workspace.join("gone/file"), "").unwrap();
+        for directory in ["", "upper", "work"] {
+            fs::create_dir(place.held.join(directory)).unwrap();
+        }
+        for directory in [&place.workspace, &place.held] {
+            place.give(directory);
+        }
+        place
+    }
+
+    /// A place for each kind of user that this test can be.
+    fn all() -> Vec<Self> {
+        let users = if rustix::process::geteuid().is_root() {
+            vec![None, Some(NOBODY)]
+        } else {
+            vec![None]
+        };
+        users.into_iter().map(Self::of).collect()
+    }
+
+    fn give(&self, directory: &Path) {
+        let Some(user) = self.user else { return };
+        chown(directory, Some(user), Some(user)).unwrap();
+        for entry in fs::read_dir(directory).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                self.give(&entry.path());
+            } else {
+                chown(entry.path(), Some(user), Some(user)).unwrap();
+            }
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program that starts others is what is tested"
+    )]
+    fn run(&self, options: &[&str], script: &str) -> Output {
+        let mut command = Command::new(&self.boxed);
+        command
+            .arg("--trial")
+            .arg(&self.workspace)
+            .arg("--held")
+            .arg(&self.held)
+            .arg("--workspace")
+            .arg(&self.workspace)
+            .args(options)
+            .args(["--", "/bin/sh", "-c", script])
+            .current_dir(&self.workspace);
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command.output().unwrap()
+    }
+
+    /// Everything in a directory, with its content.
+    fn seen(directory: &Path) -> Vec<(PathBuf, Option<String>)> {
+        let mut all = Vec::new();
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            let is_directory = path.symlink_metadata().unwrap().is_dir();
+            all.push((path.clone(), fs::read_to_string(&path).ok()));
+            if is_directory {
+                all.extend(Self::seen(&path));
+            }
+        }
+        all.sort();
+        all
+    }
+}
+
+const CHANGES: &str =
+    "echo new >>old; echo n >src/new; rm -r gone; mkdir gone2; cat old src/new; ls -d gone* src";
+const CHANGED: &str = "old\nnew\nn\ngone2\nsrc\n";
+
+#[test]
+fn what_is_changed_is_seen_inside_and_nowhere_else() {
+    let boxes: [&[&str]; 3] = [
+        &["--level", "off"],
+        &["--tier", "full", "--network", "on"],
+        &["--tier", "base"],
+    ];
+    for options in boxes {
+        for place in Place::all() {
+            let before = Place::seen(&place.workspace);
+            let output = place.run(options, CHANGES);
+            let said = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(said, CHANGED, "{options:?} {:?} {output:?}", place.user);
+            assert_eq!(Place::seen(&place.workspace), before, "{options:?}");
+            let upper = place.held.join("upper");
+            assert_eq!(fs::read(upper.join("old")).unwrap(), b"old\nnew\n");
+            assert_eq!(fs::read(upper.join("src/new")).unwrap(), b"n\n");
+            assert!(upper.join("gone").symlink_metadata().is_ok());
+        }
+    }
+}
+
+#[test]
+fn a_box_holds_in_the_view_too() {
+    for tier in ["full", "base"] {
+        for place in Place::all() {
+            let options = ["--level", "read_only", "--tier", tier];
+            let output = place.run(&options, "cat old; echo x >old");
+            assert_eq!(output.stdout, b"old\n", "{output:?}");
+            assert!(!output.status.success(), "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_of_the_programs_own_stays_one_in_the_workspace() {
+    for place in Place::all() {
+        let own = place.workspace.join("src");
+        let options = ["--level", "off", "--own", own.to_str().unwrap()];
+        let output = place.run(&options, "echo real >src/own; echo held >gone/held");
+        assert!(output.status.success(), "{output:?}");
+        assert!(own.join("own").exists());
+        assert!(!place.workspace.join("gone/held").exists());
+    }
+}
+
+/// Each is refused by name, and the script has not run: it would have left a file where nothing is held back.
+#[test]
+fn where_it_cannot_be_nothing_runs() {
+    let place = Place::of(None);
+    let beside = tempfile::tempdir().unwrap();
+    let trace = beside.path().join("ran");
+    let script = format!("touch {}", trace.display());
+    let level = ["--level", "off"];
+    let run = |place: &Place, script: &str| {
+        let output = place.run(&level, script);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.success(), said)
+    };
+    // The negative control.
+    assert!(run(&place, &script).0 && trace.exists());
+    fs::remove_file(&trace).unwrap();
+
+    let within = Place {
+        held: place.workspace.join("src"),
+        ..Place::of(None)
+    };
+    let within = Place {
+        workspace: place.workspace.clone(),
+        ..within
+    };
+    let missing = Place {
+        held: place.held.join("upper"),
+        ..Place::of(None)
+    };
+    for (place, why) in [(&within, "is within"), (&missing, "No such file")] {
+        let (ran, said) = run(place, &script);
+        assert!(!ran && said.contains(why), "{said}");
+        assert!(said.contains("a trial is not possible here"), "{said}");
+    }
+    if rustix::process::geteuid().is_root() {
+        let foreign = Place {
+            user: Some(NOBODY),
+            ..Place::of(None)
+        };
+        foreign.give(&foreign.held);
+        let (ran, said) = run(&foreign, "true");
+        assert!(!ran && said.contains("belongs to user 0"), "{said}");
+    }
+    assert!(!trace.exists());
+}
+
+#[test]
+fn a_mount_in_the_workspace_is_no_part_of_a_view() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    let place = Place::of(None);
+    // In namespaces of its own, so that no mount is left.
+    let script = format!(
+        "mount -t tmpfs none src && {} --level off --trial . --held {} -- /bin/sh -c 'touch ran'",
+        place.boxed.display(),
+        place.held.display()
+    );
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the program that starts others is what is tested"
+    )]
+    let output = Command::new("unshare")
+        .args(["--mount", "/bin/sh", "-c", &script])
+        .current_dir(&place.workspace)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("something is mounted at"), "{said}");
+    assert!(!place.workspace.join("ran").exists());
+}
