@@ -96,7 +96,7 @@ fn may_copy(lower: &OwnedFd, root: &Path) -> Result<(), BoxError> {
 /// Why the kernel does not mount it.
 fn refused(root: &Path, upper: &OwnedFd, error: Errno) -> BoxError {
     let root = root.display();
-    let nested = fstatfs(upper).is_ok_and(|stat| i64::from(stat.f_type) == OVERLAYFS);
+    let nested = fstatfs(upper).is_ok_and(|stat| stat.f_type == OVERLAYFS);
     no(match error {
         Errno::NODEV => "this kernel has no overlayfs".to_owned(),
         Errno::INVAL if nested => format!(
