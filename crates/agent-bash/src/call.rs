@@ -134,6 +134,8 @@ pub(crate) struct Decisions<'a> {
     pub(crate) terminal: Option<&'a Terminal>,
     /// The box to run in, if any.
     pub(crate) sandbox: Option<Arc<Plan>>,
+    /// Whether a shell that waits may take it.
+    pub(crate) pooled: bool,
 }
 
 /// A finished call as data: its result, and what other texts can be made from.

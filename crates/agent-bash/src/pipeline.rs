@@ -3,7 +3,7 @@
 //! are refused by `stage::offer`, not ignored.
 
 use crate::call::{Account, Call, CallOptions, Decisions, Ended, Ran};
-use crate::panics::{caught, caught_in};
+use crate::panics::caught_in;
 use crate::reading;
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
@@ -41,7 +41,7 @@ pub(crate) async fn call(
     let (command, allowed) = (call.command.clone(), call.allowed);
     let sandbox = call.sandbox.take();
     let (cwd, started) = (call.cwd.clone(), call.started);
-    let mut account = match caught(|| shape::account(tool, call, ended)) {
+    let mut account = match caught_in(shape::account(tool, call, ended)).await {
         Ok(account) => account,
         Err(panicked) => shape::unshaped(tool, &cwd, started, &panicked),
     };
@@ -113,8 +113,11 @@ async fn stages(
         Some(terminal) => Some(terminal),
         None => terminal::choose(tool, &request, options.stdin),
     };
-    let mut boxed = match &asked {
-        Some(asked) => Some(asked.boxed(tool, run::executor(tool, terminal)).await?),
+    let mut boxed = match asked {
+        Some(asked) => {
+            let executor = run::executor(tool, terminal);
+            Some(asked.boxed(tool, executor, place.is_some()).await?)
+        }
         None => None,
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
@@ -128,6 +131,7 @@ async fn stages(
         hardened: read.hardened,
         terminal,
         sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
+        pooled: boxed.as_ref().is_none_or(|boxed| boxed.pooled),
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
     let _turn = match place {
@@ -140,7 +144,7 @@ async fn stages(
     }
     let outcome = run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await?;
     if let Some(boxed) = &mut boxed {
-        boxed.look_again();
+        boxed.look_again(&tool.sandbox.looks, &*tool.clock).await;
     }
     if options.keep.is_some_and(|keep| keep.is_set()) {
         output.keep();

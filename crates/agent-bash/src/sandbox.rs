@@ -1,15 +1,19 @@
 //! The box of a tool's calls: what the settings say about it, what is kept of it between calls, and that of one call.
 
+mod looks;
 mod watched;
 
+pub(crate) use looks::Looks;
 pub(crate) use watched::Watched;
 
-use agent_bash_core::sandbox::{Level, Network, Plan, SandboxLevel, Tier};
-use agent_bash_sandbox::{Facts, ResolveError, Wanted, resolve};
+use agent_bash_core::Clock;
+use agent_bash_core::sandbox::{Level, Network, Plan, SandboxLevel, Tier, Unknown};
+use agent_bash_sandbox::{Facts, ResolveError, Stamp, Wanted, resolve, workspace};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The box of calls: section `[sandbox]` of the settings. The default is none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,6 +38,8 @@ pub struct SandboxSettings {
     pub tmp: Tmp,
     /// Whether a call may ask for more.
     pub escalation: Escalation,
+    /// The directory that the workspace is looked for from, upwards; without one, the host's. Not for settings files.
+    pub directory: Option<PathBuf>,
 }
 
 /// What happens where something that is not essential cannot be enforced.
@@ -93,13 +99,36 @@ impl SandboxSettings {
     }
 }
 
-/// The settings, and what calls share. Shells that wait are kept by the plan, so it is made once.
+/// The settings, and what calls share.
 #[derive(Debug, Default)]
 pub(crate) struct OwnBox {
     pub(crate) settings: SandboxSettings,
-    plan: OnceLock<(Tier, Arc<Plan>)>,
+    pub(crate) looks: Looks,
+    /// The plan of the settings as they are.
+    made: Mutex<Option<Made>>,
     /// A call was told what is missing.
     partial: AtomicBool,
+}
+
+/// A plan, and what it was made from. Shells that wait are kept by the plan, so it is made again only if it would be
+/// another one.
+#[derive(Debug)]
+struct Made {
+    facts: Facts,
+    plan: Arc<Plan>,
+    stamp: Stamp,
+    /// What has been replaced since the first plan: a shell from before does not keep it as it is.
+    replaced: BTreeSet<PathBuf>,
+}
+
+/// The box of one call, before it.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) plan: Arc<Plan>,
+    /// Whether a shell that waits may be in the same one.
+    pub(crate) pooled: bool,
+    /// Protected files as they are.
+    pub(crate) before: Watched,
 }
 
 impl OwnBox {
@@ -110,24 +139,91 @@ impl OwnBox {
         }
     }
 
-    /// The plan of the settings as they are.
-    pub(crate) fn plan(&self, facts: &Facts) -> Result<Option<Arc<Plan>>, ResolveError> {
-        if let Some((tier, plan)) = self.plan.get()
-            && *tier == facts.tier
-        {
-            return Ok(Some(Arc::clone(plan)));
+    /// The box of a call; `None` if there is none. Looks at files, so that it may take as long as file systems do.
+    ///
+    /// `changed`: what its request makes of the settings, if it changes them; `in_session`: it may get a shell that was
+    /// started long ago.
+    pub(crate) fn prepare(
+        &self,
+        changed: Option<&SandboxSettings>,
+        facts: Facts,
+        in_session: bool,
+    ) -> Result<Option<Prepared>, ResolveError> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let facts = match &*made {
+            // The workspace stays the same whatever becomes of repositories in it and around it.
+            Some(made) => Facts {
+                directory: made.facts.directory.clone(),
+                ..facts
+            },
+            None => facts,
+        };
+        if let Some(changed) = changed {
+            return Ok(changed.plan(&facts)?.map(|plan| Prepared {
+                before: Watched::before(&plan, &Stamp::of(&plan), &BTreeSet::new()),
+                plan,
+                pooled: false,
+            }));
         }
-        let plan = self.settings.plan(facts)?;
-        if let Some(plan) = &plan {
-            // Another call may have been faster; its plan is the same.
-            let _ = self.plan.set((facts.tier, Arc::clone(plan)));
-        }
-        Ok(plan)
+        let last = made.take();
+        let now = match last {
+            Some(last) if last.facts == facts => last.again(&self.settings)?,
+            _ => match Made::new(&self.settings, facts)? {
+                Some(now) => now,
+                None => return Ok(None),
+            },
+        };
+        let nothing = BTreeSet::new();
+        let replaced = if in_session { &now.replaced } else { &nothing };
+        let prepared = Prepared {
+            before: Watched::before(&now.plan, &now.stamp, replaced),
+            plan: Arc::clone(&now.plan),
+            pooled: now.replaced.is_empty() || now.plan.tier == Tier::Base,
+        };
+        *made = Some(now);
+        Ok(Some(prepared))
     }
 
     /// Whether nobody has been told yet that the box is partial. True once.
     pub(crate) fn is_first_partial(&self) -> bool {
         !self.partial.swap(true, Ordering::Relaxed)
+    }
+}
+
+impl Made {
+    fn new(settings: &SandboxSettings, mut facts: Facts) -> Result<Option<Self>, ResolveError> {
+        let Some(plan) = settings.plan(&facts)? else {
+            return Ok(None);
+        };
+        if plan.level == Level::WorkspaceWrite {
+            facts.directory = workspace(&facts)?;
+        }
+        Ok(Some(Self {
+            stamp: Stamp::of(&plan),
+            facts,
+            plan,
+            replaced: BTreeSet::new(),
+        }))
+    }
+
+    /// The same, or a new one if what it was made from is different now.
+    fn again(mut self, settings: &SandboxSettings) -> Result<Self, ResolveError> {
+        let stamp = Stamp::of(&self.plan);
+        if stamp == self.stamp {
+            return Ok(self);
+        }
+        let replaced = stamp.replaced_since(&self.stamp).map(Path::to_owned);
+        self.replaced.extend(replaced);
+        if let Some(plan) = settings
+            .plan(&self.facts)?
+            .filter(|plan| *plan != self.plan)
+        {
+            self.stamp = Stamp::of(&plan);
+            self.plan = plan;
+        } else {
+            self.stamp = stamp;
+        }
+        Ok(self)
     }
 }
 
@@ -140,17 +236,25 @@ pub(crate) struct Boxed {
     pub(crate) escalated: bool,
     /// `None` for a call that was let out.
     pub(crate) plan: Option<Arc<Plan>>,
+    /// Whether a shell that waits may be in the same one.
+    pub(crate) pooled: bool,
     /// Protected files as they were before the call.
     pub(crate) before: Option<Watched>,
     /// Those that are different after it.
     pub(crate) changed: Vec<PathBuf>,
+    /// What could not be found out, as a file system does not answer.
+    pub(crate) unknown: Vec<Unknown>,
 }
 
 impl Boxed {
     /// Looks at what the box protects again, once the call has ended.
-    pub(crate) fn look_again(&mut self) {
-        if let Some(before) = self.before.take() {
-            self.changed = before.changed();
+    pub(crate) async fn look_again(&mut self, looks: &Looks, clock: &dyn Clock) {
+        let Some(before) = self.before.take().filter(|before| !before.is_empty()) else {
+            return;
+        };
+        match looks.look(clock, || before.changed()).await {
+            Some(changed) => self.changed = changed,
+            None => self.unknown.push(Unknown::Changed),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Notices: what the caller should know besides status and output. A list of kinds, with one sentence each.
 
-use crate::sandbox::{Access, Lack, Network, SandboxLevel};
+use crate::sandbox::{Access, Lack, Network, SandboxLevel, Unknown};
 use crate::{Stage, Survivor, WaitingFor, short_duration};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -140,6 +140,11 @@ pub enum NoticeKind {
         /// The files; absolute.
         paths: Vec<String>,
     },
+    /// What the box had to do with the call is not known, as a file system does not answer.
+    SandboxUnknown {
+        /// What is not known.
+        unknown: Vec<Unknown>,
+    },
     /// There is no supervisor: processes are found by process group and by scanning only.
     WithoutSupervisor {
         /// Why.
@@ -185,6 +190,7 @@ impl NoticeKind {
             | Self::SandboxNetwork { .. }
             | Self::SandboxPartial { .. }
             | Self::ProtectedChanged { .. }
+            | Self::SandboxUnknown { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
@@ -274,6 +280,17 @@ impl NoticeKind {
                 "This call changed {}, which run or configure programs outside of the sandbox.",
                 listed(paths)
             ),
+            Self::SandboxUnknown { unknown } => {
+                let what = |unknown: &Unknown| match unknown {
+                    Unknown::Changed => "which protected files this call changed",
+                    Unknown::Denied => "which files this call was denied",
+                };
+                let what: Vec<&str> = unknown.iter().map(what).collect();
+                format!(
+                    "A file system does not answer, so it is not known {}.",
+                    what.join(", nor ")
+                )
+            }
             Self::WithoutSupervisor { reason } => {
                 format!("Running without a supervisor: {reason}")
             }
@@ -399,6 +416,12 @@ mod tests {
             (
                 NoticeKind::ProtectedChanged { paths },
                 "This call changed /p/.git/config, /p/.vscode, which run or configure programs outside of the sandbox.",
+            ),
+            (
+                NoticeKind::SandboxUnknown {
+                    unknown: vec![Unknown::Changed, Unknown::Denied],
+                },
+                "A file system does not answer, so it is not known which protected files this call changed, nor which files this call was denied.",
             ),
         ] {
             assert!(kind.is_for_model());

@@ -256,6 +256,18 @@ pub enum Basis {
     Inferred,
 }
 
+/// What could not be found out about a call in its box, as a file system does not answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Unknown {
+    /// Which protected files it changed.
+    Changed,
+    /// Which files it was denied.
+    Denied,
+}
+
 /// `Display` by the words that serde writes.
 macro_rules! words {
     ($($type:ident { $($variant:ident => $word:literal),* $(,)? })*) => {$(

@@ -21,7 +21,7 @@ pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::BoxError;
 pub use launcher::{NAME, init};
 pub use plan::Order;
-pub use resolve::{Facts, ResolveError, Wanted, resolve};
+pub use resolve::{Facts, ResolveError, Stamp, Wanted, resolve, workspace};
 pub use start::Start;
 
 #[cfg(doctest)]

@@ -5,9 +5,11 @@ mod error;
 mod git;
 mod lists;
 mod paths;
+mod stamp;
 mod workspace;
 
 pub use error::ResolveError;
+pub use stamp::Stamp;
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use paths::{canonical, existing};
@@ -60,6 +62,14 @@ pub struct Facts {
     pub directory: PathBuf,
     /// The best tier that this system can enforce.
     pub tier: Tier,
+}
+
+/// The workspace of a host: the nearest directory with a `.git`, or else the one in which the host works.
+pub fn workspace(facts: &Facts) -> Result<PathBuf, ResolveError> {
+    workspace::find(
+        &facts.directory,
+        facts.home.as_deref().map(canonical).as_deref(),
+    )
 }
 
 /// The plan of a box.

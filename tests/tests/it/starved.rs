@@ -234,6 +234,62 @@ fn a_file_system_that_does_not_answer_holds_up_only_who_asks_it() -> Result<()> 
     Ok(())
 }
 
+#[test]
+#[expect(clippy::print_stderr, reason = "what is left out is said")]
+fn a_sandbox_waits_for_no_file_system() -> Result<()> {
+    let world = World::new()?;
+    fs::create_dir(world.cwd().join("hung"))?;
+    let tried = product::run(beside_a_hung_mount(&world, &["true"]), None)?;
+    if tried.code != 0 {
+        eprintln!("left out, since no file system can be mounted here: {tried:?}");
+        return Ok(());
+    }
+    let program = product::agent_bash()?.display().to_string();
+    let in_time = [
+        "timeout",
+        "-k",
+        "1",
+        "60",
+        &program,
+        "run",
+        "--sandbox",
+        "read_only",
+    ];
+    let said = "echo \"cat: $PWD/hung/file: Permission denied\"";
+    let words: Vec<&str> = in_time.iter().copied().chain([said]).collect();
+    let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
+    ensure!(
+        ran.code == 0
+            && ran
+                .stdout
+                .contains("it is not known which files this call was denied"),
+        "{ran:?}"
+    );
+    // Control: what there is an answer for is not left out.
+    let said = "echo \"cat: $PWD/file: Permission denied\"";
+    let words: Vec<&str> = in_time.iter().copied().chain([said]).collect();
+    let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
+    ensure!(
+        ran.code == 0 && ran.stdout.contains("this call may not write there"),
+        "{ran:?}"
+    );
+    // Without a plan nothing is run.
+    let config = world.home().join(".config/agent-bash");
+    fs::create_dir_all(&config)?;
+    let hidden = world.cwd().join("hung/secret");
+    fs::write(
+        config.join("config.toml"),
+        format!("[sandbox]\nhidden = [{:?}]\n", hidden.display().to_string()),
+    )?;
+    let ran = product::run(beside_a_hung_mount(&world, &words), None)?;
+    ensure!(
+        ran.code == 125 && ran.stdout.contains("does not answer"),
+        "{ran:?}"
+    );
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
 /// Runs `script` in `p/x`, which no path leads to any more, with `$ab` for the program and `$here` for the directory.
 fn cut_off(world: &World, program: &Path, script: &str) -> Result<Command> {
     let around = format!(

@@ -74,6 +74,7 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::SandboxDenied { .. }
                 | NoticeKind::SandboxNetwork { .. }
                 | NoticeKind::SandboxPartial { .. }
+                | NoticeKind::SandboxUnknown { .. }
                 | NoticeKind::ProtectedChanged { .. }
         )
     };

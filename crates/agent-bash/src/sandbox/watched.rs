@@ -2,7 +2,9 @@
 //! not exist yet may appear; at the base tier either may change.
 
 use agent_bash_core::sandbox::{Plan, Tier};
+use agent_bash_sandbox::Stamp;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use std::path::{Path, PathBuf};
 const FILES: usize = 1000;
 const BYTES: u64 = 4 << 20;
 
-/// Protected paths as they were.
+/// Protected paths as they were, except those that the kernel keeps as they are.
 #[derive(Debug)]
 pub(crate) struct Watched(Vec<(PathBuf, State)>);
 
@@ -19,27 +21,31 @@ pub(crate) struct Watched(Vec<(PathBuf, State)>);
 #[derive(Debug, PartialEq, Eq)]
 enum State {
     Absent,
-    /// The kernel keeps it as it is.
-    Kept,
     /// Its contents, with those of everything below it.
     Digest([u8; 32]),
 }
 
 impl Watched {
-    pub(crate) fn before(plan: &Plan) -> Self {
-        let state = |path: &PathBuf| match fs::symlink_metadata(path) {
-            Err(_) => State::Absent,
-            Ok(_) if plan.tier == Tier::Full => State::Kept,
-            Ok(_) => digest(path),
+    /// `stamp`: of this plan, now; `replaced`: what is not kept although it is there.
+    pub(crate) fn before(plan: &Plan, stamp: &Stamp, replaced: &BTreeSet<PathBuf>) -> Self {
+        let state = |(path, is_there): (&Path, bool)| {
+            if !is_there {
+                return Some((path.to_owned(), State::Absent));
+            }
+            let is_kept = plan.tier == Tier::Full && !replaced.contains(path) && !path.is_symlink();
+            (!is_kept).then(|| (path.to_owned(), digest(path)))
         };
-        let paths = plan.protected.iter();
-        Self(paths.map(|path| (path.clone(), state(path))).collect())
+        Self(stamp.protected().filter_map(state).collect())
+    }
+
+    /// Whether there is nothing to look at.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The paths that are different now.
     pub(crate) fn changed(self) -> Vec<PathBuf> {
         let is_changed = |(path, before): &(PathBuf, State)| match before {
-            State::Kept => false,
             State::Absent => fs::symlink_metadata(path).is_ok(),
             State::Digest(_) => digest(path) != *before,
         };
@@ -93,13 +99,14 @@ mod tests {
 
     type Change<'a> = &'a dyn Fn(&Path);
 
-    fn changed(tier: Tier, change: impl FnOnce(&Path)) -> Vec<String> {
+    fn changed(tier: Tier, replaced: &[&str], change: impl FnOnce(&Path)) -> Vec<String> {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         fs::create_dir_all(at("hooks")).unwrap();
         fs::write(at("config"), "a = 1").unwrap();
         fs::write(at("hooks/sample"), "exit").unwrap();
-        let names = ["config", "hooks", ".vscode"];
+        std::os::unix::fs::symlink("config", at("link")).unwrap();
+        let names = ["config", "hooks", ".vscode", "link"];
         let plan = Plan {
             level: Level::WorkspaceWrite,
             network: Network::Off,
@@ -109,7 +116,8 @@ mod tests {
             protected: names.map(at).to_vec(),
             devices: Vec::new(),
         };
-        let before = Watched::before(&plan);
+        let replaced = replaced.iter().map(|name| at(name)).collect();
+        let before = Watched::before(&plan, &Stamp::of(&plan), &replaced);
         change(dir.path());
         let names = before.changed().into_iter();
         let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
@@ -139,7 +147,19 @@ mod tests {
             ),
         ];
         for (index, (change, want)) in cases.into_iter().enumerate() {
-            assert_eq!(changed(Tier::Base, change), want, "case {index}");
+            assert_eq!(changed(Tier::Base, &[], change), want, "case {index}");
+        }
+    }
+
+    /// Nothing can be mounted over a link.
+    #[test]
+    fn a_link_is_looked_at_at_either_tier() {
+        let turned = |dir: &Path| {
+            fs::remove_file(dir.join("link")).unwrap();
+            std::os::unix::fs::symlink("hooks", dir.join("link")).unwrap();
+        };
+        for tier in [Tier::Base, Tier::Full] {
+            assert_eq!(changed(tier, &[], turned), ["link"]);
         }
     }
 
@@ -149,7 +169,12 @@ mod tests {
             fs::write(dir.join("config"), "a = 2").unwrap();
             fs::create_dir(dir.join(".vscode")).unwrap();
         };
-        assert_eq!(changed(Tier::Full, both), [".vscode"]);
-        assert_eq!(changed(Tier::Base, both), ["config", ".vscode"]);
+        assert_eq!(changed(Tier::Full, &[], both), [".vscode"]);
+        // A shell that was there before the file knows nothing of it.
+        assert_eq!(
+            changed(Tier::Full, &["config"], both),
+            ["config", ".vscode"]
+        );
+        assert_eq!(changed(Tier::Base, &[], both), ["config", ".vscode"]);
     }
 }

@@ -82,6 +82,7 @@ pub(super) async fn run(
         terminal: None,
         // The user may do what the user may do.
         sandbox: None,
+        pooled: true,
     };
     let outcome = match run::spec(tool, &call, &request, &decisions) {
         Ok(mut spec) => match shell(tool) {

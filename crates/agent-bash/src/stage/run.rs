@@ -45,7 +45,8 @@ pub(crate) fn spec(
         // In safe mode no function or alias may replace an allowed command.
         .snapshot(decisions.hardened.is_none())
         .limits(tool.limits)
-        .sandbox(decisions.sandbox.clone()))
+        .sandbox(decisions.sandbox.clone())
+        .pooled(decisions.pooled))
 }
 
 /// Who runs the script.

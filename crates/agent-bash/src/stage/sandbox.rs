@@ -3,13 +3,17 @@
 mod denied;
 
 use crate::refusal::{NotConfined, Refusal};
-use crate::sandbox::{Boxed, Escalation, Lacking, SandboxSettings, Watched};
+use crate::sandbox::{Boxed, Escalation, Lacking, SandboxSettings};
 use crate::wiring::Wiring;
-use agent_bash_core::sandbox::{Network, Report, SandboxLevel, SandboxRequest, Sandboxed};
+use agent_bash_core::sandbox::{Network, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown};
 use agent_bash_core::{Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
 use agent_bash_sandbox::Facts;
 use agent_bash_sink::SinkReport;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Why there is no plan where looking at the paths takes too long.
+const UNANSWERED: &str = "a file system that the sandbox is about does not answer; work elsewhere, or take it out of the settings";
 
 /// What a call is to run in.
 #[derive(Debug)]
@@ -107,9 +111,10 @@ fn is_looser(own: &SandboxSettings, wanted: &SandboxSettings) -> bool {
 impl Asked {
     /// Decides on the box, and looks at what it protects. Nothing is run without one that was asked for.
     pub(crate) async fn boxed(
-        &self,
+        self,
         tool: &Wiring,
         executor: &dyn Executor,
+        in_session: bool,
     ) -> Result<Boxed, Refusal> {
         let settings = self.changed.as_ref().unwrap_or(&tool.sandbox.settings);
         let mut boxed = Boxed {
@@ -117,8 +122,10 @@ impl Asked {
             network: settings.network,
             escalated: self.reason.is_some(),
             plan: None,
+            pooled: false,
             before: None,
             changed: Vec::new(),
+            unknown: Vec::new(),
         };
         if settings.level == SandboxLevel::Off {
             boxed.network = Network::On;
@@ -136,17 +143,25 @@ impl Asked {
         if settings.lacking == Lacking::Refuse && !report.missing.is_empty() {
             return Err(lacks(listed(&report)).into());
         }
+        let directory = settings.directory.as_ref().unwrap_or(&tool.host.cwd);
         let facts = Facts {
             home: tool.host.home.clone(),
-            directory: tool.host.cwd.clone(),
+            directory: directory.clone(),
             tier: report.tier,
         };
-        let plan = match &self.changed {
-            Some(changed) => changed.plan(&facts),
-            None => tool.sandbox.plan(&facts),
-        };
-        boxed.plan = plan.map_err(|error| NotConfined::NoPlan(error.to_string()))?;
-        boxed.before = boxed.plan.as_deref().map(Watched::before);
+        let (own, changed) = (Arc::clone(&tool.sandbox), self.changed);
+        let prepare = move || own.prepare(changed.as_ref(), facts, in_session);
+        let looks = &tool.sandbox.looks;
+        let prepared = looks.look(&*tool.clock, prepare).await;
+        let no_plan = |reason: String| Refusal::from(NotConfined::NoPlan(reason));
+        let prepared = prepared
+            .ok_or_else(|| no_plan(UNANSWERED.to_owned()))?
+            .map_err(|error| no_plan(error.to_string()))?;
+        if let Some(prepared) = prepared {
+            boxed.plan = Some(prepared.plan);
+            boxed.pooled = prepared.pooled;
+            boxed.before = Some(prepared.before);
+        }
         Ok(boxed)
     }
 }
@@ -157,16 +172,26 @@ fn listed(report: &Report) -> String {
 }
 
 /// What the result says of the box.
-pub(crate) fn result(
-    boxed: &Boxed,
+pub(crate) async fn result(
+    boxed: &mut Boxed,
+    tool: &Wiring,
     outcome: &Outcome,
     cwd: &Path,
     printed: &[SinkReport],
 ) -> Sandboxed {
     let mut said = Sandboxed::new(boxed.level, boxed.network, outcome.sandbox.as_ref());
     said.escalated = boxed.escalated;
-    if let Some(plan) = &boxed.plan {
-        said.denied = denied::named(plan, cwd, printed);
+    let Some(plan) = boxed.plan.clone() else {
+        return said;
+    };
+    let messages = denied::messages(printed);
+    if !messages.is_empty() {
+        let cwd = cwd.to_owned();
+        let named = move || denied::named(&plan, &cwd, &messages);
+        match tool.sandbox.looks.look(&*tool.clock, named).await {
+            Some(denied) => said.denied = denied,
+            None => boxed.unknown.push(Unknown::Denied),
+        }
     }
     said
 }
@@ -194,6 +219,10 @@ pub(crate) fn notices(boxed: &Boxed, tool: &Wiring, said: &Sandboxed) -> Vec<Not
         let paths = boxed.changed.iter().map(|path| path.display().to_string());
         let paths = paths.collect();
         notices.push(NoticeKind::ProtectedChanged { paths });
+    }
+    if !boxed.unknown.is_empty() {
+        let unknown = boxed.unknown.clone();
+        notices.push(NoticeKind::SandboxUnknown { unknown });
     }
     notices.into_iter().map(Notice::from).collect()
 }

@@ -19,9 +19,9 @@ use std::time::Duration;
 /// The signal of a producer whose reader has closed the pipe.
 const BROKEN_PIPE: i32 = 13;
 
-pub(crate) fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> Account {
+pub(crate) async fn account(tool: &Wiring, call: Call, ended: Result<Ended, Refusal>) -> Account {
     let (result, refusal) = match ended {
-        Ok(Ended::Ran(ran)) => return finished(tool, call, *ran),
+        Ok(Ended::Ran(ran)) => return finished(tool, call, *ran).await,
         Ok(Ended::Detached(job)) => (detached(tool, call, job), None),
         Ok(Ended::Lost(panicked)) => (lost(tool, call, &panicked), None),
         Err(refusal) => (refused(tool, call, &refusal), Some(refusal)),
@@ -110,7 +110,7 @@ fn bare(tool: &Wiring, cwd: &Path, text: String, status: Status) -> ToolResult {
     result
 }
 
-fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
+async fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     let Ran {
         outcome,
         mut output,
@@ -138,11 +138,12 @@ fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     let artifacts = report.artifacts();
     let printed: Vec<SinkReport> = iter::once(report.first).chain(report.stderr).collect();
     let directory = outcome.initial_cwd.as_deref().unwrap_or(&call.cwd);
-    let sandbox = boxed.map(|boxed| {
-        let said = sandbox::result(&boxed, &outcome, directory, &printed);
+    let mut sandbox = None;
+    if let Some(mut boxed) = boxed {
+        let said = sandbox::result(&mut boxed, tool, &outcome, directory, &printed).await;
         notices.extend(sandbox::notices(&boxed, tool, &said));
-        said
-    });
+        sandbox = Some(said);
+    }
     let facts = Facts {
         end: End::Ran(&status),
         shell_signal: outcome.shell_signal,

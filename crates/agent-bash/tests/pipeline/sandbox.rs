@@ -432,6 +432,59 @@ async fn what_makes_no_sense_is_refused() {
     }
 }
 
+#[tokio::test]
+async fn the_workspace_is_where_the_user_says_and_never_where_a_request_goes() {
+    let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+    let other = case.place.path("other");
+    let request = json!({"command": "true", "cwd": other});
+    for (directory, workspace) in [(None, "repo"), (Some(other.clone()), "other")] {
+        case.own.directory = directory;
+        case.run(request.clone()).await;
+        let plan = case.script.last().sandbox.unwrap();
+        assert_eq!(plan.writable, [case.place.path(workspace)]);
+    }
+}
+
+#[tokio::test]
+async fn a_shell_from_before_a_protected_file_was_replaced_takes_no_call() {
+    for (tier, pooled) in [(Tier::Full, false), (Tier::Base, true)] {
+        let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+        case.report.as_mut().unwrap().tier = tier;
+        let config = case.place.path("repo/.git/config");
+        std::fs::write(&config, "first").unwrap();
+        let tool = case.tool(|builder| builder);
+        let call = async || {
+            tool.execute(json!("true"), &Cancel::new()).await;
+            case.script.last().pooled
+        };
+        assert!(call().await);
+        // What stays the same file is kept by the mount on it.
+        std::fs::write(&config, "second").unwrap();
+        assert!(call().await);
+        let new = case.place.path("new");
+        std::fs::write(&new, "third").unwrap();
+        std::fs::rename(&new, &config).unwrap();
+        assert_eq!(call().await, pooled, "{tier:?}");
+    }
+    // Nor one for a box that only this call has.
+    let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+    case.run(with(&json!({"level": "read_only", "reason": "r"})))
+        .await;
+    assert!(!case.script.last().pooled);
+}
+
+#[tokio::test]
+async fn the_workspace_stays_the_same_when_repositories_come_and_go() {
+    let mut case = Case::of(SandboxLevel::WorkspaceWrite);
+    let tool = case.tool(|builder| builder);
+    for name in [".git", "repo/src/.git", "repo/.vscode"] {
+        tool.execute(json!("true"), &Cancel::new()).await;
+        let plan = case.script.last().sandbox.unwrap();
+        assert_eq!(plan.writable, [case.place.path("repo")]);
+        std::fs::create_dir(case.place.path(name)).unwrap();
+    }
+}
+
 /// What an output that names `path` is said to mean.
 async fn said_of(case: &mut Case, path: &Path) -> ToolResult {
     case.output = format!("bash: line 1: {}: Permission denied\n", path.display());

@@ -110,6 +110,8 @@ fn settings(args: &RunArgs, start: &Start) -> anyhow::Result<Settings> {
     let mut settings = start.settings(&chosen)?.settings;
     let writable = args.writable.iter().map(|dir| start.cwd(Some(dir)));
     settings.sandbox.writable.extend(writable);
+    // Whoever says where to work means that workspace; what a request says is the model's.
+    settings.sandbox.directory = args.cwd.as_deref().map(|dir| start.cwd(Some(dir)));
     without_effect(args, &settings)?;
     Ok(settings)
 }

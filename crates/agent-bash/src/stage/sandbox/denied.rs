@@ -20,13 +20,18 @@ const PHRASES: [&str; 4] = [
 const NAMED: usize = 20;
 const LOOKED_AT: usize = 100;
 
-/// The files in the order of the output, at most one of each message.
-pub(crate) fn named(plan: &Plan, cwd: &Path, printed: &[SinkReport]) -> Vec<DeniedAccess> {
-    let mut seen = BTreeSet::new();
+/// What the error messages in an output may be about, in their order. Looks at no file.
+pub(crate) fn messages(printed: &[SinkReport]) -> Vec<Vec<String>> {
     let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
     let lines = pieces.flat_map(|piece| piece.text.lines());
     let messages = lines.map(in_message).filter(|paths| !paths.is_empty());
-    let denied = messages.take(LOOKED_AT).filter_map(|paths| {
+    messages.take(LOOKED_AT).collect()
+}
+
+/// The files in the order of the messages, at most one of each.
+pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Vec<String>]) -> Vec<DeniedAccess> {
+    let mut seen = BTreeSet::new();
+    let denied = messages.iter().filter_map(|paths| {
         let forbidden = |path: &String| {
             let path = whole(&cwd.join(path))?;
             let access = forbidden(plan, &path).filter(|access| host_could(*access, &path))?;

@@ -1,0 +1,86 @@
+//! Looking at files within a time: a file system that does not answer holds up nobody's result.
+
+use crate::apart;
+use agent_bash_core::Clock;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// How long a look may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How many threads may be looking at a time: those that never come back stay.
+const AT_MOST: usize = 64;
+
+/// The looks that are under way. Clones share the count.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Looks(Arc<AtomicUsize>);
+
+impl Looks {
+    /// What `work` has found; `None` if that is not known in time.
+    pub(crate) async fn look<T: Send + 'static>(
+        &self,
+        clock: &dyn Clock,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Option<T> {
+        let look = UnderWay::begin(&self.0)?;
+        let found = apart(move || {
+            let found = work();
+            drop(look);
+            found
+        });
+        tokio::select! {
+            biased;
+            found = found => found.ok(),
+            () = clock.sleep(PATIENCE) => None,
+        }
+    }
+}
+
+/// One of them; over when it is dropped.
+struct UnderWay(Arc<AtomicUsize>);
+
+impl UnderWay {
+    fn begin(count: &Arc<AtomicUsize>) -> Option<Self> {
+        let look = Self(Arc::clone(count));
+        (count.fetch_add(1, Ordering::Relaxed) < AT_MOST).then_some(look)
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_process::SystemClock;
+    use agent_bash_test_kit::driven_clock::DrivenClock;
+    use std::sync::mpsc;
+
+    #[tokio::test]
+    async fn what_is_not_known_in_time_is_left_out() {
+        let (clock, looks) = (DrivenClock::holding(PATIENCE), Looks::default());
+        assert_eq!(looks.look(&clock, || 7).await, Some(7));
+        let (open, gate) = mpsc::channel::<()>();
+        clock.pass();
+        assert_eq!(looks.look(&clock, move || gate.recv().is_ok()).await, None);
+        // The next one is not held up by it.
+        let clock = SystemClock::new();
+        assert_eq!(looks.look(&clock, || 8).await, Some(8));
+        drop(open);
+    }
+
+    #[tokio::test]
+    async fn threads_that_do_not_come_back_are_not_added_to_without_end() {
+        let (clock, looks) = (SystemClock::new(), Looks::default());
+        let stuck: Vec<_> = (0..AT_MOST)
+            .filter_map(|_| UnderWay::begin(&looks.0))
+            .collect();
+        assert_eq!(looks.look(&clock, || 7).await, None);
+        drop(stuck);
+        assert_eq!(looks.look(&clock, || 7).await, Some(7));
+    }
+}
