@@ -1,6 +1,6 @@
 //! The crates of the workspace and their allowed dependencies: the diagram of docs/architecture.md as data.
 //!
-//! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, exec, pty, render) never depend on
+//! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, changes, exec, pty, render) never depend on
 //! each other. A third-party crate is listed only for the crate that wraps it, except for vocabulary crates (serde,
 //! thiserror, …).
 
@@ -21,6 +21,7 @@ pub(crate) const CRATES: &[Crate] = &[
         workspace: &[],
         third_party: &[
             "async-trait",
+            "base64",
             "humantime",
             "schemars",
             "serde",
@@ -47,6 +48,12 @@ pub(crate) const CRATES: &[Crate] = &[
         package: "agent-bash-os",
         workspace: &[],
         third_party: &["rustix", "serde"],
+        dev_workspace: &[],
+    },
+    Crate {
+        package: "agent-bash-changes",
+        workspace: &["agent-bash-core", "agent-bash-os"],
+        third_party: &["rustix", "serde", "serde_json", "similar", "thiserror"],
         dev_workspace: &[],
     },
     Crate {

@@ -32,6 +32,7 @@ const LIBRARIES: &[&str] = &[
     "crates/policy/",
     "crates/sandbox/",
     "crates/sink/",
+    "crates/changes/",
     "crates/process/",
     "crates/call/",
     "crates/exec/",

@@ -1,7 +1,101 @@
-//! What a call did to files, as values.
+//! What a call did to files, as values: what is asked for, what is held or was done, what can be taken back. How it is
+//! found out, kept and applied is in `agent-bash-changes`.
 
-use serde::{Deserialize, Serialize};
+mod name;
+mod text;
+
+pub use name::FileName;
+pub use text::{Tell, applied_text, conflict_text, not_undone_text, undone_text};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Files named in a result at most.
+pub const MAX_FILES: usize = 50;
+
+/// How much is kept of what ordinary calls do to files. Those that keep more are greater.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ChangesLevel {
+    /// Nothing.
+    #[default]
+    Off,
+    /// Which files were created, changed, deleted.
+    List,
+    /// That, and what they were before, so that it can be taken back.
+    Undo,
+}
+
+impl ChangesLevel {
+    /// The word in settings.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::List => "list",
+            Self::Undo => "undo",
+        }
+    }
+}
+
+impl fmt::Display for ChangesLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// A call whose changes are held back. In JSON `true`, or `"atomic"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TrialRequest {
+    /// They are held until somebody commits or discards them.
+    Hold,
+    /// They are committed if the command exits with 0, and discarded otherwise.
+    Atomic,
+}
+
+impl Serialize for TrialRequest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Hold => serializer.serialize_bool(true),
+            Self::Atomic => serializer.serialize_str("atomic"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for TrialRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = serde_json::Value::deserialize(deserializer)?;
+        Self::read(&value)
+            .ok_or_else(|| serde::de::Error::custom("a trial is `true` or \"atomic\""))
+    }
+}
+
+impl TrialRequest {
+    /// What a value asks for; `None` if it is no such request.
+    pub(crate) fn read(value: &serde_json::Value) -> Option<Self> {
+        match value {
+            serde_json::Value::Bool(true) => Some(Self::Hold),
+            serde_json::Value::String(word) if word == "atomic" => Some(Self::Atomic),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for TrialRequest {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "TrialRequest".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "enum": [true, "atomic"] })
+    }
+}
 
 /// A copy-on-write view for one call: what is written below `root` lands in `upper`. All three are absolute,
 /// canonical, and owned by whoever prepared them; `upper` and `work` are on one file system and private.
@@ -15,3 +109,306 @@ pub struct Overlay {
     /// Belongs to the file system.
     pub work: PathBuf,
 }
+
+/// Number of a set of changes in its session. In JSON a string.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChangesId(pub u64);
+
+/// The URI scheme of sets.
+const SCHEME: &str = "changes://";
+
+impl ChangesId {
+    /// `changes://<id>`.
+    pub fn uri(self) -> String {
+        format!("{SCHEME}{}", self.0)
+    }
+}
+
+impl fmt::Display for ChangesId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What stands in place of the number of a set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("a set of changes is named by its number, such as `7` or `changes://7`; got `{0}`")]
+pub struct ChangesIdError(pub String);
+
+impl FromStr for ChangesId {
+    type Err = ChangesIdError;
+
+    /// Parses `7` or `changes://7`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let digits = text.strip_prefix(SCHEME).unwrap_or(text);
+        let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = plain.then(|| digits.parse().ok()).flatten();
+        number
+            .map(Self)
+            .ok_or_else(|| ChangesIdError(text.to_owned()))
+    }
+}
+
+impl Serialize for ChangesId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for ChangesId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for ChangesId {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "ChangesId".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({ "type": "string", "pattern": "^[0-9]+$" })
+    }
+}
+
+/// What a call did to files, or would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Changes {
+    /// The set that keeps them.
+    pub id: ChangesId,
+    /// What has become of them.
+    pub state: ChangesState,
+    /// How they are known.
+    pub by: ChangesBy,
+    /// Whether these are all of them, and each is as it says.
+    pub exact: bool,
+    /// The directory that is looked at; absolute. Characters that are not UTF-8 are replaced.
+    pub root: String,
+    /// How many there are.
+    pub counts: ChangeCounts,
+    /// The first of them, at most [`MAX_FILES`], deletions first.
+    pub files: Vec<FileChange>,
+    /// How many there are beyond `files`.
+    pub more: u64,
+    /// Where all of them are: `changes://<id>`.
+    pub all: String,
+    /// How much of it can be taken back.
+    pub undo: Undoable,
+    /// Files whose former content was not kept.
+    pub not_kept: Vec<FileName>,
+    /// Files that somebody else has changed meanwhile.
+    pub conflicts: Vec<FileName>,
+    /// Writes beyond `root`, by directory.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outside: BTreeMap<String, u64>,
+}
+
+impl Changes {
+    /// A set of which nothing is known yet but where it is kept: no changes, exact, nothing to undo.
+    pub fn new(id: ChangesId, state: ChangesState, by: ChangesBy, root: impl Into<String>) -> Self {
+        Self {
+            id,
+            state,
+            by,
+            exact: by != ChangesBy::Scan,
+            root: root.into(),
+            counts: ChangeCounts::default(),
+            files: Vec::new(),
+            more: 0,
+            all: id.uri(),
+            undo: Undoable::No,
+            not_kept: Vec::new(),
+            conflicts: Vec::new(),
+            outside: BTreeMap::new(),
+        }
+    }
+
+    /// Sets counts, files and how many more there are, from all changes in the order of their paths.
+    #[must_use]
+    pub fn with_files(mut self, all: impl IntoIterator<Item = FileChange>) -> Self {
+        let (mut deleted, mut others) = (Vec::new(), Vec::new());
+        for file in all {
+            self.counts.count(file.change);
+            let part = match file.change {
+                Change::Deleted => &mut deleted,
+                _ => &mut others,
+            };
+            if part.len() < MAX_FILES {
+                part.push(file);
+            }
+        }
+        deleted.append(&mut others);
+        deleted.truncate(MAX_FILES);
+        self.more = self.counts.total().saturating_sub(deleted.len() as u64);
+        self.files = deleted;
+        self
+    }
+}
+
+/// What has become of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChangesState {
+    /// They were done, and only their names are known.
+    Listed,
+    /// They were done.
+    Done,
+    /// They are held back.
+    Held,
+    /// They were held back, and are gone.
+    Discarded,
+    /// They were done, and taken back.
+    Undone,
+    /// Whoever kept watch died: these are those seen until then.
+    Interrupted,
+}
+
+/// How changes are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ChangesBy {
+    /// The call wrote to a view of its own.
+    Overlay,
+    /// Its system calls were observed.
+    Trace,
+    /// The directory was compared with what it was before.
+    Scan,
+}
+
+/// How many files changed, by what was done to them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ChangeCounts {
+    /// Not there before.
+    pub created: u64,
+    /// With another content, or of another type.
+    pub changed: u64,
+    /// Gone.
+    pub deleted: u64,
+    /// At another path.
+    pub renamed: u64,
+    /// With other permissions, owner, times or attributes, and nothing else.
+    pub mode: u64,
+}
+
+impl ChangeCounts {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.created + self.changed + self.deleted + self.renamed + self.mode
+    }
+
+    /// Counts one more.
+    pub fn count(&mut self, change: Change) {
+        *match change {
+            Change::Created => &mut self.created,
+            Change::Changed => &mut self.changed,
+            Change::Deleted => &mut self.deleted,
+            Change::Renamed => &mut self.renamed,
+            Change::Mode => &mut self.mode,
+        } += 1;
+    }
+}
+
+/// What was done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Change {
+    /// It was not there before.
+    Created,
+    /// Its content or its type is another.
+    Changed,
+    /// It is gone.
+    Deleted,
+    /// It was at another path.
+    Renamed,
+    /// Its permissions, owner, times or attributes are others, and nothing else.
+    Mode,
+}
+
+impl Change {
+    /// The word in JSON and texts.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Changed => "changed",
+            Self::Deleted => "deleted",
+            Self::Renamed => "renamed",
+            Self::Mode => "mode",
+        }
+    }
+}
+
+/// A file that a call changed. Paths are below the root, separated by `/`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct FileChange {
+    /// Where it is, or was.
+    #[serde(flatten)]
+    pub name: FileName,
+    /// Where it was before, if it was renamed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// [`Self::from`] in base64, if that is not UTF-8.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from_base64: Option<String>,
+    /// What was done.
+    pub change: Change,
+    /// Bytes before and after, of regular files; 0 where there was none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<[u64; 2]>,
+    /// Whether `change` was concluded from equal contents, as of a file that is gone here and there as new.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inferred: bool,
+}
+
+impl FileChange {
+    /// A change of the file at `path`, of which no more is known.
+    pub fn new(name: FileName, change: Change) -> Self {
+        Self {
+            name,
+            from: None,
+            from_base64: None,
+            change,
+            bytes: None,
+            inferred: false,
+        }
+    }
+
+    /// The same, renamed from there, as far as can be concluded.
+    #[must_use]
+    pub fn renamed_from(mut self, from: FileName) -> Self {
+        self.from = Some(from.path);
+        self.from_base64 = from.path_base64;
+        self.change = Change::Renamed;
+        self.inferred = true;
+        self
+    }
+}
+
+/// How much of a set can be taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Undoable {
+    /// All of it.
+    Whole,
+    /// All but what was not kept.
+    Part,
+    /// Nothing.
+    No,
+}
+
+#[cfg(test)]
+#[path = "changes/tests.rs"]
+mod tests;

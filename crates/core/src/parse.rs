@@ -2,6 +2,7 @@
 //!
 //! All errors are found before anything is started, and name the field, the value, and what to write instead.
 
+use crate::changes::TrialRequest;
 use crate::request::{MAX_COMMAND_BYTES, Mode, Request, StdinMode};
 use crate::sandbox::SandboxRequest;
 use crate::{DurationError, Notice, NoticeKind, SessionName, parse_duration};
@@ -100,7 +101,7 @@ fn nearest_hint(nearest: Option<&'static str>) -> String {
         .unwrap_or_default()
 }
 
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "command",
     "mode",
     "timeout",
@@ -112,9 +113,10 @@ const FIELDS: [&str; 12] = [
     "env",
     "stdin",
     "sandbox",
+    "trial",
     "description",
 ];
-/// Those that every tool has: of `sandbox` the schema speaks where calls run in one.
+/// Those that every tool has: of `sandbox` and `trial` the schema speaks where there are such calls.
 const FIELD_LIST: &str =
     "command, mode, timeout, cwd, head, tail, session, pty, env, stdin, description";
 
@@ -205,6 +207,7 @@ fn parse_object(given: &Map<String, Value>) -> Result<Parsed, RequestError> {
         env: read.env()?,
         stdin: read.stdin()?,
         sandbox: read.sandbox()?,
+        trial: read.trial()?,
         description: read.string("description")?,
     };
     if read.boolean(RUN_IN_BACKGROUND)? == Some(true) {
@@ -358,6 +361,18 @@ impl Fields<'_> {
             Some(Value::String(text)) if text == "null" => Ok(StdinMode::Null),
             Some(Value::String(text)) if text == "pipe" => Ok(StdinMode::Pipe),
             Some(other) => Err(bad("stdin", "null or `pipe`", other)),
+        }
+    }
+
+    fn trial(&self) -> Result<Option<TrialRequest>, RequestError> {
+        let Some(value) = self.get("trial") else {
+            return Ok(None);
+        };
+        match TrialRequest::read(value) {
+            // No trial.
+            None if value == &Value::Bool(false) => Ok(None),
+            None => Err(bad("trial", "true, false or `atomic`", value)),
+            trial => Ok(trial),
         }
     }
 

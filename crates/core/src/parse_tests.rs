@@ -1,4 +1,5 @@
 use super::*;
+use crate::changes::TrialRequest;
 use serde_json::json;
 
 fn parsed(value: &Value) -> Parsed {
@@ -13,7 +14,8 @@ fn refused(value: &Value) -> String {
 fn every_field_arrives() {
     let got = parsed(&json!({
         "command": "ls", "mode": "slow", "timeout": 1.5, "cwd": "src", "head": 3, "tail": 2.0, "session": "a",
-        "pty": false, "env": {"A": "1", "B": null, "PORT": 80}, "stdin": "pipe", "description": "lists"
+        "pty": false, "env": {"A": "1", "B": null, "PORT": 80}, "stdin": "pipe", "description": "lists",
+        "trial": "atomic"
     }));
     let request = got.request;
     assert!(got.notices.is_empty());
@@ -25,6 +27,7 @@ fn every_field_arrives() {
     assert_eq!(request.env["B"], None);
     assert_eq!(request.env["PORT"].as_deref(), Some("80"));
     assert_eq!(request.stdin, StdinMode::Pipe);
+    assert_eq!(request.trial, Some(TrialRequest::Atomic));
     let json = serde_json::to_value(&request).unwrap();
     assert_eq!(serde_json::from_value::<Request>(json).unwrap(), request);
 }
@@ -204,5 +207,21 @@ fn another_sandbox_is_asked_for_with_a_reason() {
     ] {
         let error = asked(given.clone()).unwrap_err().to_string();
         assert!(error.contains(want), "{given}: {error}");
+    }
+}
+
+#[test]
+fn a_trial_is_asked_for_by_true_or_a_word() {
+    let asked = |trial: Value| parse_request(&json!({"command": "ls", "trial": trial}));
+    let trial = |trial: Value| asked(trial).unwrap().request.trial;
+    assert_eq!(trial(json!(true)), Some(TrialRequest::Hold));
+    assert_eq!(trial(json!(false)), None);
+    assert_eq!(trial(Value::Null), None);
+    for wrong in [json!("hold"), json!(1), json!({})] {
+        let error = asked(wrong).unwrap_err().to_string();
+        assert!(
+            error.starts_with("`trial` must be true, false or `atomic`, got"),
+            "{error}"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! The request: what a call asks for.
 
 use crate::SessionName;
+use crate::changes::TrialRequest;
 use crate::sandbox::SandboxRequest;
 use crate::setters::setters;
 use serde::{Deserialize, Serialize};
@@ -51,6 +52,9 @@ pub struct Request {
     /// Another box for this call. One that allows more than the settings do has to be approved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxRequest>,
+    /// Run it with its changes to files held back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trial: Option<TrialRequest>,
     /// Shown to people, never interpreted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
@@ -71,6 +75,7 @@ impl Request {
             env: BTreeMap::new(),
             stdin: StdinMode::Null,
             sandbox: None,
+            trial: None,
             description: None,
         }
     }
@@ -90,6 +95,7 @@ setters! {
     stdin: StdinMode,
     description: Option<String>,
     sandbox: Option<SandboxRequest>,
+    trial: Option<TrialRequest>,
 }
 
 /// How a call is run, and how long it may take.

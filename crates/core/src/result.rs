@@ -1,5 +1,6 @@
 //! The result of a call: data first; the model's text is generated from it.
 
+use crate::changes::Changes;
 use crate::sandbox::Sandboxed;
 use crate::{ArtifactId, Direction, Notice, Stage, Status, StreamId, Survivor, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,9 @@ pub struct ToolResult {
     /// The box that it ran in; absent if there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<Sandboxed>,
+    /// What it did to files, or would do; absent if nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
     /// When the script was handed over, or when the call was refused.
     pub started_at: Timestamp,
 }
@@ -124,6 +128,7 @@ impl ToolResult {
             suggested_tool: None,
             rule: None,
             sandbox: None,
+            changes: None,
             started_at,
         }
     }

@@ -1,0 +1,119 @@
+//! Extended attributes of files that are named by a directory's descriptor and a name.
+
+use rustix::fs::{XattrFlags, lgetxattr, llistxattr, lremovexattr, lsetxattr};
+use rustix::io::Errno;
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+
+/// Attributes by name, sorted.
+pub(crate) type Attributes = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// What overlays keep their marks in.
+const OVERLAY: &[u8] = b"user.overlay.";
+/// A directory that hides what is below it: `y`. With `x`, files in it may be marked as removed.
+pub(crate) const OPAQUE: &str = "user.overlay.opaque";
+/// An empty file that stands for a removed one.
+pub(crate) const WHITEOUT: &str = "user.overlay.whiteout";
+
+/// A path to the file that no link on the way can divert. The calls for attributes take no directory.
+fn path(dir: BorrowedFd<'_>, name: &OsStr) -> Result<CString, Errno> {
+    let mut path = format!("/proc/self/fd/{}/", dir.as_raw_fd()).into_bytes();
+    path.extend_from_slice(name.as_bytes());
+    CString::new(path).map_err(|_| Errno::INVAL)
+}
+
+/// One attribute's value; `None` if there is no such.
+pub(crate) fn one(
+    dir: BorrowedFd<'_>,
+    name: &OsStr,
+    attribute: &str,
+) -> Result<Option<Vec<u8>>, Errno> {
+    read(&path(dir, name)?, attribute.as_bytes())
+}
+
+fn read(path: &CString, attribute: &[u8]) -> Result<Option<Vec<u8>>, Errno> {
+    let attribute = CString::new(attribute).map_err(|_| Errno::INVAL)?;
+    // The longest value that Linux has.
+    let mut value = vec![0; 256];
+    loop {
+        match lgetxattr(path, &attribute, value.as_mut_slice()) {
+            Ok(length) => {
+                value.truncate(length);
+                return Ok(Some(value));
+            }
+            Err(Errno::RANGE) if value.len() < 1 << 16 => value.resize(1 << 16, 0),
+            Err(Errno::NODATA | Errno::OPNOTSUPP) => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// All attributes but those of overlays.
+pub(crate) fn all(dir: BorrowedFd<'_>, name: &OsStr) -> Result<Attributes, Errno> {
+    let path = path(dir, name)?;
+    let mut found = Vec::new();
+    for attribute in names(&path)? {
+        if !attribute.starts_with(OVERLAY)
+            && let Some(value) = read(&path, &attribute)?
+        {
+            found.push((attribute, value));
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn names(path: &CString) -> Result<Vec<Vec<u8>>, Errno> {
+    let mut list = vec![0; 256];
+    loop {
+        match llistxattr(path, list.as_mut_slice()) {
+            Ok(length) => {
+                list.truncate(length);
+                break;
+            }
+            Err(Errno::RANGE) if list.len() < 1 << 16 => list.resize(1 << 16, 0),
+            Err(Errno::OPNOTSUPP) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        }
+    }
+    let names = list
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty());
+    Ok(names.map(<[u8]>::to_vec).collect())
+}
+
+/// Removes the marks of overlays.
+pub(crate) fn strip(dir: BorrowedFd<'_>, name: &OsStr) -> Result<(), Errno> {
+    let path = path(dir, name)?;
+    for attribute in names(&path)? {
+        if attribute.starts_with(OVERLAY) {
+            let attribute = CString::new(attribute).map_err(|_| Errno::INVAL)?;
+            lremovexattr(&path, &attribute)?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes these all that it has, but for what the system keeps for itself.
+pub(crate) fn make(
+    dir: BorrowedFd<'_>,
+    name: &OsStr,
+    wanted: &[(Vec<u8>, Vec<u8>)],
+) -> Result<(), Errno> {
+    let there = all(dir, name)?;
+    let path = path(dir, name)?;
+    for (attribute, value) in wanted {
+        if !there.contains(&(attribute.clone(), value.clone())) {
+            let attribute = CString::new(attribute.clone()).map_err(|_| Errno::INVAL)?;
+            lsetxattr(&path, &attribute, value, XattrFlags::empty())?;
+        }
+    }
+    for (attribute, _) in &there {
+        if !wanted.iter().any(|(name, _)| name == attribute) {
+            let attribute = CString::new(attribute.clone()).map_err(|_| Errno::INVAL)?;
+            lremovexattr(&path, &attribute)?;
+        }
+    }
+    Ok(())
+}

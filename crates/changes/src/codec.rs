@@ -1,0 +1,128 @@
+//! Values as bytes: little-endian numbers, and lengths before what varies. For the files of a set, which hold names of
+//! any bytes and are read by the version that wrote them.
+
+/// A value that can be written and read back.
+pub(crate) trait Wire: Sized {
+    fn put(&self, to: &mut Vec<u8>);
+    /// `None` if the bytes end too early, or are no such value.
+    fn get(from: &mut &[u8]) -> Option<Self>;
+}
+
+fn take<'a>(from: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (head, rest) = from.split_at_checked(length)?;
+    *from = rest;
+    Some(head)
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {$(
+        impl Wire for $number {
+            fn put(&self, to: &mut Vec<u8>) {
+                to.extend_from_slice(&self.to_le_bytes());
+            }
+
+            fn get(from: &mut &[u8]) -> Option<Self> {
+                let bytes = take(from, size_of::<Self>())?;
+                bytes.try_into().ok().map(Self::from_le_bytes)
+            }
+        }
+    )*};
+}
+
+numbers!(u8, u32, u64, i64);
+
+impl Wire for Vec<u8> {
+    fn put(&self, to: &mut Vec<u8>) {
+        (self.len() as u64).put(to);
+        to.extend_from_slice(self);
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        let length = usize::try_from(u64::get(from)?).ok()?;
+        take(from, length).map(<[u8]>::to_vec)
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn put(&self, to: &mut Vec<u8>) {
+        match self {
+            None => to.push(0),
+            Some(value) => {
+                to.push(1);
+                value.put(to);
+            }
+        }
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        match u8::get(from)? {
+            0 => Some(None),
+            1 => T::get(from).map(Some),
+            _ => None,
+        }
+    }
+}
+
+impl<A: Wire, B: Wire> Wire for (A, B) {
+    fn put(&self, to: &mut Vec<u8>) {
+        self.0.put(to);
+        self.1.put(to);
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        Some((A::get(from)?, B::get(from)?))
+    }
+}
+
+/// Writes values one after another, with their number before them.
+pub(crate) fn put_all<T: Wire>(values: &[T], to: &mut Vec<u8>) {
+    (values.len() as u64).put(to);
+    for value in values {
+        value.put(to);
+    }
+}
+
+/// Reads what [`put_all`] wrote.
+pub(crate) fn get_all<T: Wire>(from: &mut &[u8]) -> Option<Vec<T>> {
+    let number = u64::get(from)?;
+    (0..number).map(|_| T::get(from)).collect()
+}
+
+/// [`Wire`] for a struct, field by field.
+macro_rules! wire {
+    ($of:ident { $($field:ident),* $(,)? }) => {
+        impl $crate::codec::Wire for $of {
+            fn put(&self, to: &mut Vec<u8>) {
+                $($crate::codec::Wire::put(&self.$field, to);)*
+            }
+
+            fn get(from: &mut &[u8]) -> Option<Self> {
+                Some(Self { $($field: $crate::codec::Wire::get(from)?),* })
+            }
+        }
+    };
+}
+
+pub(crate) use wire;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_and_no_prefix_of_it() {
+        type Value = (Option<(u64, Vec<u8>)>, (i64, Option<Vec<u8>>));
+        let value = (
+            Some((7_u64, b"a\n\0\xff".to_vec())),
+            (-3_i64, None::<Vec<u8>>),
+        );
+        let mut bytes = Vec::new();
+        value.put(&mut bytes);
+        assert_eq!(Value::get(&mut &bytes[..]), Some(value));
+        for end in 0..bytes.len() {
+            assert_eq!(Value::get(&mut &bytes[..end]), None, "{end}");
+        }
+        // A length beyond all memory is refused before anything is reserved.
+        assert_eq!(Vec::<u8>::get(&mut &[0xff; 9][..]), None);
+    }
+}

@@ -1,0 +1,33 @@
+//! What calls do to files: sets of changes that are held back, shown, committed, and taken back.
+//!
+//! A [`Store`] keeps sets below a state directory. A [`Set`] is one call's: either a *trial*, whose changes the kernel
+//! puts into a directory of the set (an overlay), or a *trace*, whose changes are made in place while a [`Recorder`]
+//! keeps what was there before. Both become a list of operations, each one rename between the tree and the set;
+//! committing, rolling back, undoing and redoing is the same list, forwards or backwards.
+//!
+//! No processes are started here and no clock is read: who mounts the overlay or watches the system calls is elsewhere.
+
+#![expect(
+    dead_code,
+    reason = "what reads the sets that are written here comes next"
+)]
+
+mod attributes;
+mod beneath;
+mod codec;
+mod error;
+mod mark;
+mod meta;
+mod recorder;
+mod seen;
+mod set;
+mod store;
+
+pub use error::ChangesError;
+pub use recorder::{Kept, Recorder, Touch};
+pub use set::Set;
+pub use store::{Limits, Store};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

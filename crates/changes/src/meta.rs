@@ -1,0 +1,155 @@
+//! `meta.json`: what a set is about, and what has become of it.
+
+use crate::error::ChangesError;
+use crate::seen::Time;
+use agent_bash_core::changes::{ChangesLevel, FileName};
+use agent_bash_os::PrivateDir;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::read_to_string;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+pub(crate) const FILE: &str = "meta.json";
+
+/// The layout of a set's directory. Another version leaves it alone.
+const VERSION: u32 = 1;
+
+/// A set, as it was begun.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Meta {
+    version: u32,
+    pub(crate) kind: Kind,
+    pub(crate) state: State,
+    /// The directory that is looked at; absolute and canonical.
+    root: FileName,
+    /// Its device and inode.
+    pub(crate) identity: (u64, u64),
+    /// Whether a rename leads from the set's directory into the root.
+    pub(crate) near: bool,
+    /// When it was begun, by the clock of the store's file system.
+    pub(crate) begun: Time,
+    /// What is changed later was not changed before the call.
+    pub(crate) mark: Time,
+    pub(crate) level: ChangesLevel,
+    pub(crate) limits: Limits,
+    /// Writes beyond the root.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) outside: BTreeMap<String, u64>,
+}
+
+/// How much a set may keep, and for how long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Bytes of one set.
+    pub set: u64,
+    /// Bytes of all sets.
+    pub total: u64,
+    /// Bytes of one file that is copied for an undo; larger ones are kept only if that takes no space.
+    pub preimage: u64,
+    /// Seconds after which a set may be removed.
+    pub keep: u64,
+}
+
+impl Default for Limits {
+    /// 1 GiB, 4 GiB, 64 MiB, a day.
+    fn default() -> Self {
+        Self {
+            set: 1 << 30,
+            total: 4 << 30,
+            preimage: 64 << 20,
+            keep: 24 * 60 * 60,
+        }
+    }
+}
+
+/// Where a set comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Kind {
+    /// A call's changes in a view of its own.
+    Trial,
+    /// A call's changes in place.
+    Trace,
+    /// Taking back what that set did, or doing it again.
+    Undo {
+        /// The set that was asked for.
+        of: u64,
+        /// The set whose directory has the files.
+        origin: u64,
+        /// Whether this did it again.
+        again: bool,
+    },
+}
+
+/// What has become of a set, unless its journal says more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum State {
+    /// Its call runs, if its lock is held; otherwise whoever ran it is gone.
+    Running,
+    /// Its changes wait for a decision.
+    Held,
+    /// Its changes were made.
+    Done,
+    /// Its changes are gone.
+    Discarded,
+    /// Whoever recorded it is gone.
+    Interrupted,
+}
+
+impl Meta {
+    pub(crate) fn new(
+        kind: Kind,
+        root: PathBuf,
+        identity: (u64, u64),
+        level: ChangesLevel,
+    ) -> Self {
+        Self {
+            version: VERSION,
+            kind,
+            state: State::Running,
+            root: FileName::new(root.into_os_string()),
+            identity,
+            near: true,
+            begun: (0, 0),
+            mark: (0, 0),
+            level,
+            limits: Limits::default(),
+            outside: BTreeMap::new(),
+        }
+    }
+
+    pub(crate) fn root(&self) -> PathBuf {
+        // The bytes were encoded by ourselves.
+        OsString::from_vec(self.root.bytes().unwrap_or_default()).into()
+    }
+
+    pub(crate) fn read(dir: &PrivateDir) -> Result<Self, ChangesError> {
+        let path = || dir.path().join(FILE);
+        let text = dir
+            .read(FILE)
+            .and_then(read_to_string)
+            .map_err(ChangesError::io("reading", path()))?;
+        let damaged = |why| ChangesError::Damaged { path: path(), why };
+        let meta: Self =
+            serde_json::from_str(&text).map_err(|_| damaged("it is no description of a set"))?;
+        if meta.version != VERSION {
+            return Err(damaged("another version of agent-bash wrote it"));
+        }
+        Ok(meta)
+    }
+
+    pub(crate) fn write(&self, dir: &PrivateDir) -> Result<(), ChangesError> {
+        let path = dir.path().join(FILE);
+        let json = serde_json::to_vec(self).map_err(|error| ChangesError::Io {
+            what: "describing",
+            path: path.clone(),
+            error: error.into(),
+        })?;
+        dir.replace(FILE, &json)
+            .map_err(ChangesError::io("writing", path))
+    }
+}

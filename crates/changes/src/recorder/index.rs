@@ -1,0 +1,199 @@
+//! The records of a trace, as they are on disk.
+
+use crate::attributes::Attributes;
+use crate::codec::{Wire, get_all, put_all, wire};
+use crate::error::ChangesError;
+use crate::seen::Seen;
+use agent_bash_os::PrivateDir;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// The file with the records.
+pub(crate) const INDEX: &str = "idx";
+
+/// What is written, one after another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entry {
+    Path(Record),
+    /// All was recorded; writes beyond the root, by directory.
+    End(Vec<(Vec<u8>, u64)>),
+}
+
+/// A path before it was touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Below the root.
+    pub(crate) path: Vec<u8>,
+    pub(crate) seen: Option<Seen>,
+    pub(crate) attributes: Attributes,
+    pub(crate) content: Content,
+}
+
+/// Where the content of a file is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// There is none: no file, or a directory.
+    Nothing,
+    /// It was not needed when this was written.
+    Unread,
+    /// A hard link in `links/`.
+    Link(u64),
+    /// A clone in `links/`.
+    Clone(u64),
+    /// Offset and length in the pack.
+    Packed(u64, u64),
+    /// What a symbolic link says.
+    Target(Vec<u8>),
+    /// It was needed, and is not kept.
+    Not,
+}
+
+impl Wire for Content {
+    fn put(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Nothing => to.push(0),
+            Self::Unread => to.push(1),
+            Self::Link(number) => {
+                to.push(2);
+                number.put(to);
+            }
+            Self::Clone(number) => {
+                to.push(3);
+                number.put(to);
+            }
+            Self::Packed(at, length) => {
+                to.push(4);
+                (*at, *length).put(to);
+            }
+            Self::Target(target) => {
+                to.push(5);
+                target.put(to);
+            }
+            Self::Not => to.push(6),
+        }
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        Some(match u8::get(from)? {
+            0 => Self::Nothing,
+            1 => Self::Unread,
+            2 => Self::Link(u64::get(from)?),
+            3 => Self::Clone(u64::get(from)?),
+            4 => {
+                let (at, length) = Wire::get(from)?;
+                Self::Packed(at, length)
+            }
+            5 => Self::Target(Wire::get(from)?),
+            6 => Self::Not,
+            _ => return None,
+        })
+    }
+}
+
+/// Attributes are a list of pairs.
+struct Pairs(Attributes);
+
+impl Wire for Pairs {
+    fn put(&self, to: &mut Vec<u8>) {
+        put_all(&self.0, to);
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        get_all(from).map(Self)
+    }
+}
+
+/// A record as it is written.
+struct Written {
+    path: Vec<u8>,
+    seen: Option<Seen>,
+    attributes: Pairs,
+    content: Content,
+}
+
+wire!(Written {
+    path,
+    seen,
+    attributes,
+    content
+});
+
+impl Wire for Entry {
+    fn put(&self, to: &mut Vec<u8>) {
+        match self {
+            Self::Path(record) => {
+                to.push(0);
+                let record = record.clone();
+                let written = Written {
+                    path: record.path,
+                    seen: record.seen,
+                    attributes: Pairs(record.attributes),
+                    content: record.content,
+                };
+                written.put(to);
+            }
+            Self::End(outside) => {
+                to.push(1);
+                put_all(outside, to);
+            }
+        }
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        match u8::get(from)? {
+            0 => {
+                let written = Written::get(from)?;
+                Some(Self::Path(Record {
+                    path: written.path,
+                    seen: written.seen,
+                    attributes: written.attributes.0,
+                    content: written.content,
+                }))
+            }
+            1 => get_all(from).map(Self::End),
+            _ => None,
+        }
+    }
+}
+
+/// All that was recorded.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// In the order of first touch. A path may be there twice: the first tells what it was, a later one may have kept
+    /// its content.
+    pub(crate) records: Vec<Record>,
+    pub(crate) outside: BTreeMap<String, u64>,
+    /// Whether the recorder said that this is all.
+    pub(crate) complete: bool,
+}
+
+impl Index {
+    /// Reads the records, up to the first that is not whole.
+    pub(crate) fn read(dir: &PrivateDir) -> Result<Self, ChangesError> {
+        let mut bytes = Vec::new();
+        match dir.read(INDEX) {
+            Ok(mut file) => {
+                file.read_to_end(&mut bytes)
+                    .map_err(ChangesError::io("reading", dir.path().join(INDEX)))?;
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(ChangesError::io("opening", dir.path().join(INDEX))(error)),
+        }
+        let mut index = Self::default();
+        let mut rest = &bytes[..];
+        while let Some(body) = Vec::<u8>::get(&mut rest) {
+            match Entry::get(&mut &body[..]) {
+                Some(Entry::Path(record)) => index.records.push(record),
+                Some(Entry::End(outside)) => {
+                    index.complete = true;
+                    index.outside = outside
+                        .into_iter()
+                        .map(|(name, count)| (String::from_utf8_lossy(&name).into_owned(), count))
+                        .collect();
+                }
+                None => break,
+            }
+        }
+        Ok(index)
+    }
+}

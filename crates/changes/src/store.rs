@@ -1,0 +1,240 @@
+//! All sets of all sessions, below a state directory: `changes/<session>/<id>/`.
+
+use crate::attributes;
+use crate::beneath::{Tree, canonical};
+use crate::error::ChangesError;
+use crate::mark;
+use crate::meta::{Kind, Meta, State};
+use crate::set::{GONE, LINKS, LOCK, Set, UPPER, WORK};
+use agent_bash_core::changes::{ChangesId, ChangesLevel};
+use agent_bash_os::PrivateDir;
+use rustix::fs::{AtFlags, FlockOperation, Mode, StatxFlags, Timespec, Timestamps, flock, statx};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::fs::{File, read_dir};
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+
+pub use crate::meta::Limits;
+
+/// Its directory in the state directory.
+const DIRECTORY: &str = "changes";
+
+/// Numbers that may be taken by others at the same time.
+const ATTEMPTS: u64 = 1000;
+
+/// Sets of changes on disk, of all sessions. Private: 0700, nothing of it is readable by others.
+#[derive(Debug)]
+pub struct Store {
+    state: PathBuf,
+    pub(crate) path: PathBuf,
+    pub(crate) limits: Limits,
+}
+
+impl Store {
+    /// Opens the store in a state directory, creating it if needed.
+    ///
+    /// # Errors
+    /// The directory cannot be made, or belongs to somebody else.
+    pub fn open(state: &Path) -> Result<Self, ChangesError> {
+        let made = PrivateDir::create(state, &[DIRECTORY])
+            .map_err(ChangesError::io("making", state.join(DIRECTORY)))?;
+        let path = canonical(made.path())?;
+        Ok(Self {
+            state: state.to_owned(),
+            path,
+            limits: Limits::default(),
+        })
+    }
+
+    /// The same, keeping no more than that.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Begins a trial: a set with an upper and a work directory for an overlay on `root`. Nothing of `root` is touched.
+    ///
+    /// # Errors
+    /// `root` is no directory, or contains the store or is within it, or the set cannot be made.
+    pub fn begin_trial(&self, session: &str, root: &Path) -> Result<Set, ChangesError> {
+        let set = self.begin(session, root, Kind::Trial, ChangesLevel::Undo)?;
+        for name in [UPPER, WORK, GONE] {
+            set.dir
+                .make_dir(name)
+                .map_err(ChangesError::io("making", set.dir().join(name)))?;
+        }
+        like_root(&set)?;
+        Ok(set)
+    }
+
+    /// Begins a trace: a set that a [`Recorder`](crate::Recorder), perhaps in another process, fills before each change
+    /// is made to `root`. At [`ChangesLevel::List`] no contents are kept.
+    ///
+    /// # Errors
+    /// As for [`Store::begin_trial`].
+    pub fn begin_trace(
+        &self,
+        session: &str,
+        root: &Path,
+        level: ChangesLevel,
+    ) -> Result<Set, ChangesError> {
+        let set = self.begin(session, root, Kind::Trace, level)?;
+        for name in [LINKS, GONE] {
+            set.dir
+                .make_dir(name)
+                .map_err(ChangesError::io("making", set.dir().join(name)))?;
+        }
+        Ok(set)
+    }
+
+    pub(crate) fn begin(
+        &self,
+        session: &str,
+        root: &Path,
+        kind: Kind,
+        level: ChangesLevel,
+    ) -> Result<Set, ChangesError> {
+        let root = canonical(root)?;
+        if self.path.starts_with(&root) || root.starts_with(&self.path) {
+            let store = self.path.clone();
+            return Err(ChangesError::Within { root, store });
+        }
+        let tree = Tree::open(&root)?;
+        let session = self.session(session)?;
+        let (id, dir) = next(&session)?;
+        let lock = dir
+            .create_new(LOCK)
+            .map_err(ChangesError::io("making", dir.path().join(LOCK)))?;
+        flock(&lock, FlockOperation::NonBlockingLockExclusive)
+            .map_err(ChangesError::errno("locking", dir.path().join(LOCK)))?;
+        let mut meta = Meta::new(kind, root, tree.identity()?, level);
+        meta.near = mount_of(&dir)? == mount_of_path(tree.path())?;
+        meta.limits = self.limits;
+        meta.begun = mark::touched(&lock, dir.path())?;
+        meta.mark = mark::set(&lock, dir.path())?;
+        meta.write(&dir)?;
+        Ok(Set {
+            id,
+            dir,
+            meta,
+            lock,
+        })
+    }
+
+    /// A session's directory, made if needed.
+    pub(crate) fn session(&self, name: &str) -> Result<PrivateDir, ChangesError> {
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        if name.is_empty() || name.len() > 100 || name.starts_with('.') || !name.bytes().all(fits) {
+            return Err(ChangesError::Session(name.to_owned()));
+        }
+        PrivateDir::create(&self.state, &[DIRECTORY, name])
+            .map_err(ChangesError::io("making", self.path.join(name)))
+    }
+}
+
+/// The numbers of a session's sets, in order.
+pub(crate) fn numbers(session: &PrivateDir) -> Result<Vec<u64>, ChangesError> {
+    let path = session.path();
+    let mut numbers = Vec::new();
+    for entry in read_dir(path).map_err(ChangesError::io("listing", path))? {
+        let entry = entry.map_err(ChangesError::io("listing", path))?;
+        let name = entry.file_name();
+        numbers.extend(name.to_str().and_then(|name| name.parse::<u64>().ok()));
+    }
+    numbers.sort_unstable();
+    Ok(numbers)
+}
+
+/// Makes the directory of the next set.
+fn next(session: &PrivateDir) -> Result<(ChangesId, PrivateDir), ChangesError> {
+    let first = numbers(session)?.last().map_or(1, |last| last + 1);
+    for id in first..first + ATTEMPTS {
+        match session.make_dir(&id.to_string()) {
+            Ok(dir) => return Ok((ChangesId(id), dir)),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                let path = session.path().join(id.to_string());
+                return Err(ChangesError::io("making", path)(error));
+            }
+        }
+    }
+    Err(ChangesError::io("numbering a set in", session.path())(
+        Errno::EXIST.into(),
+    ))
+}
+
+/// The top of an overlay has the attributes of its upper directory: they become those of the root.
+fn like_root(set: &Set) -> Result<(), ChangesError> {
+    let root = set.root();
+    let upper = set.upper();
+    let failed = || ChangesError::errno("preparing", upper.clone());
+    let tree = Tree::open(&root)?;
+    let seen = tree.seen()?;
+    let dir = set.dir.as_fd();
+    let name = OsStr::new(UPPER);
+    let (user, group) = (seen.uid, seen.gid);
+    rustix::fs::chownat(
+        dir,
+        name,
+        Some(rustix::process::Uid::from_raw(user)),
+        Some(rustix::process::Gid::from_raw(group)),
+        AtFlags::SYMLINK_NOFOLLOW,
+    )
+    // A root that belongs to somebody else stays so; what shows in the trial is then ours.
+    .or_else(|error| {
+        if error == Errno::PERM {
+            Ok(())
+        } else {
+            Err(error)
+        }
+    })
+    .map_err(failed())?;
+    let (parent, name_of_root) = (root.parent().unwrap_or(&root), root.file_name());
+    if let Some(name_of_root) = name_of_root {
+        let parent = File::open(parent).map_err(ChangesError::io("opening", parent))?;
+        let wanted = attributes::all(parent.as_fd(), name_of_root).map_err(failed())?;
+        attributes::make(dir, name, &wanted).map_err(failed())?;
+    }
+    rustix::fs::chmodat(
+        dir,
+        name,
+        Mode::from_raw_mode(seen.permissions()),
+        AtFlags::empty(),
+    )
+    .map_err(failed())?;
+    let time = Timespec {
+        tv_sec: seen.mtime.0,
+        tv_nsec: i64::from(seen.mtime.1),
+    };
+    let times = Timestamps {
+        last_access: time,
+        last_modification: time,
+    };
+    rustix::fs::utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW).map_err(failed())
+}
+
+/// The mount that a directory is on: renames lead no further.
+fn mount_of(dir: &PrivateDir) -> Result<u64, ChangesError> {
+    mount_of_path(dir.path())
+}
+
+fn mount_of_path(path: &Path) -> Result<u64, ChangesError> {
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    let found = statx(rustix::fs::CWD, path, flags, StatxFlags::MNT_ID)
+        .map_err(ChangesError::errno("looking at", path))?;
+    Ok(found.stx_mnt_id)
+}
+
+/// Whether nobody holds the lock of a set.
+pub(crate) fn is_free(lock: &File) -> bool {
+    flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok() && lock.as_raw_fd() >= 0
+}
+
+impl Set {
+    /// Whether it was not ended.
+    pub(crate) fn runs(&self) -> bool {
+        self.meta.state == State::Running
+    }
+}

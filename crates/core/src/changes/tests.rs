@@ -1,0 +1,180 @@
+//! The values in JSON, and the fixed texts.
+
+use super::*;
+use serde_json::json;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+fn file(path: &str, change: Change) -> FileChange {
+    FileChange::new(FileName::new(path), change)
+}
+
+fn set(state: ChangesState, files: Vec<FileChange>) -> Changes {
+    Changes::new(ChangesId(7), state, ChangesBy::Overlay, "/p").with_files(files)
+}
+
+#[test]
+fn the_json_is_that_of_the_contract() {
+    let mut longer = file("src/a.rs", Change::Changed);
+    longer.bytes = Some([120, 131]);
+    let renamed = file("new", Change::Created).renamed_from(FileName::new("old"));
+    let mut changes = set(ChangesState::Held, vec![longer, renamed]);
+    changes.undo = Undoable::Whole;
+    changes.outside.insert("/tmp".to_owned(), 3);
+    let want = json!({
+        "id": "7", "state": "held", "by": "overlay", "exact": true, "root": "/p",
+        "counts": {"created": 0, "changed": 1, "deleted": 0, "renamed": 1, "mode": 0},
+        "files": [
+            {"path": "src/a.rs", "change": "changed", "bytes": [120, 131]},
+            {"path": "new", "from": "old", "change": "renamed", "inferred": true},
+        ],
+        "more": 0, "all": "changes://7", "undo": "whole", "not_kept": [], "conflicts": [],
+        "outside": {"/tmp": 3},
+    });
+    assert_eq!(serde_json::to_value(&changes).unwrap(), want);
+    assert_eq!(serde_json::from_value::<Changes>(want).unwrap(), changes);
+}
+
+#[test]
+fn a_name_that_is_not_utf_8_comes_back() {
+    let bytes = b"a\xff\nb";
+    let name = FileName::new(OsStr::from_bytes(bytes));
+    let json = serde_json::to_value(&name).unwrap();
+    assert_eq!(
+        json,
+        json!({"path": "a\u{fffd}\nb", "path_base64": "Yf8KYg=="})
+    );
+    let read: FileName = serde_json::from_value(json).unwrap();
+    assert_eq!(read.bytes().unwrap(), bytes);
+    assert_eq!(FileName::new("a").bytes().unwrap(), b"a");
+    assert_eq!(FileName::new("a").path_base64, None);
+}
+
+#[test]
+fn fifty_files_are_named_deletions_first() {
+    let mut all: Vec<_> = (0..70)
+        .map(|n| file(&format!("c{n:02}"), Change::Created))
+        .collect();
+    all.push(file("gone", Change::Deleted));
+    let changes = set(ChangesState::Done, all);
+    assert_eq!(changes.files.len(), MAX_FILES);
+    assert_eq!(changes.files[0].name.path, "gone");
+    assert_eq!(changes.files[1].name.path, "c00");
+    assert_eq!((changes.counts.created, changes.counts.deleted), (70, 1));
+    assert_eq!(changes.more, 21);
+}
+
+#[test]
+fn the_texts_are_fixed() {
+    let held = set(
+        ChangesState::Held,
+        vec![
+            file("a", Change::Created),
+            file("b", Change::Created),
+            file("c", Change::Changed),
+            file("old.rs", Change::Deleted),
+        ],
+    );
+    let done = set(
+        ChangesState::Done,
+        vec![
+            file("1", Change::Changed),
+            file("old.rs", Change::Deleted),
+            file("2", Change::Changed),
+            file("3", Change::Changed),
+            file("4", Change::Changed),
+            file("5", Change::Changed),
+        ],
+    );
+    let harmless = set(ChangesState::Done, vec![file("a", Change::Created)]);
+    let nothing = set(ChangesState::Held, Vec::new());
+    let name = FileName::new("b\u{1b}[2J\n.rs");
+    for (got, want) in [
+        (
+            held.text(Tell::None).unwrap(),
+            "[Trial 7: nothing applied yet. 2 created, 1 changed, 1 deleted: old.rs. Details: changes://7]",
+        ),
+        (
+            nothing.text(Tell::None).unwrap(),
+            "[Trial 7: nothing applied yet. It changes no file. Details: changes://7]",
+        ),
+        (
+            done.text(Tell::Deletions).unwrap(),
+            "[Files: 1 deleted, 5 changed: old.rs (deleted), 1, 2, 3, 4, … changes://7]",
+        ),
+        (
+            harmless.text(Tell::All).unwrap(),
+            "[Files: 1 created: a (created) changes://7]",
+        ),
+        (
+            conflict_text(ChangesId(7), &FileName::new("src/a.rs")),
+            "[Trial 7 not applied: src/a.rs was changed by somebody else meanwhile.]",
+        ),
+        (
+            undone_text(ChangesId(8), 4),
+            "[Undone: 4 files as before call 8.]",
+        ),
+        (
+            not_undone_text(&FileName::new("b.rs"), 3),
+            "[Not undone: b.rs was changed since. The other 3 can be undone alone.]",
+        ),
+        (
+            not_undone_text(&name, 0),
+            "[Not undone: b<U+001B>[2J⏎.rs was changed since.]",
+        ),
+        (
+            applied_text(ChangesId(7), &held.counts),
+            "[Trial 7 applied: 2 created, 1 changed, 1 deleted.]",
+        ),
+    ] {
+        assert_eq!(got, want);
+    }
+    assert_eq!(harmless.text(Tell::Deletions), None);
+    assert_eq!(done.text(Tell::None), None);
+}
+
+#[test]
+fn a_trial_is_true_or_a_word() {
+    for (json, want) in [
+        (json!(true), Some(TrialRequest::Hold)),
+        (json!("atomic"), Some(TrialRequest::Atomic)),
+        (json!(false), None),
+        (json!("maybe"), None),
+        (json!(1), None),
+    ] {
+        assert_eq!(
+            serde_json::from_value::<TrialRequest>(json.clone()).ok(),
+            want
+        );
+        if let Some(trial) = want {
+            assert_eq!(serde_json::to_value(trial).unwrap(), json);
+        }
+    }
+}
+
+#[test]
+fn a_set_is_named_with_and_without_scheme() {
+    for (text, want) in [
+        ("7", Some(7)),
+        ("changes://12", Some(12)),
+        ("changes://", None),
+        ("+1", None),
+        ("../7", None),
+        ("99999999999999999999", None),
+    ] {
+        assert_eq!(
+            text.parse::<ChangesId>().ok(),
+            want.map(ChangesId),
+            "{text}"
+        );
+    }
+    assert_eq!(serde_json::to_value(ChangesId(7)).unwrap(), "7");
+}
+
+#[test]
+fn what_keeps_more_is_greater() {
+    assert!(ChangesLevel::Off < ChangesLevel::List && ChangesLevel::List < ChangesLevel::Undo);
+    for level in [ChangesLevel::Off, ChangesLevel::List, ChangesLevel::Undo] {
+        assert_eq!(serde_json::to_value(level).unwrap(), level.word());
+    }
+}

@@ -1,0 +1,169 @@
+//! What the model is told of changes, in one line.
+
+use super::{Change, ChangeCounts, Changes, ChangesId, ChangesState, FileName};
+use crate::visible::one_line;
+use serde::{Deserialize, Serialize};
+
+/// Names in a line at most.
+const NAMED: usize = 5;
+
+/// Which changes of ordinary calls the model is told of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Tell {
+    /// Of all.
+    All,
+    /// Of those by which something was deleted.
+    #[default]
+    Deletions,
+    /// Of none.
+    None,
+}
+
+impl Changes {
+    /// The line for the model; `None` if there is nothing to be said. What a trial would do is always said.
+    pub fn text(&self, tell: Tell) -> Option<String> {
+        if let Some(first) = self.conflicts.first() {
+            return Some(conflict_text(self.id, first));
+        }
+        match self.state {
+            ChangesState::Held => Some(self.held_text()),
+            ChangesState::Discarded => Some(format!(
+                "[Trial {}: nothing was applied; its changes are discarded.]",
+                self.id
+            )),
+            _ => self.done_text(tell),
+        }
+    }
+
+    fn held_text(&self) -> String {
+        let counts = in_words(&self.counts, &CREATED_FIRST);
+        let deleted: Vec<String> = self
+            .files
+            .iter()
+            .filter(|file| file.change == Change::Deleted)
+            .map(|file| one_line(&file.name.path).into_owned())
+            .collect();
+        let what = match (counts.is_empty(), deleted.is_empty()) {
+            (true, _) => "It changes no file".to_owned(),
+            (false, true) => counts,
+            (false, false) => format!("{counts}: {}", list(&deleted, self.counts.deleted)),
+        };
+        format!(
+            "[Trial {}: nothing applied yet. {what}. Details: {}]",
+            self.id, self.all
+        )
+    }
+
+    fn done_text(&self, tell: Tell) -> Option<String> {
+        let said = match tell {
+            Tell::All => self.counts.total() > 0,
+            Tell::Deletions => self.counts.deleted > 0,
+            Tell::None => false,
+        };
+        if !said {
+            return None;
+        }
+        let names: Vec<String> = self
+            .files
+            .iter()
+            .map(|file| {
+                let name = one_line(&file.name.path);
+                match file.change {
+                    Change::Changed => name.into_owned(),
+                    other => format!("{name} ({})", other.word()),
+                }
+            })
+            .collect();
+        let about = if self.exact { "" } else { "about " };
+        Some(format!(
+            "[Files: {about}{}: {} {}]",
+            in_words(&self.counts, &DELETED_FIRST),
+            list(&names, self.counts.total()),
+            self.all
+        ))
+    }
+}
+
+/// A trial was committed.
+pub fn applied_text(id: ChangesId, counts: &ChangeCounts) -> String {
+    match in_words(counts, &CREATED_FIRST) {
+        none if none.is_empty() => format!("[Trial {id} applied: it changes no file.]"),
+        counts => format!("[Trial {id} applied: {counts}.]"),
+    }
+}
+
+/// A trial was not committed, as somebody else has changed that file.
+pub fn conflict_text(id: ChangesId, file: &FileName) -> String {
+    let name = one_line(&file.path);
+    format!("[Trial {id} not applied: {name} was changed by somebody else meanwhile.]")
+}
+
+/// A set was taken back.
+pub fn undone_text(of: ChangesId, files: u64) -> String {
+    let files = counted(files);
+    format!("[Undone: {files} as before call {of}.]")
+}
+
+/// A set was not taken back, as somebody has changed that file; so many others were not changed.
+pub fn not_undone_text(file: &FileName, others: u64) -> String {
+    let name = one_line(&file.path);
+    let rest = match others {
+        0 => String::new(),
+        1 => " The other one can be undone alone.".to_owned(),
+        others => format!(" The other {others} can be undone alone."),
+    };
+    format!("[Not undone: {name} was changed since.{rest}]")
+}
+
+fn counted(files: u64) -> String {
+    match files {
+        1 => "1 file".to_owned(),
+        files => format!("{files} files"),
+    }
+}
+
+const CREATED_FIRST: [Change; 5] = [
+    Change::Created,
+    Change::Changed,
+    Change::Deleted,
+    Change::Renamed,
+    Change::Mode,
+];
+const DELETED_FIRST: [Change; 5] = [
+    Change::Deleted,
+    Change::Created,
+    Change::Changed,
+    Change::Renamed,
+    Change::Mode,
+];
+
+/// "2 created, 1 changed": what there is none of is left out.
+fn in_words(counts: &ChangeCounts, order: &[Change]) -> String {
+    let parts: Vec<String> = order
+        .iter()
+        .filter_map(|change| {
+            let (number, word) = match change {
+                Change::Created => (counts.created, "created"),
+                Change::Changed => (counts.changed, "changed"),
+                Change::Deleted => (counts.deleted, "deleted"),
+                Change::Renamed => (counts.renamed, "renamed"),
+                Change::Mode => (counts.mode, "with another mode"),
+            };
+            (number > 0).then(|| format!("{number} {word}"))
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// The first names, and a mark if there are more.
+fn list(names: &[String], all: u64) -> String {
+    let shown = &names[..names.len().min(NAMED)];
+    let rest = if all > shown.len() as u64 {
+        ", …"
+    } else {
+        ""
+    };
+    format!("{}{rest}", shown.join(", "))
+}
