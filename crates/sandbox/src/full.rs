@@ -7,24 +7,27 @@ mod mounts;
 mod namespaces;
 mod overlay;
 mod secrets;
+mod shared;
 mod writable;
 
 use crate::error::BoxError;
+use crate::networks::Entrance;
 use crate::plan::Order;
 use agent_bash_core::sandbox::Lack;
-use agent_bash_core::sandbox::{Network, Plan};
+use agent_bash_core::sandbox::Plan;
 use rustix::mount::{MountPropagationFlags, mount_change};
 use std::path::PathBuf;
 
-/// Moves this process into namespaces that are made for it, if the order takes any. What they could not do is returned.
-pub(crate) fn enter(order: &Order) -> Result<Vec<Lack>, BoxError> {
+/// Moves this process into namespaces that are made for it, if the order takes any, and into the network that it shares
+/// with others, if it does. What they could not do is returned.
+pub(crate) fn enter(order: &Order, entrance: Option<&Entrance>) -> Result<Vec<Lack>, BoxError> {
     let plan = order.full();
     if plan.is_none() && order.trial.is_none() {
         return Ok(Vec::new());
     }
     let directory = rustix::process::getcwd(Vec::new());
     order.trial.as_ref().map_or(Ok(()), overlay::check)?;
-    let apart = leave(plan);
+    let apart = leave(plan, entrance);
     let mut missing = Vec::new();
     match &order.trial {
         // Before all that is decided by paths: they lead into the view from here on.
@@ -45,13 +48,13 @@ pub(crate) fn enter(order: &Order) -> Result<Vec<Lack>, BoxError> {
 }
 
 /// Leaves the host's namespaces. What the host mounts later, over a secret for example, does not appear here.
-fn leave(plan: Option<&Plan>) -> Result<(), BoxError> {
-    namespaces::leave(plan.map(|plan| plan.network))?;
+fn leave(plan: Option<&Plan>, entrance: Option<&Entrance>) -> Result<(), BoxError> {
+    namespaces::leave(plan.map(|plan| plan.network), entrance)?;
     let apart = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", apart).map_err(BoxError::step("separating the mounts"))
 }
 
-/// Makes the mounts and the network of a box.
+/// Makes the mounts of a box.
 fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, BoxError> {
     let roots = writable::outermost(plan.writable.iter().chain(own));
     writable::separate(&roots)?;
@@ -62,8 +65,5 @@ fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, BoxError> {
     }
     secrets::cover(&plan.hidden)?;
     devices::make_own()?;
-    if plan.network == Network::Loopback {
-        loopback::up()?;
-    }
     Ok(missing)
 }

@@ -2,6 +2,7 @@
 //! restricts itself, tries whether that holds, reports, and executes the program. The pid stays the same.
 
 use crate::error::BoxError;
+use crate::networks::Entrance;
 use crate::plan::Order;
 use crate::report::Message;
 use agent_bash_core::sandbox::Report;
@@ -54,13 +55,23 @@ fn become_boxed(
     mut args: impl Iterator<Item = OsString>,
 ) -> Result<std::convert::Infallible, BoxError> {
     let order = read_order(order)?;
-    close_all_but(&[&order.inherited[..], &[report.as_raw_fd()]].concat());
+    let entrance = entrance(&order)?;
+    let socket = entrance.iter().map(|it| it.socket.as_raw_fd());
+    let own = socket.chain([report.as_raw_fd()]);
+    close_all_but(
+        &order
+            .inherited
+            .iter()
+            .copied()
+            .chain(own)
+            .collect::<Vec<_>>(),
+    );
     let program = args
         .next()
         .map(PathBuf::from)
         .ok_or(BoxError::Start("no program is named"))?;
     let name = args.next().ok_or(BoxError::Start("no name is given"))?;
-    let enforced = restrict(&order)?;
+    let enforced = restrict(&order, entrance.as_ref())?;
     say(report, &Message::Ready(enforced)).map_err(BoxError::step("reporting"))?;
     #[expect(
         clippy::disallowed_methods,
@@ -79,12 +90,33 @@ fn become_boxed(
 }
 
 #[cfg(target_os = "linux")]
-fn restrict(order: &Order) -> Result<Option<Report>, BoxError> {
-    crate::restrict::restrict(order)
+fn restrict(order: &Order, entrance: Option<&Entrance>) -> Result<Option<Report>, BoxError> {
+    crate::restrict::restrict(order, entrance)
+}
+
+/// The way into a shared network, as a descriptor that the program does not inherit. It is a socket, which cannot be
+/// opened anew by its path.
+#[cfg(target_os = "linux")]
+fn entrance(order: &Order) -> Result<Option<Entrance>, BoxError> {
+    use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+    let Some((part, number)) = order.network else {
+        return Ok(None);
+    };
+    let own = || {
+        let this = pidfd_open(getpid(), PidfdFlags::empty())?;
+        pidfd_getfd(this, number, PidfdGetfdFlags::empty())
+    };
+    let socket = own().map_err(BoxError::step("taking over the network's socket"))?;
+    Ok(Some(Entrance { part, socket }))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn restrict(_: &Order) -> Result<Option<Report>, BoxError> {
+fn entrance(_: &Order) -> Result<Option<Entrance>, BoxError> {
+    Ok(None)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn restrict(_: &Order, _: Option<&Entrance>) -> Result<Option<Report>, BoxError> {
     Err(BoxError::Lacks { what: "Linux" })
 }
 

@@ -3,6 +3,7 @@
 
 mod error;
 mod launcher;
+mod networks;
 mod plan;
 mod report;
 mod resolve;
@@ -20,6 +21,7 @@ mod secrets;
 pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::BoxError;
 pub use launcher::{NAME, init};
+pub use networks::{Entrance, Networks, Part};
 pub use plan::Order;
 pub use resolve::{Facts, ResolveError, Stamp, Wanted, resolve, workspace};
 pub use start::Start;

@@ -1,5 +1,6 @@
 //! What is handed to a launcher.
 
+use crate::networks::Part;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::Plan;
 #[cfg(target_os = "linux")]
@@ -23,6 +24,9 @@ pub struct Order {
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Descriptors that the program inherits besides the standard three; all others are closed.
     pub inherited: Vec<i32>,
+    /// The descriptor by which it gets into a network that it shares with other boxes, and its part in that; see
+    /// [`Networks`](crate::Networks).
+    pub network: Option<(Part, i32)>,
 }
 
 #[cfg(target_os = "linux")]

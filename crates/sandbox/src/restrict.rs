@@ -3,6 +3,7 @@
 use crate::base::{capabilities, landlock, seccomp};
 use crate::error::BoxError;
 use crate::full;
+use crate::networks::Entrance;
 use crate::plan::Order;
 use agent_bash_core::sandbox::{Lack, Report, Tier};
 use rustix::fs::{Mode, OFlags};
@@ -18,14 +19,17 @@ const LACKS_OF_BASE: [Lack; 5] = [
 ];
 
 /// Restricts this process. It must have a single thread. `None` if it is in a trial, but in no box.
-pub(crate) fn restrict(order: &Order) -> Result<Option<Report>, BoxError> {
+pub(crate) fn restrict(
+    order: &Order,
+    entrance: Option<&Entrance>,
+) -> Result<Option<Report>, BoxError> {
     let Some(plan) = &order.plan else {
-        full::enter(order)?;
+        full::enter(order, entrance)?;
         return Ok(None);
     };
     let own = &order.own;
     rustix::thread::set_no_new_privs(true).map_err(BoxError::step("giving up new privileges"))?;
-    let mut missing = full::enter(order)?;
+    let mut missing = full::enter(order, entrance)?;
     if plan.tier == Tier::Base {
         missing.extend(LACKS_OF_BASE);
     }

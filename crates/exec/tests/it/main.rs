@@ -16,6 +16,7 @@ mod session_faults;
 mod session_place;
 mod session_survivors;
 mod sessions;
+mod shared_network;
 mod snapshot;
 mod stages;
 mod start_noise;

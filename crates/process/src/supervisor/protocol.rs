@@ -8,6 +8,7 @@ use crate::signal_name;
 use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{Ending, Limits, Shell, StreamId, Survivor};
+use agent_bash_sandbox::Part;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,13 +30,13 @@ pub const ORDERS: &[&str] = &[
 /// Messages from the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Order {
-    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`. Answer: `Started`, `StartFailed`,
-    /// `BoxFailed` or `NoTrial`.
+    /// Start a shell. Descriptors: the script's stdin if `inherits_stdin`, the way into the network if `network`.
+    /// Answer: `Started`, `StartFailed`, `BoxFailed` or `NoTrial`.
     Start(ShellStart),
     /// Start a shell like the last one, with the same descriptors. Answer: as for `Start`.
     StartAnother,
-    /// Start a shell on a terminal. Descriptors: the file with its script. Answer: `Started` without descriptors,
-    /// or as for `Start` what says that there is none. The script runs at once.
+    /// Start a shell on a terminal. Descriptors: the file with its script, the way into the network if `network`.
+    /// Answer: `Started` without descriptors, or as for `Start` what says that there is none. The script runs at once.
     StartOnTerminal(TerminalStart),
     /// End the tree: SIGTERM, SIGCONT, grace, SIGKILL; on a terminal SIGHUP first. Answer, later: `Ended` (if the
     /// shell was still alive), and `Empty` or `Stuck`.
@@ -241,6 +242,9 @@ pub struct ShellStart {
     pub limits: Limits,
     /// What it is kept in; `None` for nothing.
     pub sandbox: Option<ShellBox>,
+    /// What it does about a network that its box shares with others. Set by whoever sends the order, which comes with
+    /// the descriptor for it.
+    pub network: Option<Part>,
 }
 
 /// What a shell is kept in: a box, a trial, or both.
@@ -269,6 +273,7 @@ impl ShellStart {
             output: Vec::new(),
             limits: Limits::default(),
             sandbox: None,
+            network: None,
         }
     }
 }

@@ -128,6 +128,7 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
         own,
         env,
         inherited: Vec::new(),
+        network: None,
     };
     Ok((order, args.collect()))
 }

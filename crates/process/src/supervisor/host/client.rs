@@ -8,6 +8,7 @@ use crate::supervisor::VERSION;
 use crate::supervisor::channel::Inbox;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::Clock;
+use agent_bash_sandbox::{Entrance, Networks};
 use rustix::net::Shutdown;
 use rustix::process::{Pid, Signal};
 use std::collections::BTreeMap;
@@ -33,6 +34,8 @@ pub struct Supervised {
     /// Why it is a thread.
     fallback: Option<String>,
     pub(super) clock: Arc<dyn Clock>,
+    /// Those that boxes share.
+    networks: Arc<Networks>,
     link: Link,
     inbox: Inbox,
     /// Its hello was received, with a matching version.
@@ -54,6 +57,7 @@ impl Supervised {
         what: Result<(Child, Unreaped), String>,
         link: Link,
         clock: &Arc<dyn Clock>,
+        networks: &Arc<Networks>,
     ) -> Self {
         let (process, fallback) = match what {
             Ok(process) => (Some(process), None),
@@ -64,6 +68,7 @@ impl Supervised {
             child,
             fallback,
             clock: Arc::clone(clock),
+            networks: Arc::clone(networks),
             link,
             inbox: Inbox::new(),
             is_greeted: false,
@@ -89,11 +94,23 @@ impl Supervised {
         self.changes = removed.chain(set).collect();
     }
 
-    /// `start` with the environment that its shells get.
-    pub(super) fn in_environment(&self, mut start: ShellStart) -> ShellStart {
+    /// `start` with the environment that its shells get, and the way into the network that its box shares.
+    pub(super) fn completed(
+        &self,
+        mut start: ShellStart,
+    ) -> Result<(ShellStart, Option<OwnedFd>), StartError> {
         // The call's own changes come last: they take precedence.
         start.env_changes.splice(0..0, self.changes.iter().cloned());
-        start
+        // Servers of other calls would make changes that a trial is to hold back.
+        let kept = start.sandbox.as_ref().filter(|kept| kept.trial.is_none());
+        let plan = kept.and_then(|kept| kept.plan.as_ref());
+        let entrance = plan.map_or(Ok(None), |plan| self.networks.entrance(plan));
+        let entrance = entrance.map_err(|error| StartError::Sandbox(error.to_string()))?;
+        let (part, socket) = entrance
+            .map(|Entrance { part, socket }| (part, socket))
+            .unzip();
+        start.network = part;
+        Ok((start, socket))
     }
 
     /// Waits for its hello, if that was not received yet.

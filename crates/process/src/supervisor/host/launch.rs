@@ -9,6 +9,7 @@ use crate::refused::explained;
 use crate::supervisor::server::{start_fallback, this_program};
 use crate::supervisor::{HERE, NAME, Token};
 use agent_bash_core::Clock;
+use agent_bash_sandbox::Networks;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::hash::{Hash, Hasher};
@@ -31,6 +32,8 @@ pub struct Supervisor {
     unreaped: Count,
     /// A supervisor that was started ahead, for the first caller.
     ahead: Arc<Mutex<Option<Ahead>>>,
+    /// Those that boxes share.
+    networks: Arc<Networks>,
 }
 
 /// A supervisor that was started before its environment was known.
@@ -109,6 +112,7 @@ impl Supervisor {
             how,
             unreaped: Count::default(),
             ahead: Arc::default(),
+            networks: Arc::default(),
         }
     }
 
@@ -212,7 +216,12 @@ impl Supervisor {
             }
         };
         tracing::debug!("a supervisor was started");
-        Ok(Supervised::new(what, Link::over(socket), clock))
+        Ok(Supervised::new(
+            what,
+            Link::over(socket),
+            clock,
+            &self.networks,
+        ))
     }
 }
 

@@ -5,7 +5,7 @@ use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
 use agent_bash_core::sandbox::Report;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 /// A shell waiting for its script: the host's ends of its descriptors.
@@ -53,8 +53,9 @@ impl Supervised {
         start: ShellStart,
         stdin: Option<BorrowedFd<'_>>,
     ) -> Result<(), StartError> {
-        let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().collect();
-        let start = self.in_environment(start);
+        let (start, network) = self.completed(start)?;
+        let network = network.iter().map(AsFd::as_fd);
+        let fds: Vec<BorrowedFd<'_>> = stdin.into_iter().chain(network).collect();
         // A repeated start is a short message, as it is sent between two calls.
         let ordered = if self.last.as_ref() == Some(&start) {
             self.order(&Order::StartAnother, &fds)

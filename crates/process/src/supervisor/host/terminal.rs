@@ -4,7 +4,7 @@ use super::client::Supervised;
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, TerminalStart};
 use agent_bash_core::sandbox::Report;
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 impl Supervised {
     /// Starts a shell on a terminal and lets it run. `script` is the file with its script; the shell shares its
@@ -17,12 +17,17 @@ impl Supervised {
         start: TerminalStart,
         script: BorrowedFd<'_>,
     ) -> Result<Option<Report>, StartError> {
+        let (shell, network) = self.completed(start.start)?;
         let start = TerminalStart {
-            start: self.in_environment(start.start),
+            start: shell,
             ..start
         };
+        let fds: Vec<BorrowedFd<'_>> = [script]
+            .into_iter()
+            .chain(network.iter().map(AsFd::as_fd))
+            .collect();
         let order = Order::StartOnTerminal(start);
-        self.ask(&order, &[script], |event| match event {
+        self.ask(&order, &fds, |event| match event {
             Event::Started { sandbox, .. } => Some(Ok(sandbox)),
             Event::BoxFailed { reason } => Some(Err(StartError::Sandbox(reason))),
             Event::NoTrial { reason } => Some(Err(StartError::NoTrial(reason))),

@@ -6,6 +6,7 @@ use crate::platform::make_fifo;
 use crate::supervisor::protocol::ShellStart;
 use agent_bash_core::sandbox;
 use agent_bash_sandbox::{BoxError, Order, Start};
+use rustix::io::FdFlags;
 use rustix::process::{Pid, Signal};
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -56,10 +57,11 @@ pub(super) struct Closed {
 
 impl Confined {
     /// Makes the shell's own directory, and writes down what its launcher is to do. `inherited`: the shell's descriptors
-    /// besides the standard three. `None` for a shell that is kept in nothing.
+    /// besides the standard three; `network`: the way into the one that it shares. `None` for a shell that is kept in nothing.
     pub(super) fn prepare(
         start: &ShellStart,
         inherited: &[&OwnedFd],
+        network: Option<&OwnedFd>,
     ) -> Result<Option<Self>, NotLaunched> {
         let Some(wanted) = &start.sandbox else {
             return Ok(None);
@@ -76,7 +78,12 @@ impl Confined {
             own: [directory.path.clone()].into_iter().chain(own).collect(),
             env: temporary.into_iter().chain(changes).collect(),
             inherited: inherited.iter().map(|fd| fd.as_raw_fd()).collect(),
+            network: start.network.zip(network.map(AsRawFd::as_raw_fd)),
         };
+        if let Some(network) = network {
+            // By the launcher, which has no other way to it.
+            rustix::io::fcntl_setfd(network, FdFlags::empty())?;
+        }
         Ok(Some(Self {
             held_back: wanted.trial.is_some(),
             launcher: this_program(),

@@ -46,10 +46,12 @@ pub(super) struct Launched {
     pub(super) host_ends: Vec<OwnedFd>,
 }
 
-/// Starts a shell. `stdin` is that of the script; the shell itself reads its control pipe.
+/// Starts a shell. `stdin` is that of the script; the shell itself reads its control pipe. `network` is the way into the
+/// one that its box shares.
 pub(super) fn launch(
     start: &ShellStart,
     stdin: Option<&OwnedFd>,
+    network: Option<&OwnedFd>,
     starter: &Starter,
 ) -> Result<Launched, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
@@ -57,7 +59,7 @@ pub(super) fn launch(
     let (output, [stdout, stderr]) = streams(&start.output)?;
     let pipes = output.iter().filter_map(inode_of).collect();
     let inherited: Vec<&OwnedFd> = [&script].into_iter().chain(stdin).collect();
-    let confined = Confined::prepare(start, &inherited)?;
+    let confined = Confined::prepare(start, &inherited, network)?;
     let report = Report::of(confined.as_ref().map(Confined::report))?;
     let script_fd = script.as_raw_fd();
     let shell = ShellCommand::of(
@@ -142,6 +144,7 @@ fn inode_of(pipe: &OwnedFd) -> Option<u64> {
 pub(super) fn launch_on_terminal(
     start: &TerminalStart,
     script: &OwnedFd,
+    network: Option<&OwnedFd>,
 ) -> Result<Launched, NotLaunched> {
     // Opened first to keep its number low: a shell other than bash may only know descriptors of one digit.
     let (control_read, control) = pipe()?;
@@ -151,7 +154,7 @@ pub(super) fn launch_on_terminal(
         OFlags::RDWR | OFlags::CLOEXEC,
         Mode::empty(),
     )?;
-    let confined = Confined::prepare(&start.start, &[script, &control_read])?;
+    let confined = Confined::prepare(&start.start, &[script, &control_read], network)?;
     let report = Report::of(confined.as_ref().map(Confined::report))?;
     let (script_fd, control_fd) = (script.as_raw_fd(), control_read.as_raw_fd());
     let shell = ShellCommand::of(

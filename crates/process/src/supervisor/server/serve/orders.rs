@@ -72,13 +72,14 @@ impl Server {
         if self.shell.as_ref().is_some_and(|shell| !shell.is_over()) {
             return not_started("the supervisor still has a shell");
         }
-        if start.inherits_stdin && fds.is_empty() {
+        let own = usize::from(start.inherits_stdin);
+        let Some((own, network)) = with_network(start, own, fds) else {
             return not_started(INCOMPLETE);
-        }
+        };
         // An earlier order to end the tree may have arrived after the tree had ended by itself; it does not concern
         // this shell.
         self.ladder = None;
-        let launched = launch(start, fds.first(), &self.starter);
+        let launched = launch(start, own.first(), network, &self.starter);
         if let (Tree::Marked(marked), Ok(Launched { shell, .. })) = (&mut self.tree, &launched) {
             marked.leads(shell.pid, &shell.pipes);
         }
@@ -90,9 +91,11 @@ impl Server {
         if !matches!(self.tree, Tree::Below { .. }) || self.shell.is_some() {
             return not_started("a terminal is for a supervisor of its own");
         }
-        match fds.first() {
-            Some(script) => self.begin(&start.start, launch_on_terminal(start, script)),
-            None => not_started(INCOMPLETE),
+        match with_network(&start.start, 1, fds) {
+            Some(([script], network)) => {
+                self.begin(&start.start, launch_on_terminal(start, script, network))
+            }
+            _ => not_started(INCOMPLETE),
         }
     }
 
@@ -136,6 +139,19 @@ impl Server {
         self.job = Some(job);
         self.host = Host::Released;
         Ok(())
+    }
+}
+
+/// The descriptors of an order to start a shell: `own` ones, and the way into the network that its box shares, if it does.
+fn with_network<'a>(
+    start: &ShellStart,
+    own: usize,
+    fds: &'a [OwnedFd],
+) -> Option<(&'a [OwnedFd], Option<&'a OwnedFd>)> {
+    let (own, rest) = fds.split_at_checked(own)?;
+    match start.network {
+        Some(_) => Some((own, Some(rest.first()?))),
+        None => Some((own, None)),
     }
 }
 

@@ -1,0 +1,150 @@
+//! The loopback networks of a host: boxes that may do the same share one, so that a server which one call has started
+//! answers the next.
+//!
+//! A network is kept by a message that nobody takes. The first box makes the network and sends descriptors of its
+//! namespaces into a socket pair; each later one looks at that message, which gives it descriptors of its own. So
+//! there is no process that must be kept alive or could be attacked: a network ends when its host has closed its side
+//! and the last process in it has ended.
+
+use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use rustix::net::{RecvFlags, recv};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// The networks of one host, which end with this value and the last process in them.
+#[derive(Debug, Default)]
+pub struct Networks {
+    /// With the sides that later boxes look at.
+    all: Mutex<Vec<(Power, UnixStream)>>,
+}
+
+/// What the processes of a box can do to files. Those who can do less do not get at their servers, which would do it
+/// for them.
+#[derive(Debug, PartialEq, Eq)]
+struct Power {
+    level: Level,
+    writable: Vec<PathBuf>,
+}
+
+/// What a box does about its network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// It makes the network, and sends descriptors of it.
+    Make,
+    /// It looks for them, and enters.
+    Join,
+}
+
+/// The way into a shared network for the launcher of one box.
+#[derive(Debug)]
+pub struct Entrance {
+    /// What that box does.
+    pub part: Part,
+    /// Where it sends the descriptors, or finds them. For nobody else: without it, others would learn that there will
+    /// be no network.
+    pub socket: OwnedFd,
+}
+
+impl Networks {
+    /// The way into the network of a box with this plan; `None` if it shares none.
+    ///
+    /// # Errors
+    /// The system's, for want of descriptors.
+    pub fn entrance(&self, plan: &Plan) -> io::Result<Option<Entrance>> {
+        if (plan.network, plan.tier) != (Network::Loopback, Tier::Full) {
+            return Ok(None);
+        }
+        let power = Power {
+            level: plan.level,
+            writable: plan.writable.clone(),
+        };
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|(_, members)| !is_lost(members));
+        if let Some((_, members)) = all.iter().find(|(other, _)| *other == power) {
+            return Ok(Some(Entrance {
+                part: Part::Join,
+                socket: members.try_clone()?.into(),
+            }));
+        }
+        let (members, maker) = UnixStream::pair()?;
+        all.push((power, members));
+        Ok(Some(Entrance {
+            part: Part::Make,
+            socket: maker.into(),
+        }))
+    }
+}
+
+/// Whether the box that was to make it ended before it had.
+fn is_lost(members: &UnixStream) -> bool {
+    let look = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+    matches!(recv(members, &mut [0; 1], look), Ok((0, _)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(writable: &str) -> Plan {
+        Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Loopback,
+            tier: Tier::Full,
+            writable: vec![writable.into()],
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+        }
+    }
+
+    fn part(networks: &Networks, plan: &Plan) -> Option<Entrance> {
+        networks.entrance(plan).unwrap()
+    }
+
+    #[test]
+    fn boxes_of_one_power_share_a_network_and_no_others() {
+        let networks = Networks::default();
+        let first = part(&networks, &plan("/a")).unwrap();
+        assert_eq!(first.part, Part::Make);
+        let again = part(&networks, &plan("/a")).unwrap();
+        assert_eq!(again.part, Part::Join);
+        let reading = Plan {
+            level: Level::ReadOnly,
+            ..plan("/a")
+        };
+        for other in [plan("/b"), reading] {
+            assert_eq!(part(&networks, &other).unwrap().part, Part::Make);
+        }
+        let host = Networks::default();
+        assert_eq!(part(&host, &plan("/a")).unwrap().part, Part::Make);
+    }
+
+    #[test]
+    fn a_box_without_a_loopback_shares_nothing() {
+        let networks = Networks::default();
+        for network in [Network::Off, Network::On] {
+            let other = Plan {
+                network,
+                ..plan("/a")
+            };
+            assert!(part(&networks, &other).is_none());
+        }
+        let base = Plan {
+            tier: Tier::Base,
+            ..plan("/a")
+        };
+        assert!(part(&networks, &base).is_none());
+    }
+
+    #[test]
+    fn a_network_that_was_not_made_is_made_by_the_next() {
+        let networks = Networks::default();
+        drop(part(&networks, &plan("/a")));
+        assert_eq!(part(&networks, &plan("/a")).unwrap().part, Part::Make);
+    }
+}
