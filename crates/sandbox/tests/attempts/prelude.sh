@@ -15,6 +15,24 @@ as_user() {
     if test "$(id -u)" = "$USER_ID"; then "$@"; else setpriv --reuid="$USER_ID" --regid="$USER_ID" --clear-groups "$@"; fi
 }
 
+# A process that a call has left running, and a server on loopback; without sockets that is only a process, too.
+remain() {
+    exec bash -c 'trap "" HUP; echo $$ > "$WS/earlier"; touch "$WS/ready"; sleep 60; :'
+}
+serve() {
+    echo $$ > "$WS/earlier"
+    /usr/bin/python3 -c '
+import socket, sys
+server = socket.create_server(("127.0.0.1", 8123))
+open(sys.argv[1], "w").close()
+while True:
+    client = server.accept()[0]
+    open(sys.argv[2], "w").close()
+    client.sendall(b"answered\n")
+    client.close()' "$WS/ready" "$WS/reached" 2> /dev/null || { touch "$WS/ready"; sleep 60; }
+}
+earlier() { await "$WS/ready" && cat "$WS/earlier"; }
+
 # What an attempt did, seen from outside.
 changed() { grep -qs "${2:-changed}" "$1"; }
 empty() { test -e "$1" && test ! -s "$1"; }

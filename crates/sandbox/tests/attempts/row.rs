@@ -35,6 +35,10 @@ pub(crate) struct Row {
     /// Clears away what outlives the stage.
     #[serde(default)]
     pub(crate) after: String,
+    /// What an earlier call has left running, in a box that may write the workspace and has a loopback where there can
+    /// be one.
+    #[serde(default)]
+    pub(crate) earlier: String,
     /// A program that starts the box, as words.
     #[serde(default)]
     pub(crate) with: String,

@@ -9,19 +9,25 @@
 //!     --home DIR                           where secrets are looked for; none without it
 //!     --env NAME=VALUE                     for the program; any number of times
 //!     --own DIR                            writable at every level; any number of times
+//!     --earlier FILE                       a script that an earlier call of this host has left running, in a box that may
+//!                                          write the workspace and has a loopback where there can be one
 //!     --writable DIR, --readable PATH, --hidden PATH, --protected PATH, --device PATH     likewise, see `Wanted`
 //!
 //! If descriptor 3 is open, the report is written to it, as a line of JSON. The exit code is 125 if there is no box.
 
 use agent_bash_core::changes::Overlay;
-use agent_bash_sandbox::{Facts, Level, Network, Order, Start, Tier, Wanted, resolve};
+use agent_bash_sandbox::{
+    Entrance, Facts, Level, Network, Networks, Order, Report, Start, Tier, Wanted, resolve,
+};
 use rustix::fs::{Mode, OFlags};
+use rustix::io::{FdFlags, fcntl_setfd};
 use std::error::Error;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::{Child, Command, ExitCode};
 use std::time::Duration;
 
 /// What the launcher may take to answer.
@@ -39,9 +45,38 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<u8, Box<dyn Error>> {
-    let (order, words) = arguments()?;
+    let Wish {
+        order,
+        words,
+        earlier,
+    } = arguments()?;
     let report_to = descriptor_3();
+    let networks = Networks::default();
+    if let Some((order, script)) = earlier {
+        started(&networks, order, &["bash".into(), script])?;
+    }
+    let (mut child, report) = started(&networks, order, &words)?;
+    if let (Some(mut to), Some(report)) = (report_to, report) {
+        writeln!(to, "{}", serde_json::to_string(&report)?)?;
+    }
+    let status = child.wait()?;
+    let code = status.code().or(status.signal().map(|signal| 128 + signal));
+    Ok(u8::try_from(code.unwrap_or(255))?)
+}
+
+/// Starts a program in the box of this order.
+fn started(
+    networks: &Networks,
+    mut order: Order,
+    words: &[OsString],
+) -> Result<(Child, Option<Report>), Box<dyn Error>> {
     let program = found(words.first().ok_or("no program is named")?);
+    let plan = order.plan.as_ref().filter(|_| order.trial.is_none());
+    let entrance = plan.map_or(Ok(None), |plan| networks.entrance(plan))?;
+    if let Some(Entrance { part, socket }) = &entrance {
+        order.network = Some((*part, socket.as_raw_fd()));
+        fcntl_setfd(socket, FdFlags::empty())?;
+    }
     let start = Start::new(&order)?;
     #[expect(
         clippy::disallowed_methods,
@@ -52,27 +87,30 @@ fn run() -> Result<u8, Box<dyn Error>> {
         .args(start.words(&program, &words[0]))
         .args(&words[1..])
         .spawn()?;
+    drop(entrance);
     match start.report(PATIENCE) {
-        Ok(report) => {
-            if let (Some(mut to), Some(report)) = (report_to, report) {
-                writeln!(to, "{}", serde_json::to_string(&report)?)?;
-            }
-        }
+        Ok(report) => Ok((child, report)),
         Err(error) => {
             child.wait()?;
-            return Err(error.into());
+            Err(error.into())
         }
     }
-    let status = child.wait()?;
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    Ok(u8::try_from(code.unwrap_or(255))?)
 }
 
-fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
+/// What the command line asks for.
+struct Wish {
+    order: Order,
+    words: Vec<OsString>,
+    /// The box of an earlier call, and its script.
+    earlier: Option<(Order, OsString)>,
+}
+
+fn arguments() -> Result<Wish, Box<dyn Error>> {
     let mut wanted = Wanted::new(Level::WorkspaceWrite);
     let (mut confined, mut trial, mut held) = (true, None, None);
     let mut own = Vec::new();
     let mut env = Vec::new();
+    let mut script = None;
     let mut facts = Facts {
         home: None,
         directory: PathBuf::from("."),
@@ -105,6 +143,7 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
                     .ok_or("--env takes NAME=VALUE")?;
                 env.push((name.into(), Some(value.into())));
             }
+            "--earlier" => script = Some(value),
             "--own" => own.push(std::fs::canonicalize(&value)?),
             "--writable" => wanted.writable.push(path()?),
             "--readable" => wanted.readable.push(path()?),
@@ -114,7 +153,6 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
             _ => return Err(format!("{option} is no option").into()),
         }
     }
-    let plan = confined.then(|| resolve(&wanted, &facts)).transpose()?;
     let trial = trial
         .zip(held)
         .map(|(root, held): (PathBuf, PathBuf)| Overlay {
@@ -122,15 +160,27 @@ fn arguments() -> Result<(Order, Vec<OsString>), Box<dyn Error>> {
             upper: held.join("upper"),
             work: held.join("work"),
         });
-    let order = Order {
+    let order = |plan, trial| Order {
         plan,
         trial,
-        own,
-        env,
+        own: own.clone(),
+        env: env.clone(),
         inherited: Vec::new(),
         network: None,
     };
-    Ok((order, args.collect()))
+    let earlier = script.map(|script| -> Result<_, Box<dyn Error>> {
+        let mut writing = Wanted::new(Level::WorkspaceWrite);
+        if facts.tier == Tier::Full {
+            writing.network = Network::Loopback;
+        }
+        Ok((order(Some(resolve(&writing, &facts)?), None), script))
+    });
+    let plan = confined.then(|| resolve(&wanted, &facts)).transpose()?;
+    Ok(Wish {
+        order: order(plan, trial),
+        words: args.collect(),
+        earlier: earlier.transpose()?,
+    })
 }
 
 /// Where the report goes; the program does not inherit it.

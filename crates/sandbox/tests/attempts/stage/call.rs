@@ -14,6 +14,9 @@ use std::time::{Duration, Instant};
 /// The attempt's text.
 const SCRIPT: &str = "/mnt/attempt.sh";
 
+/// What an earlier call has left.
+const EARLIER: &str = "/mnt/earlier.sh";
+
 /// How long an effect is looked for: where it must be there, and where it must not but would come late.
 const EXPECTED: Duration = Duration::from_secs(5);
 const UNEXPECTED: Duration = Duration::from_millis(250);
@@ -40,6 +43,12 @@ impl Stage<'_> {
     fn call(&self) -> Result<ExitStatus> {
         let row = &self.run.row;
         fs::write(SCRIPT, format!("echo {BEGAN}\n{PRELUDE}\n{}\n", row.tried))?;
+        if !row.earlier.is_empty() {
+            fs::write(EARLIER, format!("{PRELUDE}\n{}\n", row.earlier))?;
+            if self.run.tier == Tier::None {
+                self.program(&["bash", EARLIER]).spawn()?;
+            }
+        }
         let output = File::create(format!("{SEEN}/output"))?;
         let words = self.words();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -81,10 +90,14 @@ impl Stage<'_> {
             "" => String::new(),
             env => format!("{word} {env}"),
         };
+        let earlier = match row.earlier.as_str() {
+            "" => String::new(),
+            _ => format!("--earlier {EARLIER}"),
+        };
         let boxed = match tier {
             Tier::None => variable("env"),
             tier => format!(
-                "{KIT}/boxed --level {} --tier {} --network {} --workspace {WORKSPACE} --home {HOME} --own {OWN} {} --",
+                "{KIT}/boxed --level {} --tier {} --network {} --workspace {WORKSPACE} --home {HOME} --own {OWN} {earlier} {} --",
                 row.level,
                 tier.name(),
                 row.network,
