@@ -11,7 +11,6 @@ use agent_bash_core::{
     Window,
 };
 use agent_bash_exec::Job;
-use agent_bash_policy::HardenedEnvironment;
 use agent_bash_sink::{CallOutput, SinkReport};
 use std::fmt;
 use std::path::PathBuf;
@@ -128,8 +127,8 @@ pub(crate) struct Decisions<'a> {
     pub(crate) limit: Option<Duration>,
     pub(crate) streams: Streams,
     pub(crate) stdin: StdinSource,
-    /// Safe mode's changes to the environment.
-    pub(crate) hardened: Option<HardenedEnvironment>,
+    /// Nothing may take the place of a listed command.
+    pub(crate) is_safe_mode: bool,
     /// The terminal to run on, if any.
     pub(crate) terminal: Option<&'a Terminal>,
     /// The box to run in, if any.

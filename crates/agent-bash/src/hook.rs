@@ -17,7 +17,6 @@ pub use agents::{AGENTS, Agent, CLAUDE_CODE, CODEX, GEMINI_CLI, OPENCODE, by_nam
 pub use call::{BadCall, MAX_INPUT_BYTES};
 
 use crate::HostContext;
-use agents::agent::GoOn;
 use judge::Decision;
 use serde_json::Value;
 
@@ -69,12 +68,11 @@ pub fn answer(agent: &Agent, input: &[u8], host: &HostContext) -> Answer {
         .map_err(|error| error.to_string())
         .and_then(|call| match call {
             Some(call) => judge::decide(&call, host),
-            None => Ok(Decision::GoOn(GoOn::default())),
+            None => Ok(Decision::GoOn(None)),
         });
     let output = match decision {
         Ok(Decision::Refuse(reason)) => (agent.refuse)(&reason),
-        Ok(Decision::GoOn(with)) if with == GoOn::default() => Value::Null,
-        Ok(Decision::GoOn(with)) => (agent.go_on)(&with),
+        Ok(Decision::GoOn(advice)) => advice.map_or(Value::Null, |advice| (agent.advise)(&advice)),
         Err(why) => return Answer::blocked(agent, &why),
     };
     if output.is_null() {

@@ -128,7 +128,7 @@ async fn stages(
         limit: Some(limit),
         streams,
         stdin: options.stdin,
-        hardened: read.hardened,
+        is_safe_mode: tool.safe_mode.is_some(),
         terminal,
         sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
         pooled: boxed.as_ref().is_none_or(|boxed| boxed.pooled),

@@ -5,16 +5,12 @@ use crate::refusal::Refusal;
 use crate::stage::{intercept, normalise, safe_mode, safety};
 use crate::wiring::Wiring;
 use agent_bash_core::Request;
-use agent_bash_policy::{
-    HardenedEnvironment, Parsed, Script, Verdict, ends_with_answer, last_pipeline,
-};
+use agent_bash_policy::{Parsed, Script, Verdict, ends_with_answer, last_pipeline};
 
 /// What the stages found out from parsing a script. The script itself is not kept while it runs: it may be long.
 pub(crate) struct Read {
     /// The verdict of the safety rules.
     pub(crate) verdict: Verdict,
-    /// What safe mode changes of the environment.
-    pub(crate) hardened: Option<HardenedEnvironment>,
     pub(crate) is_lifted: bool,
     /// Whether exit code 1 is a result of the command whose filter was lifted.
     pub(crate) is_1_an_answer: bool,
@@ -43,14 +39,10 @@ fn read_by(
     let script = Script::follow(parsed, &context);
     intercept::check(tool, call, &script)?;
     let verdict = safety::check(tool, &script)?;
-    let (command, hardened) = match safe_mode::check(tool, &script)? {
-        Some(run) => (run.script, Some(run.environment)),
-        None => (script.parsed.text.to_owned(), None),
-    };
-    request.command = command;
+    safe_mode::check(tool, request, &script)?;
+    script.parsed.text.clone_into(&mut request.command);
     Ok(Read {
         verdict,
-        hardened,
         is_lifted,
         is_1_an_answer: is_lifted && ends_with_answer(&script),
         last_pipeline: last_pipeline(&script),

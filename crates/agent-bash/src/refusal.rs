@@ -54,6 +54,11 @@ pub enum NotConfined {
         /// What is missing.
         what: String,
     },
+    /// The system cannot enforce it, and safe mode needs it.
+    #[error(
+        "This call was not run: safe mode needs the sandbox `read_only`, and that needs {0}, which this system lacks. `agent-bash doctor` says more. What the text of a command alone can promise is safe mode `listed` (--safe-mode=listed, safe_mode.level)."
+    )]
+    SafeMode(String),
     /// The system could enforce it, but did not.
     #[error("This call was not run: {0}. `agent-bash doctor` says more.")]
     Failed(String),

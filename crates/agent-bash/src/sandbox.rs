@@ -11,6 +11,7 @@ use agent_bash_core::sandbox::{Level, Network, Plan, SandboxLevel, Tier, Unknown
 use agent_bash_sandbox::{Facts, ResolveError, Stamp, Wanted, resolve, workspace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -75,7 +76,40 @@ pub enum Escalation {
     Ask,
 }
 
+/// The system's secrets that this process could read, which is to say root. Other boxes do not hide them, as root's
+/// `su` needs them.
+fn passwords() -> Vec<PathBuf> {
+    const FILES: [&str; 5] = [
+        "/etc/shadow",
+        "/etc/shadow-",
+        "/etc/gshadow",
+        "/etc/gshadow-",
+        "/etc/security/opasswd",
+    ];
+    let readable = FILES.into_iter().filter(|file| File::open(file).is_ok());
+    readable.map(PathBuf::from).collect()
+}
+
 impl SandboxSettings {
+    /// These settings made as strict as safe mode promises: nothing is written but what is the call's own, nothing
+    /// outside is reached, and no call may ask for more. A loopback network of its own stays, as tests need it.
+    #[must_use]
+    pub fn in_safe_mode(self) -> Self {
+        Self {
+            level: SandboxLevel::ReadOnly,
+            network: match self.network {
+                Network::On => Network::Off,
+                inward => inward,
+            },
+            writable: Vec::new(),
+            devices: Vec::new(),
+            hidden: [self.hidden, passwords()].concat(),
+            tmp: Tmp::Own,
+            escalation: Escalation::Never,
+            ..self
+        }
+    }
+
     /// What is wanted of a box at `level`.
     fn wanted(&self, level: Level) -> Wanted {
         Wanted {

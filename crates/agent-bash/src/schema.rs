@@ -13,7 +13,7 @@ mod workspace;
 
 use crate::SandboxSettings;
 use agent_bash_core::{Profile, TextLayout};
-use agent_bash_policy::{SafeLevel, SafeMode};
+use agent_bash_policy::SafeMode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -35,12 +35,8 @@ impl ToolSchema {
     #[must_use]
     pub fn under(mut self, mode: Option<&SafeMode>) -> Self {
         let Some(mode) = mode else { return self };
-        let reads = match mode.level {
-            SafeLevel::ReadOnly => ", and only to read",
-            SafeLevel::Listed => "",
-        };
         let safe = format!(
-            "Safe mode is on: only commands that begin with one of these may run{reads}, alone or in pipelines, without \
+            "Safe mode is on: only commands that begin with one of these may run, alone or in pipelines, without \
              variables, substitutions or files written: {}. All else is refused.",
             mode.allowed.join(", ")
         );
@@ -98,19 +94,9 @@ mod tests {
         let plain = bash(profiles::ALL[0]);
         assert_eq!(plain.clone().under(None), plain);
         let safe = plain.clone().under(Some(&SafeMode::default())).description;
-        for part in ["Safe mode is on", "only to read", "git, grep, rg"] {
+        for part in ["Safe mode is on", "git, grep, rg"] {
             assert!(safe.contains(part), "{part}: {safe}");
         }
-        let listed = SafeMode {
-            level: SafeLevel::Listed,
-            ..SafeMode::default()
-        };
-        assert!(
-            !plain
-                .under(Some(&listed))
-                .description
-                .contains("only to read")
-        );
     }
 
     #[test]

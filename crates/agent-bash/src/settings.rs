@@ -88,7 +88,7 @@ pub struct Settings {
     pub mcp_structured: bool,
     /// The audit log; `None` means that calls are not recorded.
     pub audit_file: Option<PathBuf>,
-    /// The box of calls.
+    /// The box of calls; safe mode may make it stricter ([`Settings::sandbox_in_force`]).
     pub sandbox: SandboxSettings,
     /// Whether the audit log has the commands themselves rather than digests.
     pub audit_commands: bool,
@@ -186,6 +186,14 @@ impl Settings {
                 allowed: self.safe_mode_allowed.clone(),
             }),
         })
+    }
+
+    /// The box of calls: that of the settings, or a stricter one in safe mode.
+    pub fn sandbox_in_force(&self) -> SandboxSettings {
+        match self.safe_mode {
+            Some(SafeLevel::ReadOnly) => self.sandbox.clone().in_safe_mode(),
+            Some(SafeLevel::Listed) | None => self.sandbox.clone(),
+        }
     }
 
     /// What a verdict on a script for this host depends on besides the script.

@@ -16,7 +16,8 @@ use agent_bash_core::{
     Profile, Shell, StreamId, ToolResult,
 };
 use agent_bash_policy::{
-    Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeMode, Script, Verdict,
+    Context, InterceptMode, Interceptor, Policy, RuleSelection, SafeLevel, SafeMode, Script,
+    Verdict,
 };
 use agent_bash_process::environment::{BaseEnvironment, EnvironmentPolicy};
 use agent_bash_sink::LiveUpdates;
@@ -277,7 +278,8 @@ impl BashToolBuilder {
         self
     }
 
-    /// Runs only what is on a list, always with bash.
+    /// Runs only what is on a list, always with bash; at [`SafeLevel::ReadOnly`] in a box that makes [`Self::sandbox`] as
+    /// strict as that.
     #[must_use]
     pub fn safe_mode(mut self, mode: SafeMode) -> Self {
         self.safe_mode = Some(mode);
@@ -370,6 +372,10 @@ impl BashToolBuilder {
             self.safe_mode.is_some(),
             &environment.variables,
         );
+        let sandbox = match &self.safe_mode {
+            Some(mode) if mode.level == SafeLevel::ReadOnly => self.sandbox.in_safe_mode(),
+            _ => self.sandbox,
+        };
         let terminal = self
             .terminal
             .filter(|_| self.virtual_terminal && self.profile.pty)
@@ -394,7 +400,7 @@ impl BashToolBuilder {
                 jobs: self.jobs,
                 audit: self.audit,
                 terminal,
-                sandbox: Arc::new(OwnBox::new(self.sandbox)),
+                sandbox: Arc::new(OwnBox::new(sandbox)),
                 queues: Arc::default(),
             }),
         }

@@ -36,8 +36,7 @@ pub use marked::{MarkedLine, marked_lines};
 pub use normalise::{Lifted, lift, trimmed};
 pub use policy::Policy;
 pub use safe_mode::{
-    HardenedEnvironment, INVALID_SYNTAX, NOT_ALLOWED, SYSTEM_DIRECTORIES, SafeLevel, SafeMode,
-    SafeRun, UnknownLevel, check_safe_mode, safe_run,
+    INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, UnknownLevel, check_safe_mode,
 };
 pub use safety::{Rule, RuleSelection, UnknownRule, check_safety, rules};
 pub use verdict::{Check, Finding, Verdict};

@@ -1,19 +1,15 @@
 //! Safe mode: allows only what is on a list.
 //!
 //! Everything that is not recognised is refused. Both readers must agree on the script, it may only consist of
-//! lists and pipelines of simple commands, and each command must begin with an entry of the list and use only
-//! options known to be harmless (tables in `git` and `programs`).
+//! lists and pipelines of simple commands, and each command must begin with an entry of the list, without an option
+//! by which it runs another program or writes a file of the caller's choice (`git`, `programs`).
 //!
-//! Its limits: a test runner (`npm test`, `pytest`, …) runs the project's own code, and a repository may name
-//! programs in `.git/info/attributes` that git runs as content filters. [`safe_run`] says how the script must be
-//! started; nothing is started here.
+//! That is what a text can promise. What a listed command does is not in its text: a test runner runs the project's
+//! code, git runs what a repository's configuration names. [`SafeLevel::ReadOnly`] says that the caller has the
+//! system hold it to reading as well.
 
-mod credentials;
-mod environment;
 mod git;
-mod options;
 mod programs;
-mod start;
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,10 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::syntax::ast::{Command, List, Part, Redir, RedirOp, Word};
 use crate::syntax::run::{Ran, Redirection};
-use crate::{Check, Context, Finding, Script, Span, Verdict};
-
-pub use environment::{HardenedEnvironment, SYSTEM_DIRECTORIES};
-pub use start::{SafeRun, safe_run};
+use crate::{Check, Finding, Script, Span, Verdict};
 
 /// The message for a script that is not allowed (a fixed text of the `workspace` profile).
 pub const NOT_ALLOWED: &str = "Error: Command not allowed in safe mode";
@@ -33,13 +26,13 @@ pub const NOT_ALLOWED: &str = "Error: Command not allowed in safe mode";
 /// The message for a script that cannot be parsed (a fixed text of the `workspace` profile).
 pub const INVALID_SYNTAX: &str = "Error: Invalid command syntax in safe mode";
 
-/// How strict safe mode is.
+/// What holds a command to what safe mode allows. The check of the text is the same at both.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SafeLevel {
-    /// Every command must match an entry of the list; any git command is allowed.
+    /// Its text alone.
     Listed,
-    /// In addition, every option must be known to be read-only.
+    /// In addition the kernel: it runs in the sandbox, at the level `read_only`, or not at all.
     #[default]
     ReadOnly,
 }
@@ -80,7 +73,7 @@ impl FromStr for SafeLevel {
 /// The configuration of safe mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SafeMode {
-    /// How strict it is.
+    /// What holds commands to it.
     pub level: SafeLevel,
     /// The allowed command prefixes, in whole words.
     pub allowed: Vec<String>,
@@ -184,10 +177,7 @@ fn refusal(script: &Script<'_>, mode: &SafeMode) -> Option<Refusal> {
             "write it more plainly: it can be read in two ways",
         ));
     }
-    script
-        .ran
-        .iter()
-        .find_map(|ran| command(ran, script.context, mode))
+    script.ran.iter().find_map(|ran| command(ran, mode))
 }
 
 /// Refuses anything but simple commands in lists and pipelines.
@@ -248,7 +238,7 @@ fn harmless_form(redir: &Redir) -> bool {
 }
 
 /// Whether a redirection's target is harmless.
-fn harmless_target(redirection: &Redirection, context: &Context) -> bool {
+fn harmless_target(redirection: &Redirection) -> bool {
     let Some(target) = redirection.target.literal() else {
         return false;
     };
@@ -256,11 +246,7 @@ fn harmless_target(redirection: &Redirection, context: &Context) -> bool {
         ">" | ">>" | "&>" | "&>>" => target == "/dev/null",
         ">&" => target == "/dev/null" || is_descriptor(target),
         "<&" => is_descriptor(target),
-        "<" => {
-            !target.starts_with("/dev/tcp/")
-                && !target.starts_with("/dev/udp/")
-                && !credentials::names_one(&redirection.target, context)
-        }
+        "<" => !target.starts_with("/dev/tcp/") && !target.starts_with("/dev/udp/"),
         "<<" => true,
         _ => false,
     }
@@ -270,8 +256,8 @@ fn is_descriptor(target: &str) -> bool {
     target == "-" || (!target.is_empty() && target.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// Checks one command: it must be on the list, with harmless options.
-fn command(ran: &Ran, context: &Context, mode: &SafeMode) -> Option<Refusal> {
+/// Checks one command: it must be on the list, and neither run another program nor write a file by its options.
+fn command(ran: &Ran, mode: &SafeMode) -> Option<Refusal> {
     let refuse = |rule, why: String| {
         let words = ran
             .words
@@ -288,7 +274,7 @@ fn command(ran: &Ran, context: &Context, mode: &SafeMode) -> Option<Refusal> {
     if let Some(redirection) = ran
         .redirections
         .iter()
-        .find(|redirection| !harmless_target(redirection, context))
+        .find(|redirection| !harmless_target(redirection))
     {
         return Some(Refusal::new(
             "redirection", redirection.span, "leave out the redirection",
@@ -317,33 +303,19 @@ fn command(ran: &Ran, context: &Context, mode: &SafeMode) -> Option<Refusal> {
             ),
         );
     };
-    if mode.level == SafeLevel::ReadOnly
-        && let Some(field) = ran
-            .words
-            .iter()
-            .find(|field| credentials::names_one(&field.value, context))
-    {
-        return Some(Refusal::new(
-            "credentials",
-            field.span,
-            "credentials are not read in safe mode",
-        ));
-    }
-    let judged = match (entry[0], mode.level) {
-        ("git", SafeLevel::Listed) => git::listed(ran),
-        ("git", SafeLevel::ReadOnly) => git::read_only(ran),
-        (_, SafeLevel::Listed) => programs::listed(ran, &entry),
-        (_, SafeLevel::ReadOnly) => programs::read_only(ran, &entry, context),
+    let arguments = ran.words.get(entry.len()..).unwrap_or(&[]);
+    let refused = match entry[..] {
+        ["git"] => git::refused(ran),
+        _ => programs::refused(&entry, arguments),
     };
-    match judged {
-        Ok(()) => None,
-        Err(word) => refuse(
+    refused.and_then(|word| {
+        refuse(
             "option",
             format!(
-                "`{word}` is not among what is known to be harmless with `{}`; the list of what may run: {}",
+                "`{word}` may let `{}` run another program or write a file; the list of what may run: {}",
                 entry.join(" "),
                 mode.allowed.join(", ")
             ),
-        ),
-    }
+        )
+    })
 }

@@ -13,6 +13,7 @@ mod hooks;
 mod mcp;
 mod misbehave;
 mod rpc;
+mod safe_mode;
 mod session;
 mod starved;
 mod strangers;

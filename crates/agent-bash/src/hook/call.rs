@@ -4,7 +4,7 @@ use super::agents::Agent;
 use crate::stage::parse_input::{self, Input};
 use agent_bash_core::{MAX_COMMAND_BYTES, Request, RequestError};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::path::PathBuf;
 
 /// Longest call that is read. Any script of acceptable length fits, even if every line end is escaped.
@@ -19,10 +19,6 @@ pub(super) struct Call {
     pub(super) session: PathBuf,
     /// The script's working directory; absolute.
     pub(super) cwd: PathBuf,
-    /// The tool's complete input.
-    pub(super) input: Map<String, Value>,
-    /// The input field that holds the script.
-    pub(super) field: &'static str,
 }
 
 /// Why a call could not be parsed.
@@ -130,8 +126,6 @@ pub(super) fn read(agent: &Agent, input: &[u8]) -> Result<Option<Call>, BadCall>
         script,
         session,
         cwd,
-        input,
-        field: tool.command,
     }))
 }
 

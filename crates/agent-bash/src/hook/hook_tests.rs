@@ -39,8 +39,6 @@ enum Effect {
     Nothing,
     /// The command does not run; the model reads this.
     Blocked(String),
-    /// Another input takes the place of the original.
-    Replaced(Value),
     /// The user is not asked.
     Granted,
 }
@@ -60,34 +58,25 @@ fn effect(agent: &Agent, answer: &Answer) -> Effect {
     let specific = &said["hookSpecificOutput"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     if agent.name == GEMINI_CLI.name {
-        return match (said["decision"].as_str(), &specific["tool_input"]) {
-            (Some("deny" | "block"), _) => Effect::Blocked(text(&said["reason"])),
-            (_, Value::Null) => Effect::Nothing,
-            (_, input) => Effect::Replaced(input.clone()),
+        return match said["decision"].as_str() {
+            Some("deny" | "block") => Effect::Blocked(text(&said["reason"])),
+            _ => Effect::Nothing,
         };
     }
     if agent.name == OPENCODE.name {
-        return match (&said["refused"], &said["input"]) {
-            (Value::Null, Value::Null) => Effect::Nothing,
-            (Value::Null, input) => Effect::Replaced(input.clone()),
-            (reason, _) => Effect::Blocked(text(reason)),
+        return match &said["refused"] {
+            Value::Null => Effect::Nothing,
+            reason => Effect::Blocked(text(reason)),
         };
     }
     if specific["hookEventName"] != "PreToolUse" {
         return Effect::Nothing;
     }
     let reason = text(&specific["permissionDecisionReason"]);
-    match (
-        specific["permissionDecision"].as_str(),
-        &specific["updatedInput"],
-    ) {
-        (Some("deny"), _) => Effect::Blocked(reason),
-        (Some("allow"), input) if agent.name == CODEX.name && !input.is_null() => {
-            Effect::Replaced(input.clone())
-        }
-        (Some("allow"), _) => Effect::Granted,
-        (_, Value::Null) => Effect::Nothing,
-        (_, input) => Effect::Replaced(input.clone()),
+    match specific["permissionDecision"].as_str() {
+        Some("deny") => Effect::Blocked(reason),
+        Some("allow") => Effect::Granted,
+        _ => Effect::Nothing,
     }
 }
 
@@ -321,7 +310,7 @@ fn the_users_settings_decide() {
         assert!(blocked("git reset --hard", &loss));
         let off = [("AGENT_BASH_SAFETY_OFF", "no_force_push")];
         assert!(!blocked("git push --force", &off));
-        let safe = [("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")];
+        let safe = [("AGENT_BASH_SAFE_MODE_LEVEL", "listed")];
         assert!(blocked("touch x", &safe));
         assert!(!blocked("ls", &safe));
         let tools = ("AGENT_BASH_INTERCEPTOR_TOOLS", "read,grep");
@@ -340,14 +329,16 @@ fn the_users_settings_decide() {
 }
 
 #[test]
-fn safe_mode_hands_on_what_it_would_have_started() {
-    let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);
+fn safe_mode_is_refused_as_a_hook_cannot_confine_the_agents_shell() {
     for (agent, _, captured) in CAPTURED {
-        let before = call(captured, "git diff HEAD");
-        let mut after = before["tool_input"].clone();
-        after["command"] = "git diff --no-ext-diff --no-textconv HEAD".into();
-        let said = said(agent, &before, &safe);
-        assert_eq!(effect(agent, &said), Effect::Replaced(after));
+        for (level, blocks) in [("read_only", true), ("listed", false)] {
+            let host = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", level)]);
+            let said = said(agent, &call(captured, "git diff HEAD"), &host);
+            match effect(agent, &said) {
+                Effect::Blocked(reason) if blocks => assert!(reason.contains("listed"), "{reason}"),
+                other => assert_eq!((other, blocks), (Effect::Nothing, false)),
+            }
+        }
     }
 }
 
@@ -367,7 +358,7 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
             json!({ "hookEventName": "PreToolUse", "additionalContext": ADVICE }),
         )),
         None,
-        Some(json!({ "input": null, "advice": ADVICE })),
+        Some(json!({ "advice": ADVICE })),
     ];
     for ((agent, _, captured), wanted) in CAPTURED.into_iter().zip(wanted) {
         let call = call(captured, "cat notes.txt");
@@ -389,36 +380,9 @@ fn advice_goes_with_the_call_where_the_agent_has_a_form_for_it() {
 }
 
 #[test]
-fn advice_and_another_input_go_together() {
-    let both = host(&[
-        ("AGENT_BASH_INTERCEPTOR_TOOLS", "grep"),
-        ("AGENT_BASH_INTERCEPTOR_MODE", "advise"),
-        ("AGENT_BASH_SAFE_MODE_LEVEL", "read_only"),
-    ]);
-    for (agent, _, captured) in CAPTURED {
-        let before = call(captured, "git diff HEAD; grep -n x notes.txt");
-        let mut after = before["tool_input"].clone();
-        after["command"] = "git diff --no-ext-diff --no-textconv HEAD; grep -n x notes.txt".into();
-        let said = said(agent, &before, &both);
-        assert_eq!(
-            effect(agent, &said),
-            Effect::Replaced(after),
-            "{}",
-            agent.name
-        );
-        assert_eq!(
-            said.stdout.contains("Prefer the `grep` tool"),
-            agent.name != GEMINI_CLI.name,
-            "{}",
-            said.stdout
-        );
-    }
-}
-
-#[test]
 fn words_of_a_command_reach_nobodys_terminal_as_they_are() {
     let safe = host(&[("AGENT_BASH_SAFE_MODE_LEVEL", "read_only")]);
-    let script = "ls --\u{1b}]0;title\u{7}";
+    let script = "find . -delete\u{1b}]0;title\u{7}";
     let said = said(&CLAUDE_CODE, &call(CAPTURED[0].2, script), &safe);
     let Effect::Blocked(reason) = effect(&CLAUDE_CODE, &said) else {
         panic!("{said:?}");

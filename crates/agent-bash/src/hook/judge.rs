@@ -1,12 +1,11 @@
 //! Checks a command against the user's settings, in the same way as a call through the tool.
 
-use super::agents::agent::GoOn;
 use super::call::Call;
 use crate::HostContext;
 use crate::settings::{self, Settings};
 use agent_bash_core::{Notice, NoticeKind, visible};
 use agent_bash_policy::{
-    Context, Dialect, Finding, InterceptMode, Interceptor, SafeMode, Script, Verdict, safe_run,
+    Context, Dialect, Finding, InterceptMode, Interceptor, SafeLevel, Script, Verdict,
 };
 use std::ffi::OsStr;
 
@@ -15,9 +14,14 @@ use std::ffi::OsStr;
 pub(super) enum Decision {
     /// Refuse the command, for this reason.
     Refuse(String),
-    /// No objection, possibly with additional data.
-    GoOn(GoOn),
+    /// No objection, possibly with advice for the model.
+    GoOn(Option<String>),
 }
+
+/// The shell is the agent's: what safe mode promises of it cannot be kept.
+const NOT_CONFINED: &str = "Blocked by agent-bash (safe_mode): safe mode needs the sandbox `read_only`, in which a hook \
+     cannot have the agent's own shell run.\nInstead: use the tool of `agent-bash mcp --safe-mode`, or set \
+     safe_mode.level = \"listed\", which is what the text of a command alone can promise";
 
 /// Checks the command.
 ///
@@ -46,15 +50,10 @@ pub(super) fn decide(call: &Call, host: &HostContext) -> Result<Decision, String
     if let Some(finding) = verdict.finding().filter(|_| verdict.refuses()) {
         return Ok(Decision::Refuse(refusal(finding)));
     }
-    let input = hardened(&settings, &script).map(|script| {
-        let mut input = call.input.clone();
-        input.insert(call.field.to_owned(), script.into());
-        input
-    });
-    Ok(Decision::GoOn(GoOn {
-        input,
-        advice: advice(&settings, &script, &policy.tools),
-    }))
+    if settings.safe_mode == Some(SafeLevel::ReadOnly) {
+        return Ok(Decision::Refuse(NOT_CONFINED.to_owned()));
+    }
+    Ok(Decision::GoOn(advice(&settings, &script, &policy.tools)))
 }
 
 /// The advice to use a better tool, if the interceptor is in advise mode; the same text as in a result.
@@ -85,15 +84,4 @@ fn refusal(finding: &Finding) -> String {
     }
     // Words of the command may stand in it.
     visible::shown(&text).into_owned()
-}
-
-/// The script as safe mode would run it, if that differs. A hook cannot apply safe mode's changes to the
-/// environment: the shell is the agent's.
-fn hardened(settings: &Settings, script: &Script<'_>) -> Option<String> {
-    let mode = SafeMode {
-        level: settings.safe_mode?,
-        allowed: settings.safe_mode_allowed.clone(),
-    };
-    let run = safe_run(script, &mode).ok()?;
-    (run.script != script.parsed.text).then_some(run.script)
 }

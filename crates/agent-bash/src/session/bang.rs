@@ -78,7 +78,7 @@ pub(super) async fn run(
         limit: options.timeout,
         streams: Streams::Merged,
         stdin: StdinSource::Null,
-        hardened: None,
+        is_safe_mode: false,
         terminal: None,
         // The user may do what the user may do.
         sandbox: None,

@@ -113,7 +113,7 @@ pub(super) const KEYS: &[Key] = &[
     },
     Key {
         name: "safe_mode.level",
-        doc: "Allow only listed commands: off, listed, read_only (with read-only options).",
+        doc: "Allow only listed commands: off, listed, read_only (in a sandbox of that level, or not at all).",
         form: Form::Text,
         set: |s, v| {
             let level = match text(v)? {

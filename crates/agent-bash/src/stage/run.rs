@@ -22,9 +22,10 @@ pub(crate) fn spec(
         None => &tool.environment,
     };
     let env = base.for_call(&request.env);
-    let env = match &decisions.hardened {
-        Some(hardened) => safe_mode::harden(env, hardened),
-        None => env,
+    let env = if decisions.is_safe_mode {
+        safe_mode::without_locks(env)
+    } else {
+        env
     };
     let script = match &tool.prefix {
         Some(prefix) => format!("{prefix} {}", request.command),
@@ -43,7 +44,7 @@ pub(crate) fn spec(
         .report_stages(decisions.report_stages)
         .enter_cwd(request.cwd.is_some())
         // In safe mode no function or alias may replace an allowed command.
-        .snapshot(decisions.hardened.is_none())
+        .snapshot(!decisions.is_safe_mode)
         .limits(tool.limits)
         .sandbox(decisions.sandbox.clone())
         .pooled(decisions.pooled))

@@ -1,42 +1,49 @@
-//! Allows only listed commands, and only in an environment in which they run nothing else. The list and the
-//! environment are defined in `agent-bash-policy`.
+//! Allows only listed commands. The list is in `agent-bash-policy`; that the kernel holds them to reading is the box of
+//! the call, which safe mode tightens (`crate::SandboxSettings::in_safe_mode`).
 
 use crate::refusal::RuleRefusal;
 use crate::wiring::Wiring;
-use agent_bash_core::Environment;
-use agent_bash_policy::{HardenedEnvironment, SafeRun, Script, safe_run};
-use std::collections::BTreeSet;
+use agent_bash_core::{Environment, Request};
+use agent_bash_policy::{Check, Finding, NOT_ALLOWED, Script, Span, check_safe_mode};
 
-/// Judges the command and returns what may be run in its place. `None` if safe mode is off.
-pub(crate) fn check(tool: &Wiring, script: &Script<'_>) -> Result<Option<SafeRun>, RuleRefusal> {
+/// Judges the command and its variables.
+pub(crate) fn check(
+    tool: &Wiring,
+    request: &Request,
+    script: &Script<'_>,
+) -> Result<(), RuleRefusal> {
     let Some(mode) = &tool.safe_mode else {
-        return Ok(None);
+        return Ok(());
     };
-    match safe_run(script, mode) {
-        Ok(run) => Ok(Some(run)),
-        Err(finding) => Err((*finding).into()),
+    let verdict = check_safe_mode(script, mode);
+    if verdict.refuses()
+        && let Some(finding) = verdict.finding()
+    {
+        return Err(finding.clone().into());
+    }
+    // As in front of a command: `PATH` and `GIT_EXTERNAL_DIFF` name other programs.
+    match request.env.keys().next() {
+        None => Ok(()),
+        Some(name) => Err(variable(name)),
     }
 }
 
-/// The environment with safe mode's changes, applied on top of everything the call sets.
-pub(crate) fn harden(mut environment: Environment, hardened: &HardenedEnvironment) -> Environment {
-    let merged = environment.merged();
-    let names = merged
-        .keys()
-        .map(|name| (name.to_string_lossy().into_owned(), String::new()));
-    let kept: BTreeSet<String> = hardened
-        .apply(names)
-        .into_iter()
-        .map(|(name, _)| name)
-        .collect();
-    for name in merged.into_keys() {
-        if !kept.contains(&*name.to_string_lossy()) {
-            environment.changes.insert(name, None);
-        }
-    }
-    for (name, value) in &hardened.set {
-        let value = Some(value.into());
-        environment.changes.insert(name.into(), value);
-    }
+fn variable(name: &str) -> RuleRefusal {
+    RuleRefusal::from(Finding {
+        check: Check::SafeMode,
+        rule: "environment".to_owned(),
+        group: None,
+        message: NOT_ALLOWED.to_owned(),
+        suggestion: format!("leave out the variable `{name}`: in safe mode a call sets none"),
+        span: Span::default(),
+        words: Vec::new(),
+        suggested_tool: None,
+    })
+}
+
+/// Git takes no locks to write what it has found out, as it may write nothing.
+pub(crate) fn without_locks(mut environment: Environment) -> Environment {
+    let off = Some("0".into());
+    environment.changes.insert("GIT_OPTIONAL_LOCKS".into(), off);
     environment
 }

@@ -7,6 +7,7 @@ use crate::sandbox::{Boxed, Escalation, Lacking, SandboxSettings};
 use crate::wiring::Wiring;
 use agent_bash_core::sandbox::{Network, Report, SandboxLevel, SandboxRequest, Sandboxed, Unknown};
 use agent_bash_core::{Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
+use agent_bash_policy::SafeLevel;
 use agent_bash_sandbox::Facts;
 use agent_bash_sink::SinkReport;
 use std::path::{Path, PathBuf};
@@ -131,9 +132,11 @@ impl Asked {
             boxed.network = Network::On;
             return Ok(boxed);
         }
-        let lacks = |what: String| NotConfined::Lacks {
-            level: settings.level,
-            what,
+        let needs_it = tool.safe_mode.as_ref();
+        let needs_it = needs_it.is_some_and(|mode| mode.level == SafeLevel::ReadOnly);
+        let lacks = |what| match settings.level {
+            _ if needs_it => NotConfined::SafeMode(what),
+            level => NotConfined::Lacks { level, what },
         };
         let report = executor.confines().await.map_err(|error| match error {
             NotStarted::SandboxLacks { what } => lacks(what).into(),

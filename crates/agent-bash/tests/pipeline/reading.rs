@@ -111,7 +111,12 @@ async fn a_better_tool_blocks_or_is_remarked_on_if_the_model_has_it() {
 }
 
 fn safe(builder: BashToolBuilder) -> BashTool {
-    builder.safe_mode(SafeMode::default()).build()
+    let level = SafeLevel::Listed;
+    let mode = SafeMode {
+        level,
+        ..SafeMode::default()
+    };
+    builder.safe_mode(mode).build()
 }
 
 #[tokio::test]
@@ -160,23 +165,43 @@ async fn safe_mode_tells_the_word_and_the_list() {
 }
 
 #[tokio::test]
-async fn safe_mode_runs_in_bash_and_in_an_environment_that_runs_nothing_else() {
+async fn safe_mode_runs_what_was_written_in_bash_and_with_the_users_variables() {
     let executor = Scripted::exits(0, b"");
-    let call = json!({"command": "git diff", "env": {"GIT_EXTERNAL_DIFF": "evil", "PATH": "/evil", "KEPT": "1"}});
-    safe(builder(&profiles::WORKSPACE, &executor, Path::new("/")))
-        .execute(call, &Cancel::new())
-        .await;
+    let tool = safe(builder(&profiles::WORKSPACE, &executor, Path::new("/")));
+    tool.execute(json!("git diff"), &Cancel::new()).await;
     let spec = executor.last();
-    assert!(spec.shell.is_bash);
-    assert_eq!(spec.script, "git diff --no-ext-diff --no-textconv");
-    assert_eq!(spec.env.get("GIT_EXTERNAL_DIFF"), None);
-    assert_eq!(spec.env.get("KEPT"), Some(OsStr::new("1")));
-    let path = spec.env.get("PATH").unwrap().to_str().unwrap();
-    assert!(
-        path.contains("/usr/bin") && !path.contains("evil"),
-        "{path}"
-    );
+    assert!(spec.shell.is_bash && !spec.snapshot);
+    assert_eq!(spec.script, "git diff");
     assert_eq!(spec.env.get("GIT_OPTIONAL_LOCKS"), Some(OsStr::new("0")));
+    // Those of a call could name other programs.
+    let call = json!({"command": "git diff", "env": {"GIT_EXTERNAL_DIFF": "evil"}});
+    let result = tool.execute(call, &Cancel::new()).await;
+    let blocked = Status::Blocked {
+        rule: "environment".to_owned(),
+        suggested_tool: None,
+    };
+    assert_eq!(result.status, blocked);
+    assert_eq!(executor.runs(), 1);
+}
+
+#[tokio::test]
+async fn safe_mode_is_refused_where_nothing_confines_commands() {
+    let executor = Scripted::exits(0, b"");
+    let builder = builder(&profiles::STANDARD, &executor, Path::new("/"));
+    let tool = builder.safe_mode(SafeMode::default()).build();
+    let result = tool.execute(json!("git diff"), &Cancel::new()).await;
+    assert_eq!(executor.runs(), 0);
+    for part in [
+        "safe mode needs the sandbox `read_only`",
+        "--safe-mode=listed",
+    ] {
+        assert!(result.text.contains(part), "{}", result.text);
+    }
+    let schema = tool.schema().description;
+    assert!(
+        schema.contains("Commands run in a sandbox (read_only)"),
+        "{schema}"
+    );
 }
 
 /// A shell with this name that is never started.

@@ -65,7 +65,7 @@ pub(crate) struct Questions {
     #[arg(long, value_name = "GROUP,…", value_delimiter = ',')]
     pub(crate) groups: Option<Vec<String>>,
 
-    /// Also check whether safe mode would allow it: `read_only` (the default) or `listed`.
+    /// Also check whether safe mode's list allows it; the list is that of both levels, `read_only` and `listed`.
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 

@@ -27,7 +27,8 @@ pub(crate) struct ServingArgs {
     #[arg(long, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileArg>,
 
-    /// Allow only what is on safe mode's list: `read_only` (the default) or `listed`.
+    /// Allow only what is on safe mode's list, in a sandbox that holds it to reading (`read_only`, the default) or without
+    /// (`listed`).
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 

@@ -67,7 +67,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SOURCE", num_args = 0..=1, require_equals = true, default_missing_value = "inherit")]
     pub(crate) stdin: Option<StdinArg>,
 
-    /// Run it only if safe mode's list allows it: `read_only` (the default) or `listed`.
+    /// Run it only if safe mode's list allows it, in a sandbox that holds it to reading (`read_only`, the default) or without
+    /// (`listed`).
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_missing_value = "read_only")]
     pub(crate) safe_mode: Option<SafeLevelArg>,
 

@@ -76,7 +76,7 @@ fn run_below(args: &RunArgs, start: &Start, supervisor: &Supervisor) -> anyhow::
 
 /// Refuses options of a sandbox where there is none: whoever gives them relies on it.
 fn without_effect(args: &RunArgs, settings: &Settings) -> Result<(), Usage> {
-    let level = settings.sandbox.level;
+    let level = settings.sandbox_in_force().level;
     let given = if args.network.is_some() && level == SandboxLevel::Off {
         "--network"
     } else if !args.writable.is_empty() && level != SandboxLevel::WorkspaceWrite {

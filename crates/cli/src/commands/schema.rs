@@ -20,7 +20,7 @@ pub(crate) fn schema(args: &SchemaArgs, start: &Start) -> anyhow::Result<u8> {
     let policy = loaded.settings.policy()?;
     let tool = schema::tool(&loaded.settings.profile(), &start.cwd(args.cwd.as_deref()))
         .under(policy.safe_mode.as_ref())
-        .within(&loaded.settings.sandbox);
+        .within(&loaded.settings.sandbox_in_force());
     let json = serde_json::to_string_pretty(&tool)?;
     output::print(&format!("{json}\n"))?;
     Ok(0)

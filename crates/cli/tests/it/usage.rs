@@ -44,7 +44,7 @@ fn safe_mode_is_asked_for_in_the_same_way_everywhere() {
             (&["--safe-mode"], "ls", false),
             (&["--safe-mode=listed"], "git push", false),
             (&["--safe-mode", "listed"], "ls", false),
-            (&["--safe-mode", "read_only"], "git push", true),
+            (&["--safe-mode", "read_only"], "git -c x.y=z log", true),
             (&["--safe-mode=read-only"], "touch x", true),
         ] {
             if command == "run" && !refused && script != "ls" {

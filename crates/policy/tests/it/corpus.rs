@@ -6,6 +6,8 @@
 )]
 
 use crate::corpora::{lines, script};
+use std::collections::BTreeSet;
+
 use agent_bash_policy::{
     Context, Group, Interceptor, RuleSelection, SafeMode, Script, check_safe_mode, check_safety,
 };
@@ -74,7 +76,8 @@ fn the_safe_mode_corpus_is_judged_as_measured() {
             &Script::read(&case.script, &context()),
             &SafeMode::default(),
         );
-        if verdict.refuses() != case.blocks {
+        let is_held = held_by_the_box().contains(&case.script);
+        if verdict.refuses() != (case.blocks && !is_held) {
             wrong.push(format!("{:?}: {verdict:?}", case.script));
         }
     }
@@ -84,6 +87,16 @@ fn the_safe_mode_corpus_is_judged_as_measured() {
         wrong.len(),
         wrong.join("\n")
     );
+}
+
+/// What the list lets pass although it does more than read: the kernel holds it, which the end-to-end tests show for each.
+/// One that goes on (`time`) ends at its time limit, and what reads the whole system (`wide`) is held as the rest is.
+fn held_by_the_box() -> BTreeSet<String> {
+    let rows = include_str!("../data/held_by_the_box.tsv").lines().skip(1);
+    let scripts = rows.map(|line| line.split('\t').nth(1).unwrap());
+    scripts
+        .map(|script| serde_json::from_str(script).unwrap())
+        .collect()
 }
 
 #[test]

@@ -8,6 +8,5 @@ mod multibyte;
 mod normalise;
 mod properties;
 mod rules;
-mod safe_mode_git;
 mod safe_mode_listed;
 mod zsh;

@@ -1,13 +1,6 @@
-//! Level `listed`: any git command, called from anywhere, and a refusal that describes the list.
+//! Safe mode's list: any git command, called from anywhere, and a refusal that describes the list.
 
-use agent_bash_policy::{Context, SafeLevel, SafeMode, Script, check_safe_mode};
-
-fn listed() -> SafeMode {
-    SafeMode {
-        level: SafeLevel::Listed,
-        ..SafeMode::default()
-    }
-}
+use agent_bash_policy::{Context, SafeMode, Script, check_safe_mode};
 
 #[test]
 fn any_command_of_git_passes_wherever_its_repository_is() {
@@ -26,15 +19,27 @@ fn any_command_of_git_passes_wherever_its_repository_is() {
         ("git --exec-path=x log", false),
         ("git -C sub foo", false),
         ("git --super-prefix x log", false),
+        ("git config user.name", true),
+        ("git config --show-origin --get user.name", true),
+        ("git config list", true),
+        ("git config -f x --list", true),
+        ("git config user.name x", false),
+        ("git config --unset user.name", false),
+        ("git config edit", false),
+        ("tail -f app.log", true),
+        ("find . -name -delete -print", true),
+        ("find . -name x -delete", false),
+        ("find . -name x -fprintf out x", false),
+        ("rg --pretty x", true),
+        ("rg --pre cat x", false),
+        ("rg -iz x", false),
+        ("rg -- -z x", true),
+        ("npm test --prefix=x", false),
+        ("pytest -p x", false),
     ] {
-        let verdict = check_safe_mode(&Script::read(script, &context), &listed());
+        let verdict = check_safe_mode(&Script::read(script, &context), &SafeMode::default());
         assert_eq!(!verdict.refuses(), passes, "{script}: {verdict:?}");
     }
-    let strict = check_safe_mode(
-        &Script::read("git -C sub status", &context),
-        &SafeMode::default(),
-    );
-    assert!(strict.refuses(), "only at this level");
 }
 
 #[test]
@@ -45,7 +50,7 @@ fn a_refusal_names_the_word_and_the_list() {
         ("git -c a.b=c log", "`-c a.b`"),
         ("git foo", "`foo`"),
     ] {
-        let verdict = check_safe_mode(&Script::read(script, &context), &listed());
+        let verdict = check_safe_mode(&Script::read(script, &context), &SafeMode::default());
         let said = verdict.finding().map_or("", |finding| &finding.suggestion);
         assert!(
             said.contains(word) && said.contains("git, grep, rg"),

@@ -1,6 +1,6 @@
 //! What differs between agents: how they call a hook, which answers they accept, and where hooks are configured.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The format of an agent's hook calls and answers.
 #[derive(Debug)]
@@ -15,9 +15,9 @@ pub struct Agent {
     pub tools: &'static [ShellTool],
     /// The answer that refuses a call, for this reason.
     pub(in crate::hook) refuse: fn(&str) -> Value,
-    /// Builds the answer that leaves the decision to the agent and passes on additional data; `null` if the agent
+    /// Builds the answer that leaves the decision to the agent and passes on advice for the model; `null` if the agent
     /// has no format for that.
-    pub(in crate::hook) go_on: fn(&GoOn) -> Value,
+    pub(in crate::hook) advise: fn(&str) -> Value,
     /// Where it looks for hooks.
     pub(in crate::hook) place: Place,
     /// How they are written there.
@@ -72,13 +72,4 @@ pub struct ShellTool {
     pub optional: bool,
     /// The input field with the script's directory, relative to that of the call.
     pub directory: Option<&'static str>,
-}
-
-/// Additional data for a command without objections. It does not decide whether the command runs.
-#[derive(Debug, Default, PartialEq)]
-pub(in crate::hook) struct GoOn {
-    /// The tool is to be given this instead.
-    pub(in crate::hook) input: Option<Map<String, Value>>,
-    /// What the model should know.
-    pub(in crate::hook) advice: Option<String>,
 }

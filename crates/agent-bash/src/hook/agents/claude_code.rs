@@ -1,9 +1,8 @@
 //! Claude Code: `PreToolUse`, as declared in its SDK (`PreToolUseHookInput`, `PreToolUseHookSpecificOutput`).
 //!
-//! `allow` is never answered, as it would suppress the question to the user. A replaced input is subject to the
-//! agent's own permissions, like the original.
+//! `allow` is never answered, as it would suppress the question to the user.
 
-use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
+use super::agent::{Agent, Form, Place, SettingsForm, ShellTool};
 use serde_json::{Value, json};
 
 const EVENT: &str = "PreToolUse";
@@ -29,7 +28,7 @@ pub const CLAUDE_CODE: Agent = Agent {
         },
     ],
     refuse,
-    go_on,
+    advise,
     place: Place {
         variable: "CLAUDE_CONFIG_DIR",
         below_variable: "",
@@ -56,18 +55,7 @@ pub(super) fn refuse(reason: &str) -> Value {
     })
 }
 
-fn go_on(with: &GoOn) -> Value {
-    let mut specific = json!({ "hookEventName": EVENT });
-    add(&mut specific, with);
-    json!({ "hookSpecificOutput": specific })
-}
-
-/// Adds data without a decision. Codex has the same fields.
-pub(super) fn add(specific: &mut Value, with: &GoOn) {
-    if let Some(input) = &with.input {
-        specific["updatedInput"] = Value::Object(input.clone());
-    }
-    if let Some(advice) = &with.advice {
-        specific["additionalContext"] = advice.as_str().into();
-    }
+/// Advice without a decision; also used for Codex.
+pub(super) fn advise(advice: &str) -> Value {
+    json!({ "hookSpecificOutput": { "hookEventName": EVENT, "additionalContext": advice } })
 }

@@ -1,9 +1,8 @@
 //! Codex: `PreToolUse`. It reports a call of `exec_command` as one of `Bash`, with the command's directory as that
 //! of the call.
 
-use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
-use super::claude_code::{add, refuse};
-use serde_json::{Value, json};
+use super::agent::{Agent, Form, Place, SettingsForm, ShellTool};
+use super::claude_code::{advise, refuse};
 
 /// Codex.
 pub const CODEX: Agent = Agent {
@@ -17,7 +16,7 @@ pub const CODEX: Agent = Agent {
         directory: None,
     }],
     refuse,
-    go_on,
+    advise,
     place: Place {
         variable: "CODEX_HOME",
         below_variable: "",
@@ -32,14 +31,3 @@ pub const CODEX: Agent = Agent {
     }),
     then: "Codex asks for your trust in a new hook, and until you have given it under /hooks no command is checked.",
 };
-
-/// Codex accepts a replaced input only together with `allow`. That suppresses no question there: a separate hook
-/// (`PermissionRequest`) grants what the user would be asked.
-fn go_on(with: &GoOn) -> Value {
-    let mut specific = json!({ "hookEventName": "PreToolUse" });
-    if with.input.is_some() {
-        specific["permissionDecision"] = "allow".into();
-    }
-    add(&mut specific, with);
-    json!({ "hookSpecificOutput": specific })
-}

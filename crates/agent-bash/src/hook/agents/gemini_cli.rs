@@ -1,6 +1,6 @@
 //! Gemini CLI: `BeforeTool`, as documented.
 
-use super::agent::{Agent, Form, GoOn, Place, SettingsForm, ShellTool};
+use super::agent::{Agent, Form, Place, SettingsForm, ShellTool};
 use serde_json::{Value, json};
 
 /// Gemini CLI.
@@ -15,7 +15,8 @@ pub const GEMINI_CLI: Agent = Agent {
         directory: Some("dir_path"),
     }],
     refuse,
-    go_on,
+    // No field before a tool call is read by the model, and text for the user would not reach it.
+    advise: |_| Value::Null,
     place: Place {
         variable: "GEMINI_CLI_HOME",
         below_variable: ".gemini",
@@ -33,12 +34,4 @@ pub const GEMINI_CLI: Agent = Agent {
 
 fn refuse(reason: &str) -> Value {
     json!({ "decision": "deny", "reason": reason })
-}
-
-/// There is no field before a tool call that the model would read, and text for the user would not reach it.
-fn go_on(with: &GoOn) -> Value {
-    let Some(input) = &with.input else {
-        return Value::Null;
-    };
-    json!({ "hookSpecificOutput": { "hookEventName": "BeforeTool", "tool_input": input } })
 }

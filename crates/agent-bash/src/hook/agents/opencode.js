@@ -17,7 +17,6 @@ export const AgentBash = async ({ directory }) => ({
     if (asked.stdout === "") return
     const answer = JSON.parse(asked.stdout)
     if (answer.refused) throw new Error(answer.refused)
-    if (answer.input) Object.assign(output.args, answer.input)
     if (answer.advice) advice.set(callID, answer.advice)
   },
   "tool.execute.after": async ({ callID }, output) => {

@@ -1,7 +1,7 @@
 //! opencode: `tool.execute.before` of a plugin. Its hooks are functions, so a plugin file calls this program; the
 //! format between the two is our own.
 
-use super::agent::{Agent, Form, GoOn, Place, ShellTool};
+use super::agent::{Agent, Form, Place, ShellTool};
 use serde_json::{Value, json};
 
 /// opencode.
@@ -16,7 +16,7 @@ pub const OPENCODE: Agent = Agent {
         directory: Some("workdir"),
     }],
     refuse,
-    go_on,
+    advise,
     place: Place {
         variable: "XDG_CONFIG_HOME",
         below_variable: "opencode",
@@ -32,8 +32,8 @@ fn refuse(reason: &str) -> Value {
     json!({ "refused": reason })
 }
 
-fn go_on(with: &GoOn) -> Value {
-    json!({ "input": with.input, "advice": with.advice })
+fn advise(advice: &str) -> Value {
+    json!({ "advice": advice })
 }
 
 /// The plugin. An error that it throws blocks the call, and is shown to the model.
