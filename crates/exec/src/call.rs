@@ -8,8 +8,8 @@ use crate::streams::OutputStreams;
 use agent_bash_call::{
     Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, notice_of_fallback,
 };
-use agent_bash_core::sandbox::Confined;
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
+use agent_bash_process::BoxWatch;
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -34,7 +34,7 @@ pub(crate) struct Call<'a> {
     script: ScriptFile,
     started_at: Timestamp,
     started: Duration,
-    sandbox: Option<Confined>,
+    sandbox: Option<BoxWatch>,
     held_back: bool,
 }
 
@@ -101,6 +101,7 @@ impl<'a> Call<'a> {
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(failed)?;
         let streams = OutputStreams::of(fds.output).map_err(failed)?;
+        let sandbox = BoxWatch::of(fds.sandbox, spec.sandbox.as_deref(), pid);
         let started_at = options.clock.wall();
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;
@@ -126,7 +127,7 @@ impl<'a> Call<'a> {
             },
             started_at,
             started,
-            sandbox: fds.sandbox.map(Confined::new),
+            sandbox,
             held_back: fds.held_back,
         })
     }
@@ -158,7 +159,7 @@ impl<'a> Call<'a> {
                 let report = record::read_report(&left.report, code);
                 (outcome.stages, outcome.final_cwd) = report.unzip();
             }
-            outcome.sandbox = self.sandbox;
+            outcome.sandbox = self.sandbox.as_mut().map(BoxWatch::seen);
             outcome.held_back = self.held_back;
             outcome.closed_early = self.streams.closed_early();
             outcome.notices.extend(notice_of_fallback(&self.supervised));
