@@ -1,6 +1,6 @@
 //! The crates of the workspace and their allowed dependencies: the diagram of docs/architecture.md as data.
 //!
-//! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, changes, exec, pty, render) never depend on
+//! `layers` compares this with every `Cargo.toml`. The spokes (policy, sink, exec, pty, render) never depend on
 //! each other. A third-party crate is listed only for the crate that wraps it, except for vocabulary crates (serde,
 //! thiserror, …).
 
@@ -71,8 +71,14 @@ pub(crate) const CRATES: &[Crate] = &[
         dev_workspace: &[],
     },
     Crate {
+        package: "agent-bash-notify",
+        workspace: &[],
+        third_party: &["libc"],
+        dev_workspace: &[],
+    },
+    Crate {
         package: "agent-bash-sandbox",
-        workspace: &["agent-bash-core"],
+        workspace: &["agent-bash-core", "agent-bash-notify"],
         third_party: &[
             "landlock",
             "libc",
@@ -87,7 +93,13 @@ pub(crate) const CRATES: &[Crate] = &[
     },
     Crate {
         package: "agent-bash-process",
-        workspace: &["agent-bash-core", "agent-bash-os", "agent-bash-sandbox"],
+        workspace: &[
+            "agent-bash-changes",
+            "agent-bash-core",
+            "agent-bash-notify",
+            "agent-bash-os",
+            "agent-bash-sandbox",
+        ],
         third_party: &[
             "async-trait",
             "nix",
@@ -125,7 +137,7 @@ pub(crate) const CRATES: &[Crate] = &[
             "tokio",
             "tracing",
         ],
-        dev_workspace: &["agent-bash-test-kit"],
+        dev_workspace: &["agent-bash-changes", "agent-bash-test-kit"],
     },
     Crate {
         package: "agent-bash-pty",

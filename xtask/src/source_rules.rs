@@ -30,6 +30,7 @@ const LIBRARIES: &[&str] = &[
     "crates/os/",
     "crates/syntax/",
     "crates/policy/",
+    "crates/notify/",
     "crates/sandbox/",
     "crates/sink/",
     "crates/changes/",
@@ -85,6 +86,18 @@ const RULES: &[Rule] = &[
                 "crates/policy/src/safety/inline_code.rs",
                 "the texts of another language",
             ),
+        ],
+    },
+    Rule {
+        pattern: r"\bunsafe\b",
+        within: &["crates/", "tests/", "xtask/"],
+        why: "what the kernel has no safe interface for is wrapped in one place",
+        except: &[
+            (
+                "crates/notify/src/install.rs",
+                "a filter of system calls with a listener",
+            ),
+            ("crates/notify/src/listener.rs", "what such a listener does"),
         ],
     },
     Rule {

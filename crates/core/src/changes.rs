@@ -409,6 +409,31 @@ pub enum Undoable {
     No,
 }
 
+/// How much of what a call did to files was seen while it did it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traced {
+    /// Why that was not all, if it was not.
+    pub lacking: Option<String>,
+}
+
+impl Traced {
+    /// All of it.
+    pub fn complete() -> Self {
+        Self { lacking: None }
+    }
+
+    /// Not all of it, and why.
+    pub fn incomplete(reason: impl Into<String>) -> Self {
+        let lacking = Some(reason.into());
+        Self { lacking }
+    }
+
+    /// Not all of it either, for this reason unless there was one before.
+    pub fn lacks(&mut self, reason: impl Into<String>) {
+        self.lacking.get_or_insert_with(|| reason.into());
+    }
+}
+
 #[cfg(test)]
 #[path = "changes/tests.rs"]
 mod tests;

@@ -1,6 +1,6 @@
 //! The interface between the pipeline and whatever runs a script.
 
-use crate::changes::Overlay;
+use crate::changes::{Overlay, Traced};
 use crate::sandbox::{Confined, Plan, Report};
 use crate::setters::setters;
 use crate::{
@@ -128,6 +128,9 @@ pub struct RunSpec {
     /// Where what it changes is held back; `None` makes the changes. An executor that does not know it runs nothing: it
     /// is passed to [`Executor::run`] only after [`Executor::holds_back`] said so.
     pub trial: Option<Arc<Overlay>>,
+    /// The directory of the set in which what it changes is recorded, with what was there before; `None` records nothing.
+    /// Whether it was is in [`Outcome::traced`].
+    pub trace: Option<PathBuf>,
     /// Whether a shell that was started ahead may run it, and its supervisor may start one for a later call.
     pub pooled: bool,
 }
@@ -154,6 +157,7 @@ impl RunSpec {
             limits: Limits::default(),
             sandbox: None,
             trial: None,
+            trace: None,
             pooled: true,
         }
     }
@@ -188,6 +192,7 @@ setters! {
     limits: Limits,
     sandbox: Option<Arc<Plan>>,
     trial: Option<Arc<Overlay>>,
+    trace: Option<PathBuf>,
     pooled: bool,
 }
 
@@ -272,6 +277,8 @@ pub struct Outcome {
     pub sandbox: Option<Confined>,
     /// Whether what it changed was held back, as the shell itself was seen to do.
     pub held_back: bool,
+    /// How complete the record of its changes is; `None` if none was kept.
+    pub traced: Option<Traced>,
 }
 
 impl Outcome {
@@ -290,6 +297,7 @@ impl Outcome {
             notices: Vec::new(),
             sandbox: None,
             held_back: false,
+            traced: None,
         }
     }
 

@@ -8,8 +8,9 @@ use crate::streams::OutputStreams;
 use agent_bash_call::{
     Follower, RefusedHandoff, ScriptFile, Signals, Unstarted, Watchdog, notice_of_fallback,
 };
+use agent_bash_core::changes::Traced;
+use agent_bash_core::sandbox::Confined;
 use agent_bash_core::{Cancel, Outcome, OutputConsumer, RunSpec, Timestamp};
-use agent_bash_process::BoxWatch;
 use agent_bash_process::supervisor::{ShellEnd, ShellFds, Supervised};
 use std::ffi::OsStr;
 use std::fs::File;
@@ -34,8 +35,10 @@ pub(crate) struct Call<'a> {
     script: ScriptFile,
     started_at: Timestamp,
     started: Duration,
-    sandbox: Option<BoxWatch>,
+    sandbox: Option<Confined>,
     held_back: bool,
+    /// If it was to be recorded: whether that was begun, or why not.
+    recording: Option<Result<(), String>>,
 }
 
 /// A call that is over.
@@ -100,8 +103,11 @@ impl<'a> Call<'a> {
         let script = File::from(fds.script);
         // `write_all_at` does not move the file offset, which the shell shares.
         script.write_all_at(&content, 0).map_err(failed)?;
+        let recording = spec.trace.as_ref().map(|set| match fds.unwatched {
+            Some(reason) => Err(reason),
+            None => supervised.record(set).map_err(|error| error.to_string()),
+        });
         let streams = OutputStreams::of(fds.output).map_err(failed)?;
-        let sandbox = BoxWatch::of(fds.sandbox, spec.sandbox.as_deref(), pid);
         let started_at = options.clock.wall();
         let started = options.clock.now();
         File::from(fds.control).write_all(commit).map_err(failed)?;
@@ -127,8 +133,9 @@ impl<'a> Call<'a> {
             },
             started_at,
             started,
-            sandbox,
+            sandbox: fds.sandbox.map(Confined::new),
             held_back: fds.held_back,
+            recording,
         })
     }
 
@@ -146,6 +153,11 @@ impl<'a> Call<'a> {
         );
         let ended = follower.until_ended(out).await;
         let mut left = follower.clear_up(out).await;
+        let traced = match self.recording {
+            Some(Ok(())) => Some(self.supervised.stop_recording().await),
+            Some(Err(reason)) => Some(Traced::incomplete(reason)),
+            None => None,
+        };
         let result = match self.script.unstarted(self.spec) {
             // A call that was terminated is over, whether or not its shell took the script.
             Some(Unstarted::RefusedHandoff(_)) if ended.reason.is_some() => Ok(()),
@@ -159,8 +171,9 @@ impl<'a> Call<'a> {
                 let report = record::read_report(&left.report, code);
                 (outcome.stages, outcome.final_cwd) = report.unzip();
             }
-            outcome.sandbox = self.sandbox.as_mut().map(BoxWatch::seen);
+            outcome.sandbox = self.sandbox;
             outcome.held_back = self.held_back;
+            outcome.traced = traced;
             outcome.closed_early = self.streams.closed_early();
             outcome.notices.extend(notice_of_fallback(&self.supervised));
             outcome

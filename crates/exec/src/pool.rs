@@ -85,6 +85,8 @@ pub(crate) struct Kind {
     inherited: Option<Inherited>,
     /// The box it is in.
     sandbox: Option<Arc<Plan>>,
+    /// Whether what it changes may be recorded.
+    traced: bool,
 }
 
 impl Kind {
@@ -103,6 +105,7 @@ impl Kind {
             streams: Some(streams),
             inherited: Some(Inherited::now()),
             sandbox: None,
+            traced: false,
         }
     }
 
@@ -115,15 +118,18 @@ impl Kind {
             streams: spec.session.is_none().then_some(spec.streams),
             inherited: spec.session.is_none().then(Inherited::now),
             sandbox: spec.sandbox.clone(),
+            traced: spec.trace.is_some(),
         }
     }
 
     /// What a shell of this kind is kept in, for this trial if there is one. `directory`: where it gets a directory of
     /// its own.
     pub(crate) fn kept_in(&self, directory: &Path, trial: Option<&Overlay>) -> Option<ShellBox> {
-        (self.sandbox.is_some() || trial.is_some()).then(|| ShellBox {
+        let trace = self.traced && trial.is_none();
+        (self.sandbox.is_some() || trial.is_some() || trace).then(|| ShellBox {
             plan: self.sandbox.as_deref().cloned(),
             trial: trial.cloned(),
+            trace,
             directory: directory.to_owned(),
             own: Vec::new(),
         })
@@ -141,6 +147,7 @@ impl Kind {
             && self.streams == other.streams
             && self.inherited == other.inherited
             && self.sandbox == other.sandbox
+            && self.traced == other.traced
     }
 }
 

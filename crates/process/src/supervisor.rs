@@ -28,7 +28,6 @@
 mod channel;
 mod host;
 pub mod job_directory;
-mod own_directory;
 mod protocol;
 mod server;
 

@@ -44,6 +44,9 @@ pub enum BoxError {
     /// Changes cannot be held back here, and why.
     #[error("a trial is not possible here: {0}")]
     NoTrial(String),
+    /// The program was to be watched, and its launcher waits for that, but nobody can, and why.
+    #[error("what it does to files cannot be watched: {0}")]
+    Unwatched(String),
     /// The launcher was started in a way that only it itself would not be.
     #[error("the sandbox's launcher was started wrongly: {0}")]
     Start(&'static str),

@@ -72,6 +72,9 @@ fn become_boxed(
         .ok_or(BoxError::Start("no program is named"))?;
     let name = args.next().ok_or(BoxError::Start("no name is given"))?;
     let enforced = restrict(&order, entrance.as_ref())?;
+    if order.trace {
+        be_watched(report)?;
+    }
     say(report, &Message::Ready(enforced)).map_err(BoxError::step("reporting"))?;
     #[expect(
         clippy::disallowed_methods,
@@ -87,6 +90,26 @@ fn become_boxed(
     }
     let error = command.exec();
     Err(BoxError::Exec { program, error })
+}
+
+/// Lets whoever reads the report watch. Last of all: what this process itself changes concerns nobody.
+#[cfg(target_os = "linux")]
+fn be_watched(report: &mut File) -> Result<(), BoxError> {
+    let begun = crate::trace::begin();
+    let message = match &begun {
+        Ok(listener) => Message::Watched(listener.as_raw_fd()),
+        Err(error) => Message::Unwatched(error.to_string()),
+    };
+    say(report, &message).map_err(BoxError::step("reporting"))?;
+    if begun.is_ok() {
+        crate::trace::wait_to_be_watched();
+    }
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn be_watched(_: &mut File) -> Result<(), BoxError> {
+    Err(BoxError::Lacks { what: "Linux" })
 }
 
 #[cfg(target_os = "linux")]

@@ -17,6 +17,8 @@ mod full;
 mod restrict;
 #[cfg(target_os = "linux")]
 mod secrets;
+#[cfg(target_os = "linux")]
+pub mod trace;
 
 pub use agent_bash_core::sandbox::{Lack, Level, Network, Plan, Report, Tier};
 pub use error::BoxError;
@@ -24,7 +26,7 @@ pub use launcher::{NAME, init};
 pub use networks::{Entrance, Networks, Part};
 pub use plan::Order;
 pub use resolve::{Facts, ResolveError, Stamp, Wanted, resolve, workspace};
-pub use start::Start;
+pub use start::{Ready, Start};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

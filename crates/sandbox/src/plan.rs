@@ -17,6 +17,8 @@ pub struct Order {
     pub plan: Option<Plan>,
     /// What it changes is held back; `None` for a shell whose changes are made.
     pub trial: Option<Overlay>,
+    /// Whether somebody watches what it does to files.
+    pub trace: bool,
     /// Writable directories of this one shell: its temporary directory, the directory it reports in.
     pub own: Vec<PathBuf>,
     /// Changes to the launcher's environment for the program: what calls ask for must not load anything into the

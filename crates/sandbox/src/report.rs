@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Message {
     /// What was ordered is so; the program is about to start. With what is enforced by its box, if it is in one.
     Ready(Option<Report>),
+    /// What changes files waits from here on. This descriptor of the launcher's is that of the listener, for whoever reads
+    /// this to take; the launcher goes on once its next such call was looked at.
+    Watched(i32),
+    /// Nobody can watch, and why. It is started all the same.
+    Unwatched(String),
     /// The program was not started, since its changes cannot be held back, and why.
     NoTrial(String),
     /// The program was not started, and why.

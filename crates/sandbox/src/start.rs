@@ -61,20 +61,107 @@ impl Start {
         ]
     }
 
-    /// What the launcher says, once it was started: what is enforced by the program's box, if it is in one. The program
-    /// runs when this returns.
+    /// What the launcher, the process with this pid, says once it was started. The program runs when this returns.
     ///
     /// `patience` bounds each wait for it.
-    pub fn report(self, patience: Duration) -> Result<Option<Report>, BoxError> {
+    pub fn report(self, launcher: i32, patience: Duration) -> Result<Ready, BoxError> {
         drop((self.order, self.report));
         let patience = Timespec {
             tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: i64::from(patience.subsec_nanos()),
         };
-        let text = read_to_end(&self.said, &patience)
-            .map_err(BoxError::step("waiting for the launcher"))?;
-        judged(&text)
+        let mut heard = Heard::default();
+        let mut text = Vec::new();
+        while read_more(&self.said, &patience, &mut text)
+            .map_err(BoxError::step("waiting for the launcher"))?
+        {
+            while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = text.drain(..=end).collect();
+                heard.take(&line, launcher, &patience)?;
+            }
+        }
+        heard.all().ok_or(BoxError::Silent)
     }
+}
+
+/// What is so when the program runs.
+#[derive(Debug)]
+pub struct Ready {
+    /// What is enforced by its box, if it is in one.
+    pub sandbox: Option<Report>,
+    /// If it was to be watched: the descriptor by which that is done, or why nobody can.
+    pub watched: Option<Result<OwnedFd, String>>,
+}
+
+/// What was said so far.
+#[derive(Debug, Default)]
+struct Heard {
+    /// The program is about to start.
+    ready: bool,
+    sandbox: Option<Report>,
+    watched: Option<Result<OwnedFd, String>>,
+}
+
+impl Heard {
+    /// What is meant by a line.
+    fn take(&mut self, line: &[u8], launcher: i32, patience: &Timespec) -> Result<(), BoxError> {
+        let message = serde_json::from_slice(line)
+            .map_err(BoxError::step("reading what the launcher said"))?;
+        match message {
+            Message::Ready(sandbox) => {
+                self.ready = true;
+                self.sandbox = sandbox;
+            }
+            Message::Watched(number) => {
+                let taken = taken_from(launcher, number, patience)
+                    .map_err(|error| BoxError::Unwatched(error.to_string()))?;
+                self.watched = Some(Ok(taken));
+            }
+            Message::Unwatched(reason) => self.watched = Some(Err(reason)),
+            Message::NoTrial(reason) => return Err(BoxError::NoTrial(reason)),
+            Message::Failed(reason) => return Err(BoxError::Said(reason)),
+        }
+        Ok(())
+    }
+
+    /// All of it, if the program runs.
+    fn all(self) -> Option<Ready> {
+        self.ready.then_some(Ready {
+            sandbox: self.sandbox,
+            watched: self.watched,
+        })
+    }
+}
+
+/// The launcher's listener. It waits for the first thing that is looked at.
+#[cfg(target_os = "linux")]
+fn taken_from(launcher: i32, number: i32, patience: &Timespec) -> io::Result<OwnedFd> {
+    use agent_bash_notify::Listener;
+    use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
+    let pid = Pid::from_raw(launcher).ok_or(io::ErrorKind::InvalidInput)?;
+    let process = pidfd_open(pid, PidfdFlags::empty())?;
+    let taken = pidfd_getfd(process, number, PidfdGetfdFlags::empty())?;
+    let listener = Listener::new(taken.try_clone()?)?;
+    loop {
+        let mut ready = [PollFd::new(&taken, PollFlags::IN)];
+        match poll(&mut ready, Some(patience)) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Err(rustix::io::Errno::INTR) => continue,
+            other => other?,
+        };
+        if !ready[0].revents().contains(PollFlags::IN) {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        if let Some(call) = listener.next()? {
+            listener.let_go(&call)?;
+            return Ok(taken);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn taken_from(_: i32, _: i32, _: &Timespec) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 #[cfg(target_os = "linux")]
@@ -90,10 +177,10 @@ fn unnamed_file() -> Result<File, BoxError> {
     Err(BoxError::Lacks { what: "Linux" })
 }
 
-fn read_to_end(pipe: &OwnedFd, patience: &Timespec) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
+/// Reads what has come. False at the end of the file.
+fn read_more(pipe: &OwnedFd, patience: &Timespec, text: &mut Vec<u8>) -> io::Result<bool> {
     let mut buffer = [0; 4096];
-    while text.len() < MOST {
+    loop {
         let mut ready = [PollFd::new(pipe, PollFlags::IN)];
         match poll(&mut ready, Some(patience)) {
             Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
@@ -101,27 +188,9 @@ fn read_to_end(pipe: &OwnedFd, patience: &Timespec) -> io::Result<Vec<u8>> {
             other => other?,
         };
         let count = rustix::io::read(pipe, &mut buffer)?;
-        if count == 0 {
-            break;
-        }
         text.extend_from_slice(&buffer[..count]);
+        return Ok(count > 0 && text.len() < MOST);
     }
-    Ok(text)
-}
-
-/// What is meant by all that was said until the end of the file.
-fn judged(text: &[u8]) -> Result<Option<Report>, BoxError> {
-    let mut ready = Err(BoxError::Silent);
-    for line in text.split(|byte| *byte == b'\n').filter(|l| !l.is_empty()) {
-        let message = serde_json::from_slice(line)
-            .map_err(BoxError::step("reading what the launcher said"))?;
-        ready = match message {
-            Message::Ready(report) => Ok(report),
-            Message::NoTrial(reason) => return Err(BoxError::NoTrial(reason)),
-            Message::Failed(reason) => return Err(BoxError::Said(reason)),
-        };
-    }
-    ready
 }
 
 #[cfg(test)]
@@ -129,18 +198,38 @@ mod tests {
     use super::*;
     use agent_bash_core::sandbox::Tier;
 
+    fn heard(text: &str) -> Result<Option<Ready>, BoxError> {
+        let mut heard = Heard::default();
+        let patience = Timespec {
+            tv_sec: 1,
+            tv_nsec: 0,
+        };
+        for line in text.lines() {
+            heard.take(line.as_bytes(), 0, &patience)?;
+        }
+        Ok(heard.all())
+    }
+
     #[test]
     fn only_a_report_without_a_failure_means_that_the_program_runs() {
         let enforced = r#"{"ready":{"tier":"base","missing":["ipc"]}}"#;
         let failed = r#"{"failed":"no such file"}"#;
-        let report = judged(enforced.as_bytes()).unwrap();
+        let report = heard(enforced).unwrap().and_then(|ready| ready.sandbox);
         assert_eq!(report.map(|report| report.tier), Some(Tier::Base));
         let both = format!("{enforced}\n{failed}\n");
-        assert_eq!(
-            judged(both.as_bytes()).unwrap_err().to_string(),
-            "no such file"
-        );
-        assert!(matches!(judged(b"").unwrap_err(), BoxError::Silent));
-        assert!(judged(b"{}").is_err());
+        assert_eq!(heard(&both).unwrap_err().to_string(), "no such file");
+        assert!(heard("").unwrap().is_none() && heard("{}").is_err());
+        let untried = heard(r#"{"no_trial":"why"}"#);
+        assert!(matches!(untried, Err(BoxError::NoTrial(_))));
+    }
+
+    #[test]
+    fn that_nobody_watches_is_no_failure() {
+        let text = "{\"unwatched\":\"why\"}\n{\"ready\":null}";
+        let ready = heard(text).unwrap().unwrap();
+        assert_eq!(ready.watched.map(Result::unwrap_err), Some("why".into()));
+        // The descriptor of a process that is not there.
+        let text = "{\"watched\":5}\n{\"ready\":null}";
+        assert!(matches!(heard(text), Err(BoxError::Unwatched(_))));
     }
 }

@@ -24,5 +24,6 @@ mod stopped_host;
 mod stuck;
 mod support;
 mod survivors;
+mod traced;
 mod trial;
 mod warm;

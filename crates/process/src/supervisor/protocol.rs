@@ -5,7 +5,7 @@
 
 use super::job_directory::JobEnd;
 use crate::signal_name;
-use agent_bash_core::changes::Overlay;
+use agent_bash_core::changes::{Overlay, Traced};
 use agent_bash_core::sandbox::{Plan, Report};
 use agent_bash_core::{Ending, Limits, Shell, StreamId, Survivor};
 use agent_bash_sandbox::Part;
@@ -25,6 +25,8 @@ pub const ORDERS: &[&str] = &[
     "EndSurvivors",
     "Adopt",
     "Detach",
+    "Record",
+    "StopRecording",
 ];
 
 /// Messages from the host.
@@ -64,6 +66,14 @@ pub(super) enum Order {
     /// its output, the control pipe's write end, and the write end of its stdin if it has one. Answer: `Detached`,
     /// or `DetachFailed`; later `JobEnded`.
     Detach(Detach),
+    /// Record what the shell and everything that it has started changes in the set with this directory. The shell was
+    /// started to be watched, and waits before its first change until this comes. No answer.
+    Record {
+        /// The set's directory.
+        set: OsString,
+    },
+    /// Record nothing any more. Answer: `Recorded`.
+    StopRecording,
 }
 
 /// How survivors are adopted.
@@ -115,6 +125,8 @@ pub enum Event {
         sandbox: Option<Report>,
         /// Whether what it changes is held back.
         held_back: bool,
+        /// Why what it changes cannot be recorded, if it was to be.
+        unwatched: Option<String>,
     },
     /// No shell was started.
     StartFailed {
@@ -170,6 +182,11 @@ pub enum Event {
     DetachFailed {
         /// The system's error.
         reason: String,
+    },
+    /// The answer to `StopRecording`.
+    Recorded {
+        /// How complete the record is.
+        traced: Traced,
     },
     /// The job has ended.
     JobEnded {
@@ -247,13 +264,15 @@ pub struct ShellStart {
     pub network: Option<Part>,
 }
 
-/// What a shell is kept in: a box, a trial, or both.
+/// What a shell is kept in: a box, a trial, both, or nothing but somebody's sight.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShellBox {
     /// What the box allows; `None` for no box.
     pub plan: Option<Plan>,
     /// Where what it changes is held back; `None` makes the changes.
     pub trial: Option<Overlay>,
+    /// Whether what it changes may be recorded. Where it cannot be, it is started all the same.
+    pub trace: bool,
     /// Where the supervisor makes a private directory for the shell, with its temporary directory.
     pub directory: PathBuf,
     /// Further directories of this one shell that it may write.
@@ -261,6 +280,23 @@ pub struct ShellBox {
 }
 
 impl ShellStart {
+    /// The same for a shell that nobody watches.
+    pub(super) fn unwatched(&self) -> Self {
+        let kept = self.sandbox.clone().map(|kept| ShellBox {
+            trace: false,
+            ..kept
+        });
+        Self {
+            sandbox: kept.filter(|kept| kept.plan.is_some() || kept.trial.is_some()),
+            ..self.clone()
+        }
+    }
+
+    /// Whether somebody is to watch it.
+    pub(super) fn is_watched(&self) -> bool {
+        self.sandbox.as_ref().is_some_and(|kept| kept.trace)
+    }
+
     /// A start of this shell with these arguments, without any output, limits or box.
     pub fn of(shell: &Shell, args: Vec<OsString>) -> Self {
         let name = shell.path.file_name();

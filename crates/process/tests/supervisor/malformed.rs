@@ -109,6 +109,7 @@ fn cases() -> Vec<Case> {
     let not_detached = || json!("DetachFailed");
     let nobody = || json!({"Survivors": {"survivors": []}});
     let incomplete = "without its descriptors";
+    let unwatched = json!({"Recorded": {"traced": {"lacking": "nobody watches this shell"}}});
     vec![
         (another(), 0, failed(), "no shell was started before"),
         (start(true), 0, failed(), incomplete),
@@ -148,6 +149,9 @@ fn cases() -> Vec<Case> {
             NONE,
         ),
         (json!("Survivors"), 0, nobody(), NONE),
+        // There is no shell that is watched.
+        (json!({"Record": {"set": nowhere}}), 0, Value::Null, NONE),
+        (json!("StopRecording"), 0, unwatched, NONE),
     ]
 }
 

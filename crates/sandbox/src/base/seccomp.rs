@@ -1,10 +1,11 @@
 //! System calls by seccomp: what Landlock has no rule for.
 
-mod program;
-mod rules;
+pub(crate) mod program;
+pub(crate) mod rules;
 
 use crate::error::BoxError;
 use agent_bash_core::sandbox::Plan;
+use program::Elsewhere;
 use std::io;
 
 /// Filters the system calls of this thread and of everything that it starts. `shortening` counts as no write in
@@ -16,7 +17,7 @@ pub(crate) fn restrict(plan: &Plan, shortening: bool) -> Result<(), BoxError> {
         });
     };
     let rules = rules::rules(plan.network, plan.tier, shortening);
-    let program = program::assemble(architecture, &rules).ok_or_else(|| {
+    let program = program::assemble(architecture, &Elsewhere::Absent, &rules).ok_or_else(|| {
         BoxError::step("filtering system calls")(io::Error::other("a rule is too long"))
     })?;
     seccompiler::apply_filter(&program).map_err(|error| match error {
@@ -39,7 +40,7 @@ mod tests {
                 for shortening in [false, true] {
                     let rules = rules::rules(network, tier, shortening);
                     assert!(!rules.is_empty());
-                    assert!(program::assemble(0, &rules).is_some());
+                    assert!(program::assemble(0, &Elsewhere::Absent, &rules).is_some());
                 }
             }
         }

@@ -88,8 +88,8 @@ fn started(
         .args(&words[1..])
         .spawn()?;
     drop(entrance);
-    match start.report(PATIENCE) {
-        Ok(report) => Ok((child, report)),
+    match start.report(child.id().cast_signed(), PATIENCE) {
+        Ok(ready) => Ok((child, ready.sandbox)),
         Err(error) => {
             child.wait()?;
             Err(error.into())
@@ -163,6 +163,7 @@ fn arguments() -> Result<Wish, Box<dyn Error>> {
     let order = |plan, trial| Order {
         plan,
         trial,
+        trace: false,
         own: own.clone(),
         env: env.clone(),
         inherited: Vec::new(),

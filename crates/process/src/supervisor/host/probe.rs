@@ -59,6 +59,7 @@ impl Supervisor {
             sandbox: Some(ShellBox {
                 plan: Some(plan),
                 trial: None,
+                trace: false,
                 directory: directory.to_owned(),
                 own: Vec::new(),
             }),

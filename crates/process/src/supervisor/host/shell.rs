@@ -4,8 +4,11 @@ use super::client::{ANSWER, Supervised};
 use super::start_error::StartError;
 use crate::supervisor::protocol::{Event, Order, ShellStart};
 use agent_bash_core::StreamId;
+use agent_bash_core::changes::Traced;
 use agent_bash_core::sandbox::Report;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::sync::Arc;
 
 /// A shell waiting for its script: the host's ends of its descriptors.
@@ -27,6 +30,8 @@ pub struct ShellFds {
     pub sandbox: Option<Report>,
     /// Whether what it changes is held back.
     pub held_back: bool,
+    /// Why what it changes cannot be recorded, if it was to be.
+    pub unwatched: Option<String>,
 }
 
 impl Supervised {
@@ -94,6 +99,26 @@ impl Supervised {
         Ok(None)
     }
 
+    /// Has what the shell changes recorded in the set with this directory, from its first change on. It was started to be
+    /// watched.
+    ///
+    /// # Errors
+    /// It has ended, or does not read.
+    pub fn record(&self, set: &Path) -> io::Result<()> {
+        let set = set.as_os_str().to_owned();
+        self.order(&Order::Record { set }, &[])
+    }
+
+    /// Ends the recording, once the call has. How complete the record is.
+    pub async fn stop_recording(&mut self) -> Traced {
+        let recorded = self.ask(&Order::StopRecording, &[], |event| match event {
+            Event::Recorded { traced } => Some(traced),
+            _ => None,
+        });
+        let gone = |_| Traced::incomplete("whoever watched the call has died");
+        recorded.await.unwrap_or_else(gone)
+    }
+
     /// The shell in an event; `None` if the event is about something else.
     fn shell(
         &mut self,
@@ -106,6 +131,7 @@ impl Supervised {
                 stdin_fd,
                 sandbox,
                 held_back,
+                unwatched,
             } => {
                 let mut fds = fds.into_iter();
                 let (Some(script), Some(control)) = (fds.next(), fds.next()) else {
@@ -121,6 +147,7 @@ impl Supervised {
                     output: streams.copied().zip(fds).collect(),
                     sandbox,
                     held_back,
+                    unwatched,
                 }))
             }
             Event::BoxFailed { reason } => Err(StartError::Sandbox(reason)),

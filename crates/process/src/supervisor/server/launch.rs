@@ -12,6 +12,7 @@ use super::report::Report;
 use super::shell::{Phase, Shell};
 use super::shell_command::{CONTROL_FD, REPORT, SCRIPT_FD, ShellCommand};
 use super::terminal::Terminal;
+use super::trace::Tracer;
 use super::{leader, limits};
 use crate::platform::{pipe, unnamed_file};
 use crate::supervisor::protocol::{Event, ShellStart, TerminalStart};
@@ -54,6 +55,26 @@ pub(super) fn launch(
     network: Option<&OwnedFd>,
     starter: &Starter,
 ) -> Result<Launched, NotLaunched> {
+    let reason = match starter {
+        Starter::Leader { .. } if start.is_watched() => "it takes a supervisor of its own".into(),
+        _ => match launch_one(start, stdin, network, starter) {
+            Err(NotLaunched::Box(BoxError::Unwatched(reason))) => reason,
+            other => return other,
+        },
+    };
+    let mut launched = launch_one(&start.unwatched(), stdin, network, starter)?;
+    if let Event::Started { unwatched, .. } = &mut launched.event {
+        *unwatched = Some(reason);
+    }
+    Ok(launched)
+}
+
+fn launch_one(
+    start: &ShellStart,
+    stdin: Option<&OwnedFd>,
+    network: Option<&OwnedFd>,
+    starter: &Starter,
+) -> Result<Launched, NotLaunched> {
     let script = unnamed_file("agent-bash-script")?;
     let (control_read, control) = pipe()?;
     let (output, [stdout, stderr]) = streams(&start.output)?;
@@ -88,6 +109,7 @@ pub(super) fn launch(
     let boot = command.boot();
     let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
     let closed = closed.unwrap_or_default();
+    let (tracer, unwatched) = split(closed.watched);
     limits::apply(pid, &start.limits)?;
     Ok(Launched {
         shell: Shell {
@@ -96,6 +118,7 @@ pub(super) fn launch(
             boot,
             report,
             directory: closed.directory,
+            tracer,
             terminal: None,
             phase: Phase::Running,
         },
@@ -105,9 +128,17 @@ pub(super) fn launch(
             stdin_fd: stdin.map(AsRawFd::as_raw_fd),
             sandbox: closed.sandbox,
             held_back: closed.held_back,
+            unwatched,
         },
         host_ends: [script, control].into_iter().chain(output).collect(),
     })
+}
+
+fn split(watched: Option<Result<Tracer, String>>) -> (Option<Tracer>, Option<String>) {
+    match watched.transpose() {
+        Ok(tracer) => (tracer, None),
+        Err(reason) => (None, Some(reason)),
+    }
 }
 
 /// Read ends of these streams, and the shell's stdout and stderr.
@@ -174,6 +205,7 @@ pub(super) fn launch_on_terminal(
     let boot = command.boot();
     let closed = confined.map(|confined| confined.closed(pid)).transpose()?;
     let closed = closed.unwrap_or_default();
+    let (tracer, unwatched) = split(closed.watched);
     limits::apply(pid, &start.start.limits)?;
     // Until told to begin, the shell reads its control pipe rather than the terminal, so it cannot get SIGTTIN
     // before this.
@@ -188,6 +220,7 @@ pub(super) fn launch_on_terminal(
             boot,
             report,
             directory: closed.directory,
+            tracer,
             terminal: Some(Terminal::at(&start.terminal)),
             phase: Phase::Running,
         },
@@ -197,6 +230,7 @@ pub(super) fn launch_on_terminal(
             stdin_fd: None,
             sandbox: closed.sandbox,
             held_back: closed.held_back,
+            unwatched,
         },
         host_ends: Vec::new(),
     })

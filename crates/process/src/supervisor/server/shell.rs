@@ -1,9 +1,10 @@
 //! The shell of the current call, and what the host knows about its end.
 
-use crate::supervisor::own_directory::OwnDirectory;
 use crate::supervisor::protocol::{Event, ShellEnd};
+use crate::supervisor::server::confined::OwnDirectory;
 use crate::supervisor::server::report::Report;
 use crate::supervisor::server::terminal::Terminal;
+use crate::supervisor::server::trace::Tracer;
 
 /// The shell of the current call.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(super) struct Shell {
     pub(super) report: Report,
     /// Its own directory, if it is in a box; kept for as long as anything of the call may use it.
     pub(super) directory: Option<OwnDirectory>,
+    /// By what it is watched, if it is; kept for as long as anything of the call may change files.
+    pub(super) tracer: Option<Tracer>,
     /// The terminal it is on, if any.
     pub(super) terminal: Option<Terminal>,
     pub(super) phase: Phase,

@@ -6,39 +6,57 @@
 use seccompiler::{BpfProgram, sock_filter};
 
 /// What a filter does about one system call; all others are let through.
-pub(super) struct Rule {
-    pub(super) number: i64,
+pub(crate) struct Rule {
+    pub(crate) number: i64,
     /// The first that applies answers. None of them: let through.
-    pub(super) denials: Vec<Denial>,
+    pub(crate) cases: Vec<Case>,
 }
 
-/// Answers with an error if all its tests hold.
-pub(super) struct Denial {
-    pub(super) tests: Vec<Test>,
-    pub(super) errno: i32,
+/// Answers if all its tests hold.
+pub(crate) struct Case {
+    pub(crate) tests: Vec<Test>,
+    pub(crate) answer: Answer,
+}
+
+/// An answer in the kernel's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// This error.
+    Error(i32),
+    /// None, until the listener has looked at the call.
+    Later,
+}
+
+/// What is done about calls of other tables than this processor's own.
+pub(crate) enum Elsewhere<'a> {
+    /// They are not there.
+    Absent,
+    /// These, by their numbers in the table for pointers of 32 bits, wait for the listener, as does everything of x86's
+    /// third table; all others are let through.
+    Later(&'a [u32]),
 }
 
 /// Compares a half of an argument.
 #[derive(Clone, Copy)]
-pub(super) struct Test {
-    pub(super) argument: u8,
-    pub(super) half: Half,
+pub(crate) struct Test {
+    pub(crate) argument: u8,
+    pub(crate) half: Half,
     /// Bits that are looked at.
-    pub(super) mask: u32,
-    pub(super) value: u32,
+    pub(crate) mask: u32,
+    pub(crate) value: u32,
     /// Holds if they are equal, or if they are not.
-    pub(super) equal: bool,
+    pub(crate) equal: bool,
 }
 
 /// A half of an argument's 64 bits.
 #[derive(Clone, Copy)]
-pub(super) enum Half {
+pub(crate) enum Half {
     Low,
     High,
 }
 
 /// The value by which the kernel names this processor's own table of system calls.
-pub(super) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
+pub(crate) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0xC000_003E)
 } else if cfg!(target_arch = "aarch64") {
     Some(0xC000_00B7)
@@ -64,19 +82,43 @@ const ARGUMENTS: u32 = 16;
 // Actions, as in linux/seccomp.h.
 const ALLOW: u32 = 0x7FFF_0000;
 const ERRNO: u32 = 0x0005_0000;
+const LATER: u32 = 0x7FC0_0000;
 
 /// The instructions for these rules; `None` if one of them is longer than a jump reaches, since a shorter jump would land
 /// within it.
-pub(super) fn assemble(architecture: u32, rules: &[Rule]) -> Option<BpfProgram> {
-    let absent = || answer(libc::ENOSYS);
+pub(crate) fn assemble(
+    architecture: u32,
+    elsewhere: &Elsewhere<'_>,
+    rules: &[Rule],
+) -> Option<BpfProgram> {
+    let (others, x32) = match elsewhere {
+        Elsewhere::Absent => {
+            let absent = answer(Answer::Error(libc::ENOSYS));
+            (vec![absent.clone()], absent)
+        }
+        Elsewhere::Later(numbers) => {
+            let later = answer(Answer::Later);
+            let mut others = vec![statement(LOAD, NUMBER)];
+            for number in *numbers {
+                others.extend([jump(JUMP_EQUAL, *number, 0, 1), later.clone()]);
+            }
+            others.push(statement(RETURN, ALLOW));
+            (others, later)
+        }
+    };
     let mut program = vec![
         statement(LOAD, TABLE),
-        jump(JUMP_EQUAL, architecture, 1, 0),
-        absent(),
-        statement(LOAD, NUMBER),
+        jump(
+            JUMP_EQUAL,
+            architecture,
+            u8::try_from(others.len()).ok()?,
+            0,
+        ),
     ];
+    program.extend(others);
+    program.push(statement(LOAD, NUMBER));
     if cfg!(target_arch = "x86_64") {
-        program.extend([jump(JUMP_SET, X32, 0, 1), absent()]);
+        program.extend([jump(JUMP_SET, X32, 0, 1), x32]);
     }
     for rule in rules {
         let body = body(rule)?;
@@ -91,9 +133,9 @@ pub(super) fn assemble(architecture: u32, rules: &[Rule]) -> Option<BpfProgram> 
 /// Ends with a return in every case, so that what follows still finds the number loaded.
 fn body(rule: &Rule) -> Option<BpfProgram> {
     let mut body = Vec::new();
-    for denial in &rule.denials {
-        let mut rest = vec![answer(denial.errno)];
-        for test in denial.tests.iter().rev() {
+    for case in &rule.cases {
+        let mut rest = vec![answer(case.answer)];
+        for test in case.tests.iter().rev() {
             let over = u8::try_from(rest.len()).ok()?;
             let (holds, fails) = if test.equal { (0, over) } else { (over, 0) };
             let mut tested = vec![statement(LOAD, offset(test))];
@@ -106,7 +148,7 @@ fn body(rule: &Rule) -> Option<BpfProgram> {
         }
         body.extend(rest);
     }
-    if rule.denials.iter().all(|denial| !denial.tests.is_empty()) {
+    if rule.cases.iter().all(|case| !case.tests.is_empty()) {
         body.push(statement(RETURN, ALLOW));
     }
     Some(body)
@@ -121,8 +163,12 @@ fn offset(test: &Test) -> u32 {
     ARGUMENTS + 8 * u32::from(test.argument) + if second { 4 } else { 0 }
 }
 
-fn answer(errno: i32) -> sock_filter {
-    statement(RETURN, ERRNO | errno as u32)
+fn answer(answer: Answer) -> sock_filter {
+    let action = match answer {
+        Answer::Error(errno) => ERRNO | errno as u32,
+        Answer::Later => LATER,
+    };
+    statement(RETURN, action)
 }
 
 fn statement(code: u16, k: u32) -> sock_filter {
@@ -148,13 +194,13 @@ mod tests {
         };
         let rule = |tests: usize| Rule {
             number: 1,
-            denials: vec![Denial {
+            cases: vec![Case {
                 tests: vec![test; tests],
-                errno: 1,
+                answer: Answer::Error(1),
             }],
         };
         // Two instructions a test, and two returns.
-        assert!(assemble(1, &[rule(126)]).is_some());
-        assert!(assemble(1, &[rule(127)]).is_none());
+        assert!(assemble(1, &Elsewhere::Absent, &[rule(126)]).is_some());
+        assert!(assemble(1, &Elsewhere::Absent, &[rule(127)]).is_none());
     }
 }

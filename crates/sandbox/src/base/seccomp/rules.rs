@@ -1,6 +1,6 @@
 //! Which system calls are answered with what.
 
-use super::program::{Denial, Half, Rule, Test};
+use super::program::{Answer, Case, Half, Rule, Test};
 use agent_bash_core::sandbox::{Network, Tier};
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM};
 
@@ -107,45 +107,45 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule>
 }
 
 fn ioctl() -> Rule {
-    let requests = |requests: &[u32], errno| -> Vec<Denial> {
+    let requests = |requests: &[u32], errno| -> Vec<Case> {
         let one = |request: &u32| deny(errno, vec![is(1, *request)]);
         requests.iter().map(one).collect()
     };
-    let mut denials = requests(&TERMINAL_INPUT, EPERM);
-    denials.extend(requests(&ATTRIBUTES, EOPNOTSUPP));
-    rule(libc::SYS_ioctl, denials)
+    let mut cases = requests(&TERMINAL_INPUT, EPERM);
+    cases.extend(requests(&ATTRIBUTES, EOPNOTSUPP));
+    rule(libc::SYS_ioctl, cases)
 }
 
-fn namespaces(argument: u8) -> Denial {
+fn namespaces(argument: u8) -> Case {
     let all = NAMESPACES.iter().fold(0, |all, one| all | *one as u32);
     deny(EPERM, vec![any_of(argument, all)])
 }
 
 /// Sockets by family: what there is no network for is forbidden; of other families the kernel knows nothing.
-fn socket(network: Network, tier: Tier) -> Vec<Denial> {
-    let forbidden = |families: &[i32]| -> Vec<Denial> {
+fn socket(network: Network, tier: Tier) -> Vec<Case> {
+    let forbidden = |families: &[i32]| -> Vec<Case> {
         let one = |family: &i32| deny(EACCES, vec![is(0, *family as u32)]);
         families.iter().map(one).collect()
     };
     let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-    let mut denials = forbidden(&[libc::AF_UNIX]);
+    let mut cases = forbidden(&[libc::AF_UNIX]);
     if network == Network::Off && tier == Tier::Base {
-        denials.extend(forbidden(&families));
-        denials.push(deny(EAFNOSUPPORT, vec![]));
-        return denials;
+        cases.extend(forbidden(&families));
+        cases.push(deny(EAFNOSUPPORT, vec![]));
+        return cases;
     }
     // Of netlink, what is asked about interfaces and addresses.
     let netlink = libc::AF_NETLINK as u32;
     let routes = libc::NETLINK_ROUTE as u32;
-    denials.push(deny(EACCES, vec![is(0, netlink), differs(2, routes)]));
+    cases.push(deny(EACCES, vec![is(0, netlink), differs(2, routes)]));
     let others = families.map(|family| differs(0, family as u32));
-    denials.push(deny(EAFNOSUPPORT, others.into()));
-    denials
+    cases.push(deny(EAFNOSUPPORT, others.into()));
+    cases
 }
 
 /// Pairs are connected for good if they are streams or sequences; a pair of datagram sockets could be sent anywhere
 /// from.
-fn socketpair() -> Vec<Denial> {
+fn socketpair() -> Vec<Case> {
     const TYPE: u32 = 0xF;
     let kind = |kind: i32| Test {
         mask: TYPE,
@@ -180,12 +180,13 @@ fn truncation() -> Vec<Rule> {
     ]
 }
 
-fn rule(number: i64, denials: Vec<Denial>) -> Rule {
-    Rule { number, denials }
+fn rule(number: i64, cases: Vec<Case>) -> Rule {
+    Rule { number, cases }
 }
 
-fn deny(errno: i32, tests: Vec<Test>) -> Denial {
-    Denial { tests, errno }
+fn deny(errno: i32, tests: Vec<Test>) -> Case {
+    let answer = Answer::Error(errno);
+    Case { tests, answer }
 }
 
 /// The argument is this value.
@@ -212,7 +213,7 @@ fn half_differs(argument: u8, half: Half, value: u32) -> Test {
 }
 
 /// The argument has any of these bits.
-fn any_of(argument: u8, bits: u32) -> Test {
+pub(crate) fn any_of(argument: u8, bits: u32) -> Test {
     Test {
         mask: bits,
         ..differs(argument, 0)

@@ -5,7 +5,9 @@ use crate::supervisor::protocol::{Detach, Event, Order, ShellStart, TerminalStar
 use crate::supervisor::server::confined::NotLaunched;
 use crate::supervisor::server::job::Job;
 use crate::supervisor::server::launch::{Launched, launch, launch_on_terminal};
+use crate::supervisor::server::trace::Tracer;
 use crate::supervisor::server::tree::Tree;
+use agent_bash_core::changes::Traced;
 use agent_bash_sandbox::BoxError;
 use std::fs::File;
 use std::io;
@@ -49,6 +51,17 @@ impl Server {
                 self.end_survivors(Duration::from_millis(grace_ms));
                 return None;
             }
+            Order::Record { set } => {
+                if let Some(tracer) = self.tracer() {
+                    tracer.record(set.into());
+                }
+                return None;
+            }
+            Order::StopRecording => {
+                let unwatched = || Traced::incomplete("nobody watches this shell");
+                let traced = self.tracer().map_or_else(unwatched, Tracer::stop);
+                Event::Recorded { traced }
+            }
             Order::Survivors => Event::Survivors {
                 survivors: self.unnamed(),
             },
@@ -66,6 +79,10 @@ impl Server {
             },
         };
         Some((event, Vec::new()))
+    }
+
+    fn tracer(&self) -> Option<&Tracer> {
+        self.shell.as_ref().and_then(|shell| shell.tracer.as_ref())
     }
 
     fn start(&mut self, start: &ShellStart, fds: &[OwnedFd]) -> Answer {

@@ -1,0 +1,251 @@
+//! Calls that are watched: what they change is recorded before it changes, whoever changes it; what they only read is
+//! not; and all else of a call is as it is otherwise. What a record is good for is tested where it is kept.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails may stop")]
+
+use crate::support::{Ran, cache, options, run, run_with, soon, spec};
+use agent_bash_changes::{Set, Store};
+use agent_bash_core::changes::{ChangesLevel, Traced};
+use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
+use agent_bash_core::{Cancel, Ending, RunSpec, SurvivorPolicy};
+use agent_bash_exec::{ShellCache, ShellCacheOptions};
+use agent_bash_process::supervisor::Supervisor;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A workspace, and a store of sets.
+struct Place {
+    temp: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let temp = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(temp.path()).unwrap().join("root");
+        for directory in ["", "d"] {
+            fs::create_dir(root.join(directory)).unwrap();
+        }
+        for name in ["one", "two", "three", "four", "five", "d/six"] {
+            fs::write(root.join(name), format!("content of {name}\n")).unwrap();
+        }
+        Self { temp, root }
+    }
+
+    fn set(&self) -> Set {
+        let store = Store::open(&self.temp.path().join("state")).unwrap();
+        store
+            .begin_trace("s", &self.root, ChangesLevel::Undo)
+            .unwrap()
+    }
+
+    fn traced(&self, script: &str, set: &Set) -> RunSpec {
+        let traced = Some(set.dir().to_owned());
+        spec(script).cwd(self.root.clone()).trace(traced)
+    }
+
+    async fn run(&self, script: &str) -> (Ran, Record) {
+        let set = self.set();
+        let ran = run(&self.traced(script, &set)).await.unwrap();
+        (ran, Record::of(&set))
+    }
+}
+
+/// What is in the files of a set.
+struct Record {
+    index: Vec<u8>,
+    kept: Vec<u8>,
+}
+
+impl Record {
+    fn of(set: &Set) -> Self {
+        let read = |name: &str| fs::read(set.dir().join(name)).unwrap_or_default();
+        let mut kept = read("pack");
+        for link in fs::read_dir(set.dir().join("links")).unwrap() {
+            kept.extend(fs::read(link.unwrap().path()).unwrap());
+        }
+        Self {
+            index: read("idx"),
+            kept,
+        }
+    }
+
+    fn names(&self, name: &str) -> bool {
+        has(&self.index, name)
+    }
+
+    fn keeps(&self, content: &str) -> bool {
+        has(&self.kept, content)
+    }
+}
+
+fn has(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|part| part == text.as_bytes())
+}
+
+fn code(ran: &Ran) -> Option<i32> {
+    match ran.outcome.ending {
+        Ending::Exited { code } => Some(code),
+        _ => None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_changes_is_recorded_before_and_what_is_read_is_not() {
+    let place = Place::new();
+    let script = "echo x >>one; rm two; mv three moved; cat five >/dev/null; \
+        sed -i s/content/other/ d/six; mkdir new; ln -s one new/link; chmod 600 four; exit 4";
+    let (ran, record) = place.run(script).await;
+    assert_eq!(code(&ran), Some(4), "{ran:?}");
+    assert_eq!(ran.outcome.traced, Some(Traced::complete()));
+    for name in ["one", "two", "three", "moved", "d/six", "new/link", "four"] {
+        assert!(record.names(name), "{name}");
+    }
+    assert!(!record.names("five"));
+    for name in ["one", "two", "three", "d/six"] {
+        assert!(record.keeps(&format!("content of {name}\n")), "{name}");
+    }
+    assert!(!record.keeps("content of five") && !record.keeps("other of"));
+    assert_eq!(
+        fs::read(place.root.join("one")).unwrap(),
+        b"content of one\nx\n"
+    );
+    // The negative control: without a record there is none.
+    let place = Place::new();
+    let set = place.set();
+    let ran = run(&place.traced(script, &set).trace(None)).await.unwrap();
+    assert_eq!((code(&ran), ran.outcome.traced), (Some(4), None));
+    assert!(Record::of(&set).index.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_changes_a_file_is_seen() {
+    let place = Place::new();
+    let script = "(cd d; exec 5<.; echo x >>/proc/self/fd/5/six); \
+        setsid sh -c 'echo x >>one' & wait; \
+        bash -c 'exec -a other sh -c \"echo x >>../root/two\"'; \
+        find . -name three -exec truncate -s 3 {} +";
+    let (ran, record) = place.run(script).await;
+    assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+    for name in ["one", "two", "three", "d/six"] {
+        assert!(record.keeps(&format!("content of {name}\n")), "{name}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_else_of_a_call_is_different() {
+    let place = Place::new();
+    let set = place.set();
+    let mut spec = place.traced("cd d; echo $KEPT >/dev/stdout; false | true", &set);
+    spec.env
+        .changes
+        .extend([("KEPT".into(), Some("kept".into()))]);
+    let ran = run(&spec.report_stages(true)).await.unwrap();
+    let stages = ran.outcome.stages.as_deref().map(<[_]>::len);
+    assert_eq!((&*ran.out, stages), ("kept\n", Some(2)), "{ran:?}");
+    assert_eq!(ran.outcome.final_cwd, Some(place.root.join("d")));
+    assert_eq!(ran.outcome.traced, Some(Traced::complete()));
+    // What a call is made of concerns nobody, nor do devices.
+    let record = Record::of(&set);
+    assert!(!record.names("agent-bash") && !record.names("dev"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn shells_that_wait_record_each_into_the_set_of_its_call() {
+    let place = Place::new();
+    let cache = ShellCache::new(ShellCacheOptions {
+        warm_shells: 1,
+        ..options()
+    });
+    let cancel = Cancel::new();
+    for name in ["one", "two", "three"] {
+        let set = place.set();
+        let plain = spec("echo x >plain").cwd(place.root.clone());
+        run_with(&cache, &plain, &cancel).await.unwrap();
+        let script = format!("echo x >>{name}");
+        let ran = run_with(&cache, &place.traced(&script, &set), &cancel)
+            .await
+            .unwrap();
+        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        let record = Record::of(&set);
+        assert!(record.keeps(&format!("content of {name}\n")), "{name}");
+        assert!(!record.names("plain"));
+        assert!(soon(|| cache.warm() > 1).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_outlives_a_call_goes_on_unrecorded() {
+    let place = Place::new();
+    let set = place.set();
+    let script = "(sleep 0.2; echo late >late) >/dev/null 2>&1 &";
+    let spec = place.traced(script, &set).survivors(SurvivorPolicy::Adopt);
+    let cache = cache();
+    let ran = run_with(&cache, &spec, &Cancel::new()).await.unwrap();
+    assert!(!ran.outcome.survivors.is_empty(), "{ran:?}");
+    assert!(soon(|| place.root.join("late").exists()).await);
+    assert!(!Record::of(&set).names("late"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_ended_was_recorded() {
+    let place = Place::new();
+    let set = place.set();
+    let script = "while :; do echo x >>one; done";
+    let spec = place.traced(script, &set);
+    let spec = spec.timeout(Some(Duration::from_millis(200)));
+    let ran = run(&spec.grace(Duration::from_millis(20))).await.unwrap();
+    assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+    assert!(Record::of(&set).keeps("content of one\n"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_box_holds_and_is_watched() {
+    for tier in [Tier::Base, Tier::Full] {
+        let place = Place::new();
+        let set = place.set();
+        let plan = Plan {
+            level: Level::WorkspaceWrite,
+            network: Network::Off,
+            tier,
+            writable: vec![place.root.join("d")],
+            hidden: Vec::new(),
+            protected: Vec::new(),
+            devices: Vec::new(),
+        };
+        let spec = place.traced("echo x >>d/six; echo x >>one", &set);
+        let ran = run(&spec.sandbox(Arc::new(plan))).await.unwrap();
+        assert_eq!(ran.outcome.traced, Some(Traced::complete()), "{ran:?}");
+        assert!(ran.outcome.sandbox.is_some());
+        assert!(Record::of(&set).keeps("content of d/six\n"));
+        assert_eq!(
+            fs::read(place.root.join("one")).unwrap(),
+            b"content of one\n"
+        );
+    }
+}
+
+/// A program may be watched by one only; it runs all the same, and its result says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nobody_can_watch_the_call_runs_and_says_so() {
+    let place = Place::new();
+    let set = place.set();
+    let alone = ShellCache::new(ShellCacheOptions {
+        supervisor: Supervisor::fallback(),
+        ..options()
+    });
+    let spec = place.traced("echo x >>one; echo ran", &set);
+    let ran = run_with(&alone, &spec, &Cancel::new()).await.unwrap();
+    let lacking = ran.outcome.traced.and_then(|traced| traced.lacking);
+    assert_eq!(ran.out, "ran\n");
+    assert!(lacking.is_some_and(|why| why.contains("supervisor")));
+    // A directory that is no set.
+    let missing = spec.trace(Some(place.root.join("d")));
+    let ran = run(&missing).await.unwrap();
+    let lacking = ran.outcome.traced.and_then(|traced| traced.lacking);
+    assert!(lacking.is_some() && ran.out == "ran\n");
+}

@@ -1,0 +1,74 @@
+//! Threads whose calls wait for this one.
+
+use crate::{Instruction, Listener, install};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+/// A program: one call waits, all others are let through.
+fn waiting_for(number: i64) -> Vec<Instruction> {
+    let instruction = |code, jt, jf, k| Instruction { code, jt, jf, k };
+    vec![
+        instruction(0x20, 0, 0, 0),
+        instruction(0x15, 0, 1, u32::try_from(number).unwrap()),
+        instruction(0x06, 0, 0, libc::SECCOMP_RET_USER_NOTIF),
+        instruction(0x06, 0, 0, libc::SECCOMP_RET_ALLOW),
+    ]
+}
+
+/// A thread with that filter that makes one call, and its listener.
+fn asking<T: Send + 'static>(
+    program: Vec<Instruction>,
+    call: impl FnOnce() -> T + Send + 'static,
+) -> (OwnedFd, JoinHandle<T>) {
+    let (tell, told) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        rustix::thread::set_no_new_privs(true).unwrap();
+        tell.send(install(&program).unwrap()).unwrap();
+        call()
+    });
+    (told.recv().unwrap(), thread)
+}
+
+#[test]
+fn a_call_waits_until_it_is_let_go() {
+    let number = libc::SYS_getpgid;
+    let (descriptor, thread) = asking(waiting_for(number), || rustix::process::getpgid(None));
+    let listener = Listener::new(descriptor).unwrap();
+    let call = listener.next().unwrap().unwrap();
+    assert_eq!((i64::from(call.number), call.arguments[0]), (number, 0));
+    assert!(call.thread > 0 && listener.still_waits(&call));
+    assert!(!thread.is_finished());
+    listener.let_go(&call).unwrap();
+    let own = rustix::process::getpgid(None).unwrap();
+    assert_eq!(thread.join().unwrap().unwrap(), own);
+    // It has gone on: nothing that was read of it since is worth anything.
+    assert!(!listener.still_waits(&call) && listener.let_go(&call).is_err());
+}
+
+#[test]
+fn without_a_listener_the_call_is_not_there() {
+    let (tell, told) = mpsc::channel();
+    let (descriptor, thread) = asking(waiting_for(libc::SYS_getpgid), move || {
+        told.recv().unwrap();
+        rustix::process::getpgid(None)
+    });
+    drop(descriptor);
+    tell.send(()).unwrap();
+    assert_eq!(thread.join().unwrap(), Err(rustix::io::Errno::NOSYS));
+}
+
+#[test]
+fn a_second_listener_and_a_program_that_is_none_are_errors() {
+    let thread = thread::spawn(|| {
+        rustix::thread::set_no_new_privs(true).unwrap();
+        let nonsense = install(&waiting_for(0)[..1]).map_err(|error| error.kind());
+        let first = install(&waiting_for(libc::SYS_getpgid));
+        let second = install(&waiting_for(libc::SYS_getpgid));
+        (nonsense.unwrap_err(), first.is_ok(), second.unwrap_err())
+    });
+    let (nonsense, first, second) = thread.join().unwrap();
+    assert_eq!((nonsense, first), (io::ErrorKind::InvalidInput, true));
+    assert_eq!(second.raw_os_error(), Some(libc::EBUSY));
+}

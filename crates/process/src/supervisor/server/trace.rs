@@ -1,0 +1,207 @@
+//! Watching what a call does to files, and keeping what was there before.
+//!
+//! In a thread of its own, the only one that a supervisor has: keeping a large file takes its time, and a file system that
+//! does not answer must not keep a call from being ended.
+
+mod memory;
+mod paths;
+mod touched;
+
+use agent_bash_changes::Recorder;
+use agent_bash_core::changes::Traced;
+use agent_bash_notify::{Listener, Waiting};
+use agent_bash_sandbox::trace;
+use rustix::event::{PollFd, PollFlags, poll};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the thread may take for what it has at hand when the call has ended.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Watches a shell and everything that it starts, for as long as it is not dropped.
+#[derive(Debug)]
+pub(super) struct Tracer {
+    orders: Sender<Order>,
+    /// A byte for each order.
+    wake: PipeWriter,
+    _thread: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+enum Order {
+    Record(PathBuf),
+    Stop(Sender<Traced>),
+}
+
+impl Tracer {
+    /// Watches by this listener. What is within `apart` concerns nobody. Until it is told where to, nothing is recorded,
+    /// and whoever is about to change a file waits.
+    pub(super) fn start(listener: OwnedFd, apart: PathBuf) -> io::Result<Self> {
+        let (orders, given) = channel();
+        let (woken, wake) = io::pipe()?;
+        let watch = Watch {
+            listener: Some(Listener::new(listener)?),
+            given,
+            woken,
+            apart,
+            state: State::Waiting,
+        };
+        let thread = std::thread::Builder::new().name("agent-bash-trace".to_owned());
+        Ok(Self {
+            orders,
+            wake,
+            _thread: thread.spawn(move || watch.run())?,
+        })
+    }
+
+    /// From here on, what changes is recorded in the set in this directory.
+    pub(super) fn record(&self, set: PathBuf) {
+        self.order(Order::Record(set));
+    }
+
+    /// Nothing is recorded any more, and nobody waits. How complete the record is.
+    pub(super) fn stop(&self) -> Traced {
+        let (tell, told) = channel();
+        self.order(Order::Stop(tell));
+        told.recv_timeout(PATIENCE)
+            .unwrap_or_else(|_| Traced::incomplete("whoever records them does not answer"))
+    }
+
+    fn order(&self, order: Order) {
+        // A thread that has ended gives no answer, which is noticed.
+        let _ = self.orders.send(order);
+        let _ = (&self.wake).write_all(b"!");
+    }
+}
+
+/// What the thread has.
+struct Watch {
+    /// `None` once nobody is left to be watched.
+    listener: Option<Listener>,
+    given: Receiver<Order>,
+    woken: PipeReader,
+    apart: PathBuf,
+    state: State,
+}
+
+enum State {
+    /// Nobody has said yet where to record.
+    Waiting,
+    /// Into this set, if it could be opened.
+    Recording(Option<Box<Recorder>>, Traced),
+    /// Nothing any more.
+    Stopped,
+}
+
+impl Watch {
+    fn run(mut self) {
+        while self.turn().is_some() {}
+    }
+
+    /// Waits for what is next, and does it. `None` if nobody wants to know any more.
+    fn turn(&mut self) -> Option<()> {
+        let looks = !matches!(self.state, State::Waiting);
+        let listener = self.listener.as_ref().filter(|_| looks);
+        let mut fds = vec![PollFd::new(&self.woken, PollFlags::IN)];
+        fds.extend(listener.map(|listener| PollFd::new(listener, PollFlags::IN)));
+        match poll(&mut fds, None) {
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Some(()),
+            Err(_) => return None,
+        }
+        let happened: Vec<PollFlags> = fds.iter().map(PollFd::revents).collect();
+        if !happened[0].is_empty() {
+            let mut byte = [0];
+            if !matches!((&self.woken).read(&mut byte), Ok(1)) {
+                return None;
+            }
+            self.obey(self.given.try_recv().ok()?);
+        }
+        let heard = happened.get(1).copied().unwrap_or(PollFlags::empty());
+        if heard.contains(PollFlags::IN) {
+            self.look();
+        } else if !heard.is_empty() {
+            self.listener = None;
+        }
+        Some(())
+    }
+
+    fn obey(&mut self, order: Order) {
+        match order {
+            Order::Record(set) => {
+                let recorder = Recorder::open(&set);
+                let traced = match &recorder {
+                    Ok(_) => Traced::complete(),
+                    Err(error) => Traced::incomplete(error.to_string()),
+                };
+                self.state = State::Recording(recorder.ok().map(Box::new), traced);
+            }
+            Order::Stop(tell) => {
+                let state = std::mem::replace(&mut self.state, State::Stopped);
+                let traced = match state {
+                    State::Recording(recorder, traced) => ended(recorder, traced),
+                    State::Waiting | State::Stopped => {
+                        Traced::incomplete("nothing was to be recorded")
+                    }
+                };
+                // The receiver may have given up.
+                let _ = tell.send(traced);
+            }
+        }
+    }
+
+    /// Looks at a call that waits, and lets it go on.
+    fn look(&mut self) {
+        let Some(listener) = &self.listener else {
+            return;
+        };
+        let Ok(Some(call)) = listener.next() else {
+            return;
+        };
+        if let State::Recording(Some(recorder), traced) = &mut self.state
+            && let Err(reason) = kept(listener, &call, recorder, &self.apart)
+        {
+            traced.lacks(reason);
+        }
+        // It may have been killed meanwhile.
+        let _ = listener.let_go(&call);
+    }
+}
+
+/// Keeps what this call is about to change. An error says why the record is not complete.
+fn kept(
+    listener: &Listener,
+    waiting: &Waiting,
+    recorder: &mut Recorder,
+    apart: &std::path::Path,
+) -> Result<(), String> {
+    if !trace::is_native(waiting.table, waiting.number) {
+        return Err("a program of 32 bits has changed files".to_owned());
+    }
+    let Some(call) = trace::call(waiting.number) else {
+        return Ok(());
+    };
+    let touched = touched::by(waiting, call);
+    if !listener.still_waits(waiting) {
+        return Ok(());
+    }
+    for (path, touch) in touched.map_err(|error| format!("a path could not be read: {error}"))? {
+        if !path.starts_with(apart) {
+            recorder
+                .before(&path, touch)
+                .map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+fn ended(recorder: Option<Box<Recorder>>, mut traced: Traced) -> Traced {
+    if let Some(Err(error)) = recorder.map(|recorder| recorder.finish()) {
+        traced.lacks(error.to_string());
+    }
+    traced
+}

@@ -1,0 +1,193 @@
+//! The system calls that change files: which of their arguments name what, and what becomes of it.
+
+/// A system call.
+#[derive(Debug, Clone, Copy)]
+pub struct Call {
+    /// Its number on this processor.
+    pub number: i64,
+    /// What it changes.
+    pub operands: &'static [Operand],
+}
+
+/// A file that a call changes.
+#[derive(Debug, Clone, Copy)]
+pub struct Operand {
+    /// Where it is named.
+    pub place: Place,
+    /// Whether what a link leads to is meant, where the name is that of a link.
+    pub follow: Follow,
+    /// What becomes of it.
+    pub effect: Effect,
+}
+
+/// Arguments that name a file, by their places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A path.
+    Path(u8),
+    /// A directory's descriptor and a path; without a path the descriptor itself.
+    At(u8, u8),
+    /// A descriptor.
+    Open(u8),
+    /// The address of a socket, which may be a path, and its length.
+    Address(u8, u8),
+}
+
+/// Whether a last link is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Follow {
+    /// Always.
+    Yes,
+    /// Never.
+    No,
+    /// Unless flags in this argument say `AT_SYMLINK_NOFOLLOW`.
+    Flags(u8),
+}
+
+/// What becomes of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Its content changes.
+    Content,
+    /// Its name appears, where there was nothing.
+    Appears,
+    /// Its name goes; a directory's if there is nothing in it.
+    Goes,
+    /// Its name goes, or something else takes it.
+    Moves,
+    /// Its permissions, owner, times or extended attributes change.
+    Attributes,
+    /// It is opened with flags.
+    Opens(Flags),
+}
+
+/// Where the flags of an open are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flags {
+    /// In this argument.
+    In(u8),
+    /// In memory, where this argument points to.
+    Behind(u8),
+    /// Those of `creat`.
+    OfCreat,
+}
+
+/// What is known of the call with this number.
+pub fn call(number: i32) -> Option<&'static Call> {
+    all().find(|call| call.number == i64::from(number))
+}
+
+/// All of them.
+pub(super) fn all() -> impl Iterator<Item = &'static Call> {
+    CALLS.iter().chain(OLDER)
+}
+
+/// Numbers that libc does not have yet; the same on every processor.
+const SYS_FCHMODAT2: i64 = 452;
+const SYS_SETXATTRAT: i64 = 463;
+const SYS_REMOVEXATTRAT: i64 = 466;
+const SYS_FILE_SETATTR: i64 = 469;
+
+const fn operand(place: Place, follow: Follow, effect: Effect) -> Operand {
+    Operand {
+        place,
+        follow,
+        effect,
+    }
+}
+
+const fn appears(place: Place) -> Operand {
+    operand(place, No, Effect::Appears)
+}
+
+const fn goes(place: Place) -> Operand {
+    operand(place, No, Effect::Goes)
+}
+
+const fn moves(place: Place) -> Operand {
+    operand(place, No, Effect::Moves)
+}
+
+const fn attributes(place: Place, follow: Follow) -> Operand {
+    operand(place, follow, Effect::Attributes)
+}
+
+const fn opens(place: Place, flags: Flags) -> Operand {
+    operand(place, Yes, Effect::Opens(flags))
+}
+
+macro_rules! calls {
+    ($($number:expr => [$($operand:expr),+];)*) => {
+        &[$(Call { number: $number, operands: &[$($operand),+] }),*]
+    };
+}
+
+use Follow::{Flags as ByFlags, No, Yes};
+use Place::{Address, At, Open, Path};
+
+/// Those that every processor has.
+const CALLS: &[Call] = calls! {
+    libc::SYS_openat => [opens(At(0, 1), Flags::In(2))];
+    libc::SYS_openat2 => [opens(At(0, 1), Flags::Behind(2))];
+    libc::SYS_truncate => [operand(Path(0), Yes, Effect::Content)];
+    libc::SYS_ftruncate => [operand(Open(0), Yes, Effect::Content)];
+    libc::SYS_renameat => [moves(At(0, 1)), moves(At(2, 3))];
+    libc::SYS_renameat2 => [moves(At(0, 1)), moves(At(2, 3))];
+    libc::SYS_unlinkat => [goes(At(0, 1))];
+    libc::SYS_mkdirat => [appears(At(0, 1))];
+    libc::SYS_mknodat => [appears(At(0, 1))];
+    libc::SYS_symlinkat => [appears(At(1, 2))];
+    libc::SYS_linkat => [appears(At(2, 3))];
+    libc::SYS_bind => [appears(Address(1, 2))];
+    libc::SYS_fchmod => [attributes(Open(0), Yes)];
+    libc::SYS_fchmodat => [attributes(At(0, 1), Yes)];
+    SYS_FCHMODAT2 => [attributes(At(0, 1), ByFlags(3))];
+    libc::SYS_fchown => [attributes(Open(0), Yes)];
+    libc::SYS_fchownat => [attributes(At(0, 1), ByFlags(4))];
+    libc::SYS_utimensat => [attributes(At(0, 1), ByFlags(3))];
+    libc::SYS_setxattr => [attributes(Path(0), Yes)];
+    libc::SYS_lsetxattr => [attributes(Path(0), No)];
+    libc::SYS_fsetxattr => [attributes(Open(0), Yes)];
+    SYS_SETXATTRAT => [attributes(At(0, 1), ByFlags(2))];
+    libc::SYS_removexattr => [attributes(Path(0), Yes)];
+    libc::SYS_lremovexattr => [attributes(Path(0), No)];
+    libc::SYS_fremovexattr => [attributes(Open(0), Yes)];
+    SYS_REMOVEXATTRAT => [attributes(At(0, 1), ByFlags(2))];
+    SYS_FILE_SETATTR => [attributes(At(0, 1), ByFlags(4))];
+};
+
+/// Those that only x86 has: elsewhere libraries use the others in their place.
+#[cfg(target_arch = "x86_64")]
+const OLDER: &[Call] = calls! {
+    libc::SYS_open => [opens(Path(0), Flags::In(1))];
+    libc::SYS_creat => [opens(Path(0), Flags::OfCreat)];
+    libc::SYS_rename => [moves(Path(0)), moves(Path(1))];
+    libc::SYS_unlink => [goes(Path(0))];
+    libc::SYS_rmdir => [goes(Path(0))];
+    libc::SYS_mkdir => [appears(Path(0))];
+    libc::SYS_mknod => [appears(Path(0))];
+    libc::SYS_symlink => [appears(Path(1))];
+    libc::SYS_link => [appears(Path(1))];
+    libc::SYS_chmod => [attributes(Path(0), Yes)];
+    libc::SYS_chown => [attributes(Path(0), Yes)];
+    libc::SYS_lchown => [attributes(Path(0), No)];
+    libc::SYS_utime => [attributes(Path(0), Yes)];
+    libc::SYS_utimes => [attributes(Path(0), Yes)];
+    libc::SYS_futimesat => [attributes(At(0, 1), Yes)];
+};
+#[cfg(not(target_arch = "x86_64"))]
+const OLDER: &[Call] = &[];
+
+/// Calls of 32-bit programs by which it is noticed that one of them changes files, by their numbers there: those that
+/// only change something, and `open` and `openat`, by which most begin.
+#[cfg(target_arch = "x86_64")]
+pub(super) const ELSEWHERE: &[u32] = &[
+    5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 295, 296, 297, 301, 302, 303, 304, 306, 320, 353,
+    437,
+];
+/// The same of 32-bit ARM.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) const ELSEWHERE: &[u32] = &[
+    5, 8, 9, 10, 14, 15, 38, 39, 40, 83, 92, 93, 322, 323, 324, 328, 329, 330, 331, 333, 348, 382,
+    437,
+];
