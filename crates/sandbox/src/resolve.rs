@@ -9,10 +9,11 @@ mod stamp;
 mod workspace;
 
 pub use error::ResolveError;
-pub use stamp::Stamp;
+pub use stamp::{Identity, Stamp};
 
 use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use paths::{canonical, existing};
+use rustix::fs::{Access, access};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -82,6 +83,7 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
     };
     let readable = places.all("readable", &wanted.readable)?;
     let mut hidden = places.in_home(lists::HIDDEN);
+    hidden.extend(readable_by_us(lists::HIDDEN_OF_THE_SYSTEM));
     hidden.extend(places.all("hidden", &wanted.hidden)?);
     hidden.retain(|path| !readable.iter().any(|readable| path.starts_with(readable)));
 
@@ -91,8 +93,8 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
         let workspace = workspace::find(&facts.directory, places.home.as_deref())?;
         protected.extend(lists::PROTECTED.iter().map(|name| workspace.join(name)));
         let git = git::Git::of(&workspace);
-        protected.extend(git.protected);
-        writable.extend(git.writable);
+        protected.extend(git.protected.iter().cloned());
+        writable.extend(git.writable.iter().cloned());
         writable.insert(workspace);
         for path in places.all("writable", &wanted.writable)? {
             writable.insert(existing("writable", &path)?);
@@ -100,6 +102,8 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
         if wanted.shared_tmp {
             writable.insert(existing("tmp", Path::new("/tmp"))?);
         }
+        let is_writable = |tree: &Path| writable.iter().any(|path| tree.starts_with(path));
+        protected.extend(git.of_worktrees(is_writable).cloned());
     }
     for writable in &writable {
         if let Some(hidden) = hidden.iter().find(|hidden| writable.starts_with(hidden)) {
@@ -130,6 +134,14 @@ pub fn resolve(wanted: &Wanted, facts: &Facts) -> Result<Plan, ResolveError> {
         protected: protected.into_iter().collect(),
         devices: devices.into_iter().collect(),
     })
+}
+
+/// Those that there are and that this process may read, as a host that is root may: of the others no call can read anything.
+fn readable_by_us(paths: &[&str]) -> impl Iterator<Item = PathBuf> {
+    let paths = paths.iter().map(Path::new);
+    paths
+        .filter(|path| access(*path, Access::READ_OK).is_ok())
+        .map(canonical)
 }
 
 /// Where paths of the settings begin.
@@ -264,6 +276,41 @@ mod tests {
         // Any directory can be named, a secret one too.
         home.write("side/.git", &format!("gitdir: {}\n", at(".ssh")));
         assert_eq!(home.writable(&write(), "side"), ["side"]);
+    }
+
+    #[test]
+    fn a_worktree_in_what_is_writable_can_be_removed() {
+        let home = Home::new();
+        for (name, tree) in [("in", "main/in"), ("out", "out")] {
+            let own = format!("main/.git/worktrees/{name}");
+            home.make(&own);
+            home.make(tree);
+            let tree = home.path.join(tree).join(".git");
+            home.write(&format!("{own}/gitdir"), &format!("{}\n", tree.display()));
+        }
+        let is_protected = |wanted: &Wanted, name: &str| {
+            let path = format!("main/.git/worktrees/{name}/commondir");
+            let plan = home.plan(wanted, "main").unwrap();
+            plan.protected.contains(&home.path.join(path))
+        };
+        assert!(!is_protected(&write(), "in") && is_protected(&write(), "out"));
+        let mut wanted = write();
+        wanted.writable.push(home.path.join("out"));
+        assert!(!is_protected(&wanted, "out"));
+    }
+
+    #[test]
+    fn secrets_of_the_system_are_hidden_from_who_could_read_them() {
+        let temp = tempfile::tempdir().unwrap();
+        let secret = temp.path().join("secret");
+        fs::write(&secret, "").unwrap();
+        let (secret, gone) = (secret.to_str().unwrap(), "/no/such/secret");
+        let found: Vec<PathBuf> = readable_by_us(&[secret, gone]).collect();
+        assert_eq!(found, [canonical(Path::new(secret))]);
+        let hidden = Home::new().plan(&write(), "main").unwrap().hidden;
+        let shadow = Path::new("/etc/shadow");
+        let can_read = fs::File::open(shadow).is_ok();
+        assert_eq!(hidden.iter().any(|path| path == shadow), can_read);
     }
 
     #[test]

@@ -1,19 +1,20 @@
-//! What a box protects, before and after a call. At the full tier the kernel keeps what exists as it is, and what does
-//! not exist yet may appear; at the base tier either may change.
+//! What a box protects, before and after a call. At the full tier the kernel keeps what exists as it is, unless somebody
+//! outside replaces it, and what does not exist yet may appear; at the base tier either may change.
 
 use agent_bash_core::sandbox::{Plan, Tier};
-use agent_bash_sandbox::Stamp;
+use agent_bash_sandbox::{Identity, Stamp};
+use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// How many files of a protected directory are looked at, and how much of each.
 const FILES: usize = 1000;
 const BYTES: u64 = 4 << 20;
 
-/// Protected paths as they were, except those that the kernel keeps as they are.
+/// Protected paths as they were.
 #[derive(Debug)]
 pub(crate) struct Watched(Vec<(PathBuf, State)>);
 
@@ -21,6 +22,8 @@ pub(crate) struct Watched(Vec<(PathBuf, State)>);
 #[derive(Debug, PartialEq, Eq)]
 enum State {
     Absent,
+    /// Kept as it is by the mount on this very file.
+    Kept(Identity),
     /// Its contents, with those of everything below it.
     Digest([u8; 32]),
 }
@@ -28,14 +31,17 @@ enum State {
 impl Watched {
     /// `stamp`: of this plan, now; `replaced`: what is not kept although it is there.
     pub(crate) fn before(plan: &Plan, stamp: &Stamp, replaced: &BTreeSet<PathBuf>) -> Self {
-        let state = |(path, is_there): (&Path, bool)| {
-            if !is_there {
-                return Some((path.to_owned(), State::Absent));
-            }
-            let is_kept = plan.tier == Tier::Full && !replaced.contains(path) && !path.is_symlink();
-            (!is_kept).then(|| (path.to_owned(), digest(path)))
+        let keeps =
+            |path: &Path| plan.tier == Tier::Full && !replaced.contains(path) && !path.is_symlink();
+        let state = |(path, found): (&Path, Option<Identity>)| {
+            let state = match found {
+                None => State::Absent,
+                Some(found) if keeps(path) => State::Kept(found),
+                Some(_) => digest(path),
+            };
+            (path.to_owned(), state)
         };
-        Self(stamp.protected().filter_map(state).collect())
+        Self(stamp.protected().map(state).collect())
     }
 
     /// Whether there is nothing to look at.
@@ -46,7 +52,8 @@ impl Watched {
     /// The paths that are different now.
     pub(crate) fn changed(self) -> Vec<PathBuf> {
         let is_changed = |(path, before): &(PathBuf, State)| match before {
-            State::Absent => fs::symlink_metadata(path).is_ok(),
+            State::Absent => Identity::of(path).is_some(),
+            State::Kept(found) => Identity::of(path) != Some(*found),
             State::Digest(_) => digest(path) != *before,
         };
         let changed = self.0.into_iter().filter(is_changed);
@@ -85,7 +92,12 @@ fn add(sum: &mut Sha256, path: &Path, left: &mut usize) {
     } else if found.is_file() {
         sum.update(found.len().to_le_bytes());
         let mut text = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(BYTES).read_to_end(&mut text));
+        // It may be something else by now, of what is left of the call.
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::open(path, flags, Mode::empty()).map(File::from);
+        let read = file
+            .map_err(io::Error::from)
+            .and_then(|file| file.take(BYTES).read_to_end(&mut text));
         if read.is_ok() {
             sum.update(&text);
         }
@@ -170,6 +182,12 @@ mod tests {
             fs::create_dir(dir.join(".vscode")).unwrap();
         };
         assert_eq!(changed(Tier::Full, &[], both), [".vscode"]);
+        // A mount is gone where somebody puts another file in the place of what it was made on.
+        let replace = |dir: &Path| {
+            fs::write(dir.join("other"), "a = 2").unwrap();
+            fs::rename(dir.join("other"), dir.join("config")).unwrap();
+        };
+        assert_eq!(changed(Tier::Full, &[], replace), ["config"]);
         // A shell that was there before the file knows nothing of it.
         assert_eq!(
             changed(Tier::Full, &["config"], both),

@@ -15,6 +15,13 @@ pub(super) fn description(own: &SandboxSettings) -> Option<String> {
         SandboxLevel::ReadOnly => "$TMPDIR".to_owned(),
         SandboxLevel::WorkspaceWrite => format!("the workspace and {temporary}"),
     };
+    let kept = match own.level {
+        SandboxLevel::WorkspaceWrite => {
+            "hooks and configuration of git, editors and agents in it stay as they are (so `git config` and `git remote \
+             add` fail); "
+        }
+        _ => "",
+    };
     let network = match own.network {
         Network::Off => "no network",
         Network::Loopback => "a network of their own, without the outside",
@@ -27,7 +34,7 @@ pub(super) fn description(own: &SandboxSettings) -> Option<String> {
         }
     };
     Some(format!(
-        "Commands run in a sandbox ({}): they may write in {places} only and have {network}; secrets cannot be read, \
+        "Commands run in a sandbox ({}): they may write in {places} only and have {network}; {kept}secrets cannot be read, \
          and processes of other calls not be signalled (jobs are ended by the job tool).{more}",
         own.level
     ))

@@ -512,6 +512,12 @@ async fn a_denial_is_inferred_where_the_box_forbids_what_the_host_could_do() {
         // The status stays the command's.
         assert_eq!(result.status, Status::Exited { code: 0 });
     }
+    // To root, a secret in a covered directory is not there; of anything else that means nothing.
+    for (path, is_secret) in [(&secret, true), (&other, false)] {
+        case.output = format!("cat: {}: No such file or directory\n", path.display());
+        let denied = case.run(json!("x")).await.sandbox.unwrap().denied;
+        assert_eq!(!denied.is_empty(), is_secret, "{denied:?}");
+    }
     // Controls: what may be written, what nobody can write, and no message.
     let inside = case.place.path("repo/new");
     for path in [

@@ -1,5 +1,6 @@
 //! Where the repository of a workspace is, so that commits work, and what in it runs programs outside of the box.
 
+use super::paths::canonical;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,8 @@ pub(super) struct Git {
     pub(super) writable: BTreeSet<PathBuf>,
     /// Whether they exist or not.
     pub(super) protected: BTreeSet<PathBuf>,
+    /// Trees of linked worktrees, and what is to be protected for each.
+    worktrees: Vec<(PathBuf, [PathBuf; 3])>,
 }
 
 impl Git {
@@ -49,13 +52,28 @@ impl Git {
         git
     }
 
+    /// What is protected of linked worktrees whose trees are not `writable`. Where one is, its `.git` can be made to
+    /// name any directory, so that nothing is gained; and its removal takes the rest along.
+    pub(super) fn of_worktrees(
+        &self,
+        is_writable: impl Fn(&Path) -> bool,
+    ) -> impl Iterator<Item = &PathBuf> {
+        let elsewhere = move |(tree, _): &&(PathBuf, _)| !is_writable(tree);
+        self.worktrees
+            .iter()
+            .filter(elsewhere)
+            .flat_map(|(_, paths)| paths)
+    }
+
     fn protect(&mut self, directory: &Path) {
         let directory = fs::canonicalize(directory).unwrap_or_else(|_| directory.to_owned());
         self.protected
             .extend(PROTECTED.map(|name| directory.join(name)));
         for worktree in entries(&directory.join("worktrees")) {
-            self.protected
-                .extend(WORKTREE.map(|name| worktree.join(name)));
+            let tree = fs::read_to_string(worktree.join("gitdir")).unwrap_or_default();
+            let tree = canonical(Path::new(tree.trim()).parent().unwrap_or(Path::new("")));
+            let paths = WORKTREE.map(|name| worktree.join(name));
+            self.worktrees.push((tree, paths));
         }
         self.modules(&directory.join("modules"), DEPTH);
     }

@@ -16,8 +16,28 @@ pub struct Stamp {
     lists: Vec<Option<(Identity, Time)>>,
 }
 
-/// Device and inode.
-type Identity = (u64, u64);
+/// Which file a path leads to, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+impl Identity {
+    /// As it is now; `None` if nothing is there.
+    pub fn of(path: &Path) -> Option<Self> {
+        found(path).map(|(identity, _)| identity)
+    }
+}
+
+fn found(path: &Path) -> Option<(Identity, Time)> {
+    let it = fs::symlink_metadata(path).ok()?;
+    let identity = Identity {
+        device: it.dev(),
+        inode: it.ino(),
+    };
+    Some((identity, (it.mtime(), it.mtime_nsec())))
+}
 
 /// Seconds and nanoseconds of the last change.
 type Time = (i64, i64);
@@ -25,28 +45,22 @@ type Time = (i64, i64);
 impl Stamp {
     /// As it is now.
     pub fn of(plan: &Plan) -> Self {
-        let found = |path: &Path| fs::symlink_metadata(path).ok();
         let protected = plan.protected.iter();
         let repositories = plan.protected.iter().filter(|path| path.ends_with("hooks"));
         let lists = repositories.filter_map(|hooks| hooks.parent());
         let lists = lists.flat_map(|git| LISTS.map(|name| git.join(name)));
         Self {
             protected: protected
-                .map(|path| (path.clone(), found(path).map(|it| (it.dev(), it.ino()))))
+                .map(|path| (path.clone(), Identity::of(path)))
                 .collect(),
-            lists: lists
-                .map(|path| {
-                    let it = found(&path)?;
-                    Some(((it.dev(), it.ino()), (it.mtime(), it.mtime_nsec())))
-                })
-                .collect(),
+            lists: lists.map(|path| found(&path)).collect(),
         }
     }
 
-    /// The protected paths, and whether something is there.
-    pub fn protected(&self) -> impl Iterator<Item = (&Path, bool)> {
+    /// The protected paths, and what they lead to, if anything.
+    pub fn protected(&self) -> impl Iterator<Item = (&Path, Option<Identity>)> {
         let protected = self.protected.iter();
-        protected.map(|(path, found)| (path.as_path(), found.is_some()))
+        protected.map(|(path, found)| (path.as_path(), *found))
     }
 
     /// The protected paths that lead to something else than at the time of `earlier`.

@@ -8,36 +8,51 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the C library and common runtimes say for EACCES, EPERM and EROFS.
-const PHRASES: [&str; 4] = [
+/// What the C library and common runtimes say for EACCES, EPERM, EROFS, and EBUSY: that is what replacing a file is that
+/// something is mounted over.
+const PHRASES: [&str; 5] = [
     "ermission denied",
     "peration not permitted",
     "ead-only file system",
     "EACCES",
+    "evice or resource busy",
 ];
+
+/// What is said of a file in a directory with an empty one over it: to root, such a secret is not there.
+const ABSENT: &str = "o such file or directory";
 
 /// How many files are named, and how many messages are looked at.
 const NAMED: usize = 20;
 const LOOKED_AT: usize = 100;
 
-/// What the error messages in an output may be about, in their order. Looks at no file.
-pub(crate) fn messages(printed: &[SinkReport]) -> Vec<Vec<String>> {
+/// An error message.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Message {
+    /// What it may be about.
+    paths: Vec<String>,
+    /// It says that nothing is there.
+    is_absent: bool,
+}
+
+/// The error messages in an output. Looks at no file.
+pub(crate) fn messages(printed: &[SinkReport]) -> Vec<Message> {
     let pieces = printed.iter().flat_map(|printed| printed.shown.pieces());
     let lines = pieces.flat_map(|piece| piece.text.lines());
-    let messages = lines.map(in_message).filter(|paths| !paths.is_empty());
-    messages.take(LOOKED_AT).collect()
+    lines.filter_map(in_message).take(LOOKED_AT).collect()
 }
 
 /// The files in the order of the messages, at most one of each.
-pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Vec<String>]) -> Vec<DeniedAccess> {
+pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Message]) -> Vec<DeniedAccess> {
     let mut seen = BTreeSet::new();
-    let denied = messages.iter().filter_map(|paths| {
+    let denied = messages.iter().filter_map(|message| {
         let forbidden = |path: &String| {
             let path = whole(&cwd.join(path))?;
-            let access = forbidden(plan, &path).filter(|access| host_could(*access, &path))?;
+            let access = forbidden(plan, &path)
+                .filter(|access| !message.is_absent || *access == Access::Read)
+                .filter(|access| host_could(*access, &path))?;
             Some((path, access))
         };
-        let (path, access) = paths.iter().find_map(forbidden)?;
+        let (path, access) = message.paths.iter().find_map(forbidden)?;
         seen.insert(path.clone()).then(|| DeniedAccess {
             path: path.display().to_string(),
             access,
@@ -49,10 +64,9 @@ pub(crate) fn named(plan: &Plan, cwd: &Path, messages: &[Vec<String>]) -> Vec<De
 
 /// What an error message may be about: what stands in front of the error or behind it, and every absolute path. The last
 /// one first: of what is copied or moved, that is where to.
-fn in_message(line: &str) -> Vec<String> {
-    let Some(at) = PHRASES.iter().filter_map(|phrase| line.find(phrase)).min() else {
-        return Vec::new();
-    };
+fn in_message(line: &str) -> Option<Message> {
+    let denied = PHRASES.iter().filter_map(|phrase| line.find(phrase)).min();
+    let at = denied.or_else(|| line.find(ABSENT))?;
     let subject = quoted(&line[at..])
         .or_else(|| behind(&line[at..]))
         .or_else(|| in_front(&line[..at]));
@@ -64,7 +78,10 @@ fn in_message(line: &str) -> Vec<String> {
     let absolute = words.filter(|word| word.len() > 1 && word.starts_with('/'));
     let absolute: Vec<String> = absolute.map(str::to_owned).collect();
     found.extend(absolute.into_iter().rev());
-    found
+    (!found.is_empty()).then_some(Message {
+        paths: found,
+        is_absent: denied.is_none(),
+    })
 }
 
 /// What zsh says: `permission denied: a.txt`.
@@ -73,13 +90,17 @@ fn behind(text: &str) -> Option<&str> {
     Some(last).filter(|last| !last.contains(' '))
 }
 
-/// Of `cat: a.txt: P` the file. A single word may also say that this is an error; a sentence without quotes is no file.
+/// Of `cat: a.txt: P` the file. A single word may also say that this is an error; of a sentence without quotes a last word
+/// with a slash is taken for a file.
 fn in_front(text: &str) -> Option<&str> {
     let (before, _) = text.rsplit_once(": ")?;
     let (_, last) = before.rsplit_once(": ").unwrap_or(("", before));
     let is_named = before.len() > last.len() && !last.contains(' ');
     let is_kind = ["error", "fatal", "warning"].contains(&last.to_lowercase().as_str());
-    quoted(last).or_else(|| Some(last).filter(|_| is_named && !is_kind))
+    let at_the_end = || last.rsplit(' ').next().filter(|word| word.contains('/'));
+    quoted(last)
+        .or_else(|| Some(last).filter(|_| is_named && !is_kind))
+        .or_else(at_the_end)
 }
 
 /// What stands in quotes, if anything does; the last of it.
@@ -151,9 +172,18 @@ mod tests {
                 "fatal: cannot copy '/usr/a' to '/p/.git/hooks/a': Read-only file system",
                 vec!["/p/.git/hooks/a", "/p/.git/hooks/a", "/usr/a"],
             ),
+            (
+                "error: could not write config file .git/config: Device or resource busy",
+                vec![".git/config"],
+            ),
+            (
+                "cat: /home/u/.ssh/id: No such file or directory",
+                vec!["/home/u/.ssh/id", "/home/u/.ssh/id"],
+            ),
             ("all of /home/u is fine", vec![]),
         ] {
-            assert_eq!(in_message(line), want, "{line}");
+            let found = in_message(line).map(|message| message.paths);
+            assert_eq!(found.unwrap_or_default(), want, "{line}");
         }
     }
 }

@@ -5,11 +5,12 @@ use agent_bash_core::sandbox::{Network, Tier};
 use libc::{EACCES, EAFNOSUPPORT, ENOSYS, EOPNOTSUPP, EPERM};
 
 /// Numbers that libc does not have yet; the same on every processor.
+const SYS_FCHMODAT2: i64 = 452;
 const SYS_OPEN_TREE_ATTR: i64 = 467;
 const SYS_FILE_SETATTR: i64 = 469;
 
 /// What a box has nothing to do with: answered as to somebody without the privilege.
-const FORBIDDEN: [i64; 22] = [
+const FORBIDDEN: [i64; 26] = [
     // Mounts.
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -37,10 +38,17 @@ const FORBIDDEN: [i64; 22] = [
     libc::SYS_userfaultfd,
     libc::SYS_fanotify_init,
     libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    // What the kernel says of the machine and of others, and what changes the machine: root's, and on some systems
+    // everybody's.
+    libc::SYS_syslog,
+    libc::SYS_acct,
+    libc::SYS_swapon,
 ];
 
 /// What programs have another way for, which can be filtered: its requests are in memory, out of sight.
-const ABSENT: [i64; 4] = [
+const ABSENT: [i64; 5] = [
+    libc::SYS_openat2,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
@@ -58,6 +66,9 @@ const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNET,
 ];
 const CLONE_NEWTIME: u32 = 0x80;
+
+/// Bits of a mode by which a program becomes its owner or its group, whoever runs it.
+const SET_ID: u32 = 0o6000;
 
 /// Requests by which a terminal takes input that nobody typed.
 const TERMINAL_INPUT: [u32; 3] = [
@@ -96,9 +107,8 @@ pub(super) fn rules(network: Network, tier: Tier, shortening: bool) -> Vec<Rule>
                 .into(),
         ),
     ];
-    if shortening {
-        rules.extend(truncation());
-    }
+    rules.extend(modes());
+    rules.extend(opening(shortening));
     let always = |errno| move |number| rule(number, vec![deny(errno, vec![])]);
     rules.extend(FORBIDDEN.map(always(EPERM)));
     rules.extend(ABSENT.map(always(ENOSYS)));
@@ -160,24 +170,52 @@ fn socketpair() -> Vec<Case> {
     ]
 }
 
-/// Shortening a file that is not opened for writing.
-fn truncation() -> Vec<Rule> {
-    let shortening = |argument| {
-        let both = (libc::O_ACCMODE | libc::O_TRUNC) as u32;
-        let test = Test {
-            mask: both,
-            ..is(argument, libc::O_TRUNC as u32)
-        };
-        vec![deny(EACCES, vec![test])]
-    };
+/// Making a program become its owner, or its group, for everybody: it would stay when the call is over.
+fn modes() -> Vec<Rule> {
+    let set_id = |mode| vec![deny(EPERM, vec![any_of(mode, SET_ID)])];
     vec![
-        rule(libc::SYS_truncate, vec![deny(EACCES, vec![])]),
-        rule(libc::SYS_openat, shortening(2)),
-        // Its flags are in memory.
-        rule(libc::SYS_openat2, vec![deny(ENOSYS, vec![])]),
+        rule(libc::SYS_fchmod, set_id(1)),
+        rule(libc::SYS_fchmodat, set_id(2)),
+        rule(SYS_FCHMODAT2, set_id(2)),
+        rule(libc::SYS_mknodat, set_id(2)),
         #[cfg(target_arch = "x86_64")]
-        rule(libc::SYS_open, shortening(1)),
+        rule(libc::SYS_chmod, set_id(1)),
+        #[cfg(target_arch = "x86_64")]
+        rule(libc::SYS_mknod, set_id(1)),
+        #[cfg(target_arch = "x86_64")]
+        rule(libc::SYS_creat, set_id(1)),
     ]
+}
+
+/// Opening files: none is made with such a mode, and, where `shortening` counts as no write, none is shortened that is
+/// not opened for writing. The flags of `openat2` are in memory.
+fn opening(shortening: bool) -> Vec<Rule> {
+    // A mode is given with these alone; otherwise there may be anything in its place.
+    let makes = (libc::O_CREAT | libc::O_TMPFILE & !libc::O_DIRECTORY) as u32;
+    let denials = |flags: u8| {
+        let mode = flags + 1;
+        let mut denials = vec![deny(
+            EPERM,
+            vec![any_of(flags, makes), any_of(mode, SET_ID)],
+        )];
+        if shortening {
+            let test = Test {
+                mask: (libc::O_ACCMODE | libc::O_TRUNC) as u32,
+                ..is(flags, libc::O_TRUNC as u32)
+            };
+            denials.push(deny(EACCES, vec![test]));
+        }
+        denials
+    };
+    let mut rules = vec![
+        rule(libc::SYS_openat, denials(2)),
+        #[cfg(target_arch = "x86_64")]
+        rule(libc::SYS_open, denials(1)),
+    ];
+    if shortening {
+        rules.push(rule(libc::SYS_truncate, vec![deny(EACCES, vec![])]));
+    }
+    rules
 }
 
 fn rule(number: i64, cases: Vec<Case>) -> Rule {
