@@ -9,7 +9,6 @@ use agent_bash_core::{Cancel, Ending, Executor, NotStarted, RunSpec, SessionName
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
 use agent_bash_test_kit::place::{Place, TIERS};
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -210,45 +209,3 @@ async fn what_is_enforced_is_found_out_before_the_first_call() {
     );
     assert_eq!(place.written("ran"), (false, false));
 }
-<<<<<<< HEAD
-=======
-
-/// Its own directory as it is seen in it, and the pid of its supervisor.
-const WHERE: &str = "echo $TMPDIR $PPID >where; sleep 60";
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_directory_goes_with_a_supervisor_that_is_killed() {
-    let place = Place::new();
-    let file = place.workspace.join("where");
-    let spec = boxed(&place, WHERE);
-    let call = tokio::spawn(async move { run(&spec).await });
-    let whole = || fs::read_to_string(&file).is_ok_and(|text| text.ends_with('\n'));
-    assert!(support::soon(whole).await);
-    let text = fs::read_to_string(&file).unwrap();
-    let (directory, supervisor) = text.trim().split_once(' ').unwrap();
-    let directory = Path::new(directory).parent().unwrap();
-    assert!(directory.is_dir());
-    let supervisor = rustix::process::Pid::from_raw(supervisor.parse().unwrap()).unwrap();
-    rustix::process::kill_process(supervisor, rustix::process::Signal::KILL).unwrap();
-    let ran = call.await.unwrap().unwrap();
-    assert!(matches!(ran.outcome.ending, Ending::Lost { .. }), "{ran:?}");
-    assert!(support::soon(|| !directory.exists()).await);
-}
-
-/// Host and supervisor were killed: the next one looks.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_directory_that_nobody_uses_any_more_is_removed_by_a_later_call() {
-    let place = Place::new();
-    let temp = tempfile::tempdir().unwrap();
-    let left = temp.path().join("agent-bash-boxed-1-0");
-    fs::create_dir_all(left.join("tmp")).unwrap();
-    let cache = ShellCache::new(ShellCacheOptions {
-        directory: temp.path().to_owned(),
-        ..options()
-    });
-    run_with(&cache, &boxed(&place, "true"), &Cancel::new())
-        .await
-        .unwrap();
-    assert!(support::soon(|| !left.exists()).await);
-}
->>>>>>> 214f554 (Count on terminals, too, who tries to reach a network; land on shared networks)
