@@ -9,9 +9,8 @@ use crate::session::{PtySession, Shared};
 use crate::source::TerminalSource;
 use crate::terminal::Terminal;
 use agent_bash_call::{Signals, Watchdog, cancelled_before, launch};
-use agent_bash_core::sandbox::Report;
+use agent_bash_core::sandbox::{Confined, Report};
 use agent_bash_core::{Cancel, Executor, NotStarted, Outcome, OutputConsumer, RunSpec};
-use agent_bash_process::BoxWatch;
 use agent_bash_process::supervisor::{ShellBox, ShellStart, StartError, TerminalStart};
 use async_trait::async_trait;
 use std::ffi::OsString;
@@ -105,7 +104,7 @@ impl PtyExecutor {
         );
         let started_at = options.clock.wall();
         let started = options.clock.now();
-        let (pid, enforced) = supervised
+        let enforced = supervised
             .start_on_terminal(start(spec, &terminal, &options), script.file.as_fd())
             .await
             .map_err(|error| match error {
@@ -129,7 +128,7 @@ impl PtyExecutor {
                 clock: Arc::clone(&options.clock),
             },
             options,
-            sandbox: BoxWatch::of(enforced, spec.sandbox.as_deref(), pid),
+            sandbox: enforced.map(Confined::new),
             supervised,
             script,
             watchdog,
@@ -212,6 +211,7 @@ fn start(spec: &RunSpec, terminal: &Terminal, options: &PtyOptions) -> TerminalS
             sandbox: spec.sandbox.as_deref().map(|plan| ShellBox {
                 plan: Some(plan.clone()),
                 trial: None,
+                trace: false,
                 directory: options.directory.clone(),
                 own: Vec::new(),
             }),
