@@ -35,13 +35,20 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "agent-bash-syntax",
         workspace: &[],
-        third_party: &["serde", "tree-sitter", "tree-sitter-bash"],
+        third_party: &["serde"],
         dev_workspace: &[],
     },
     Crate {
         package: "agent-bash-policy",
         workspace: &["agent-bash-core", "agent-bash-syntax"],
-        third_party: &["regex", "serde", "thiserror", "unicode-width"],
+        third_party: &[
+            "regex",
+            "serde",
+            "thiserror",
+            "tree-sitter",
+            "tree-sitter-bash",
+            "unicode-width",
+        ],
         dev_workspace: &[],
     },
     Crate {
@@ -258,7 +265,7 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "agent-bash-test-kit",
         workspace: &["agent-bash-core", "agent-bash-process"],
-        third_party: &["async-trait", "rustix", "tempfile", "tokio", "tokio-util"],
+        third_party: &["async-trait", "rustix", "tokio", "tokio-util"],
         dev_workspace: &[],
     },
     Crate {

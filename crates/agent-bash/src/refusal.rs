@@ -56,7 +56,7 @@ pub enum NotConfined {
     },
     /// The system cannot enforce it, and safe mode needs it.
     #[error(
-        "This call was not run: safe mode needs the sandbox `read_only`, and that needs {0}, which this system lacks. `agent-bash doctor` says more. What the text of a command alone can promise is safe mode `listed` (--safe-mode=listed, safe_mode.level)."
+        "This call was not run: safe mode runs commands in the sandbox `read_only`, but {0}. `agent-bash doctor` says more. What the text of a command alone can promise is safe mode `listed` (--safe-mode=listed, safe_mode.level)."
     )]
     SafeMode(String),
     /// The system could enforce it, but did not.

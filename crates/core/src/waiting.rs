@@ -32,11 +32,6 @@ impl WaitingFor {
             Self::FullScreen => "full_screen",
         }
     }
-
-    /// Whether input may appear in transcripts, recordings and logs.
-    pub fn may_be_recorded(self) -> bool {
-        self != Self::Secret
-    }
 }
 
 impl fmt::Display for WaitingFor {
@@ -48,15 +43,6 @@ impl fmt::Display for WaitingFor {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_a_secret_is_not_recorded() {
-        let secret: Vec<_> = WaitingFor::ALL
-            .into_iter()
-            .filter(|waiting| !waiting.may_be_recorded())
-            .collect();
-        assert_eq!(secret, [WaitingFor::Secret]);
-    }
 
     #[test]
     fn names_are_those_of_the_notice() {

@@ -7,6 +7,7 @@ use std::fmt;
 use agent_bash_core::visible::{one_line, shown};
 use serde::Serialize;
 
+use crate::agreement::{Agreement, agreement};
 use crate::marked::marked_lines;
 use crate::policy::{Policy, decided};
 use crate::safety::{RuleSelection, check_safety, rules};
@@ -118,7 +119,7 @@ pub fn explain(read: &Script<'_>, policy: &Policy) -> Explanation {
             .take(MAX_COMMANDS)
             .map(|ran| read_command(ran, &base))
             .collect(),
-        readers_agree: read.tree().agrees(),
+        readers_agree: agreement(&read.parsed) == Agreement::Same,
         remarks,
     }
 }

@@ -14,7 +14,7 @@ const PROGRAMS: [&str; 6] = ["grep", "rg", "diff", "test", "[", "find"];
 const GIT: [&str; 2] = ["diff", "grep"];
 
 /// For each stage of the script's last statement, whether its exit code 1 is a result. `None` unless that statement
-/// is a foreground pipeline of at least two stages, not after `&&`, `||`, `!` or `time`, and both parsers agree on
+/// is a foreground pipeline of at least two stages, not after `&&`, `||`, `!` or `time`, of
 /// a script without a syntax error.
 pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
     match script.parsed.list.entries.last()? {
@@ -24,7 +24,7 @@ pub fn last_pipeline(script: &Script<'_>) -> Option<Vec<bool>> {
             prefixed: false,
             stages,
             ..
-        } if stages.len() > 1 && script.parsed.is_agreed() => Some(
+        } if stages.len() > 1 && script.parsed.is_whole() => Some(
             stages
                 .iter()
                 .map(|stage| is_answer(script, stage))

@@ -12,6 +12,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod agreement;
 mod explain;
 mod group;
 mod interceptor;

@@ -4,6 +4,7 @@
 //! both readers must agree on it, and its last stages must be plain `head` and `tail` with a positive number.
 //! Applying the limits (full stream, stdout only, closing the pipe) is done elsewhere.
 
+use crate::agreement::{Agreement, agreement};
 use crate::syntax::Parsed;
 use crate::syntax::ast::{Command, Entry, Part, Simple};
 use std::num::NonZeroU64;
@@ -84,7 +85,7 @@ pub fn lift<'t>(script: &Parsed<'t>) -> Option<Lifted<'t>> {
         return None;
     }
     // Checked last, because it is expensive: most pipelines have nothing to lift.
-    if !script.is_agreed() {
+    if agreement(script) != Agreement::Same {
         return None;
     }
     Some(Lifted {

@@ -16,6 +16,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agreement::{Agreement, agreement};
 use crate::syntax::ast::{Command, List, Part, Redir, RedirOp, Word};
 use crate::syntax::run::{Ran, Redirection};
 use crate::{Check, Finding, Script, Span, Verdict};
@@ -114,11 +115,8 @@ impl Refusal {
 
 /// Whether safe mode lets the script run.
 pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
-    let unreadable = script.syntax_error.is_some()
-        || script.over_limit
-        || script.tree().unread
-        || script.tree().error;
-    if unreadable {
+    let agreement = agreement(&script.parsed);
+    if script.over_limit || agreement == Agreement::Unread {
         let at = script.syntax_error.unwrap_or(0);
         return Verdict::Unreadable(Finding {
             check: Check::SafeMode,
@@ -131,7 +129,7 @@ pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
             suggested_tool: None,
         });
     }
-    match refusal(script, mode) {
+    match refusal(script, agreement, mode) {
         None => Verdict::Allow,
         Some(refusal) => Verdict::Block(Finding {
             check: Check::SafeMode,
@@ -146,31 +144,11 @@ pub fn check_safe_mode(script: &Script<'_>, mode: &SafeMode) -> Verdict {
     }
 }
 
-/// The kinds of grammar nodes that are allowed.
-const NODES: [&str; 21] = [
-    "program", "list", "pipeline", "command", "command_name", "word", "string", "string_content",
-    "raw_string", "ansi_c_string", "number", "concatenation", "comment", "redirected_statement",
-    "file_redirect", "file_descriptor", "heredoc_redirect", "heredoc_start", "heredoc_body",
-    "heredoc_content", "heredoc_end",
-];
-
-fn refusal(script: &Script<'_>, mode: &SafeMode) -> Option<Refusal> {
-    if let Some((kind, span)) = script
-        .tree()
-        .kinds
-        .iter()
-        .find(|(kind, _)| !NODES.contains(&kind.as_str()))
-    {
-        return Some(Refusal::new(
-            "construct",
-            *span,
-            format!("leave out the {}", kind.replace('_', " ")),
-        ));
-    }
+fn refusal(script: &Script<'_>, agreement: Agreement, mode: &SafeMode) -> Option<Refusal> {
     if let Some(refusal) = shape(&script.parsed.list) {
         return Some(refusal);
     }
-    if !script.tree().agrees() {
+    if agreement == Agreement::Different {
         return Some(Refusal::new(
             "ambiguous",
             Span::default(),

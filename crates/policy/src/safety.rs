@@ -15,8 +15,6 @@ mod path;
 mod registry;
 mod remote_code;
 mod rule;
-#[cfg(test)]
-mod second_reading_tests;
 mod selection;
 mod services;
 mod system;
@@ -39,15 +37,7 @@ pub fn check_safety(script: &Script<'_>, selection: &RuleSelection) -> Verdict {
         .copied()
         .filter(|rule| selection.includes(rule))
         .collect();
-    judged(script, &asked, grammar_only_commands)
-}
-
-/// The verdict of these rules; `grammar_only_commands` returns the commands found by the grammar only.
-fn judged(
-    script: &Script<'_>,
-    asked: &[&Rule],
-    grammar_only_commands: impl Fn(&Script<'_>, &[&Rule]) -> Vec<Ran>,
-) -> Verdict {
+    let asked = &asked;
     let scene = Scene::new(script, asked, 0);
     let blocked = |commands: &[Ran]| {
         commands.iter().find_map(|ran| {
@@ -56,10 +46,7 @@ fn judged(
                 .find_map(|rule| (rule.check)(ran, &scene).map(|hit| finding(rule, hit)))
         })
     };
-    let found = blocked(&script.ran)
-        .or_else(|| blocked(&grammar_only_commands(script, asked)))
-        .or_else(|| blocked(&script.flat));
-    if let Some(finding) = found {
+    if let Some(finding) = blocked(&script.ran).or_else(|| blocked(&script.flat)) {
         return Verdict::Block(finding);
     }
     if script.over_limit || script.syntax_error.is_some() {
@@ -84,16 +71,6 @@ fn judged(
         });
     }
     Verdict::Allow
-}
-
-/// The commands that only the grammar finds, if one of the rules could fire on any.
-fn grammar_only_commands(script: &Script<'_>, asked: &[&Rule]) -> Vec<Ran> {
-    let written = script.written();
-    if script.is_for_grammar() && asked.iter().any(|rule| (rule.needs)(&written)) {
-        script.grammar_only_commands()
-    } else {
-        Vec::new()
-    }
 }
 
 fn finding(rule: &Rule, hit: Hit) -> Finding {

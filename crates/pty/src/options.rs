@@ -5,7 +5,6 @@ use crate::colors::TerminalColors;
 use agent_bash_call::SurvivorRegistry;
 use agent_bash_core::Clock;
 use agent_bash_process::supervisor::Supervisor;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Options of a [`PtyExecutor`](crate::PtyExecutor).
@@ -19,8 +18,6 @@ pub struct PtyOptions {
     pub size: PtySize,
     /// The answer to programs that query the terminal's colours.
     pub colors: TerminalColors,
-    /// Where boxed shells get private directories.
-    pub directory: PathBuf,
     /// How many bytes adopted survivors may still write to their call's file.
     pub survivor_quota: u64,
     /// Where what a call leaves behind becomes a job; `None`: it lives on without an entry.
@@ -29,13 +26,12 @@ pub struct PtyOptions {
 
 impl PtyOptions {
     /// 120 × 40, light on dark, 100 MiB for survivors.
-    pub fn new(supervisor: Supervisor, clock: Arc<dyn Clock>, directory: PathBuf) -> Self {
+    pub fn new(supervisor: Supervisor, clock: Arc<dyn Clock>) -> Self {
         Self {
             supervisor,
             clock,
             size: PtySize::default(),
             colors: TerminalColors::default(),
-            directory,
             survivor_quota: 100 << 20,
             jobs: None,
         }

@@ -8,7 +8,6 @@ mod namespaces;
 mod overlay;
 mod secrets;
 mod shared;
-mod terminal;
 mod writable;
 
 use crate::error::BoxError;
@@ -65,7 +64,6 @@ fn arrange(plan: &Plan, own: &[PathBuf]) -> Result<Vec<Lack>, BoxError> {
         missing.push(Lack::Metadata);
     }
     secrets::cover(&plan.hidden)?;
-    terminal::keep_name();
     devices::make_own()?;
     Ok(missing)
 }

@@ -1,12 +1,7 @@
 //! Determines which commands a bash script would run, by reading it as bash would.
 //!
-//! Two independent readers parse the text. Ours (`reader`) follows bash's own tokenizer; from its result, the walk
-//! in `run` lists the commands that may run, with their words resolved. The other is a grammar (`grammar`,
-//! tree-sitter-bash). Their results are compared: where they find different command words, safe mode refuses the
-//! script, and the safety checks judge both readings.
-//!
-//! Neither is trusted where it gives up: then `flat` splits the raw text into anything that could be a command. The
-//! grammar is consulted late, and only where its answer can matter.
+//! The reader (`reader`) follows bash's own tokenizer; from its result, the walk in `run` lists the commands that may run,
+//! with their words resolved. Where it gives up, `flat` splits the raw text into anything that could be a command.
 //!
 //! Nothing here passes judgement, and nothing accesses files, processes, the environment or a clock.
 
@@ -21,51 +16,29 @@ mod expand;
 pub mod find;
 mod flat;
 pub mod git;
-#[cfg(feature = "grammar")]
-pub mod grammar;
 mod harmful;
-#[cfg_attr(
-    not(any(feature = "grammar", test)),
-    expect(dead_code, reason = "only the grammar reads the edited text")
-)]
-mod mend;
 pub mod pattern;
 mod reader;
 pub mod run;
 mod span;
 mod state;
 pub mod value;
-pub mod written;
 
 pub use context::{Context, Dialect};
 pub use span::Span;
 
-use std::cell::Cell;
-#[cfg(feature = "grammar")]
-use std::cell::OnceCell;
-
-#[cfg(feature = "grammar")]
-use grammar::Tree;
-#[cfg(feature = "grammar")]
-use mend::Edit;
 use reader::{Origin, Problem};
 use run::{Machine, Ran};
-#[cfg(feature = "grammar")]
-use written::Written;
+use std::cell::Cell;
 
-/// A script as parsed by our reader and, if it is consulted, by the grammar, which costs more than everything else
-/// together.
+/// A script as parsed.
 #[derive(Debug)]
 pub struct Parsed<'t> {
     /// The text as given.
     pub text: &'t str,
-    /// Our reader's result, unresolved.
+    /// Its commands, unresolved.
     pub list: ast::List,
     problem: Option<(Problem, usize)>,
-    #[cfg(feature = "grammar")]
-    edits: Vec<Edit>,
-    #[cfg(feature = "grammar")]
-    tree: OnceCell<Tree>,
 }
 
 /// Everything known about a script after walking it.
@@ -94,11 +67,14 @@ impl<'t> Parsed<'t> {
             text,
             list: reading.list,
             problem: reading.problem,
-            #[cfg(feature = "grammar")]
-            edits: reading.edits,
-            #[cfg(feature = "grammar")]
-            tree: OnceCell::new(),
         }
+    }
+}
+
+impl Parsed<'_> {
+    /// Whether it was read to its end.
+    pub fn is_whole(&self) -> bool {
+        self.problem.is_none()
     }
 }
 
@@ -131,50 +107,5 @@ impl<'t> Script<'t> {
             syntax_error,
             over_limit,
         }
-    }
-}
-
-#[cfg(feature = "grammar")]
-impl Parsed<'_> {
-    /// The grammar's result.
-    pub fn tree(&self) -> &Tree {
-        self.tree.get_or_init(|| match self.problem {
-            None => grammar::read(self.text, self.edits.clone(), &self.list),
-            Some(_) => Tree::unread(),
-        })
-    }
-
-    /// Whether both readers have read all of it without errors and found the same commands.
-    pub fn is_agreed(&self) -> bool {
-        self.problem.is_none() && self.tree().agrees() && !self.tree().error
-    }
-}
-
-#[cfg(feature = "grammar")]
-impl Script<'_> {
-    /// The grammar's result.
-    pub fn tree(&self) -> &Tree {
-        self.parsed.tree()
-    }
-
-    /// Whether the script is within the grammar's limits.
-    pub fn is_for_grammar(&self) -> bool {
-        self.parsed.problem.is_none()
-    }
-
-    /// Whether the grammar was consulted.
-    pub fn has_tree(&self) -> bool {
-        self.parsed.tree.get().is_some()
-    }
-
-    /// The words that occur in the text.
-    pub fn written(&self) -> Written<'_> {
-        Written::of(self.parsed.text)
-    }
-
-    /// Commands that only the grammar finds, unresolved; unknown words are ignored in them.
-    pub fn grammar_only_commands(&self) -> Vec<Ran> {
-        self.tree()
-            .grammar_only_commands(self.parsed.text, self.context)
     }
 }

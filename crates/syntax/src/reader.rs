@@ -20,7 +20,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::ast::{Assign, Command, Compound, Entry, Link, List, Part, Redir, Simple, Word};
-use super::mend::Edit;
 use crate::Span;
 use pending::Pending;
 
@@ -51,12 +50,6 @@ pub(crate) struct Reading {
     pub(crate) list: List,
     /// Why and where (byte offset in the text) reading stopped.
     pub(crate) problem: Option<(Problem, usize)>,
-    /// Edits required before the grammar sees the text.
-    #[cfg_attr(
-        not(feature = "grammar"),
-        expect(dead_code, reason = "only the grammar reads the edited text")
-    )]
-    pub(crate) edits: Vec<Edit>,
 }
 
 /// Where a text comes from, so that spans refer to the caller's script.
@@ -80,7 +73,6 @@ pub(crate) fn read(text: &str, origin: Origin, budget: &Cell<u32>, depth: u16) -
     Reading {
         list,
         problem: reader.problem,
-        edits: reader.edits,
     }
 }
 
@@ -102,7 +94,6 @@ pub(super) struct Reader<'a> {
     /// How many command substitutions are open.
     substitutions: u16,
     problem: Option<(Problem, usize)>,
-    edits: Vec<Edit>,
 }
 
 impl<'a> Reader<'a> {
@@ -117,7 +108,6 @@ impl<'a> Reader<'a> {
             pending: Vec::new(),
             substitutions: 0,
             problem: None,
-            edits: Vec::new(),
         }
     }
 
@@ -188,7 +178,6 @@ impl<'a> Reader<'a> {
 
     fn skip_continuations(&mut self) {
         while self.starts_with("\\\n") {
-            self.edits.push(Edit::cut(self.pos, self.pos + 2));
             self.pos += 2;
         }
     }
@@ -337,7 +326,6 @@ impl<'a> Reader<'a> {
         let mut any = false;
         loop {
             self.skip_blanks();
-            let start = self.pos;
             if self.keyword() == "!" {
                 self.pos += 1;
             } else if self.keyword() == "time" {
@@ -348,7 +336,6 @@ impl<'a> Reader<'a> {
             } else {
                 return any;
             }
-            self.edits.push(Edit::blank(start, self.pos));
             any = true;
         }
     }

@@ -113,8 +113,8 @@ impl Session {
         let artifacts = artifacts::of_session(&host, &name, naming, lifetime, Arc::clone(&clock))?
             .map(Arc::new);
         let jobs = jobs_of_session(&host, &name, &clock);
-        let terminals = PtyOptions::new(supervisor.clone(), Arc::clone(&clock), host.temp_dir())
-            .with_jobs(jobs.clone());
+        let terminals =
+            PtyOptions::new(supervisor.clone(), Arc::clone(&clock)).with_jobs(jobs.clone());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
             jobs: jobs.clone(),
             snapshot: snapshot(settings, &host).filter(|_| many_calls),

@@ -134,17 +134,19 @@ impl Asked {
         }
         let needs_it = tool.safe_mode.as_ref();
         let needs_it = needs_it.is_some_and(|mode| mode.level == SafeLevel::ReadOnly);
-        let lacks = |what| match settings.level {
-            _ if needs_it => NotConfined::SafeMode(what),
-            level => NotConfined::Lacks { level, what },
-        };
-        let report = executor.confines().await.map_err(|error| match error {
-            NotStarted::SandboxLacks { what } => lacks(what).into(),
+        let level = settings.level;
+        let unconfined = |error: NotStarted| match error {
+            NotStarted::SandboxLacks { .. } | NotStarted::Sandbox { .. } if needs_it => {
+                NotConfined::SafeMode(error.to_string()).into()
+            }
+            NotStarted::SandboxLacks { what } => NotConfined::Lacks { level, what }.into(),
             NotStarted::Sandbox { reason } => NotConfined::Failed(reason).into(),
             other => Refusal::NotStarted(other),
-        })?;
+        };
+        let report = executor.confines().await.map_err(unconfined)?;
         if settings.lacking == Lacking::Refuse && !report.missing.is_empty() {
-            return Err(lacks(listed(&report)).into());
+            let what = listed(&report);
+            return Err(unconfined(NotStarted::SandboxLacks { what }));
         }
         let directory = settings.directory.as_ref().unwrap_or(&tool.host.cwd);
         let facts = Facts {

@@ -192,7 +192,7 @@ async fn safe_mode_is_refused_where_nothing_confines_commands() {
     let result = tool.execute(json!("git diff"), &Cancel::new()).await;
     assert_eq!(executor.runs(), 0);
     for part in [
-        "safe mode needs the sandbox `read_only`",
+        "safe mode runs commands in the sandbox `read_only`, but the sandbox needs",
         "--safe-mode=listed",
     ] {
         assert!(result.text.contains(part), "{}", result.text);

@@ -3,7 +3,6 @@
 use super::rule::{Hit, is_git};
 use crate::syntax::git::Git;
 use crate::syntax::run::{Field, Ran};
-use crate::syntax::written::Written;
 
 /// Whether an option is given: `-x` alone or in a cluster, `--long` with or without a value or abbreviated;
 /// anything else (`-delete`, `mklabel`) must be a word.
@@ -150,24 +149,6 @@ fn behind<'f>(arguments: &'f [Field], words: &[&str]) -> Option<&'f [Field]> {
         }
     }
     None
-}
-
-/// Whether a text contains the name of one of these programs.
-pub(super) fn names(written: &Written<'_>, programs: &[&str]) -> bool {
-    programs
-        .iter()
-        .any(|program| written.has_word(first_letters(program)))
-}
-
-/// The same for the programs of actions.
-pub(super) fn names_of(written: &Written<'_>, deeds: &[Deed]) -> bool {
-    deeds.iter().any(|deed| names(written, deed.programs))
-}
-
-/// The part of a name that is a [`Written`] word.
-fn first_letters(program: &str) -> &str {
-    let end = program.find(|c: char| !c.is_ascii_alphabetic() && c != '_');
-    &program[..end.unwrap_or(program.len())]
 }
 
 #[cfg(test)]

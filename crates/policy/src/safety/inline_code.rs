@@ -11,14 +11,13 @@ mod tokens;
 use std::collections::HashSet;
 
 use super::core_rules::CORE;
-use super::interpreter::{self, Language, Notation};
+use super::interpreter::{self, Language};
 use super::path::danger;
 use super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::pattern::push_globbed;
-use crate::syntax::run::{Ran, shell_name};
+use crate::syntax::run::Ran;
 use crate::syntax::value::Value;
-use crate::syntax::written::Written;
 use crate::{Context, Dialect, Script};
 use calls::Call;
 
@@ -52,37 +51,8 @@ pub(super) static RULE: Rule = Rule {
         "node -e 'console.log(\"git push -f\")'",
         "printf 'all:\\n\\techo hi\\n' | make -f -",
     ],
-    needs,
     check,
 };
-
-/// Words taken literally have lost their quotes, so programs in them have lost their string literals. What remains
-/// are removing calls, other kinds of strings, and commands given literally in programs and options.
-fn needs(written: &Written<'_>) -> bool {
-    let calls = |notation: Notation| {
-        written.any(calls::is_removal) || notation.backticks && written.has(&['`'])
-    };
-    let in_language = |word: &str| match interpreter::language(word) {
-        Some(Language::Calls(notation)) => calls(notation),
-        Some(Language::Sed | Language::Make | Language::Shell) => matters(written),
-        None => false,
-    };
-    written.any(in_language)
-}
-
-/// Whether one of the core rules could match anything in a text, or a shell reads from a pipe. Other rules apply
-/// only if they are enabled, and declare their own needs.
-fn matters(written: &Written<'_>) -> bool {
-    CORE.iter().any(|rule| (rule.needs)(written))
-        // Code from elsewhere, piped into a shell.
-        || written.has(&['|']) && written.any(shell_name)
-}
-
-/// Whether a rule could match anything in a script. What its `needs` does not cover comes through pipes and
-/// expansions.
-fn could_find(rule: &Rule, written: &Written<'_>) -> bool {
-    (rule.needs)(written) || rule.group == Group::RemoteCode && written.has(&['|', '$', '<', '`'])
-}
 
 /// Maximum nesting depth of programs within programs.
 const MAX_DEPTH: u8 = 3;
@@ -156,11 +126,6 @@ fn forbids(text: &str, ran: &Ran, scene: &Scene<'_>) -> bool {
         .filter(|rule| !matches!(rule.group, Group::Core | Group::InlineCode))
         .copied();
     let rules: Vec<&Rule> = CORE.into_iter().chain([&RULE]).chain(others).collect();
-    // Most strings are not commands, and parsing one costs more than scanning its words.
-    let written = Written::of(text);
-    if !rules.iter().any(|rule| could_find(rule, &written)) {
-        return false;
-    }
     let context = Context {
         cwd: ran
             .cwd

@@ -52,10 +52,6 @@ pub(super) static RULE: Rule = Rule {
         "git commit -am x",
         "git commit -m 'git add -A'",
     ],
-    needs: |written| {
-        written.any(|word| matches!(word, "add" | "stage"))
-            || written.any(|word| word == "update") && written.any(|word| word == "index")
-    },
     check,
 };
 

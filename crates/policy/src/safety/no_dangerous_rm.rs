@@ -72,14 +72,6 @@ pub(super) static RULE: Rule = Rule {
         "echo 'rm -rf /'",
         "git rm -r --cached .",
     ],
-    needs: |written| {
-        written.any(|word| {
-            matches!(
-                word,
-                "rm" | "grm" | "srm" | "rimraf" | "delete" | "unlink" | "shred"
-            )
-        })
-    },
     check,
 };
 

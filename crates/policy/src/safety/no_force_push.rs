@@ -33,7 +33,6 @@ pub(super) static RULE: Rule = Rule {
         "git fetch -f",
         "echo git push --force",
     ],
-    needs: |written| written.any(|word| matches!(word, "push" | "pack")),
     check,
 };
 

@@ -5,7 +5,6 @@ use std::cell::OnceCell;
 
 use super::path::Place;
 use crate::syntax::run::{Field, Ran};
-use crate::syntax::written::Written;
 use crate::{Context, Group, Script, Span};
 
 /// A safety rule: its name, its texts, and example scripts.
@@ -25,10 +24,6 @@ pub struct Rule {
     pub fires: &'static [&'static str],
     /// Similar scripts that it must allow.
     pub spares: &'static [&'static str],
-    /// Whether a text contains what this rule needs in order to fire on a command with unresolved words
-    /// (`Script::grammar_only_commands`). Over-approximates: false positives allowed, false negatives not. Saves
-    /// the second reading.
-    pub(super) needs: fn(&Written<'_>) -> bool,
     pub(super) check: fn(&Ran, &Scene<'_>) -> Option<Hit>,
 }
 

@@ -6,12 +6,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::command_line::names;
-use super::core_rules::CORE;
 use super::interpreter::code;
 use super::rule::{Hit, Rule, Scene};
 use crate::syntax::run::Ran;
-use crate::syntax::written::Written;
 use crate::{Dialect, Group};
 
 pub(super) static RULE: Rule = Rule {
@@ -42,7 +39,6 @@ pub(super) static RULE: Rule = Rule {
         "zsh -c 'emulate -L zsh; rm -rf build'",
         "bash -c 'rm -rf ${x:h}/build'",
     ],
-    needs: |written| names(written, &["zsh"]),
     check,
 };
 
@@ -57,6 +53,34 @@ static ONLY_ZSH: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
     .ok()
 });
+
+/// One of these words, of letters alone, is in every command that a rule of the group refuses. Programs in other languages
+/// are not zsh's concern.
+const CONCERNS: [(Group, &str); 5] = [
+    (
+        Group::Core,
+        "add stage push pack rm grm srm rimraf delete unlink shred zsh",
+    ),
+    (
+        Group::System,
+        "dd tee cp mv gmv install ln truncate trash rmdir find rsync rclone mkfs mke mkswap newfs wipefs sgdisk sfdisk \
+         fdisk gdisk cfdisk cgdisk parted cryptsetup mdadm badblocks hdparm nvme zpool zfs btrfs lvremove vgremove pvremove \
+         lvm diskutil blkdiscard pvcreate vgcreate scrub nwipe chmod chown chgrp gchmod gchown gchgrp setfacl chattr chcon kill pkill killall loginctl \
+         skill shutdown reboot halt poweroff pm init telinit systemctl kexec crontab",
+    ),
+    (
+        Group::DataLoss,
+        "checkout restore switch worktree submodule read branch clean reset stash reflog gc prune update",
+    ),
+    (Group::RemoteCode, "fetch pull clone remote archive send"),
+    (
+        Group::Services,
+        "docker podman nerdctl kubectl oc k kubecolor helm helmfile aws gsutil gcloud az cmd mc mcli rclone terraform tofu \
+         terragrunt pulumi cdk cdktf vagrant sls serverless gh glab heroku scalingo fly flyctl doctl hcloud eksctl psql \
+         pgcli mysql mycli mariadb sqlite litecli duckdb sqlcmd sqlplus clickhouse cockroach cqlsh usql turso dropdb \
+         mysqladmin rails rake artisan sequelize typeorm php prisma python rabbitmqctl supabase redis valkey keydb mongo mongosh",
+    ),
+];
 
 /// Programs that treat their words as data.
 const SHOWS: [&str; 7] = ["echo", "print", "printf", "test", "[", "grep", "rg"];
@@ -81,9 +105,9 @@ fn check(ran: &Ran, scene: &Scene<'_>) -> Option<Hit> {
     }
     let written = ran.words.iter().map(|field| field.value.script() + " ");
     let cares = ran.name().is_none_or(|name| !SHOWS.contains(&name))
-        && is_concern(&Written::of(&written.collect::<String>()), scene);
+        && is_concern(&written.collect::<String>(), scene);
     let is_unread = ran.dormant && scene.is_broken || has_zsh(scene.text);
-    let changes = || changes_the_reading(ran) && is_concern(&Written::of(scene.text), scene);
+    let changes = || changes_the_reading(ran) && is_concern(scene.text, scene);
     (cares && is_unread || changes()).then(hit).flatten()
 }
 
@@ -94,7 +118,7 @@ fn is_unread(text: &str, scene: &Scene<'_>) -> bool {
             .flat_map(|line| line.split(';'))
             .any(is_setting)
     };
-    (has_zsh(text) || sets()) && is_concern(&Written::of(text), scene)
+    (has_zsh(text) || sets()) && is_concern(text, scene)
 }
 
 fn has_zsh(text: &str) -> bool {
@@ -103,13 +127,14 @@ fn has_zsh(text: &str) -> bool {
     syntax.is_some_and(|syntax| syntax.is_match(&outside_quotes.join("'")))
 }
 
-/// Whether a core rule, or another enabled one, looks for one of these words. Programs in other languages are not zsh's
-/// concern.
-fn is_concern(written: &Written<'_>, scene: &Scene<'_>) -> bool {
-    CORE.into_iter()
-        .chain(scene.asked.iter().copied())
-        .filter(|rule| rule.group != Group::InlineCode)
-        .any(|rule| (rule.needs)(written))
+/// Whether the text has a word that one of the core rules, or of another enabled group, looks for.
+fn is_concern(text: &str, scene: &Scene<'_>) -> bool {
+    let is_asked = |group: Group| scene.asked.iter().any(|rule| rule.group == group);
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphabetic()).collect();
+    CONCERNS.iter().any(|(group, names)| {
+        (*group == Group::Core || is_asked(*group))
+            && names.split_whitespace().any(|name| words.contains(&name))
+    })
 }
 
 /// `setopt extended_glob`, `emulate sh`, `alias -g`: from here on zsh parses differently.
@@ -140,4 +165,27 @@ fn is_harmless(option: &str) -> bool {
         .collect();
     let is_one = |name: &str| HARMLESS.contains(&name);
     is_one(&name) || name.strip_prefix("no").is_some_and(is_one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::safety::rules;
+    use crate::{Context, Script};
+
+    #[test]
+    fn whatever_a_rule_refuses_is_its_concern() {
+        let context = Context::new("/home/u/project");
+        let script = Script::read("", &context);
+        let scene = Scene::new(&script, rules(), 0);
+        // What is unread has no words to look for.
+        let apart = |rule: &&&Rule| rule.group == Group::InlineCode || rule.id == "no_unread_code";
+        for rule in rules().iter().filter(|rule| !apart(rule)) {
+            // A redirection alone has no words.
+            let unmet = |text: &&&str| !text.contains('>') && !is_concern(text, &scene);
+            let strange: Vec<_> = rule.fires.iter().filter(unmet).collect();
+            assert!(strange.is_empty(), "{}: {strange:?}", rule.id);
+        }
+        assert!(!is_concern("ls -la; cargo test; git status", &scene));
+    }
 }

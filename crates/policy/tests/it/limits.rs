@@ -181,11 +181,13 @@ fn long_data_is_judged_by_what_stands_around_it() {
         verdict(&format!("rm -rf /; cat <<'EOF' > x\n{body}EOF\n")),
         "block"
     );
-    let safe = check_safe_mode(
-        &Script::read(&format!("cat <<'EOF'\n{body}EOF\n"), &context()),
-        &SafeMode::default(),
-    );
-    assert_eq!(safe, Verdict::Allow);
+    // Safe mode writes nothing, so long data is of no use in it; the second reader is not asked.
+    let safe = |body: &str| {
+        let script = format!("cat <<'EOF'\n{body}EOF\n");
+        check_safe_mode(&Script::read(&script, &context()), &SafeMode::default())
+    };
+    assert_eq!(safe(&body).name(), "unreadable");
+    assert_eq!(safe("rm -rf /\n$(x) \"it's\n"), Verdict::Allow);
 }
 
 #[test]

@@ -28,7 +28,6 @@ pub(crate) fn options() -> PtyOptions {
     PtyOptions::new(
         Supervisor::at(env!("CARGO_BIN_EXE_pty-test-supervisor")),
         Arc::new(SystemClock::new()),
-        std::env::temp_dir(),
     )
 }
 

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::super::ast::{Arm, Command, Compound, Kind, List, Part, Word};
-use super::super::mend::Edit;
 use super::{Problem, Reader};
 
 impl Reader<'_> {
@@ -24,10 +23,6 @@ impl Reader<'_> {
             "coproc" => Self::coprocess,
             _ => return None,
         };
-        if keyword == "select" {
-            self.edits
-                .push(Edit::replace(self.pos, self.pos + keyword.len(), "for   "));
-        }
         self.pos += keyword.len();
         self.deeper(|reader| Some(kind(reader)))
     }
@@ -98,13 +93,9 @@ impl Reader<'_> {
     /// `do … done`, or the `{ … }` that bash also accepts after `for`.
     fn loop_body(&mut self) -> List {
         self.skip_newlines();
-        let start = self.pos;
         if self.take_keyword("{") {
-            self.edits.push(Edit::replace(start, start + 1, "do"));
             let body = self.block();
             self.skip_newlines();
-            self.edits
-                .push(Edit::replace(self.pos, self.pos + 1, "done"));
             self.expect_keyword("}");
             return body;
         }
@@ -313,8 +304,6 @@ impl Reader<'_> {
 
     /// `coproc [NAME] command`; a name is only allowed before a compound command.
     fn coprocess(&mut self) -> Kind {
-        self.edits
-            .push(Edit::blank(self.pos - "coproc".len(), self.pos));
         self.skip_blanks();
         let start = self.pos;
         let name = self.keyword();
@@ -329,9 +318,7 @@ impl Reader<'_> {
                 name,
                 "if" | "while" | "until" | "for" | "select" | "case" | "function" | "coproc"
             );
-            if compound && !keyword {
-                self.edits.push(Edit::blank(start, start + name.len()));
-            } else {
+            if !compound || keyword {
                 self.pos = start;
             }
         }

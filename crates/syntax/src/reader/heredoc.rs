@@ -3,7 +3,6 @@
 //! The redirection itself is parsed like any other; the body starts after the next newline.
 
 use super::super::ast::Part;
-use super::super::mend::Edit;
 use super::pending::Pending;
 use super::{Origin, Reader};
 
@@ -21,9 +20,6 @@ impl Reader<'_> {
         for pending in std::mem::take(&mut self.pending) {
             let start = self.pos;
             let body = self.heredoc_body(&pending);
-            if self.pos > start {
-                self.edits.push(Edit::cut(start, self.pos));
-            }
             let parts = if pending.literal {
                 vec![Part::Quoted(body.text)]
             } else {

@@ -1,7 +1,6 @@
 //! Redirections: descriptor, operator, and the word or heredoc after it.
 
 use super::super::ast::{Redir, RedirOp};
-use super::super::mend::Edit;
 use super::pending::Pending;
 use super::{Problem, Reader};
 
@@ -14,11 +13,7 @@ impl Reader<'_> {
             self.pos = start;
             return None;
         };
-        let operator = self.pos;
         self.pos += len;
-        if op == RedirOp::ReadWrite {
-            self.edits.push(Edit::replace(operator, self.pos, " <"));
-        }
         self.skip_blanks();
         let word_start = self.pos;
         let Some(target) = self.word() else {
@@ -36,11 +31,6 @@ impl Reader<'_> {
         }
         let written = self.text.get(word_start..self.pos).unwrap_or("");
         let pending = Pending::new(written, strip);
-        self.edits.push(Edit::replace(
-            operator,
-            operator + len,
-            if strip { "  <" } else { " <" },
-        ));
         let redir = Redir {
             fd,
             op,

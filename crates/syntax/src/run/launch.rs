@@ -58,6 +58,7 @@ impl Machine<'_> {
                 }
             }
             "at" | "batch" => self.later(name, st),
+            "crontab" => self.jobs(st),
             "ssh"
                 if wrapper::find(name)
                     .is_some_and(|wrapper| wrapper.take(&call.words).command.is_none()) =>
@@ -167,6 +168,17 @@ impl Machine<'_> {
             return;
         };
         self.script_with(&text, Vec::new(), name, st);
+    }
+
+    /// The jobs on the stdin of `crontab`: five fields, or a word such as `@daily`, and a command.
+    fn jobs(&mut self, st: &State) {
+        let text = st.stdin.as_deref().map(Value::script).unwrap_or_default();
+        for line in text.lines().map(str::trim_start) {
+            let fields = if line.starts_with('@') { 1 } else { 5 };
+            if let Some(command) = line.splitn(fields + 1, [' ', '\t']).nth(fields) {
+                self.script_with(&Value::text(command), Vec::new(), "crontab", st);
+            }
+        }
     }
 
     /// A shell: startup file, `-c`, script file or stdin.

@@ -27,10 +27,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "git branch -d merged", "git branch new", "git branch --list", "git branch -m old new",
         "git branch -M main", "git switch -c new", "git checkout -b new", "git checkout main",
     ],
-    needs: |written| {
-        written.any(|word| matches!(word, "branch" | "switch" | "checkout"))
-            || written.any(|word| word == "update") && written.any(|word| word == "ref")
-    },
     check: |ran, _| found_of_git(&DEEDS, ran),
 };
 

@@ -14,7 +14,6 @@ pub(in super::super) static RULE: Rule = Rule {
     spares: &[
         "git clean -n", "git clean -nfd", "git clean --dry-run -f", "git clean -i", "git status",
     ],
-    needs: |written| written.any(|word| matches!(word, "clean")),
     check: |ran, _| found_of_git(&DEEDS, ran),
 };
 

@@ -49,14 +49,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "git checkout-index -a",
         "git checkout-index -f -- src/lib.rs",
     ],
-    needs: |written| {
-        written.any(|word| {
-            matches!(
-                word,
-                "checkout" | "restore" | "switch" | "worktree" | "rm" | "submodule" | "read"
-            )
-        })
-    },
     check,
 };
 

@@ -19,7 +19,6 @@ pub(in super::super) static RULE: Rule = Rule {
     spares: &[
         "git push origin main", "git push origin a:b", "git push -n -d origin x",
     ],
-    needs: |written| written.any(|word| matches!(word, "push")),
     check,
 };
 

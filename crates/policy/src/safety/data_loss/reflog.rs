@@ -19,7 +19,6 @@ pub(in super::super) static RULE: Rule = Rule {
     spares: &[
         "git reflog", "git reflog show main", "git gc", "git gc --auto", "git remote prune origin",
     ],
-    needs: |written| written.any(|word| matches!(word, "reflog" | "gc" | "prune")),
     check: |ran, _| found_of_git(&DEEDS, ran),
 };
 

@@ -16,7 +16,6 @@ pub(in super::super) static RULE: Rule = Rule {
     spares: &[
         "git reset HEAD file", "git reset --soft HEAD~1", "git reset",
     ],
-    needs: |written| written.any(|word| matches!(word, "reset")),
     check: |ran, _| found_of_git(&DEEDS, ran),
 };
 

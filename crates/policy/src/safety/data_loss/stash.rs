@@ -16,7 +16,6 @@ pub(in super::super) static RULE: Rule = Rule {
     spares: &[
         "git stash", "git stash list", "git stash pop", "git stash push -m clear",
     ],
-    needs: |written| written.any(|word| matches!(word, "stash")),
     check: |ran, _| found_of_git(&DEEDS, ran),
 };
 

@@ -59,11 +59,6 @@ fn deed(name: &str) -> Option<Deed> {
         .map(|(deed, _)| *deed)
 }
 
-/// Whether a word is the name of a removing call, whose argument need not be a string literal.
-pub(super) fn is_removal(word: &str) -> bool {
-    deed(word).is_some_and(|deed| deed != Deed::Runs)
-}
-
 /// Maximum number of calls examined in one program.
 const MAX_CALLS: usize = 1000;
 

@@ -23,9 +23,10 @@ pub(super) enum Token {
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Ways to write the home directory into a string.
-const HOMES: [&str; 8] = [
+const HOMES: [&str; 10] = [
     "$ENV{HOME}", "$ENV{'HOME'}", "#{ENV['HOME']}", "#{Dir.home}", "${process.env.HOME}",
-    "${os.homedir()}", "{os.environ['HOME']}", "{Path.home()}",
+    "${os.homedir()}", "{os.environ['HOME']}", "{Path.home()}", "{os.path.expanduser('~')}",
+    "{os.path.expanduser(\"~\")}",
 ];
 
 /// The call used for notations that run a command without naming a call (backticks).

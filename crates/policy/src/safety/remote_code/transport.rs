@@ -26,23 +26,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "git fetch origin",
         "git clone https://x.example/y",
     ],
-    needs: |written| {
-        written.any(|word| {
-            matches!(
-                word,
-                "push"
-                    | "fetch"
-                    | "pull"
-                    | "clone"
-                    | "remote"
-                    | "archive"
-                    | "pack"
-                    | "submodule"
-                    | "config"
-                    | "ext"
-            )
-        })
-    },
     check,
 };
 

@@ -42,7 +42,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "cat data.json | python3 -m json.tool",
     ],
     // Unread code comes from a pipe, a file or an expansion, and a command that is taken literally contains none of these.
-    needs: |_| false,
     check,
 };
 

@@ -1,6 +1,6 @@
 //! `no_cluster_removal`: removing namespaces, or all objects of a kind, from a cluster.
 
-use super::super::command_line::{Deed, deed, names_of};
+use super::super::command_line::{Deed, deed};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::Ran;
@@ -34,7 +34,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "helm list --all",
         "helm upgrade release chart",
     ],
-    needs: |written| names_of(written, &ALL) || names_of(written, &KINDS),
     check,
 };
 

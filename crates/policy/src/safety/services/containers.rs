@@ -1,6 +1,6 @@
 //! `no_container_data_removal`: volumes, and containers that were not named.
 
-use super::super::command_line::{Deed, deed, names_of};
+use super::super::command_line::{Deed, deed};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::Ran;
@@ -39,7 +39,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "docker rm \"$NAME\"",
         "docker stop $(docker ps -q)",
     ],
-    needs: |written| names_of(written, &DEEDS),
     check,
 };
 

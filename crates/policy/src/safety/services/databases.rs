@@ -1,6 +1,6 @@
 //! `no_database_drop`: dropping databases, emptying tables and stores.
 
-use super::super::command_line::{Deed, deed, names, names_of};
+use super::super::command_line::{Deed, deed};
 use super::super::rule::{Hit, Rule, Scene};
 use super::sql;
 use crate::Group;
@@ -54,9 +54,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "rails db:migrate",
         "npx prisma migrate dev",
     ],
-    needs: |written| {
-        names(written, &CLIENTS) || names_of(written, &DEEDS) || names(written, &STORES)
-    },
     check,
 };
 

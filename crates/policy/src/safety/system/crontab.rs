@@ -1,6 +1,6 @@
 //! `no_crontab_removal`: removing all of a user's scheduled jobs at once.
 
-use super::super::command_line::{has_any, has_option, names};
+use super::super::command_line::{has_any, has_option};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::Ran;
@@ -23,7 +23,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "(crontab -l; echo '@daily x') | crontab -",
         "crontab - < jobs.txt",
     ],
-    needs: |written| names(written, &["crontab"]),
     check,
 };
 

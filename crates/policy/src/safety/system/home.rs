@@ -1,6 +1,6 @@
 //! `no_home_overwrite`: moving, emptying or overwriting a home, shell start-up files, or keys.
 
-use super::super::command_line::{has_any, has_option, names};
+use super::super::command_line::{has_any, has_option};
 use super::super::path::{Location, Place};
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
@@ -66,7 +66,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "echo x > \"$FILE\"",
         "chmod 600 ~/.ssh/id_rsa",
     ],
-    needs: |written| names(written, &PROGRAMS),
     check,
 };
 

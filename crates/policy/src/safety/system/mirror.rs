@@ -1,6 +1,6 @@
 //! `no_mirror_delete`: turning a whole system or home into a mirror of something else.
 
-use super::super::command_line::{has_any, names};
+use super::super::command_line::has_any;
 use super::super::path::Location;
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
@@ -31,7 +31,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "rsync -a --delete src/ \"$DEST\"",
         "rclone sync ~/docs x:docs",
     ],
-    needs: |written| names(written, &["rsync", "rclone"]),
     check,
 };
 

@@ -1,6 +1,6 @@
 //! `no_kill_all`: signalling all processes.
 
-use super::super::command_line::{has_any, names};
+use super::super::command_line::has_any;
 use super::super::rule::{Hit, Rule, Scene};
 use crate::Group;
 use crate::syntax::run::{Field, Ran};
@@ -23,7 +23,6 @@ pub(in super::super) static RULE: Rule = Rule {
         "pkill -f 'npm run dev'", "pkill -u me node", "pkill -P 1234", "killall node",
         "killall -u me node", "pgrep -u me",
     ],
-    needs: |written| names(written, &["kill", "pkill", "killall", "loginctl", "skill"]),
     check,
 };
 

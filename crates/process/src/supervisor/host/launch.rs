@@ -8,8 +8,7 @@ use crate::here::is_cut_off;
 use crate::refused::explained;
 use crate::supervisor::server::{start_fallback, this_program};
 use crate::supervisor::{HERE, NAME, Token};
-use agent_bash_core::sandbox::Report;
-use agent_bash_core::{Clock, NotStarted};
+use agent_bash_core::Clock;
 use agent_bash_sandbox::Networks;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -24,7 +23,6 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::UnixStream as TokioStream;
-use tokio::sync::OnceCell;
 
 /// How to start supervisors.
 #[derive(Debug, Clone)]
@@ -36,8 +34,6 @@ pub struct Supervisor {
     ahead: Arc<Mutex<Option<Ahead>>>,
     /// Those that boxes share.
     networks: Arc<Networks>,
-    /// What boxes enforce here, once somebody has asked.
-    pub(super) confines: Arc<OnceCell<Result<Report, NotStarted>>>,
 }
 
 /// A supervisor that was started before its environment was known.
@@ -117,7 +113,6 @@ impl Supervisor {
             unreaped: Count::default(),
             ahead: Arc::default(),
             networks: Arc::default(),
-            confines: Arc::default(),
         }
     }
 

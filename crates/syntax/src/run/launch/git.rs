@@ -13,18 +13,24 @@ impl Machine<'_> {
     /// `filter-branch`.
     pub(super) fn git(&mut self, call: &Call, st: &mut State) {
         let git = Git::read(&call.words);
-        // `!text` of an alias is judged even if it is never called.
-        let set = git.config.iter().cloned().chain(git.configures());
-        for (_, value) in set.filter(|(name, _)| name.starts_with("alias.")) {
-            if let Some(shell) = value.script().strip_prefix('!') {
-                self.script_with(&Value::text(shell), Vec::new(), "git", st);
-            }
-        }
         let values: Vec<Value> = git
             .arguments
             .iter()
             .map(|field| field.value.clone())
             .collect();
+        // An alias is judged even if it is never called; its words are in front of those of the call.
+        let set = git.config.iter().cloned().chain(git.configures());
+        for (_, value) in set.filter(|(name, _)| name.starts_with("alias.")) {
+            let is_defined_only = git.subcommand() == Some("config");
+            let text = match value.script().strip_prefix('!') {
+                Some(shell) => shell.to_owned(),
+                None if is_defined_only => continue,
+                None => format!("git {}", value.script()),
+            };
+            let behind = if is_defined_only { &[] } else { &values[..] };
+            let words = [&[Value::text(text)], behind].concat();
+            self.script_with(&join(&words, " "), Vec::new(), "git", st);
+        }
         match (git.subcommand(), values.first().and_then(Value::literal)) {
             (Some("bisect"), Some("run")) => {
                 let words = git.arguments[1..].to_vec();

@@ -1,0 +1,256 @@
+//! The second reader: tree-sitter-bash, which says whether it finds the same commands as ours.
+//!
+//! It is asked where a misreading of ours would do harm: before a filter is taken off, and in safe mode. Some valid
+//! scripts it misreads, or cannot read (several heredocs on a line, `coproc`): then the filter stays, and safe mode
+//! refuses. Its error recovery is quadratic in time and memory, so there are limits. Its tree is walked with a cursor,
+//! never recursively.
+
+use tree_sitter::{Node, Parser};
+
+use crate::syntax::ast::{Command, Compound, Kind, List, Part, Word};
+use crate::{Parsed, Span};
+
+/// Longest text in bytes that is given to the grammar.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// Limit of characters that open something (pipes, parentheses, braces, heredocs) in a text for the grammar.
+/// Recovering from one unfinished pipe costs about 40 KiB and 0.2 ms for each pipe before it.
+const MAX_OPENERS: usize = 600;
+
+/// What comes of comparing the readings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Agreement {
+    /// Both find the same commands, with the same words.
+    Same,
+    /// They find different ones.
+    Different,
+    /// The grammar cannot read the text, or it is beyond its limits.
+    Unread,
+}
+
+/// A word of a simple command, and whether it is the first one.
+type Found = (Span, bool);
+
+/// Compares the grammar's reading of a text with ours.
+pub(crate) fn agreement(script: &Parsed<'_>) -> Agreement {
+    let read = if script.is_whole() {
+        parse(script.text)
+    } else {
+        None
+    };
+    let Some(mut found) = read else {
+        return Agreement::Unread;
+    };
+    found.sort_unstable();
+    found.dedup();
+    if found == ours(&script.list) {
+        Agreement::Same
+    } else {
+        Agreement::Different
+    }
+}
+
+/// The words that the grammar finds; `None` where it has to guess.
+fn parse(text: &str) -> Option<Vec<Found>> {
+    let openers = text
+        .bytes()
+        .filter(|byte| b"|(){}<`".contains(byte))
+        .count();
+    if text.len() > MAX_BYTES || openers > MAX_OPENERS {
+        return None;
+    }
+    // Without a trailing newline the grammar tries error recovery first, which takes half of the time for a short
+    // pipeline. After a backslash a newline would be a continuation.
+    let mut text = text.to_owned();
+    if !text.ends_with(['\n', '\\']) {
+        text.push('\n');
+    }
+    let mut parser = Parser::new();
+    parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .ok()?;
+    let tree = parser.parse(&text, None)?;
+    let root = tree.root_node();
+    if root.has_error() {
+        return None;
+    }
+    let mut found = Vec::new();
+    let mut cursor = root.walk();
+    loop {
+        let node = cursor.node();
+        let is_word = match (cursor.field_name(), node.kind()) {
+            (Some("name"), "command_name") | (Some("argument"), _) => true,
+            // The grammar takes words after a redirection's target for further targets.
+            (Some("destination"), _) => {
+                let before = node.prev_named_sibling();
+                before.is_some_and(|before| before.kind() != "file_descriptor")
+            }
+            _ => false,
+        };
+        if is_word {
+            let is_first = node.kind() == "command_name" || begins_line(&text, node.start_byte());
+            found.push((span(node), is_first));
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return Some(found);
+            }
+        }
+    }
+}
+
+/// After some pipelines the grammar takes a newline for a blank, without reporting an error: `a | b | c | d && e` and the
+/// next line become one command.
+fn begins_line(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or("").trim_end_matches([' ', '\t']);
+    before.ends_with('\n') && !before.ends_with("\\\n")
+}
+
+fn span(node: Node<'_>) -> Span {
+    Span {
+        start: node.start_byte(),
+        end: node.end_byte(),
+    }
+}
+
+/// The words of the simple commands of our reading, sorted. Substitutions are followed with a work list rather than by
+/// recursion.
+fn ours(list: &List) -> Vec<Found> {
+    let mut out = Vec::new();
+    let mut lists = vec![list];
+    while let Some(list) = lists.pop() {
+        let stages = list.entries.iter().flat_map(|entry| &entry.stages);
+        let mut commands: Vec<&Command> = stages.collect();
+        let mut words: Vec<&Word> = Vec::new();
+        let mut parts: Vec<&Part> = Vec::new();
+        while let Some(command) = commands.pop() {
+            match command {
+                Command::Simple(simple) => {
+                    let spans = simple.words.iter().enumerate();
+                    out.extend(spans.map(|(at, word)| (word.span, at == 0)));
+                    words.extend(&simple.words);
+                    for assign in &simple.assigns {
+                        words.push(&assign.value);
+                        parts.extend(assign.index.iter().flatten());
+                    }
+                    words.extend(simple.redirs.iter().map(|redir| &redir.target));
+                }
+                Command::Compound(compound) => {
+                    words.extend(compound.redirs.iter().map(|redir| &redir.target));
+                    inside(compound, &mut lists, &mut commands, &mut words, &mut parts);
+                }
+            }
+        }
+        while let Some(word) = words.pop() {
+            parts.extend(&word.parts);
+            while let Some(part) = parts.pop() {
+                match part {
+                    Part::Command { list, .. } | Part::Process { list, .. } => lists.push(list),
+                    Part::Param { param, .. } => {
+                        parts.extend(&param.operand);
+                        parts.extend(param.index.iter().flatten());
+                    }
+                    Part::Arithmetic(inner) => parts.extend(inner),
+                    Part::Array(inner) => parts.extend(inner.iter().flat_map(|word| &word.parts)),
+                    Part::Bare(_) | Part::Quoted(_) => {}
+                }
+            }
+        }
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
+
+fn inside<'l>(
+    compound: &'l Compound,
+    lists: &mut Vec<&'l List>,
+    commands: &mut Vec<&'l Command>,
+    words: &mut Vec<&'l Word>,
+    parts: &mut Vec<&'l Part>,
+) {
+    match &compound.kind {
+        Kind::Group(list) | Kind::Subshell(list) => lists.push(list),
+        Kind::If {
+            branches,
+            otherwise,
+        } => {
+            lists.extend(
+                branches
+                    .iter()
+                    .flat_map(|(condition, body)| [condition, body]),
+            );
+            lists.extend(otherwise);
+        }
+        Kind::While { condition, body } => lists.extend([condition, body]),
+        Kind::For {
+            words: values,
+            body,
+            ..
+        } => {
+            words.extend(values.iter().flatten());
+            lists.push(body);
+        }
+        Kind::CountedFor { header, body } => {
+            parts.extend(header);
+            lists.push(body);
+        }
+        Kind::Case { subject, arms } => {
+            words.push(subject);
+            for arm in arms {
+                words.extend(&arm.patterns);
+                lists.push(&arm.body);
+            }
+        }
+        Kind::Function { body, .. } | Kind::Coprocess(body) => commands.push(body),
+        Kind::Condition(values) => words.extend(values),
+        Kind::Arithmetic(inner) => parts.extend(inner),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_scripts_are_read_alike() {
+        for text in [
+            "git log | head -5",
+            "git log --oneline -n 3 2>&1 | grep 'a b' >/dev/null && ls",
+            "find . -name '*.rs' \\\n | wc -l",
+            "cat a | sort | uniq | head && ls\nfind . -name x",
+            "ls 2>/dev/null -la | tail -1",
+            "cat <<'E'\nrm -rf /\nE",
+            "for x in $(git ls-files); do echo \"$x\"; done | head -3",
+            "echo \"$(git log | head -1)\" | cat",
+        ] {
+            assert_eq!(agreement(&Parsed::read(text)), Agreement::Same, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_one_reads_is_no_agreement() {
+        // Our reading without a command, without a word, and with two commands for one.
+        for (text, read) in [
+            ("ls; git log", "ls"),
+            ("git log -1", "git log"),
+            ("ls a; b", "ls a b"),
+            ("ls a b", "ls a; b"),
+        ] {
+            let mut parsed = Parsed::read(text);
+            parsed.list = Parsed::read(read).list;
+            assert_eq!(agreement(&parsed), Agreement::Different, "{text} as {read}");
+        }
+        for text in [
+            "ls 'x",
+            "ls | | head",
+            &"a|".repeat(2000),
+            &"a ".repeat(10_000),
+        ] {
+            assert_eq!(agreement(&Parsed::read(text)), Agreement::Unread, "{text}");
+        }
+    }
+}
