@@ -12,20 +12,32 @@
     reason = "what reads the sets that are written here comes next"
 )]
 
+mod apply;
 mod attributes;
 mod beneath;
 mod codec;
 mod error;
+mod git_index;
+mod journal;
+mod listing;
 mod mark;
 mod meta;
+mod plan;
 mod recorder;
+mod recover;
+mod remove;
 mod seen;
 mod set;
+mod steps;
 mod store;
+mod transaction;
+mod upper;
 
 pub use error::ChangesError;
 pub use recorder::{Kept, Recorder, Touch};
 pub use set::Set;
+#[doc(hidden)]
+pub use steps::{Care, Step, Steps};
 pub use store::{Limits, Store};
 
 #[cfg(doctest)]

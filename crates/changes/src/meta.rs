@@ -1,11 +1,10 @@
-//! `meta.json`: what a set is about, and what has become of it.
+//! `meta.json`: what a set is about. It is written once, and never changed.
 
 use crate::error::ChangesError;
 use crate::seen::Time;
 use agent_bash_core::changes::{ChangesLevel, FileName};
 use agent_bash_os::PrivateDir;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::read_to_string;
 use std::os::unix::ffi::OsStringExt;
@@ -21,7 +20,6 @@ const VERSION: u32 = 1;
 pub(crate) struct Meta {
     version: u32,
     pub(crate) kind: Kind,
-    pub(crate) state: State,
     /// The directory that is looked at; absolute and canonical.
     root: FileName,
     /// Its device and inode.
@@ -30,13 +28,8 @@ pub(crate) struct Meta {
     pub(crate) near: bool,
     /// When it was begun, by the clock of the store's file system.
     pub(crate) begun: Time,
-    /// What is changed later was not changed before the call.
-    pub(crate) mark: Time,
     pub(crate) level: ChangesLevel,
     pub(crate) limits: Limits,
-    /// Writes beyond the root.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub(crate) outside: BTreeMap<String, u64>,
 }
 
 /// How much a set may keep, and for how long.
@@ -84,22 +77,6 @@ pub(crate) enum Kind {
     },
 }
 
-/// What has become of a set, unless its journal says more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum State {
-    /// Its call runs, if its lock is held; otherwise whoever ran it is gone.
-    Running,
-    /// Its changes wait for a decision.
-    Held,
-    /// Its changes were made.
-    Done,
-    /// Its changes are gone.
-    Discarded,
-    /// Whoever recorded it is gone.
-    Interrupted,
-}
-
 impl Meta {
     pub(crate) fn new(
         kind: Kind,
@@ -110,15 +87,12 @@ impl Meta {
         Self {
             version: VERSION,
             kind,
-            state: State::Running,
             root: FileName::new(root.into_os_string()),
             identity,
             near: true,
             begun: (0, 0),
-            mark: (0, 0),
             level,
             limits: Limits::default(),
-            outside: BTreeMap::new(),
         }
     }
 

@@ -1,11 +1,17 @@
-//! One call's set while the call runs: its directory, and what others need of it.
+//! A set: its directory, and what has become of it.
 
+use crate::codec::Wire;
 use crate::error::ChangesError;
+use crate::journal::Journal;
 use crate::mark;
-use crate::meta::{Meta, State};
-use agent_bash_core::changes::ChangesId;
+use crate::meta::{Kind, Meta};
+use crate::seen::Time;
+use agent_bash_core::changes::{ChangesId, Overlay};
 use agent_bash_os::PrivateDir;
+use rustix::fs::{FlockOperation, flock};
 use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// Where an overlay puts what is written.
@@ -16,8 +22,47 @@ pub(crate) const WORK: &str = "work";
 pub(crate) const GONE: &str = "gone";
 /// What was there before, by hard links and clones.
 pub(crate) const LINKS: &str = "links";
-/// Held by whoever runs the set's call.
+/// Held by whoever runs the set's call; it says what has become of the set. It is overwritten in place, so that a full
+/// disk is no obstacle.
 pub(crate) const LOCK: &str = "lock";
+
+/// What has become of a set, unless its journal says more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    /// Its call runs, if its lock is held; otherwise whoever ran it is gone.
+    Running,
+    /// Its changes wait for a decision.
+    Held,
+    /// Its changes were made.
+    Done,
+    /// Its changes are gone.
+    Discarded,
+    /// Whoever recorded it is gone.
+    Interrupted,
+}
+
+impl Wire for State {
+    fn put(&self, to: &mut Vec<u8>) {
+        to.push(match self {
+            Self::Running => b'r',
+            Self::Held => b'h',
+            Self::Done => b'd',
+            Self::Discarded => b'x',
+            Self::Interrupted => b'i',
+        });
+    }
+
+    fn get(from: &mut &[u8]) -> Option<Self> {
+        match u8::get(from)? {
+            b'r' => Some(Self::Running),
+            b'h' => Some(Self::Held),
+            b'd' => Some(Self::Done),
+            b'x' => Some(Self::Discarded),
+            b'i' => Some(Self::Interrupted),
+            _ => None,
+        }
+    }
+}
 
 /// A set whose call runs. It is this process's: its lock is held until it is dropped, and if it is dropped without
 /// having been ended, or the process dies, then the next [`Store::open`](crate::Store::open) discards a trial, and calls
@@ -28,6 +73,9 @@ pub struct Set {
     pub(crate) dir: PrivateDir,
     pub(crate) meta: Meta,
     pub(crate) lock: File,
+    pub(crate) state: State,
+    /// What is changed later was not changed before the call.
+    pub(crate) mark: Time,
 }
 
 impl Set {
@@ -57,6 +105,15 @@ impl Set {
         self.dir.path().join(WORK)
     }
 
+    /// All three, for whoever mounts the overlay.
+    pub fn overlay(&self) -> Overlay {
+        Overlay {
+            root: self.root(),
+            upper: self.upper(),
+            work: self.work(),
+        }
+    }
+
     /// Says that the call begins now: what others change from here on is a conflict for it. To be called right before a
     /// script is handed over; a shell may have waited in the view for long. On a kernel older than 6.13 it takes up to a
     /// tick of the clock (4 ms), otherwise microseconds.
@@ -64,12 +121,75 @@ impl Set {
     /// # Errors
     /// The mark could not be written; the call must not begin.
     pub fn mark(&mut self) -> Result<(), ChangesError> {
-        self.meta.mark = mark::set(&self.lock, &self.dir.path().join(LOCK))?;
-        self.meta.write(&self.dir)
+        self.mark = mark::set(&self.lock, &self.dir.path().join(LOCK))?;
+        self.save()
     }
 
     pub(crate) fn set_state(&mut self, state: State) -> Result<(), ChangesError> {
-        self.meta.state = state;
-        self.meta.write(&self.dir)
+        self.state = state;
+        self.save()
     }
+
+    fn save(&self) -> Result<(), ChangesError> {
+        let mut bytes = Vec::new();
+        self.state.put(&mut bytes);
+        self.mark.put(&mut bytes);
+        self.lock
+            .write_all_at(&bytes, 0)
+            .map_err(ChangesError::io("writing", self.dir.path().join(LOCK)))
+    }
+
+    /// A set that is on disk, whoever it belongs to; `None` if it is not there.
+    pub(crate) fn read(session: &PrivateDir, id: ChangesId) -> Result<Option<Self>, ChangesError> {
+        let name = id.to_string();
+        let dir = match PrivateDir::open(session.path(), &[&name]) {
+            Ok(dir) => dir,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => {
+                return Err(ChangesError::io("opening", session.path().join(name))(
+                    error,
+                ));
+            }
+        };
+        let path = dir.path().join(LOCK);
+        let mut bytes = Vec::new();
+        let lock = dir.open_or_create(LOCK).and_then(|mut lock| {
+            lock.read_to_end(&mut bytes)?;
+            Ok(lock)
+        });
+        let lock = lock.map_err(ChangesError::io("reading", &path))?;
+        // Its host died while it made the set: as one whose host died later.
+        let from = &mut &bytes[..];
+        let (state, mark) = Wire::get(from).unwrap_or((State::Running, (0, 0)));
+        Ok(Some(Self {
+            id,
+            meta: Meta::read(&dir)?,
+            dir,
+            lock,
+            state,
+            mark,
+        }))
+    }
+
+    /// Whether nobody runs its call; from then on nobody else takes it.
+    pub(crate) fn is_idle(&self) -> bool {
+        try_lock(&self.lock)
+    }
+
+    /// The set whose directory has the files that its journal speaks of.
+    pub(crate) fn origin(&self) -> ChangesId {
+        match self.meta.kind {
+            Kind::Undo { origin, .. } => ChangesId(origin),
+            Kind::Trial | Kind::Trace => self.id,
+        }
+    }
+
+    pub(crate) fn journal(&self) -> Result<Option<Journal>, ChangesError> {
+        Journal::read(&self.dir)
+    }
+}
+
+/// Takes a lock, if nobody has it.
+pub(crate) fn try_lock(file: &File) -> bool {
+    flock(file, FlockOperation::NonBlockingLockExclusive).is_ok()
 }

@@ -4,16 +4,18 @@ use crate::attributes;
 use crate::beneath::{Tree, canonical};
 use crate::error::ChangesError;
 use crate::mark;
-use crate::meta::{Kind, Meta, State};
-use crate::set::{GONE, LINKS, LOCK, Set, UPPER, WORK};
+use crate::meta::{Kind, Meta};
+use crate::set::{GONE, LINKS, LOCK, Set, State, UPPER, WORK, try_lock};
+use crate::steps::{Care, Steps, Undisturbed};
 use agent_bash_core::changes::{ChangesId, ChangesLevel};
 use agent_bash_os::PrivateDir;
-use rustix::fs::{AtFlags, FlockOperation, Mode, StatxFlags, Timespec, Timestamps, flock, statx};
+use rustix::fs::{AtFlags, Mode, StatxFlags, Timespec, Timestamps, statx};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::{File, read_dir};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 pub use crate::meta::Limits;
 
@@ -29,14 +31,25 @@ pub struct Store {
     state: PathBuf,
     pub(crate) path: PathBuf,
     pub(crate) limits: Limits,
+    pub(crate) steps: Arc<dyn Steps>,
+    pub(crate) care: Care,
 }
 
 impl Store {
-    /// Opens the store in a state directory, creating it if needed.
+    /// Opens the store in a state directory, creating it if needed. What a crash has left is put in order: a commit is
+    /// finished, a trial whose host is gone is discarded.
     ///
     /// # Errors
-    /// The directory cannot be made, or belongs to somebody else.
+    /// The directory cannot be made, or belongs to somebody else, or what is in it cannot be put in order.
     pub fn open(state: &Path) -> Result<Self, ChangesError> {
+        let store = Self::open_as_is(state)?;
+        store.recover()?;
+        Ok(store)
+    }
+
+    /// The same, leaving what a crash has left.
+    #[doc(hidden)]
+    pub fn open_as_is(state: &Path) -> Result<Self, ChangesError> {
         let made = PrivateDir::create(state, &[DIRECTORY])
             .map_err(ChangesError::io("making", state.join(DIRECTORY)))?;
         let path = canonical(made.path())?;
@@ -44,7 +57,18 @@ impl Store {
             state: state.to_owned(),
             path,
             limits: Limits::default(),
+            steps: Arc::new(Undisturbed),
+            care: Care::default(),
         })
+    }
+
+    /// The same, telling of each step, and without some of the care that is needed: for tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_steps(mut self, steps: Arc<dyn Steps>, care: Care) -> Self {
+        self.steps = steps;
+        self.care = care;
+        self
     }
 
     /// The same, keeping no more than that.
@@ -105,22 +129,27 @@ impl Store {
         let session = self.session(session)?;
         let (id, dir) = next(&session)?;
         let lock = dir
-            .create_new(LOCK)
+            .open_or_create(LOCK)
             .map_err(ChangesError::io("making", dir.path().join(LOCK)))?;
-        flock(&lock, FlockOperation::NonBlockingLockExclusive)
-            .map_err(ChangesError::errno("locking", dir.path().join(LOCK)))?;
+        if !try_lock(&lock) {
+            let path = dir.path().join(LOCK);
+            return Err(ChangesError::io("locking", path)(Errno::WOULDBLOCK.into()));
+        }
         let mut meta = Meta::new(kind, root, tree.identity()?, level);
-        meta.near = mount_of(&dir)? == mount_of_path(tree.path())?;
+        meta.near = mount_of(dir.path())? == mount_of(tree.path())?;
         meta.limits = self.limits;
         meta.begun = mark::touched(&lock, dir.path())?;
-        meta.mark = mark::set(&lock, dir.path())?;
         meta.write(&dir)?;
-        Ok(Set {
+        let mut set = Set {
             id,
             dir,
             meta,
             lock,
-        })
+            state: State::Running,
+            mark: (0, 0),
+        };
+        set.mark()?;
+        Ok(set)
     }
 
     /// A session's directory, made if needed.
@@ -216,25 +245,9 @@ fn like_root(set: &Set) -> Result<(), ChangesError> {
 }
 
 /// The mount that a directory is on: renames lead no further.
-fn mount_of(dir: &PrivateDir) -> Result<u64, ChangesError> {
-    mount_of_path(dir.path())
-}
-
-fn mount_of_path(path: &Path) -> Result<u64, ChangesError> {
+fn mount_of(path: &Path) -> Result<u64, ChangesError> {
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     let found = statx(rustix::fs::CWD, path, flags, StatxFlags::MNT_ID)
         .map_err(ChangesError::errno("looking at", path))?;
     Ok(found.stx_mnt_id)
-}
-
-/// Whether nobody holds the lock of a set.
-pub(crate) fn is_free(lock: &File) -> bool {
-    flock(lock, FlockOperation::NonBlockingLockExclusive).is_ok() && lock.as_raw_fd() >= 0
-}
-
-impl Set {
-    /// Whether it was not ended.
-    pub(crate) fn runs(&self) -> bool {
-        self.meta.state == State::Running
-    }
 }

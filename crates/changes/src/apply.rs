@@ -1,0 +1,497 @@
+//! Doing what a plan says, so that it is done as a whole or not at all.
+//!
+//! Nothing of somebody else is ever removed: what comes out of the tree is in a slot then, and is looked at again there.
+//! If it is not what was expected, everything is put back.
+
+use crate::attributes;
+use crate::beneath::Tree;
+use crate::error::ChangesError;
+use crate::git_index;
+use crate::journal::{Journal, Status};
+use crate::plan::{Act, Attribution, Look, Op, Plan};
+use crate::seen::Seen;
+use crate::steps::{Care, Step, Steps};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Timespec, Timestamps, chmodat, chownat,
+    openat, renameat_with, utimensat,
+};
+use rustix::io::Errno;
+use rustix::process::{Gid, Uid};
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::AsFd;
+use std::path::Path;
+
+/// What a plan is done with.
+pub(crate) struct Applying<'a> {
+    /// The tree.
+    pub(crate) root: Tree,
+    /// The directory of the set that has the files.
+    pub(crate) slots: Tree,
+    pub(crate) steps: &'a dyn Steps,
+    pub(crate) care: Care,
+}
+
+/// Why a plan was not done.
+pub(crate) enum Failed {
+    /// That path is not what it was.
+    Changed(Vec<u8>),
+    /// A system call failed.
+    System(Vec<u8>, io::Error),
+}
+
+impl Failed {
+    fn errno(op: &Op) -> impl FnOnce(Errno) -> Self + '_ {
+        |error| Self::System(op.path.clone(), error.into())
+    }
+}
+
+impl Applying<'_> {
+    /// The paths at which somebody else has changed something since the plan was made.
+    pub(crate) fn conflicts(&mut self, plan: &Plan) -> Result<Vec<Vec<u8>>, ChangesError> {
+        if !self.care.conflicts {
+            return Ok(Vec::new());
+        }
+        let taken: HashSet<&Path> = takes(plan).map(Op::path).collect();
+        let put: HashSet<&Path> = plan
+            .ops
+            .iter()
+            .filter(|op| op.act == Act::Put)
+            .map(Op::path)
+            .collect();
+        let mut found = Vec::new();
+        for op in &plan.ops {
+            let path = op.path();
+            let failed = ChangesError::errno("looking at", self.root.path().join(path));
+            let now = match self.root.at(path) {
+                Ok(now) => now,
+                // A link or a mount is in the way: that is a change, too.
+                Err(Errno::LOOP | Errno::XDEV) => {
+                    found.push(op.path.clone());
+                    continue;
+                }
+                Err(error) => return Err(failed(error)),
+            };
+            let same = match (&op.here, &now) {
+                (Some(here), Some(now)) if op.act != Act::Put => {
+                    here.is_untouched(now)
+                        || (here.is_dir() && here.is_same_content(now))
+                        || self.means_the_same(op)
+                }
+                (None, None) => op.act == Act::Put && self.parent_is_there(path, &put),
+                // What is taken first makes room.
+                (None, Some(_)) => op.act == Act::Put && taken.contains(path),
+                _ => false,
+            };
+            if !same {
+                found.push(op.path.clone());
+            } else if op.act == Act::Take && now.is_some_and(|now| now.is_dir()) {
+                found.extend(self.strangers(path, &taken)?);
+            }
+        }
+        for attribution in plan.attributions.iter().filter(|a| !a.is_soft()) {
+            let path = attribution.path();
+            let now = self.look_at(path).ok().flatten();
+            let same = match (&attribution.here, &now) {
+                (Some(here), Some(now)) if here.is_dir() => here.is_same_content(now),
+                (Some(here), Some(now)) => here.is_untouched(now),
+                _ => false,
+            };
+            if !same {
+                found.push(attribution.path.clone());
+            }
+        }
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Entries of a directory that is to be taken which are not taken with it.
+    fn strangers(
+        &mut self,
+        path: &Path,
+        taken: &HashSet<&Path>,
+    ) -> Result<Vec<Vec<u8>>, ChangesError> {
+        use std::os::unix::ffi::OsStrExt;
+        let error = ChangesError::errno("listing", self.root.path().join(path));
+        let names = match self.root.names(path) {
+            Ok(names) => names,
+            Err(failure) => return Err(error(failure)),
+        };
+        let all = names.into_iter().map(|name| path.join(name));
+        let strange = all.filter(|path| !taken.contains(path.as_path()));
+        Ok(strange
+            .map(|path| path.as_os_str().as_bytes().to_vec())
+            .collect())
+    }
+
+    fn parent_is_there(&mut self, path: &Path, put: &HashSet<&Path>) -> bool {
+        let parent = path.parent().unwrap_or(Path::new(""));
+        put.contains(parent) || self.root.directory(parent).is_ok()
+    }
+
+    fn means_the_same(&mut self, op: &Op) -> bool {
+        let Some(means) = op.means else { return false };
+        let now = self.root.file(op.path()).ok();
+        now.and_then(git_index::meaning) == Some(means)
+    }
+
+    fn look_at(&mut self, path: &Path) -> Result<Option<Seen>, Errno> {
+        if path.as_os_str().is_empty() {
+            return self.root.seen().map(Some).map_err(|_| Errno::IO);
+        }
+        self.root.at(path)
+    }
+
+    /// Does it all, or takes back what was done of it.
+    pub(crate) fn run(&mut self, journal: &mut Journal) -> Result<(), Failed> {
+        let plan = journal.plan.clone();
+        let done = self.apply(&plan).and_then(|()| {
+            self.finish(journal, &plan, plan.left.clone())
+                .map_err(|error| Failed::System(Vec::new(), error))
+        });
+        if done.is_err() {
+            self.back_out(journal);
+        }
+        done
+    }
+
+    /// Takes back what was done. If even that is interrupted, whoever opens the store goes on with it.
+    pub(crate) fn back_out(&mut self, journal: &mut Journal) {
+        let plan = journal.plan.clone();
+        // What cannot be written now is no reason to leave the tree half changed.
+        let _ = journal.conclude(Status::RollingBack);
+        let left = self.roll_back(&plan);
+        let _ = journal.rolled_back(left);
+    }
+
+    /// Whether a tree is as a plan found it. Times of inodes are not asked for: taking back has changed them.
+    pub(crate) fn is_as_before(&mut self, plan: &Plan) -> bool {
+        let mut same = |path: &Path, here: &Option<Seen>| match (here, self.look_at(path)) {
+            (Some(here), Ok(Some(now))) => here.is_same_content(&now),
+            (None, Ok(None)) => true,
+            _ => false,
+        };
+        let taken: HashSet<&Path> = takes(plan).map(Op::path).collect();
+        plan.ops.iter().all(|op| {
+            same(op.path(), &op.here) || (op.act == Act::Put && taken.contains(op.path()))
+        }) && plan
+            .attributions
+            .iter()
+            .all(|it| it.here.is_none() || same(it.path(), &it.here))
+    }
+
+    fn apply(&mut self, plan: &Plan) -> Result<(), Failed> {
+        let reached =
+            |result: io::Result<()>| result.map_err(|error| Failed::System(Vec::new(), error));
+        reached(self.steps.at(Step::Journaled))?;
+        for (number, op) in plan.ops.iter().enumerate() {
+            self.operate(op).map_err(Failed::errno(op))?;
+            if self.care.second_look && !self.is_expected(op).map_err(Failed::errno(op))? {
+                return Err(Failed::Changed(op.path.clone()));
+            }
+            reached(self.steps.at(Step::Operated(number + 1)))?;
+        }
+        for (number, attribution) in plan.attributions.iter().enumerate() {
+            self.attribute(attribution, true)
+                .map_err(|error| Failed::System(attribution.path.clone(), error.into()))?;
+            reached(self.steps.at(Step::Attributed(number + 1)))?;
+        }
+        // Somebody may have written to an open file that was swapped out meanwhile.
+        for op in plan.ops.iter().filter(|op| op.act != Act::Put) {
+            if self.care.second_look && !self.is_expected(op).map_err(Failed::errno(op))? {
+                return Err(Failed::Changed(op.path.clone()));
+            }
+        }
+        Ok(())
+    }
+
+    /// The rename. Whatever is in the directory of a trial or a root, only these two names are involved.
+    fn operate(&mut self, op: &Op) -> Result<(), Errno> {
+        let flags = match op.act {
+            Act::Swap => RenameFlags::EXCHANGE,
+            Act::Put if !self.care.no_replace => RenameFlags::empty(),
+            Act::Put | Act::Take => RenameFlags::NOREPLACE,
+        };
+        match self.rename(op, flags) {
+            Err(Errno::ACCESS) => {
+                self.open_up(op.path())?;
+                self.rename(op, flags)
+            }
+            other => other,
+        }
+    }
+
+    fn rename(&mut self, op: &Op, flags: RenameFlags) -> Result<(), Errno> {
+        let (tree_dir, name) = self.root.parent(op.path())?;
+        let (slot_dir, slot) = self.slots.parent(op.slot())?;
+        match op.act {
+            Act::Put => renameat_with(slot_dir, slot, tree_dir, name, flags),
+            Act::Swap | Act::Take => renameat_with(tree_dir, name, slot_dir, slot, flags),
+        }?;
+        if op.here.is_some_and(|seen| seen.is_dir()) || op.there.is_some_and(|seen| seen.is_dir()) {
+            self.root.forget();
+            self.slots.forget();
+        }
+        Ok(())
+    }
+
+    /// A directory of ours that we may not write to: its permissions are set again when all is done.
+    fn open_up(&mut self, path: &Path) -> Result<(), Errno> {
+        let mut above: Vec<&Path> = path.ancestors().skip(1).collect();
+        above.reverse();
+        for directory in above
+            .into_iter()
+            .filter(|path| !path.as_os_str().is_empty())
+        {
+            let (parent, name) = self.root.parent(directory)?;
+            if let Some(seen) = Seen::at(parent, name)?
+                && seen.is_dir()
+                && seen.permissions() & 0o700 != 0o700
+            {
+                let mode = Mode::from_raw_mode(seen.permissions() | 0o700);
+                chmodat(parent, name, mode, AtFlags::empty())?;
+            }
+        }
+        self.root.forget();
+        Ok(())
+    }
+
+    /// Whether what came out of the tree is what was expected there, unchanged. A directory has to be empty.
+    fn is_expected(&mut self, op: &Op) -> Result<bool, Errno> {
+        let (Some(here), false) = (&op.here, op.act == Act::Put) else {
+            return Ok(true);
+        };
+        let Some(now) = self.slots.at(op.slot())? else {
+            return Ok(false);
+        };
+        if here.is_dir() {
+            return Ok(now.is_dir() && self.slots.names(op.slot())?.is_empty());
+        }
+        if here.is_same_content(&now) {
+            return Ok(true);
+        }
+        let Some(means) = op.means else {
+            return Ok(false);
+        };
+        let now = self.slots.file(op.slot()).ok();
+        Ok(now.and_then(git_index::meaning) == Some(means))
+    }
+
+    /// Whether an operation was done.
+    fn is_done(&mut self, op: &Op) -> Result<bool, Errno> {
+        let slot = self.slots.at(op.slot())?;
+        Ok(match op.act {
+            Act::Put => slot.is_none(),
+            Act::Take => slot.is_some(),
+            Act::Swap => slot.map(|seen| seen.ino) != op.there.map(|seen| seen.ino),
+        })
+    }
+
+    /// Takes back what was done; returns what could not be, as somebody else has changed it since.
+    fn roll_back(&mut self, plan: &Plan) -> Vec<Vec<u8>> {
+        self.root.forget();
+        self.slots.forget();
+        let mut left = Vec::new();
+        for op in plan.ops.iter().rev() {
+            let back = match self.is_done(op) {
+                Ok(false) => Ok(()),
+                Ok(true) => self.take_back(op),
+                Err(error) => Err(error),
+            };
+            if back.is_err() {
+                left.push(op.path.clone());
+            }
+        }
+        for attribution in &plan.attributions {
+            // Times of directories; what cannot be set back is no loss of content.
+            let _ = self.attribute(attribution, false);
+        }
+        left
+    }
+
+    fn take_back(&mut self, op: &Op) -> Result<(), Errno> {
+        let inverse = op.inverse();
+        if let Some(ours) = &op.there {
+            // What was put there may have been replaced by somebody else: theirs stays.
+            let now = self.root.at(op.path())?;
+            if now.is_none_or(|now| now.ino != ours.ino) {
+                return Err(Errno::EXIST);
+            }
+        }
+        self.operate(&inverse)
+    }
+
+    /// Sets what a file looks like before or after; nothing, if it is not there then, or if it is about times only and
+    /// somebody else has changed it.
+    fn attribute(&mut self, attribution: &Attribution, forwards: bool) -> Result<(), Errno> {
+        let wanted = if forwards {
+            &attribution.after
+        } else {
+            &attribution.before
+        };
+        let Some(wanted) = wanted else { return Ok(()) };
+        let path = attribution.path();
+        let is_link = match self.look_at(path) {
+            Ok(Some(now)) => now.kind() == FileType::Symlink,
+            Ok(None) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if path.as_os_str().is_empty() {
+            let dir = self.root.directory(path)?;
+            return dress(dir.as_fd(), OsStr::new("."), wanted, is_link);
+        }
+        let (dir, name) = self.root.parent(path)?;
+        dress(dir.as_fd(), name, wanted, is_link)
+    }
+
+    /// After a crash: what is not done is done, and what somebody else has changed since is left and named.
+    pub(crate) fn finish_forward(&mut self, journal: &mut Journal) -> Result<(), ChangesError> {
+        let plan = journal.plan.clone();
+        let mut left = plan.left.clone();
+        for op in &plan.ops {
+            let forward = match self.is_done(op) {
+                Ok(true) => self.settle(op),
+                Ok(false) => self.forward(op),
+                Err(error) => Err(error),
+            };
+            match forward {
+                Ok(true) => {}
+                Ok(false) | Err(_) => left.push(op.path.clone()),
+            }
+        }
+        for attribution in &plan.attributions {
+            let _ = self.attribute(attribution, true);
+        }
+        let failed = ChangesError::io("finishing", self.root.path().to_owned());
+        self.finish(journal, &plan, left).map_err(failed)
+    }
+
+    /// An operation that a crash may have interrupted before what came out was looked at.
+    fn settle(&mut self, op: &Op) -> Result<bool, Errno> {
+        if self.is_expected(op)? {
+            return Ok(true);
+        }
+        self.take_back(op)?;
+        Ok(false)
+    }
+
+    fn forward(&mut self, op: &Op) -> Result<bool, Errno> {
+        let now = self.root.at(op.path())?;
+        let same = match (&op.here, &now) {
+            (Some(here), Some(now)) => here.is_same_content(now),
+            (None, None) => true,
+            _ => false,
+        };
+        if !same && !self.means_the_same(op) {
+            return Ok(false);
+        }
+        self.operate(op)?;
+        self.settle(op)
+    }
+
+    /// Records how all looks now, from which it can be taken back.
+    fn finish(&mut self, journal: &mut Journal, plan: &Plan, left: Vec<Vec<u8>>) -> io::Result<()> {
+        self.root.forget();
+        self.slots.forget();
+        let gone: HashSet<Vec<u8>> = left.iter().cloned().collect();
+        let mut back = Plan {
+            left,
+            ..Plan::default()
+        };
+        for op in plan.ops.iter().filter(|op| !gone.contains(&op.path)) {
+            let mut inverse = op.inverse();
+            inverse.here = match inverse.act {
+                Act::Put => None,
+                _ => self.root.at(op.path())?,
+            };
+            inverse.there = match inverse.act {
+                Act::Take => None,
+                _ => self.slots.at(op.slot())?,
+            };
+            back.ops.push(inverse);
+        }
+        back.ops.reverse();
+        for attribution in &plan.attributions {
+            let here = self.look_at(attribution.path())?;
+            back.attributions.push(Attribution {
+                path: attribution.path.clone(),
+                here,
+                before: attribution.after.clone(),
+                after: attribution.before.clone(),
+            });
+        }
+        journal.done(back, self.steps)?;
+        // It is over: nothing that is said now changes that.
+        let _ = self.steps.at(Step::Done);
+        Ok(())
+    }
+}
+
+fn takes(plan: &Plan) -> impl Iterator<Item = &Op> {
+    plan.ops.iter().filter(|op| op.act == Act::Take)
+}
+
+/// Gives a file these attributes. Times last: the others do not change them, but a directory's entries do.
+pub(crate) fn dress(
+    dir: std::os::fd::BorrowedFd<'_>,
+    name: &OsStr,
+    wanted: &Look,
+    is_link: bool,
+) -> Result<(), Errno> {
+    let Some(now) = Seen::at(dir, name)? else {
+        return Err(Errno::NOENT);
+    };
+    if (now.uid, now.gid) != (wanted.uid, wanted.gid) {
+        let (user, group) = (Uid::from_raw(wanted.uid), Gid::from_raw(wanted.gid));
+        chownat(
+            dir,
+            name,
+            Some(user),
+            Some(group),
+            AtFlags::SYMLINK_NOFOLLOW,
+        )?;
+    }
+    if !is_link {
+        if attributes::all(dir, name)? != wanted.attributes {
+            attributes::make(dir, name, &wanted.attributes)?;
+        }
+        // A change of owner takes set-id bits away, so this comes after it.
+        chmodat(
+            dir,
+            name,
+            Mode::from_raw_mode(wanted.permissions),
+            AtFlags::empty(),
+        )?;
+    }
+    let time = Timespec {
+        tv_sec: wanted.mtime.0,
+        tv_nsec: i64::from(wanted.mtime.1),
+    };
+    let times = Timestamps {
+        last_access: Timespec {
+            tv_sec: 0,
+            tv_nsec: rustix::fs::UTIME_OMIT,
+        },
+        last_modification: time,
+    };
+    utimensat(dir, name, &times, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+impl Tree {
+    /// The names in a directory.
+    pub(crate) fn names(&mut self, path: &Path) -> Result<Vec<std::ffi::OsString>, Errno> {
+        use std::os::unix::ffi::OsStringExt;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let dir = openat(self.directory(path)?, ".", flags, Mode::empty())?;
+        let mut names = Vec::new();
+        for entry in Dir::new(dir)? {
+            let name = entry?.file_name().to_bytes().to_vec();
+            if name != b"." && name != b".." {
+                names.push(std::ffi::OsString::from_vec(name));
+            }
+        }
+        Ok(names)
+    }
+}

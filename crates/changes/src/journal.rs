@@ -1,0 +1,201 @@
+//! The journal of a commit, an undo or a redo: what is to be done, written and synced before it is begun; and how to take
+//! it back, written when it is over, into space that was reserved before.
+
+use crate::codec::Wire;
+use crate::error::ChangesError;
+use crate::plan::Plan;
+use crate::steps::{Care, Step, Steps};
+use agent_bash_os::PrivateDir;
+use rustix::fs::{FallocateFlags, fallocate, fsync};
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+
+/// Its name in the set's directory.
+pub(crate) const FILE: &str = "journal";
+/// Its name until it is on disk.
+const DRAFT: &str = ".journal.new";
+const MAGIC: &[u8; 8] = b"changes1";
+/// Magic, status, place of the second plan.
+const HEADER: u64 = 8 + 1 + 8;
+
+/// How far it has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// What it says is being done.
+    Applying,
+    /// It was done.
+    Done,
+    /// It could not be done, and is being taken back.
+    RollingBack,
+    /// It was taken back.
+    RolledBack,
+}
+
+impl Status {
+    const fn byte(self) -> u8 {
+        match self {
+            Self::Applying => b'a',
+            Self::Done => b'd',
+            Self::RollingBack => b'b',
+            Self::RolledBack => b'r',
+        }
+    }
+
+    fn of(byte: u8) -> Option<Self> {
+        [
+            Self::Applying,
+            Self::Done,
+            Self::RollingBack,
+            Self::RolledBack,
+        ]
+        .into_iter()
+        .find(|status| status.byte() == byte)
+    }
+}
+
+/// A journal on disk.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    file: File,
+    pub(crate) status: Status,
+    /// What is to be done.
+    pub(crate) plan: Plan,
+    /// How it is taken back, once it is done.
+    pub(crate) back: Option<Plan>,
+    second: u64,
+}
+
+impl Journal {
+    /// Writes it. When this returns, it is found by whoever opens the store.
+    pub(crate) fn begin(
+        dir: &PrivateDir,
+        plan: Plan,
+        steps: &dyn Steps,
+        care: Care,
+    ) -> Result<Self, ChangesError> {
+        let path = dir.path().join(FILE);
+        let written = (|| -> io::Result<(File, u64)> {
+            let mut body = Vec::new();
+            plan.put(&mut body);
+            let second = HEADER + body.len() as u64;
+            let mut bytes = MAGIC.to_vec();
+            bytes.push(Status::Applying.byte());
+            second.put(&mut bytes);
+            bytes.append(&mut body);
+            dir.remove(DRAFT)?;
+            let file = dir.open_or_create(DRAFT)?;
+            // The way back has the same operations, and may name each path once more.
+            reserve(&file, bytes.len() as u64 * 3 + 1024)?;
+            (&file).write_all(&bytes)?;
+            steps.at(Step::Drafted)?;
+            if care.synced {
+                fsync(&file)?;
+            }
+            steps.at(Step::Synced)?;
+            dir.rename(DRAFT, FILE)?;
+            if care.synced {
+                fsync(dir.as_fd())?;
+            }
+            Ok((file, second))
+        })();
+        match written {
+            Ok((file, second)) => Ok(Self {
+                file,
+                status: Status::Applying,
+                plan,
+                back: None,
+                second,
+            }),
+            Err(error) => {
+                // The first error is the one to tell.
+                let _ = dir.remove(DRAFT);
+                Err(ChangesError::io("writing", path)(error))
+            }
+        }
+    }
+
+    /// Reads a set's journal; `None` if it has none.
+    pub(crate) fn read(dir: &PrivateDir) -> Result<Option<Self>, ChangesError> {
+        let path = || dir.path().join(FILE);
+        match dir.metadata(FILE) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(ChangesError::io("opening", path())(error)),
+            Ok(_) => {}
+        }
+        let mut file = dir
+            .open_or_create(FILE)
+            .map_err(ChangesError::io("opening", path()))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)
+            .map_err(ChangesError::io("reading", path()))?;
+        let damaged = |why| ChangesError::Damaged { path: path(), why };
+        let (status, second, plan, back) =
+            parse(&bytes).ok_or_else(|| damaged("it is cut off, or no journal"))?;
+        Ok(Some(Self {
+            file,
+            status,
+            plan,
+            back,
+            second,
+        }))
+    }
+
+    /// It is done, and can be taken back like this.
+    pub(crate) fn done(&mut self, back: Plan, steps: &dyn Steps) -> io::Result<()> {
+        let mut body = Vec::new();
+        back.put(&mut body);
+        self.file.write_all_at(&body, self.second)?;
+        fsync(&self.file)?;
+        steps.at(Step::Recorded)?;
+        self.back = Some(back);
+        self.conclude(Status::Done)
+    }
+
+    /// It was taken back, but for these paths, which somebody else has changed meanwhile.
+    pub(crate) fn rolled_back(&mut self, left: Vec<Vec<u8>>) -> io::Result<()> {
+        let back = Plan {
+            left,
+            ..Plan::default()
+        };
+        let mut body = Vec::new();
+        back.put(&mut body);
+        self.file.write_all_at(&body, self.second)?;
+        self.back = Some(back);
+        self.conclude(Status::RolledBack)
+    }
+
+    /// Writes how far it has come.
+    pub(crate) fn conclude(&mut self, status: Status) -> io::Result<()> {
+        self.file
+            .write_all_at(&[status.byte()], MAGIC.len() as u64)?;
+        fsync(&self.file)?;
+        self.status = status;
+        Ok(())
+    }
+}
+
+fn parse(bytes: &[u8]) -> Option<(Status, u64, Plan, Option<Plan>)> {
+    let rest = &mut bytes.strip_prefix(MAGIC)?;
+    let status = Status::of(u8::get(rest)?)?;
+    let second = u64::get(rest)?;
+    let plan = Plan::get(rest)?;
+    let back = match status {
+        Status::Done | Status::RolledBack => {
+            let at = usize::try_from(second).ok()?;
+            Some(Plan::get(&mut bytes.get(at..)?)?)
+        }
+        _ => None,
+    };
+    Some((status, second, plan, back))
+}
+
+fn reserve(file: &File, bytes: u64) -> io::Result<()> {
+    match fallocate(file, FallocateFlags::empty(), 0, bytes) {
+        // Some file systems cannot: then a full disk is noticed when it is written.
+        Ok(()) | Err(Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

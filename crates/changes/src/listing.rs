@@ -1,0 +1,258 @@
+//! What a plan does, file by file, for people and models.
+
+use crate::beneath::Tree;
+use crate::error::ChangesError;
+use crate::journal::Status;
+use crate::meta::Kind;
+use crate::plan::{Act, Op, Plan};
+use crate::seen::Seen;
+use crate::set::{Set, State};
+use crate::store::Store;
+use crate::upper::{same_bytes, scan};
+use agent_bash_core::changes::{
+    Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
+};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+/// Bytes that are compared at most to find out what was renamed.
+const COMPARED: u64 = 64 << 20;
+
+/// One change, with where the two contents are.
+#[derive(Debug)]
+pub(crate) struct Item {
+    pub(crate) path: Vec<u8>,
+    pub(crate) change: Change,
+    pub(crate) from: Option<Vec<u8>>,
+    pub(crate) before: Option<Seen>,
+    pub(crate) after: Option<Seen>,
+    /// Where the content is that is not in the tree: in the slot.
+    pub(crate) slot: Option<Vec<u8>>,
+}
+
+/// A set as it is in a result.
+pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError> {
+    let (plan, made) = plan_of(store, set)?;
+    let by = match set.meta.kind {
+        Kind::Trace => ChangesBy::Trace,
+        Kind::Trial | Kind::Undo { .. } => ChangesBy::Overlay,
+    };
+    let state = match set.state {
+        State::Held | State::Running => ChangesState::Held,
+        State::Done => ChangesState::Done,
+        State::Discarded => ChangesState::Discarded,
+        State::Interrupted => ChangesState::Interrupted,
+    };
+    let root = set.root().to_string_lossy().into_owned();
+    let mut trees = Trees::open(set, made);
+    let items = items(&plan, trees.as_mut());
+    let mut changes = Changes::new(set.id, state, by, root).with_files(items.iter().map(file));
+    changes.undo = match state {
+        ChangesState::Done | ChangesState::Held => Undoable::Whole,
+        _ => Undoable::No,
+    };
+    changes.conflicts = plan
+        .left
+        .iter()
+        .map(|path| FileName::new(OsStr::from_bytes(path)))
+        .collect();
+    Ok(changes)
+}
+
+/// What a set did, or would do; and whether it is done.
+pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<(Plan, bool), ChangesError> {
+    if let Some(journal) = set.journal()?
+        && journal.status == Status::Done
+    {
+        let mut plan = journal.plan;
+        plan.left = journal.back.map(|back| back.left).unwrap_or_default();
+        return Ok((plan, true));
+    }
+    if set.meta.kind == Kind::Trial && matches!(set.state, State::Held | State::Running) {
+        let mut lower = Tree::open_same(&set.root(), set.meta.identity)?;
+        let mut slots = Tree::open(set.dir())?;
+        let found = scan(&mut lower, &mut slots, set.mark, 0, store.care)?;
+        let mut plan = found.plan;
+        plan.left = found.conflicts;
+        return Ok((plan, false));
+    }
+    Ok((Plan::default(), false))
+}
+
+/// The tree and the files of a set, to compare contents in.
+pub(crate) struct Trees {
+    pub(crate) root: Tree,
+    pub(crate) slots: Tree,
+    /// Whether the plan is done: then what was there before is in the slots.
+    pub(crate) made: bool,
+}
+
+impl Trees {
+    pub(crate) fn open(set: &Set, made: bool) -> Option<Self> {
+        let files = set.dir().with_file_name(set.origin().to_string());
+        Some(Self {
+            root: Tree::open_same(&set.root(), set.meta.identity).ok()?,
+            slots: Tree::open(&files).ok()?,
+            made,
+        })
+    }
+
+    fn is_same(&mut self, gone: &Op, new: &Op) -> bool {
+        let files = if self.made {
+            (self.slots.file(gone.slot()), self.root.file(new.path()))
+        } else {
+            (self.root.file(gone.path()), self.slots.file(new.slot()))
+        };
+        match files {
+            (Ok(gone), Ok(new)) => same_bytes(gone.into(), new.into()).unwrap_or(false),
+            _ => false,
+        }
+    }
+}
+
+/// The changes of a plan, in the order of paths.
+pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
+    let mut gone: BTreeMap<&[u8], &Op> = BTreeMap::new();
+    let mut new: BTreeMap<&[u8], &Op> = BTreeMap::new();
+    let mut items: Vec<Item> = Vec::new();
+    for op in &plan.ops {
+        match op.act {
+            Act::Take => gone.insert(&op.path, op),
+            Act::Put => new.insert(&op.path, op),
+            Act::Swap => {
+                items.push(item(op, Change::Changed, op.here, op.there));
+                None
+            }
+        };
+    }
+    // A path that goes and comes is of another type since.
+    let both: Vec<&[u8]> = gone
+        .keys()
+        .copied()
+        .filter(|path| new.contains_key(path))
+        .collect();
+    for path in both {
+        if let (Some(was), Some(is)) = (gone.remove(path), new.remove(path)) {
+            items.push(item(is, Change::Changed, was.here, is.there));
+        }
+    }
+    let renamed = trees
+        .map(|trees| renames(&gone, &new, trees))
+        .unwrap_or_default();
+    for (from, to) in &renamed {
+        let (Some(was), Some(is)) = (gone.remove(*from), new.remove(*to)) else {
+            continue;
+        };
+        let mut item = item(is, Change::Renamed, was.here, is.there);
+        item.from = Some(was.path.clone());
+        items.push(item);
+    }
+    let full = parents(
+        gone.keys()
+            .chain(new.keys())
+            .copied()
+            .chain(renamed.iter().flat_map(|(from, to)| [*from, *to])),
+    );
+    for (change, ops) in [(Change::Deleted, &gone), (Change::Created, &new)] {
+        for op in ops.values() {
+            let is_dir = op.here.or(op.there).is_some_and(|seen| seen.is_dir());
+            // A directory with something in it is named by that.
+            if !is_dir || !full.contains(&op.path[..]) {
+                items.push(item(op, change, op.here, op.there));
+            }
+        }
+    }
+    let hard = plan.attributions.iter().filter(|it| !it.is_soft());
+    items.extend(hard.map(|it| Item {
+        path: it.path.clone(),
+        change: Change::Mode,
+        from: None,
+        before: it.here,
+        after: it.here,
+        slot: None,
+    }));
+    items.sort_by(|a, b| a.path.cmp(&b.path));
+    items
+}
+
+fn item(op: &Op, change: Change, before: Option<Seen>, after: Option<Seen>) -> Item {
+    Item {
+        path: op.path.clone(),
+        change,
+        from: None,
+        before,
+        after,
+        slot: Some(op.slot.clone()),
+    }
+}
+
+/// All directories that these paths are in.
+fn parents<'a>(paths: impl Iterator<Item = &'a [u8]>) -> HashSet<&'a [u8]> {
+    let mut found = HashSet::new();
+    for path in paths {
+        let above = Path::new(OsStr::from_bytes(path)).ancestors().skip(1);
+        for directory in above {
+            if !found.insert(directory.as_os_str().as_bytes()) {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Files that are gone here and new there with the same content, as far as that can be found out in reasonable time.
+fn renames<'a>(
+    gone: &BTreeMap<&'a [u8], &'a Op>,
+    new: &BTreeMap<&'a [u8], &'a Op>,
+    trees: &mut Trees,
+) -> Vec<(&'a [u8], &'a [u8])> {
+    let mut by_size: HashMap<u64, Vec<&Op>> = HashMap::new();
+    for op in gone.values() {
+        if let Some(here) = op.here.filter(|here| here.is_file() && here.size > 0) {
+            by_size.entry(here.size).or_default().push(op);
+        }
+    }
+    let mut compared = 0;
+    let mut found = Vec::new();
+    for (path, op) in new {
+        let Some(there) = op.there.filter(Seen::is_file) else {
+            continue;
+        };
+        let Some(candidates) = by_size.get_mut(&there.size) else {
+            continue;
+        };
+        let name = op.path().file_name();
+        // One of the same name is the likeliest.
+        candidates.sort_by_key(|candidate| candidate.path().file_name() == name);
+        let mut left = candidates.len();
+        while left > 0 && compared + there.size <= COMPARED {
+            left -= 1;
+            compared += there.size;
+            if trees.is_same(candidates[left], op) {
+                let was = candidates.remove(left);
+                if let Some((from, _)) = gone.get_key_value(&was.path[..]) {
+                    found.push((*from, *path));
+                }
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// An item as it is in a result.
+pub(crate) fn file(item: &Item) -> FileChange {
+    let name = FileName::new(OsStr::from_bytes(&item.path));
+    let mut file = FileChange::new(name, item.change);
+    let size = |seen: &Option<Seen>| seen.as_ref().map_or(0, Seen::bytes);
+    let is_file = |seen: &Option<Seen>| seen.is_some_and(|seen| seen.is_file());
+    if item.change != Change::Mode && (is_file(&item.before) || is_file(&item.after)) {
+        file.bytes = Some([size(&item.before), size(&item.after)]);
+    }
+    match &item.from {
+        None => file,
+        Some(from) => file.renamed_from(FileName::new(OsStr::from_bytes(from))),
+    }
+}

@@ -1,0 +1,75 @@
+//! Putting in order what a crash has left: by whoever opens the store next.
+
+use crate::error::ChangesError;
+use crate::journal::Status;
+use crate::meta::Kind;
+use crate::set::{Set, State, try_lock};
+use crate::store::{Store, numbers};
+use crate::transaction::discard;
+use agent_bash_core::changes::ChangesId;
+use agent_bash_os::PrivateDir;
+use std::fs::read_dir;
+
+impl Store {
+    /// Finishes what was begun, and discards trials whose host is gone. Does nothing while somebody else changes a tree:
+    /// they have done this.
+    pub(crate) fn recover(&self) -> Result<(), ChangesError> {
+        let (lock, _) = self.lock_file()?;
+        if !try_lock(&lock) {
+            return Ok(());
+        }
+        for session in self.sessions()? {
+            let Ok(directory) = PrivateDir::open(&self.path, &[&session]) else {
+                continue;
+            };
+            for number in numbers(&directory)? {
+                // A set that cannot be read is no reason to leave the others; it is told when it is asked for.
+                if let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) {
+                    self.recover_one(&directory, set)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn recover_one(&self, session: &PrivateDir, mut set: Set) -> Result<(), ChangesError> {
+        if set.state == State::Running && !set.is_idle() {
+            return Ok(());
+        }
+        if let Some(mut journal) = set.journal()?
+            && matches!(journal.status, Status::Applying | Status::RollingBack)
+        {
+            let origin = Set::read(session, set.origin())?;
+            let files = origin.as_ref().map_or(&set.dir, |origin| &origin.dir);
+            let mut applying = self.applying(&set, files)?;
+            if journal.status == Status::Applying {
+                applying.finish_forward(&mut journal)?;
+            } else {
+                applying.back_out(&mut journal);
+            }
+        }
+        let status = set.journal()?.map(|journal| journal.status);
+        match (set.state, set.meta.kind, status) {
+            (State::Running | State::Held, _, Some(Status::Done)) => set.set_state(State::Done),
+            (State::Running, Kind::Trial, _) => discard(&mut set),
+            (State::Running, Kind::Trace, _) => set.set_state(State::Interrupted),
+            (State::Running, Kind::Undo { .. }, _) => set.set_state(State::Discarded),
+            _ => Ok(()),
+        }
+    }
+
+    /// The names of all sessions.
+    pub(crate) fn sessions(&self) -> Result<Vec<String>, ChangesError> {
+        let mut names = Vec::new();
+        for entry in read_dir(&self.path).map_err(ChangesError::io("listing", &self.path))? {
+            let entry = entry.map_err(ChangesError::io("listing", &self.path))?;
+            if entry.file_type().is_ok_and(|kind| kind.is_dir())
+                && let Some(name) = entry.file_name().to_str()
+            {
+                names.push(name.to_owned());
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+}

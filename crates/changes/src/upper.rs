@@ -1,0 +1,478 @@
+//! Reading what an overlay's upper directory says: the plan that makes the tree below look like the view.
+//!
+//! What equals the tree is left out, however it came into the upper directory. Directories that are new or were made
+//! again are compared entry by entry, too, so that each file is an operation of its own.
+
+use crate::attributes::{self, Attributes, OPAQUE, WHITEOUT};
+use crate::beneath::Tree;
+use crate::error::ChangesError;
+use crate::git_index;
+use crate::mark::is_later;
+use crate::plan::{Act, Attribution, Look, Op, Plan};
+use crate::seen::{Seen, Time};
+use crate::set::{GONE, UPPER};
+use crate::steps::Care;
+use rustix::fs::{FileType, readlinkat};
+use rustix::io::Errno;
+use std::collections::HashSet;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The mark of a file that was copied up: there was one below.
+const ORIGIN: &str = "user.overlay.origin";
+/// Marks of features that are never switched on: the view is more than its upper directory then.
+const UNREADABLE: [&str; 2] = ["user.overlay.redirect", "user.overlay.metacopy"];
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    pub(crate) plan: Plan,
+    /// Paths that somebody else has changed since the mark.
+    pub(crate) conflicts: Vec<Vec<u8>>,
+    /// New directories, which are made anew when they are put: their slots in the plan do not exist yet.
+    pub(crate) made: Vec<PathBuf>,
+}
+
+/// Compares an upper directory (`UPPER` in the set's) with the tree below it. Slots of what is taken, and of directories
+/// that are put, are numbered from `first`.
+pub(crate) fn scan(
+    lower: &mut Tree,
+    set: &mut Tree,
+    mark: Time,
+    first: u64,
+    care: Care,
+) -> Result<Scan, ChangesError> {
+    let upper = set.path().join(UPPER);
+    let mut scanning = Scanning {
+        lower,
+        set,
+        mark,
+        next: first,
+        care,
+        scan: Scan::default(),
+        touched: HashSet::new(),
+        copied: Vec::new(),
+    };
+    scanning
+        .directories()
+        .map_err(|(path, error)| ChangesError::io("comparing", upper.join(path))(error))?;
+    scanning
+        .find_removed()
+        .and_then(|()| scanning.keep_times())
+        .map_err(|(path, error)| ChangesError::io("comparing", upper.join(path))(error))?;
+    let mut scan = scanning.scan;
+    scan.plan.sort();
+    scan.conflicts.sort();
+    scan.conflicts.dedup();
+    Ok(scan)
+}
+
+struct Scanning<'a> {
+    lower: &'a mut Tree,
+    set: &'a mut Tree,
+    mark: Time,
+    next: u64,
+    care: Care,
+    scan: Scan,
+    /// Directories in which there is an operation: their times change.
+    touched: HashSet<PathBuf>,
+    /// Copied from what is not there any more.
+    copied: Vec<(PathBuf, Seen)>,
+}
+
+/// Where it failed, and why.
+type Fault = (PathBuf, io::Error);
+
+fn fault(path: &Path) -> impl FnOnce(Errno) -> Fault + '_ {
+    |error| (path.to_owned(), error.into())
+}
+
+/// A directory of the view.
+struct Level {
+    path: PathBuf,
+    /// Whether the tree has one there, too.
+    merged: bool,
+}
+
+impl Scanning<'_> {
+    fn directories(&mut self) -> Result<(), Fault> {
+        let mut waiting = vec![Level {
+            path: PathBuf::new(),
+            merged: true,
+        }];
+        while let Some(level) = waiting.pop() {
+            self.directory(&level, &mut waiting)?;
+        }
+        Ok(())
+    }
+
+    fn directory(&mut self, level: &Level, waiting: &mut Vec<Level>) -> Result<(), Fault> {
+        let path = &level.path;
+        let at = upper(path);
+        let names = self.set.names(&at).map_err(fault(path))?;
+        let opaque = self.mark_of(&at, OPAQUE).map_err(fault(path))?;
+        for mark in UNREADABLE {
+            if self.mark_of(&at, mark).map_err(fault(path))?.is_some() {
+                return Err((
+                    path.clone(),
+                    io::Error::other("it has a mark of an overlay with other settings"),
+                ));
+            }
+        }
+        let marked = opaque.as_deref() == Some(b"x");
+        if level.merged {
+            self.look(path, &at)?;
+        }
+        if level.merged && opaque.as_deref() == Some(b"y") {
+            let kept: HashSet<&OsString> = names.iter().collect();
+            for name in self.lower.names(path).map_err(fault(path))? {
+                if !kept.contains(&name) {
+                    self.take(&path.join(name))?;
+                }
+            }
+        }
+        for name in names {
+            self.entry(&path.join(name), level.merged, marked, waiting)?;
+        }
+        Ok(())
+    }
+
+    fn entry(
+        &mut self,
+        path: &Path,
+        merged: bool,
+        marked: bool,
+        waiting: &mut Vec<Level>,
+    ) -> Result<(), Fault> {
+        let at = upper(path);
+        let Some(there) = self.set.at(&at).map_err(fault(path))? else {
+            return Ok(());
+        };
+        let here = if merged {
+            self.lower.at(path).map_err(fault(path))?
+        } else {
+            None
+        };
+        if self.is_whiteout(&at, &there, marked).map_err(fault(path))? {
+            return if here.is_some() {
+                self.take(path)
+            } else {
+                Ok(())
+            };
+        }
+        match (here, there.is_dir()) {
+            (Some(here), true) if here.is_dir() => waiting.push(Level {
+                path: path.to_owned(),
+                merged: true,
+            }),
+            (here, true) => {
+                if here.is_some() {
+                    self.take(path)?;
+                } else {
+                    self.was_copied(path, &at, &there, merged)?;
+                }
+                self.make(path, &at, &there)?;
+                waiting.push(Level {
+                    path: path.to_owned(),
+                    merged: false,
+                });
+            }
+            (None, false) => {
+                self.was_copied(path, &at, &there, merged)?;
+                self.op(Act::Put, path, &at, None, Some(there));
+            }
+            (Some(here), false) if here.is_dir() => {
+                self.take(path)?;
+                self.op(Act::Put, path, &at, None, Some(there));
+            }
+            (Some(here), false) => self.both(path, &at, here, there)?,
+        }
+        Ok(())
+    }
+
+    /// What was copied from below although nothing is there. Of several names the mark does not tell which one was.
+    fn was_copied(
+        &mut self,
+        path: &Path,
+        at: &Path,
+        there: &Seen,
+        merged: bool,
+    ) -> Result<(), Fault> {
+        if merged
+            && (there.is_dir() || there.links == 1)
+            && self.mark_of(at, ORIGIN).map_err(fault(path))?.is_some()
+        {
+            self.copied.push((path.to_owned(), *there));
+        }
+        Ok(())
+    }
+
+    /// Either the trial itself has moved it here, or somebody else has removed or moved it: then its directory has
+    /// changed since, and nothing that the trial takes looks like it.
+    fn find_removed(&mut self) -> Result<(), Fault> {
+        for (path, there) in std::mem::take(&mut self.copied) {
+            let directory = path.parent().unwrap_or(Path::new(""));
+            let directory = self.seen(directory).map_err(fault(&path))?;
+            let is_old = directory.is_some_and(|it| !is_later(it.ctime, self.mark));
+            let mut taken = self.scan.plan.ops.iter().filter_map(|op| match op.act {
+                Act::Take => op.here,
+                _ => None,
+            });
+            let moved =
+                !there.is_dir() && taken.any(|it| it.size == there.size && it.mtime == there.mtime);
+            if !is_old && !moved {
+                self.conflict(&path);
+            }
+        }
+        Ok(())
+    }
+
+    /// A file in both: the same, with other attributes, or another.
+    fn both(&mut self, path: &Path, at: &Path, here: Seen, there: Seen) -> Result<(), Fault> {
+        if self
+            .is_same(path, at, &here, &there)
+            .map_err(|error| (path.to_owned(), error))?
+        {
+            return self.look(path, at);
+        }
+        self.compare_times(path, &here);
+        self.op(Act::Swap, path, at, Some(here), Some(there));
+        Ok(())
+    }
+
+    fn is_same(&mut self, path: &Path, at: &Path, here: &Seen, there: &Seen) -> io::Result<bool> {
+        if here.kind() != there.kind() {
+            return Ok(false);
+        }
+        match here.kind() {
+            FileType::RegularFile => {
+                if git_index::is_index(path) {
+                    let here = git_index::meaning(self.lower.file(path)?);
+                    if here.is_some() && here == git_index::meaning(self.set.file(at)?) {
+                        return Ok(true);
+                    }
+                }
+                if here.size != there.size {
+                    return Ok(false);
+                }
+                let here = self.lower.file(path)?;
+                same_bytes(here.into(), self.set.file(at)?.into())
+            }
+            FileType::Symlink => {
+                let (dir, name) = self.lower.parent(path)?;
+                let here = readlinkat(dir, name, Vec::new())?;
+                let (dir, name) = self.set.parent(at)?;
+                Ok(here == readlinkat(dir, name, Vec::new())?)
+            }
+            FileType::CharacterDevice | FileType::BlockDevice => Ok(here.device == there.device),
+            _ => Ok(true),
+        }
+    }
+
+    /// The attributes of what is in both.
+    fn look(&mut self, path: &Path, at: &Path) -> Result<(), Fault> {
+        let here = self.seen(path).map_err(fault(path))?;
+        let there = self.set.at(at).map_err(fault(path))?;
+        let (Some(here), Some(there)) = (here, there) else {
+            return Ok(());
+        };
+        let before = look(self.lower, path, &here).map_err(fault(path))?;
+        let after = look(self.set, at, &there).map_err(fault(path))?;
+        if before == after {
+            return Ok(());
+        }
+        let attribution = Attribution {
+            path: bytes(path),
+            here: Some(here),
+            before: Some(before),
+            after: Some(after),
+        };
+        if attribution.is_soft() {
+            // Theirs are newer.
+            if is_later(here.ctime, self.mark) {
+                return Ok(());
+            }
+        } else {
+            self.compare_times(path, &here);
+        }
+        self.scan.plan.attributions.push(attribution);
+        Ok(())
+    }
+
+    /// Directories that look alike, but in which something is to be done: their times are to stay.
+    fn keep_times(&mut self) -> Result<(), Fault> {
+        let known: HashSet<Vec<u8>> = self
+            .scan
+            .plan
+            .attributions
+            .iter()
+            .map(|it| it.path.clone())
+            .collect();
+        let missing = self
+            .touched
+            .iter()
+            .filter(|path| !known.contains(&bytes(path)));
+        for path in missing.cloned().collect::<Vec<_>>() {
+            let seen = self.seen(&path).map_err(fault(&path))?;
+            // What is put by this plan itself has its times there.
+            let Some(seen) = seen.filter(|seen| seen.is_dir() && !is_later(seen.ctime, self.mark))
+            else {
+                continue;
+            };
+            let same = look(self.lower, &path, &seen).map_err(fault(&path))?;
+            self.scan.plan.attributions.push(Attribution {
+                path: bytes(&path),
+                here: Some(seen),
+                before: Some(same.clone()),
+                after: Some(same),
+            });
+        }
+        Ok(())
+    }
+
+    fn seen(&mut self, path: &Path) -> Result<Option<Seen>, Errno> {
+        if path.as_os_str().is_empty() {
+            return self.lower.seen().map(Some).map_err(|_| Errno::IO);
+        }
+        self.lower.at(path)
+    }
+
+    /// A path of the tree goes, with everything below it.
+    fn take(&mut self, top: &Path) -> Result<(), Fault> {
+        let mut waiting = vec![top.to_owned()];
+        while let Some(path) = waiting.pop() {
+            let Some(here) = self.lower.at(&path).map_err(fault(&path))? else {
+                continue;
+            };
+            if here.is_dir() {
+                let names = self.lower.names(&path).map_err(fault(&path))?;
+                waiting.extend(names.into_iter().map(|name| path.join(name)));
+                let before = look(self.lower, &path, &here).map_err(fault(&path))?;
+                self.scan.plan.attributions.push(Attribution {
+                    path: bytes(&path),
+                    here: Some(here),
+                    before: Some(before),
+                    after: None,
+                });
+            }
+            self.compare_times(&path, &here);
+            let slot = self.slot();
+            self.op(Act::Take, &path, &slot, Some(here), None);
+        }
+        Ok(())
+    }
+
+    /// A new directory.
+    fn make(&mut self, path: &Path, at: &Path, there: &Seen) -> Result<(), Fault> {
+        let after = look(self.set, at, there).map_err(fault(path))?;
+        self.scan.plan.attributions.push(Attribution {
+            path: bytes(path),
+            here: None,
+            before: None,
+            after: Some(after),
+        });
+        let slot = self.slot();
+        self.scan.made.push(slot.clone());
+        self.op(Act::Put, path, &slot, None, Some(*there));
+        Ok(())
+    }
+
+    fn op(&mut self, act: Act, path: &Path, slot: &Path, here: Option<Seen>, there: Option<Seen>) {
+        let (mut means, mut slot_means) = (None, None);
+        if git_index::is_index(path) {
+            means = self.lower.file(path).ok().and_then(git_index::meaning);
+            slot_means = self.set.file(slot).ok().and_then(git_index::meaning);
+        }
+        let parent = path.parent().unwrap_or(Path::new(""));
+        if !self.touched.contains(parent) {
+            self.touched.insert(parent.to_owned());
+        }
+        self.scan.plan.ops.push(Op {
+            act,
+            path: bytes(path),
+            slot: bytes(slot),
+            here,
+            there,
+            means,
+            slot_means,
+        });
+    }
+
+    fn slot(&mut self) -> PathBuf {
+        self.next += 1;
+        Path::new(GONE).join((self.next - 1).to_string())
+    }
+
+    fn compare_times(&mut self, path: &Path, here: &Seen) {
+        let same_moment = !self.care.before_mark && here.ctime == self.mark;
+        if is_later(here.ctime, self.mark) || same_moment {
+            self.conflict(path);
+        }
+    }
+
+    fn conflict(&mut self, path: &Path) {
+        if self.care.conflicts {
+            self.scan.conflicts.push(bytes(path));
+        }
+    }
+
+    fn mark_of(&mut self, at: &Path, mark: &str) -> Result<Option<Vec<u8>>, Errno> {
+        let (dir, name) = self.set.parent(at)?;
+        attributes::one(dir.as_fd(), name, mark)
+    }
+
+    /// Whether it stands for a removed file. As a device, or, in a directory that says so, as an empty file with a mark.
+    fn is_whiteout(&mut self, at: &Path, there: &Seen, marked: bool) -> Result<bool, Errno> {
+        if there.kind() == FileType::CharacterDevice {
+            return Ok(there.device == 0);
+        }
+        Ok(marked && there.is_file() && there.size == 0 && self.mark_of(at, WHITEOUT)?.is_some())
+    }
+}
+
+/// A path of the tree in the set's directory.
+fn upper(path: &Path) -> PathBuf {
+    if path.as_os_str().is_empty() {
+        PathBuf::from(UPPER)
+    } else {
+        Path::new(UPPER).join(path)
+    }
+}
+
+pub(crate) fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+/// What a file looks like, with its attributes.
+pub(crate) fn look(tree: &mut Tree, path: &Path, seen: &Seen) -> Result<Look, Errno> {
+    let attributes = if seen.kind() == FileType::Symlink {
+        Attributes::new()
+    } else if path.as_os_str().is_empty() {
+        attributes::all(tree.directory(path)?.as_fd(), OsStr::new("."))?
+    } else {
+        let (dir, name) = tree.parent(path)?;
+        attributes::all(dir.as_fd(), name)?
+    };
+    Ok(Look::new(seen, attributes))
+}
+
+/// Whether two files have the same content.
+pub(crate) fn same_bytes(mut one: File, mut other: File) -> io::Result<bool> {
+    let (mut left, mut right) = (vec![0; 1 << 17], vec![0; 1 << 17]);
+    loop {
+        let length = one.read(&mut left)?;
+        if length == 0 {
+            return Ok(other.read(&mut right[..1])? == 0);
+        }
+        match other.read_exact(&mut right[..length]) {
+            Ok(()) if left[..length] == right[..length] => {}
+            Ok(()) => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,499 @@
+//! Killed at every step, forwards and backwards; failing at every step; somebody else changing files at every step.
+
+use crate::support::{Place, SESSION, Tree, difference};
+use agent_bash_changes::{Care, ChangesError, Step, Steps, Store};
+use agent_bash_core::changes::ChangesId;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+const TREE: &str = "echo one >a; echo two >b; echo three >c; mkdir -p d/e; echo 4 >d/4; echo 5 >d/e/5; chmod 711 d; touch -d 2001-01-01 d a";
+/// One of each operation, and attributes.
+const SCRIPT: &str =
+    "echo more >>a; rm b; chmod 600 c; rm -r d/e; echo 6 >d/6; mkdir n; echo 7 >n/7; chmod 700 d";
+
+/// What happens at a step.
+struct At<F>(F, AtomicUsize);
+
+impl<F> std::fmt::Debug for At<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("At")
+    }
+}
+
+impl<F: Fn(usize, Step) -> io::Result<()> + Send + Sync> Steps for At<F> {
+    fn at(&self, step: Step) -> io::Result<()> {
+        (self.0)(self.1.fetch_add(1, Ordering::Relaxed), step)
+    }
+}
+
+fn told(what: impl Fn(usize, Step) -> io::Result<()> + Send + Sync + 'static) -> Arc<dyn Steps> {
+    Arc::new(At(what, AtomicUsize::new(0)))
+}
+
+/// All steps of committing what is held, in order; what is committed is undone again.
+fn steps(place: &Place, act: impl FnOnce(&Store)) -> Vec<Step> {
+    let seen: Arc<Mutex<Vec<Step>>> = Arc::default();
+    let log = Arc::clone(&seen);
+    let store = place.store().with_steps(
+        told(move |_, step| {
+            log.lock().unwrap().push(step);
+            Ok(())
+        }),
+        Care::default(),
+    );
+    act(&store);
+    drop(store);
+    Arc::into_inner(seen).unwrap().into_inner().unwrap()
+}
+
+/// What is to be done, and what kills whoever does it: for a process of its own.
+const PLACE: &str = "CHANGES_TEST_PLACE";
+const ACT: &str = "CHANGES_TEST_ACT";
+const STEP: &str = "CHANGES_TEST_STEP";
+const UNSYNCED: &str = "CHANGES_TEST_UNSYNCED";
+
+/// Not a test: what the tests below start, and kill. By itself it does nothing.
+#[test]
+fn killed() {
+    let value = |name: &str| std::env::var(name).ok();
+    let Some(state) = value(PLACE).map(PathBuf::from) else {
+        return;
+    };
+    let at: usize = value(STEP).unwrap().parse().unwrap();
+    let power = value(UNSYNCED).map(|synced| synced == "synced");
+    let journal = state.join("changes").join(SESSION).join("1/journal");
+    let store = Store::open_as_is(&state).unwrap().with_steps(
+        told(move |number, step| {
+            if number == at {
+                // Without power, what was not synced is gone.
+                if power == Some(false) && !matches!(step, Step::Checked | Step::Drafted) {
+                    let file = std::fs::OpenOptions::new().write(true).open(&journal);
+                    let _ = file.map(|file| file.set_len(0));
+                }
+                rustix::process::kill_process(
+                    rustix::process::getpid(),
+                    rustix::process::Signal::KILL,
+                )
+                .unwrap();
+            }
+            Ok(())
+        }),
+        Care {
+            synced: power != Some(false),
+            ..Care::default()
+        },
+    );
+    match value(ACT).unwrap().as_str() {
+        "commit" => drop(store.commit(SESSION, ChangesId(1))),
+        "undo" => drop(store.undo(SESSION, ChangesId(1), &[], false)),
+        "recover" => drop(Store::open(&state)),
+        other => panic!("{other}"),
+    }
+}
+
+/// Does that in another process, which is killed at that step. Whether it was.
+fn kill(place: &Place, act: &str, at: usize, unsynced: Option<&str>) -> bool {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "crash::killed"])
+        .env(PLACE, &place.state)
+        .env(ACT, act)
+        .env(STEP, at.to_string());
+    if let Some(unsynced) = unsynced {
+        command.env(UNSYNCED, unsynced);
+    }
+    let output = command.output().unwrap();
+    std::os::unix::process::ExitStatusExt::signal(&output.status) == Some(9)
+}
+
+/// Whether a tree is one of two, but for inodes of what has only been put.
+fn is(tree: &Tree, other: &Tree) -> bool {
+    difference(tree, other).is_empty()
+}
+
+#[test]
+fn a_commit_that_is_killed_anywhere_is_whole_or_was_not() {
+    let count = {
+        let place = Place::new(TREE);
+        let held = place.hold(SCRIPT);
+        steps(&place, |store| {
+            drop(store.commit(SESSION, held.id).unwrap());
+        })
+        .len()
+    };
+    assert!(count > 15, "{count}");
+    let (mut forwards, mut not_at_all) = (0, 0);
+    for at in 0..count {
+        let place = Place::new(TREE);
+        let before = place.files();
+        let held = place.hold(SCRIPT);
+        assert!(
+            kill(&place, "commit", at, None),
+            "step {at} was not reached"
+        );
+        // Whoever opens the store finishes it; twice is once.
+        drop(place.store());
+        let got = place.files();
+        if is(&before, &got) {
+            not_at_all += 1;
+            place.commit(held.id);
+        } else {
+            forwards += 1;
+        }
+        let really = Place::new(TREE);
+        really.sh(SCRIPT);
+        let names = |tree: &Tree| -> Vec<_> {
+            let of = |file: &crate::support::File| (file.mode, file.digest);
+            tree.iter()
+                .map(|(path, file)| (path.clone(), of(file)))
+                .collect()
+        };
+        let committed = place.files();
+        assert_eq!(names(&committed), names(&really.files()), "step {at}");
+        // And it can be taken back as if nothing had happened.
+        place.undo(held.id);
+        assert_eq!(difference(&before, &place.files()), "", "step {at}: undone");
+        place.redo(held.id);
+        assert_eq!(
+            difference(&committed, &place.files()),
+            "",
+            "step {at}: redone"
+        );
+    }
+    // Checked, drafted and synced leave nothing; from the journal on, all of it is done.
+    assert_eq!((not_at_all, forwards), (3, count - 3));
+}
+
+#[test]
+fn an_undo_that_is_killed_anywhere_is_whole_or_was_not() {
+    let count = {
+        let place = Place::new(TREE);
+        let held = place.hold(SCRIPT);
+        place.commit(held.id);
+        steps(&place, |store| {
+            drop(store.undo(SESSION, held.id, &[], false).unwrap());
+        })
+        .len()
+    };
+    for at in 0..count {
+        let place = Place::new(TREE);
+        let before = place.files();
+        let held = place.hold(SCRIPT);
+        place.commit(held.id);
+        let after = place.files();
+        assert!(kill(&place, "undo", at, None), "step {at} was not reached");
+        drop(place.store());
+        let got = place.files();
+        if is(&after, &got) {
+            assert!(at < 3, "step {at}: nothing was done");
+            place.undo(held.id);
+        }
+        assert_eq!(difference(&before, &place.files()), "", "step {at}");
+        place.redo(held.id);
+        assert_eq!(
+            difference(&after, &place.files()),
+            "",
+            "step {at}: done again"
+        );
+    }
+}
+
+#[test]
+fn a_recovery_that_is_killed_is_finished_by_the_next() {
+    let place = Place::new(TREE);
+    let held = place.hold(SCRIPT);
+    assert!(kill(&place, "commit", 5, None));
+    let mut times = 0;
+    while kill(&place, "recover", 0, None) {
+        times += 1;
+        assert!(times < 10);
+    }
+    drop(place.store());
+    place.undo(held.id);
+}
+
+/// Without power, the journal that was not synced is empty when the first file is already another.
+#[test]
+fn a_journal_is_on_disk_before_anything_is_done() {
+    for (unsynced, whole) in [("synced", true), ("unsynced", false)] {
+        let place = Place::new(TREE);
+        let before = place.files();
+        place.hold(SCRIPT);
+        assert!(kill(&place, "commit", 6, Some(unsynced)));
+        let opened = Store::open(&place.state);
+        let got = place.files();
+        let half = opened.is_err() && !is(&before, &got);
+        assert_eq!(half, !whole, "{unsynced}");
+    }
+}
+
+#[test]
+fn a_commit_that_fails_anywhere_is_taken_back() {
+    let count = {
+        let place = Place::new(TREE);
+        let held = place.hold(SCRIPT);
+        steps(&place, |store| {
+            drop(store.commit(SESSION, held.id).unwrap());
+        })
+        .len()
+    };
+    // After the last step but one it is done.
+    for at in 0..count - 1 {
+        let place = Place::new(TREE);
+        let before = place.files();
+        let held = place.hold(SCRIPT);
+        let store = place.store().with_steps(
+            told(move |number, _| {
+                if number == at {
+                    return Err(rustix::io::Errno::NOSPC.into());
+                }
+                Ok(())
+            }),
+            Care::default(),
+        );
+        let error = store.commit(SESSION, held.id).unwrap_err().to_string();
+        assert!(error.contains("No space left"), "step {at}: {error}");
+        assert_eq!(difference(&before, &place.files()), "", "step {at}");
+        // The same trial can be committed when there is space.
+        place.commit(held.id);
+        place.undo(held.id);
+        assert_eq!(difference(&before, &place.files()), "", "step {at}: undone");
+    }
+}
+
+/// What somebody else does at one of the steps of a commit. What they have saved is there afterwards.
+fn meddle(
+    place: &Place,
+    held: ChangesId,
+    at: usize,
+    care: Care,
+    theirs: &'static str,
+) -> Result<(), ChangesError> {
+    let root = place.root.clone();
+    let store = place.store().with_steps(
+        told(move |number, _| {
+            if number == at {
+                let done = Command::new("bash")
+                    .args(["-euc", theirs])
+                    .current_dir(&root)
+                    .status();
+                // Whatever is left for them to do: the tree may be half changed.
+                let _ = done;
+            }
+            Ok(())
+        }),
+        care,
+    );
+    store.commit(SESSION, held).map(drop)
+}
+
+/// Saves by an editor, in place or by a rename, and a file that a trial creates, too.
+const SAVES: [&str; 4] = [
+    "echo editor >>a",
+    "echo editor >.t; mv .t a",
+    "echo editor >d/6",
+    "mkdir -p d/e; echo editor >d/e/9",
+];
+
+#[test]
+fn what_an_editor_saves_during_a_commit_is_never_lost() {
+    let count = {
+        let place = Place::new(TREE);
+        let held = place.hold(SCRIPT);
+        steps(&place, |store| {
+            drop(store.commit(SESSION, held.id).unwrap());
+        })
+        .len()
+    };
+    for theirs in SAVES {
+        for at in 0..count {
+            let place = Place::new(TREE);
+            let held = place.hold(SCRIPT);
+            let done = meddle(&place, held.id, at, Care::default(), theirs);
+            let saved = |dir: &Path| {
+                let said = Command::new("grep")
+                    .args(["-rl", "editor", "."])
+                    .current_dir(dir)
+                    .output()
+                    .unwrap();
+                !said.stdout.is_empty()
+            };
+            assert!(saved(&place.root), "{theirs} at step {at}: lost ({done:?})");
+        }
+    }
+}
+
+/// Each care that is left out loses something.
+#[test]
+fn without_care_something_is_lost() {
+    let careless = |change: fn(&mut Care)| {
+        let mut care = Care::default();
+        change(&mut care);
+        care
+    };
+    // Conflicts: what was saved during the trial is overwritten.
+    let place = Place::new(TREE);
+    let held = place.hold("echo mine >a");
+    place.sh("echo editor >>a");
+    let commit = |care| {
+        place
+            .store()
+            .with_steps(told(|_, _| Ok(())), care)
+            .commit(SESSION, held.id)
+    };
+    assert!(matches!(
+        commit(Care::default()),
+        Err(ChangesError::Conflict { .. })
+    ));
+    commit(careless(|care| care.conflicts = false)).unwrap();
+    assert_eq!(place.text("a").as_deref(), Some("mine\n"));
+
+    // NOREPLACE: what was created during the commit is overwritten.
+    for (care, kept) in [
+        (Care::default(), true),
+        (careless(|care| care.no_replace = false), false),
+    ] {
+        let place = Place::new("echo one >a");
+        let held = place.hold("echo mine >new");
+        let done = meddle(&place, held.id, 3, care, "echo editor >new");
+        assert_eq!(
+            place.text("new").as_deref() == Some("editor\n"),
+            kept,
+            "{done:?}"
+        );
+    }
+
+    // The second look: what was saved between the check and the rename goes with the file that is swapped out.
+    for (care, kept) in [
+        (Care::default(), true),
+        (careless(|care| care.second_look = false), false),
+    ] {
+        let place = Place::new("echo one >a");
+        let held = place.hold("echo mine >>a");
+        let done = meddle(&place, held.id, 3, care, "echo editor >>a");
+        assert_eq!(
+            place.text("a").unwrap().contains("editor"),
+            kept,
+            "{done:?}"
+        );
+    }
+
+    // The overlay's marks: they stay on what is committed.
+    for (care, clean) in [
+        (Care::default(), true),
+        (careless(|care| care.stripped = false), false),
+    ] {
+        let place = Place::new("echo one >a");
+        let held = place.hold("echo mine >>a");
+        place
+            .store()
+            .with_steps(told(|_, _| Ok(())), care)
+            .commit(SESSION, held.id)
+            .unwrap();
+        let marks = crate::support::attributes(&place.root.join("a"));
+        assert_eq!(marks.is_empty(), clean, "{marks:?}");
+    }
+}
+
+/// A file that was changed in the very moment of the mark was changed before the trial, as the mark is a moment that is
+/// over when the trial begins.
+#[test]
+fn the_moment_of_the_mark_counts_as_before() {
+    let (mut conflicts, mut rounds) = (0, 0);
+    for _ in 0..40 {
+        let place = Place::new("");
+        let store = place.store();
+        let mut set = store.begin_trial(SESSION, &place.root).unwrap();
+        // Written right before the mark: most of the time within the same tick of the clock.
+        std::fs::write(place.root.join("a"), "one\n").unwrap();
+        set.mark().unwrap();
+        let output = crate::support::in_view(&set, "echo two >>a");
+        assert!(output.status.success());
+        let id = store.hold(set).unwrap().id;
+        rounds += 1;
+        let care = Care {
+            before_mark: false,
+            ..Care::default()
+        };
+        let careless = place.store().with_steps(told(|_, _| Ok(())), care);
+        conflicts += usize::from(careless.commit(SESSION, id).is_err());
+        if conflicts > 0 {
+            // What is a conflict by `>=` is none by `>`.
+            place.commit(id);
+            break;
+        }
+        place.undo(id);
+    }
+    assert_eq!(conflicts, 1, "never in the same moment, in {rounds} rounds");
+}
+
+#[test]
+fn a_trial_whose_host_died_is_discarded() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let store = place.store();
+    let mut set = store.begin_trial(SESSION, &place.root).unwrap();
+    set.mark().unwrap();
+    assert!(crate::support::in_view(&set, SCRIPT).status.success());
+    let (id, upper) = (set.id(), set.upper());
+    // While it runs, it is nobody else's.
+    let error = place.store().commit(SESSION, id).unwrap_err().to_string();
+    assert!(error.contains("the call still runs"), "{error}");
+    assert!(upper.exists());
+    drop(set);
+    assert_eq!(difference(&before, &place.files()), "");
+    drop(place.store());
+    assert!(!upper.exists());
+    let error = place.store().commit(SESSION, id).unwrap_err().to_string();
+    assert!(error.contains("discarded"), "{error}");
+}
+
+/// A disk that is full: in a namespace with a small file system for the tree and the store.
+#[test]
+fn a_full_disk_leaves_all_as_it_was() {
+    if let Ok(dir) = std::env::var("CHANGES_TEST_FULL") {
+        return full(Path::new(&dir));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let script = r#"mount -t tmpfs -o size=4m tmpfs "$1" && exec "$2" --exact crash::a_full_disk_leaves_all_as_it_was --nocapture"#;
+    let output = Command::new("unshare")
+        .args(["-Urm", "sh", "-c", script, "sh"])
+        .arg(dir.path())
+        .arg(std::env::current_exe().unwrap())
+        .env("CHANGES_TEST_FULL", dir.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}{errors}");
+}
+
+fn full(dir: &Path) {
+    let place = Place::within(dir, TREE);
+    let before = place.files();
+    // Many files, so that the journal is large.
+    let held = place.hold("rm b; for n in $(seq 300); do echo $n >f$n; done; dd if=/dev/zero of=big bs=64k count=8 status=none");
+    // Nothing is left for a journal.
+    let fill = Command::new("dd")
+        .args(["if=/dev/zero", "bs=4k", "status=none"])
+        .arg(format!("of={}", dir.join("fill").display()))
+        .status()
+        .unwrap();
+    assert!(!fill.success(), "the disk is not full");
+    let error = place
+        .store()
+        .commit(SESSION, held.id)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("No space left"), "{error}");
+    assert_eq!(difference(&before, &place.files()), "");
+    // When there is space, nothing has been lost.
+    std::fs::remove_file(dir.join("fill")).unwrap();
+    place.commit(held.id);
+    assert_eq!(place.text("f300").as_deref(), Some("300\n"));
+    place.undo(held.id);
+    assert_eq!(difference(&before, &place.files()), "");
+}

@@ -1,0 +1,10 @@
+//! Sets with real overlays, in namespaces of their own, and with processes that are killed.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests start the programs that change files, and tell them what to do by their environment"
+)]
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod crash;
+mod support;
+mod trial;

@@ -1,0 +1,218 @@
+//! A tree, a store beside it, a command in a view, and everything there is to know of a file.
+
+use agent_bash_changes::{Set, Store};
+use agent_bash_core::changes::{Changes, ChangesId};
+use rustix::fs::{lgetxattr, llistxattr};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+pub(crate) const SESSION: &str = "test";
+
+/// A place with a tree and a store.
+pub(crate) struct Place {
+    _dir: tempfile::TempDir,
+    pub(crate) root: PathBuf,
+    pub(crate) state: PathBuf,
+}
+
+impl Place {
+    /// Where a shell has made the tree, in it.
+    pub(crate) fn new(script: &str) -> Self {
+        Self::within(&std::env::temp_dir(), script)
+    }
+
+    /// The same in that directory.
+    pub(crate) fn within(parent: &Path, script: &str) -> Self {
+        let dir = tempfile::tempdir_in(parent).unwrap();
+        let root = dir.path().canonicalize().unwrap().join("root");
+        let state = root.with_file_name("state");
+        fs::create_dir(&root).unwrap();
+        let place = Self {
+            _dir: dir,
+            root,
+            state,
+        };
+        place.sh(script);
+        place
+    }
+
+    pub(crate) fn store(&self) -> Store {
+        Store::open(&self.state).unwrap()
+    }
+
+    /// Runs a script in the tree itself.
+    pub(crate) fn sh(&self, script: &str) {
+        let output = Command::new("bash")
+            .args(["-euc", script])
+            .current_dir(&self.root)
+            .output()
+            .unwrap();
+        succeeded(script, &output);
+    }
+
+    /// Runs a script in a trial, and holds it.
+    pub(crate) fn hold(&self, script: &str) -> Changes {
+        let store = self.store();
+        let mut set = store.begin_trial(SESSION, &self.root).unwrap();
+        set.mark().unwrap();
+        succeeded(script, &in_view(&set, script));
+        store.hold(set).unwrap()
+    }
+
+    pub(crate) fn commit(&self, id: ChangesId) -> Changes {
+        self.store().commit(SESSION, id).unwrap()
+    }
+
+    pub(crate) fn undo(&self, id: ChangesId) -> Changes {
+        self.store().undo(SESSION, id, &[], false).unwrap()
+    }
+
+    pub(crate) fn redo(&self, id: ChangesId) -> Changes {
+        self.store().redo(SESSION, id).unwrap()
+    }
+
+    pub(crate) fn files(&self) -> Tree {
+        tree(&self.root)
+    }
+
+    pub(crate) fn text(&self, path: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(path)).ok()
+    }
+}
+
+fn succeeded(script: &str, output: &Output) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{script}\n{said}");
+}
+
+/// Runs a script in the view of a set.
+pub(crate) fn in_view(set: &Set, script: &str) -> Output {
+    const MOUNT: &str = r#"mount -t overlay overlay \
+        -o "lowerdir=$1,upperdir=$2,workdir=$3,userxattr,volatile" "$1" && cd "$1" && exec bash -euc "$4""#;
+    let view = set.overlay();
+    Command::new("unshare")
+        .args(["-Urm", "sh", "-c", MOUNT, "sh"])
+        .args([&view.root, &view.upper, &view.work])
+        .arg(script)
+        .output()
+        .unwrap()
+}
+
+/// Everything that a tree is, by path.
+pub(crate) type Tree = BTreeMap<OsString, File>;
+
+/// Everything that a file is, but for its ctime.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct File {
+    pub(crate) mode: u32,
+    pub(crate) owner: (u32, u32),
+    pub(crate) mtime: (i64, i64),
+    pub(crate) inode: u64,
+    pub(crate) links: u64,
+    pub(crate) size: u64,
+    pub(crate) device: u64,
+    pub(crate) target: Option<PathBuf>,
+    pub(crate) attributes: Vec<(OsString, Vec<u8>)>,
+    pub(crate) digest: Option<u64>,
+}
+
+impl std::fmt::Debug for File {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{:o} {:?} {:?} #{} ×{} {}B {:?} {:?}",
+            self.mode,
+            self.owner,
+            self.mtime,
+            self.inode,
+            self.links,
+            self.size,
+            self.target,
+            self.attributes
+        )
+    }
+}
+
+pub(crate) fn tree(root: &Path) -> Tree {
+    let mut found = Tree::new();
+    let mut waiting = vec![PathBuf::new()];
+    while let Some(path) = waiting.pop() {
+        let whole = root.join(&path);
+        let stat = fs::symlink_metadata(&whole).unwrap();
+        if stat.is_dir() {
+            let entries = fs::read_dir(&whole).unwrap();
+            waiting.extend(entries.map(|entry| path.join(entry.unwrap().file_name())));
+        }
+        found.insert(path.into_os_string(), file(&whole, &stat));
+    }
+    found
+}
+
+fn file(path: &Path, stat: &fs::Metadata) -> File {
+    use std::hash::{DefaultHasher, Hasher};
+    let digest = (stat.is_file() && stat.len() < 1 << 24).then(|| {
+        let mut hash = DefaultHasher::new();
+        hash.write(&fs::read(path).unwrap());
+        hash.finish()
+    });
+    File {
+        mode: stat.mode(),
+        owner: (stat.uid(), stat.gid()),
+        mtime: (stat.mtime(), stat.mtime_nsec()),
+        inode: stat.ino(),
+        links: stat.nlink(),
+        size: if stat.is_dir() { 0 } else { stat.len() },
+        device: stat.rdev(),
+        target: fs::read_link(path).ok(),
+        attributes: attributes(path),
+        digest,
+    }
+}
+
+pub(crate) fn attributes(path: &Path) -> Vec<(OsString, Vec<u8>)> {
+    let mut names = vec![0; 4096];
+    let length = llistxattr(path, names.as_mut_slice()).unwrap_or(0);
+    let names = names[..length].split(|byte| *byte == 0);
+    let mut found: Vec<_> = names
+        .filter(|name| !name.is_empty())
+        .map(|name| {
+            let mut value = vec![0; 4096];
+            let name = OsString::from_vec(name.to_vec());
+            let length = lgetxattr(path, name.as_bytes(), value.as_mut_slice()).unwrap();
+            value.truncate(length);
+            (name, value)
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// Says what differs between two trees, in words; nothing if nothing does.
+pub(crate) fn difference(want: &Tree, got: &Tree) -> String {
+    let mut said = String::new();
+    let paths: std::collections::BTreeSet<_> = want.keys().chain(got.keys()).collect();
+    for path in paths {
+        let (want, got) = (want.get(path), got.get(path));
+        if want != got {
+            said += &format!("{path:?}:\n   want {want:?}\n   got  {got:?}\n");
+        }
+    }
+    said
+}
+
+/// The same without what a commit cannot keep: inodes and links of what it puts.
+pub(crate) fn without_inodes(tree: &Tree) -> Tree {
+    let plain = |file: &File| File {
+        inode: 0,
+        links: 0,
+        ..file.clone()
+    };
+    tree.iter()
+        .map(|(path, file)| (path.clone(), plain(file)))
+        .collect()
+}

@@ -1,0 +1,410 @@
+//! Each kind of change, in a trial: nothing is touched, the commit does what the command would have done, an undo makes
+//! it what it was, a redo does it again.
+
+use crate::support::{Place, Tree, difference, tree, without_inodes};
+use agent_bash_core::changes::{Change, ChangesState};
+use std::fs;
+
+/// A tree with one of everything.
+const TREE: &str = r#"
+    echo one >a; echo two >b; printf x >c; mkdir -p d/sub/deep e; echo 1 >d/1; echo 2 >d/sub/2; echo 3 >d/sub/deep/3
+    ln -s a link; echo h >h1; ln h1 h2; chmod 600 b; touch -d '2001-02-03 04:05:06.123456789' b d/1 d/sub; mkfifo fifo
+    printf '%0100d' 7 >same; echo '#!/bin/sh' >tool; chmod 4755 tool
+    python3 - <<'PY'
+import os, socket
+socket.socket(socket.AF_UNIX).bind("socket")
+os.setxattr("b", b"user.note", b"kept\0\xff")
+open(b"not \xff utf8", "w").write("n")
+open("new\nline", "w").write("n")
+open("colon:comma,back\\slash", "w").write("n")
+open("l" * 255, "w").write("n")
+PY
+"#;
+
+/// What is done, and what is listed for it, as `created changed deleted renamed mode`.
+const CASES: &[(&str, &str, [u64; 5])] = &[
+    ("create", "echo new >new", [1, 0, 0, 0, 0]),
+    ("append", "echo more >>a", [0, 1, 0, 0, 0]),
+    ("truncate", ": >a", [0, 1, 0, 0, 0]),
+    (
+        "same content rewritten",
+        "printf '%0100d' 7 >same",
+        [0, 0, 0, 0, 0],
+    ),
+    (
+        "touch only",
+        "touch -d '2020-01-01 00:00:00.5' b",
+        [0, 0, 0, 0, 0],
+    ),
+    ("chmod", "chmod 755 b", [0, 0, 0, 0, 1]),
+    ("chmod of a directory", "chmod 700 d", [0, 0, 0, 0, 1]),
+    (
+        "xattr",
+        "python3 -c 'import os; os.setxattr(\"c\", \"user.x\", b\"1\")'",
+        [0, 0, 0, 0, 1],
+    ),
+    ("delete", "rm a", [0, 0, 1, 0, 0]),
+    ("delete a tree", "rm -rf d", [0, 0, 3, 0, 0]),
+    ("directory to file", "rm -r d; echo x >d", [0, 1, 3, 0, 0]),
+    (
+        "file to directory",
+        "rm a; mkdir a; echo y >a/y",
+        [1, 1, 0, 0, 0],
+    ),
+    (
+        "recreated, the same",
+        "cp -a d x; rm -r d; cp -a x d; rm -r x",
+        [0, 0, 0, 0, 0],
+    ),
+    (
+        "recreated, another",
+        "rm -r d; mkdir d; echo 9 >d/9; echo 1 >d/1",
+        [1, 0, 2, 0, 0],
+    ),
+    ("link to file", "rm link; echo x >link", [0, 1, 0, 0, 0]),
+    ("file to link", "rm a; ln -s b a", [0, 1, 0, 0, 0]),
+    ("another target", "ln -sfn b link", [0, 1, 0, 0, 0]),
+    ("a new hard link", "ln c c2", [1, 0, 0, 0, 0]),
+    (
+        "fifo and socket go",
+        "rm fifo socket; mkfifo new",
+        [1, 0, 2, 0, 0],
+    ),
+    ("suid", "cp tool other; chmod 6755 other", [1, 0, 0, 0, 0]),
+    (
+        "no permissions",
+        "mkdir m; echo x >m/f; chmod 000 m/f m",
+        [1, 0, 0, 0, 0],
+    ),
+    (
+        "a read-only directory",
+        "chmod 555 e; mkdir r; echo x >r/f; chmod 555 r",
+        [1, 0, 0, 0, 1],
+    ),
+    (
+        "names",
+        "printf 1 >$'new\\nline'; printf 2 >$'not \\xff utf8'; printf 3 >'colon:comma,back\\slash'; rm l*l; printf 4 >$(printf 'k%.0s' {1..255})",
+        [1, 3, 1, 0, 0],
+    ),
+    (
+        "rename across directories",
+        "mv same d/sub/moved",
+        [0, 0, 0, 1, 0],
+    ),
+    ("rename a directory", "mv d e/d", [0, 0, 0, 3, 0]),
+    (
+        "save by rename",
+        "echo saved >.a.tmp; mv .a.tmp a",
+        [0, 1, 0, 0, 0],
+    ),
+    (
+        "created and removed",
+        "echo x >t; rm t; mkdir t2; rmdir t2",
+        [0, 0, 0, 0, 0],
+    ),
+    ("an empty directory", "mkdir -p new/empty", [1, 0, 0, 0, 0]),
+    (
+        "nothing",
+        "cat a b c d/1 >/dev/null; ls -R >/dev/null",
+        [0, 0, 0, 0, 0],
+    ),
+    (
+        "a sparse file",
+        "truncate -s 2G sparse; printf x | dd of=sparse bs=1 seek=1G conv=notrunc status=none",
+        [1, 0, 0, 0, 0],
+    ),
+];
+
+/// Without the times of directories that a command changes as it goes: those of the two runs differ.
+fn comparable(tree: &Tree) -> Tree {
+    let mut tree = without_inodes(tree);
+    for file in tree.values_mut() {
+        file.mtime = (0, 0);
+    }
+    tree
+}
+
+#[test]
+fn a_commit_does_what_the_command_does_and_an_undo_takes_it_back() {
+    for (name, script, counts) in CASES {
+        let place = Place::new(TREE);
+        let really = Place::new(TREE);
+        really.sh(script);
+        let before = place.files();
+
+        let held = place.hold(script);
+        let unchanged = difference(&before, &place.files());
+        assert_eq!(unchanged, "", "{name}: held, but changed");
+        let got = held.counts;
+        let got = [got.created, got.changed, got.deleted, got.renamed, got.mode];
+        assert_eq!(&got, counts, "{name}: {:#?}", held.files);
+
+        let done = place.commit(held.id);
+        assert_eq!(done.state, ChangesState::Done, "{name}");
+        assert_eq!(done.counts, held.counts, "{name}: {:#?}", done.files);
+        let after = place.files();
+        let want = comparable(&really.files());
+        assert_eq!(
+            difference(&want, &comparable(&after)),
+            "",
+            "{name}: committed"
+        );
+
+        if difference(&before, &after).is_empty() {
+            let error = place.store().undo("test", held.id, &[], false);
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains("nothing left to do"), "{name}: {error}");
+            continue;
+        }
+        let undone = place.undo(held.id);
+        assert_eq!(difference(&before, &place.files()), "", "{name}: undone");
+        place.redo(held.id);
+        assert_eq!(difference(&after, &place.files()), "", "{name}: done again");
+        place.undo(held.id);
+        assert_eq!(
+            difference(&before, &place.files()),
+            "",
+            "{name}: undone again"
+        );
+        // The undo is a set like others.
+        place.undo(undone.id);
+        assert_eq!(
+            difference(&after, &place.files()),
+            "",
+            "{name}: the undo undone"
+        );
+    }
+}
+
+/// The view copies a file that is changed: its other names keep the old content. An undo makes them one again.
+#[test]
+fn hard_links_part_and_are_one_again_after_an_undo() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let held = place.hold("echo more >>h1");
+    place.commit(held.id);
+    assert_eq!(place.text("h1").as_deref(), Some("h\nmore\n"));
+    assert_eq!(place.text("h2").as_deref(), Some("h\n"));
+    place.undo(held.id);
+    assert_eq!(difference(&before, &place.files()), "");
+}
+
+#[test]
+fn what_is_discarded_leaves_nothing() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let held = place.hold("rm -rf d; echo x >a; mkdir m; chmod 000 m");
+    let set = place.state.join("changes/test").join(held.id.to_string());
+    assert!(set.join("upper/a").exists());
+    let gone = place.store().discard("test", held.id).unwrap();
+    assert_eq!(gone.state, ChangesState::Discarded);
+    assert!(!set.join("upper").exists() && !set.join("work").exists());
+    assert_eq!(difference(&before, &place.files()), "");
+    let error = place.store().commit("test", held.id).unwrap_err();
+    assert!(error.to_string().contains("they were discarded"), "{error}");
+}
+
+#[test]
+fn what_others_changed_meanwhile_is_a_conflict_and_nothing_is_done() {
+    for (script, theirs, path) in [
+        ("echo mine >>a", "echo theirs >>a", "a"),
+        ("rm a", "echo theirs >>a", "a"),
+        ("echo mine >new", "echo theirs >new", "new"),
+        ("rm -r d", "echo theirs >d/sub/new", "d/sub"),
+        ("rm -r d", "echo theirs >>d/sub/2", "d/sub/2"),
+        ("echo mine >>a", "rm a", "a"),
+        ("chmod 755 b", "chmod 640 b", "b"),
+        ("echo mine >d/9", "mv d d.old", "d"),
+        ("echo mine >>d/1", "mv d d.old; ln -s /etc d", "d"),
+        ("echo mine >d/9", "mv d d.old; ln -s /etc d", "d"),
+    ] {
+        let place = Place::new(TREE);
+        let held = place.hold(&format!("{script}; echo other >>b"));
+        place.sh(theirs);
+        let before = place.files();
+        let error = place.store().commit("test", held.id).unwrap_err();
+        let agent_bash_changes::ChangesError::Conflict { conflicts, .. } = &error else {
+            panic!("{script}, {theirs}: {error}");
+        };
+        let named: Vec<_> = conflicts.iter().map(|name| name.path.as_str()).collect();
+        assert!(named.contains(&path), "{script}, {theirs}: {named:?}");
+        assert_eq!(
+            difference(&before, &place.files()),
+            "",
+            "{script}, {theirs}"
+        );
+        // It is still held, and can be looked at.
+        let state = place.store().show("test", held.id).unwrap().state;
+        assert_eq!(state, ChangesState::Held, "{script}");
+    }
+}
+
+#[test]
+fn what_others_changed_beside_it_is_no_conflict_and_stays() {
+    let place = Place::new(TREE);
+    let held = place.hold("echo mine >>a; echo mine >d/9; rm d/1");
+    place.sh("echo theirs >>c; echo theirs >d/8; touch d/sub/2");
+    let theirs = place.files();
+    place.commit(held.id);
+    assert_eq!(place.text("d/8").as_deref(), Some("theirs\n"));
+    assert_eq!(place.text("d/9").as_deref(), Some("mine\n"));
+    place.undo(held.id);
+    let mut got = place.files();
+    // Its directory's time is that of theirs, or a later one.
+    let time = theirs.get("d".as_ref() as &std::ffi::OsStr).unwrap().mtime;
+    let directory = got.get_mut("d".as_ref() as &std::ffi::OsStr).unwrap();
+    assert!(directory.mtime >= time);
+    directory.mtime = time;
+    assert_eq!(difference(&theirs, &got), "");
+}
+
+#[test]
+fn an_undo_refuses_what_was_changed_since_and_takes_back_the_rest_alone() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let held = place.hold("echo mine >>a; echo mine >>b; rm c; mkdir n; echo x >n/x; echo y >n/y");
+    place.commit(held.id);
+    place.sh("echo editor >>b; echo editor >n/z");
+    let committed = place.files();
+    let error = place.store().undo("test", held.id, &[], false).unwrap_err();
+    let agent_bash_changes::ChangesError::Conflict { conflicts, .. } = &error else {
+        panic!("{error}");
+    };
+    let named: Vec<_> = conflicts.iter().map(|name| name.path.as_str()).collect();
+    assert_eq!(named, ["b", "n/z"]);
+    assert_eq!(difference(&committed, &place.files()), "");
+
+    let undone = place.store().undo("test", held.id, &[], true).unwrap();
+    let left: Vec<_> = undone
+        .conflicts
+        .iter()
+        .map(|name| name.path.as_str())
+        .collect();
+    assert_eq!(left, ["b", "n/z"]);
+    let got = place.files();
+    for path in ["a", "c"] {
+        let path: &std::ffi::OsStr = path.as_ref();
+        assert_eq!(got.get(path), before.get(path), "{path:?}");
+    }
+    assert!(place.text("b").unwrap().ends_with("mine\neditor\n"));
+    assert_eq!(place.text("n/z").as_deref(), Some("editor\n"));
+    assert_eq!(place.text("n/x"), None);
+    // And what was taken back can be done again.
+    place.redo(held.id);
+    assert_eq!(place.text("n/x").as_deref(), Some("x\n"));
+    assert!(place.text("a").unwrap().ends_with("mine\n"));
+}
+
+#[test]
+fn some_paths_are_undone_alone() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let held = place.hold("echo mine >>a; rm -r d; echo new >new");
+    place.commit(held.id);
+    let undo = |path: &str| place.store().undo("test", held.id, &[path.into()], false);
+    undo("d/sub").unwrap();
+    assert_eq!(place.text("d/sub/deep/3").as_deref(), Some("3\n"));
+    assert_eq!(place.text("d/1"), None);
+    undo("a").unwrap();
+    let error = undo("link").unwrap_err().to_string();
+    assert!(error.contains("did nothing to `link`"), "{error}");
+    place.undo(held.id);
+    let mut got = place.files();
+    for path in ["", "d"] {
+        let path: &std::ffi::OsStr = path.as_ref();
+        got.get_mut(path).unwrap().mtime = before[path].mtime;
+    }
+    assert_eq!(difference(&before, &got), "");
+}
+
+#[test]
+fn the_first_of_several_trials_wins() {
+    let place = Place::new(TREE);
+    let first = place.hold("echo 1 >>a");
+    let second = place.hold("echo 2 >>a");
+    let third = place.hold("echo 3 >>c");
+    place.commit(second.id);
+    place.store().commit("test", first.id).unwrap_err();
+    place.commit(third.id);
+    assert_eq!(place.text("a").as_deref(), Some("one\n2\n"));
+}
+
+#[test]
+fn three_of_a_hundred_thousand_files() {
+    let place =
+        Place::new("mkdir d; cd d; seq 100000 | xargs touch; echo x >1; echo y >2; echo z >3");
+    let held = place.hold("cd d; echo 1 >1; rm 2; echo 4 >0; ls >/dev/null");
+    let counts = held.counts;
+    assert_eq!((counts.created, counts.changed, counts.deleted), (1, 1, 1));
+    place.commit(held.id);
+    assert_eq!(fs::read_dir(place.root.join("d")).unwrap().count(), 100_000);
+    place.undo(held.id);
+    assert_eq!(place.text("d/2").as_deref(), Some("y\n"));
+}
+
+#[test]
+fn a_commit_of_git_is_whole_and_goes_as_a_whole() {
+    const GIT: &str = "export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null; git() { command git -c user.name=n -c user.email=e@example.org -c gc.auto=0 \"$@\"; }";
+    let place = Place::new(&format!(
+        "{GIT}; git init -q .; echo 1 >a; git add a; git commit -qm first"
+    ));
+    let before = place.files();
+    let held = place.hold(&format!(
+        "{GIT}; echo 2 >>a; echo 3 >b; git add .; git commit -qm second"
+    ));
+    assert_eq!(difference(&before, &place.files()), "");
+    place.commit(held.id);
+    place.sh(&format!(
+        "{GIT}; git fsck --strict; test \"$(git log --format=%s | head -1)\" = second; test -z \"$(git status --porcelain)\""
+    ));
+    // That status has rewritten the index; what it says is the same, so that it is no conflict.
+    let undone = place.undo(held.id);
+    assert!(undone.conflicts.is_empty());
+    place.sh(&format!(
+        "{GIT}; git fsck --strict; test \"$(git log --format=%s)\" = first; test -z \"$(git status --porcelain)\""
+    ));
+    let renamed = held
+        .files
+        .iter()
+        .filter(|file| file.change == Change::Renamed)
+        .count();
+    assert_eq!(renamed, 0, "{:#?}", held.files);
+}
+
+#[test]
+fn nothing_of_a_set_can_be_read_by_others() {
+    use std::os::unix::fs::MetadataExt;
+    let place = Place::new(TREE);
+    let held = place.hold("echo x >a");
+    place.commit(held.id);
+    let set = place.state.join("changes/test").join(held.id.to_string());
+    for (path, file) in tree(&set) {
+        // What a call made has the permissions that it gave it, within a directory of ours.
+        let first = std::path::Path::new(&path)
+            .iter()
+            .next()
+            .unwrap_or_default();
+        if first != "upper" && first != "gone" {
+            assert_eq!(file.mode & 0o077, 0, "{path:?}");
+        }
+    }
+    assert_eq!(fs::metadata(&set).unwrap().mode() & 0o777, 0o700);
+}
+
+#[test]
+fn a_root_around_the_store_or_within_it_is_refused() {
+    let place = Place::new("");
+    let store = place.store();
+    let above = place.root.parent().unwrap();
+    for root in [above, &place.state.join("changes")] {
+        let error = store.begin_trial("s", root).unwrap_err().to_string();
+        assert!(error.contains("which is within it"), "{error}");
+    }
+    for name in ["", "..", "a/b", ".x"] {
+        let error = store
+            .begin_trial(name, &place.root)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("cannot name a session"), "{error}");
+    }
+}
