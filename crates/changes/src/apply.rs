@@ -137,7 +137,7 @@ impl Applying<'_> {
         now.and_then(git_index::meaning) == Some(means)
     }
 
-    fn look_at(&mut self, path: &Path) -> Result<Option<Seen>, Errno> {
+    pub(crate) fn look_at(&mut self, path: &Path) -> Result<Option<Seen>, Errno> {
         if path.as_os_str().is_empty() {
             return self.root.seen().map(Some).map_err(|_| Errno::IO);
         }

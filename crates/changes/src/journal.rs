@@ -154,6 +154,18 @@ impl Journal {
         self.conclude(Status::Done)
     }
 
+    /// It is done already, and can be taken back like this. Not synced: it tells of a tree that is not, either.
+    pub(crate) fn note(&mut self, back: Plan) -> io::Result<()> {
+        let mut body = Vec::new();
+        back.put(&mut body);
+        self.file.write_all_at(&body, self.second)?;
+        let done = [Status::Done.byte()];
+        self.file.write_all_at(&done, MAGIC.len() as u64)?;
+        self.back = Some(back);
+        self.status = Status::Done;
+        Ok(())
+    }
+
     /// It was taken back, but for these paths, which somebody else has changed meanwhile.
     pub(crate) fn rolled_back(&mut self, left: Vec<Vec<u8>>) -> io::Result<()> {
         let back = Plan {

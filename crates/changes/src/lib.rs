@@ -30,6 +30,7 @@ mod seen;
 mod set;
 mod steps;
 mod store;
+mod traced;
 mod transaction;
 mod upper;
 

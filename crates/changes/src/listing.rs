@@ -5,9 +5,11 @@ use crate::error::ChangesError;
 use crate::journal::Status;
 use crate::meta::Kind;
 use crate::plan::{Act, Op, Plan};
+use crate::recorder::Index;
 use crate::seen::Seen;
 use crate::set::{Set, State};
 use crate::store::Store;
+use crate::traced;
 use crate::upper::{same_bytes, scan};
 use agent_bash_core::changes::{
     Change, Changes, ChangesBy, ChangesState, FileChange, FileName, Undoable,
@@ -26,6 +28,8 @@ pub(crate) struct Item {
     pub(crate) path: Vec<u8>,
     pub(crate) change: Change,
     pub(crate) from: Option<Vec<u8>>,
+    /// Whether that is concluded from equal contents.
+    pub(crate) inferred: bool,
     pub(crate) before: Option<Seen>,
     pub(crate) after: Option<Seen>,
     /// Where the content is that is not in the tree: in the slot.
@@ -40,6 +44,7 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
         Kind::Trial | Kind::Undo { .. } => ChangesBy::Overlay,
     };
     let state = match set.state {
+        State::Done if !traced::keeps(set) => ChangesState::Listed,
         State::Held | State::Running => ChangesState::Held,
         State::Done => ChangesState::Done,
         State::Discarded => ChangesState::Discarded,
@@ -50,14 +55,23 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     let items = items(&plan, trees.as_mut());
     let mut changes = Changes::new(set.id, state, by, root).with_files(items.iter().map(file));
     changes.undo = match state {
+        ChangesState::Interrupted => Undoable::Part,
+        ChangesState::Done if by == ChangesBy::Trace && !plan.left.is_empty() => Undoable::Part,
         ChangesState::Done | ChangesState::Held => Undoable::Whole,
         _ => Undoable::No,
     };
-    changes.conflicts = plan
-        .left
-        .iter()
-        .map(|path| FileName::new(OsStr::from_bytes(path)))
-        .collect();
+    let names = plan.left.iter();
+    let names = names.map(|path| FileName::new(OsStr::from_bytes(path)));
+    if by == ChangesBy::Trace {
+        let index = Index::read(&set.dir)?;
+        changes.exact = index.complete;
+        changes.outside = index.outside;
+        if traced::keeps(set) {
+            changes.not_kept = names.collect();
+        }
+    } else {
+        changes.conflicts = names.collect();
+    }
     Ok(changes)
 }
 
@@ -100,6 +114,9 @@ impl Trees {
     }
 
     fn is_same(&mut self, gone: &Op, new: &Op) -> bool {
+        if is_one(gone, new) {
+            return true;
+        }
         let files = if self.made {
             (self.slots.file(gone.slot()), self.root.file(new.path()))
         } else {
@@ -110,6 +127,13 @@ impl Trees {
             _ => false,
         }
     }
+}
+
+/// Whether it is the very same file.
+fn is_one(gone: &Op, new: &Op) -> bool {
+    let (was, is) = (gone.here, new.there);
+    was.zip(is)
+        .is_some_and(|(was, is)| was.is_same_content(&is))
 }
 
 /// The changes of a plan, in the order of paths.
@@ -147,6 +171,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
         };
         let mut item = item(is, Change::Renamed, was.here, is.there);
         item.from = Some(was.path.clone());
+        item.inferred = !is_one(was, is);
         items.push(item);
     }
     let full = parents(
@@ -169,6 +194,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
         path: it.path.clone(),
         change: Change::Mode,
         from: None,
+        inferred: false,
         before: it.here,
         after: it.here,
         slot: None,
@@ -182,6 +208,7 @@ fn item(op: &Op, change: Change, before: Option<Seen>, after: Option<Seen>) -> I
         path: op.path.clone(),
         change,
         from: None,
+        inferred: false,
         before,
         after,
         slot: Some(op.slot.clone()),
@@ -253,6 +280,10 @@ pub(crate) fn file(item: &Item) -> FileChange {
     }
     match &item.from {
         None => file,
-        Some(from) => file.renamed_from(FileName::new(OsStr::from_bytes(from))),
+        Some(from) => {
+            let mut file = file.renamed_from(FileName::new(OsStr::from_bytes(from)));
+            file.inferred = item.inferred;
+            file
+        }
     }
 }

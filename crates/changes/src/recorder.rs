@@ -14,9 +14,12 @@ use crate::seen::Seen;
 use crate::set::LINKS;
 use agent_bash_core::changes::ChangesLevel;
 use agent_bash_os::PrivateDir;
-use index::{Content, Entry, INDEX, Record};
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ioctl_ficlone, linkat, openat, readlinkat};
-use rustix::io::Errno;
+pub(crate) use index::{Content, Index, Record};
+use index::{Entry, INDEX};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, ioctl_ficlone, linkat, openat, readlinkat, renameat,
+};
+use rustix::io::{Errno, pread};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -70,6 +73,7 @@ pub enum Kept {
 pub struct Recorder {
     tree: Tree,
     root: PathBuf,
+    set: PrivateDir,
     links: OwnedFd,
     index: File,
     pack: File,
@@ -102,14 +106,16 @@ impl Recorder {
             set.create_new(name)
                 .map_err(ChangesError::io("making", dir.join(name)))
         };
+        let (index, pack) = (open(INDEX)?, open(PACK)?);
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(Self {
             tree: Tree::open_same(&root, meta.identity)?,
             root,
             links: openat(&set, LINKS, flags, Mode::empty())
                 .map_err(ChangesError::errno("opening", dir.join(LINKS)))?,
-            index: open(INDEX)?,
-            pack: open(PACK)?,
+            index,
+            pack,
+            set,
             packed: 0,
             keeps: meta.level == ChangesLevel::Undo,
             near: meta.near,
@@ -163,7 +169,10 @@ impl Recorder {
 
     /// One path, with what is below it if its name is about to be changed.
     fn one(&mut self, path: &Path, touch: Touch) -> Result<Kept, Stop> {
-        let wants_content = self.keeps && touch != Touch::Attributes;
+        let wants_content = touch != Touch::Attributes;
+        if touch == Touch::Content {
+            self.part(path)?;
+        }
         if let Some(has_content) = self.known.get(path)
             && (*has_content || !wants_content)
         {
@@ -189,12 +198,54 @@ impl Recorder {
                 _ => Ok(kept),
             };
         }
-        let content = if wants_content {
-            self.content(path, &seen, touch)?
-        } else {
-            Content::Unread
+        let content = match wants_content {
+            false => Content::Unread,
+            true if self.keeps => self.content(path, &seen, touch)?,
+            true => Content::Not,
         };
         self.put(path, Some(seen), content)
+    }
+
+    /// A file of which a hard link is kept is about to be written to, by this name or another: the link becomes a copy.
+    fn part(&mut self, path: &Path) -> Result<(), Stop> {
+        let Ok(Some(seen)) = self.tree.at(path) else {
+            return Ok(());
+        };
+        let Some(Content::Link(number)) = self.contents.get(&seen.ino) else {
+            return Ok(());
+        };
+        let name = number.to_string();
+        let copied = self.copy(path, &seen)?;
+        let parted = match copied {
+            // The records say that it is this link.
+            Content::Clone(clone) => renameat(&self.links, clone.to_string(), &self.links, &name),
+            Content::Packed(at, length) => self.unpacked(at, length, &name),
+            _ => Ok(()),
+        };
+        parted.map_err(|error| failed("copying", path, error))?;
+        self.contents.insert(seen.ino, copied);
+        Ok(())
+    }
+
+    /// Puts a part of the pack in the place of a link.
+    fn unpacked(&self, at: u64, length: u64, name: &str) -> Result<(), Errno> {
+        let draft = format!("{name}.new");
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC;
+        let to = openat(&self.links, &draft, flags, Mode::RUSR | Mode::WUSR)?;
+        let from = self.set.read(PACK).map_err(|_| Errno::IO)?;
+        let (mut done, mut part) = (0, vec![0; 1 << 16]);
+        while done < length {
+            let most = part.len().min((length - done) as usize);
+            let read = pread(&from, &mut part[..most], at + done)?;
+            if read == 0 {
+                break;
+            }
+            File::from(to.try_clone().map_err(|_| Errno::IO)?)
+                .write_all(&part[..read])
+                .map_err(|_| Errno::IO)?;
+            done += read as u64;
+        }
+        renameat(&self.links, &draft, &self.links, name)
     }
 
     /// Everything below a directory that is about to be removed or renamed.

@@ -36,7 +36,9 @@ impl Store {
         if set.state == State::Running && !set.is_idle() {
             return Ok(());
         }
+        // A trace's journal is about what is done already: it is written anew.
         if let Some(mut journal) = set.journal()?
+            && set.meta.kind != Kind::Trace
             && matches!(journal.status, Status::Applying | Status::RollingBack)
         {
             let origin = Set::read(session, set.origin())?;
@@ -52,7 +54,9 @@ impl Store {
         match (set.state, set.meta.kind, status) {
             (State::Running | State::Held, _, Some(Status::Done)) => set.set_state(State::Done),
             (State::Running, Kind::Trial, _) => discard(&mut set),
-            (State::Running, Kind::Trace, _) => set.set_state(State::Interrupted),
+            (State::Running, Kind::Trace, _) => self
+                .conclude(&mut set, State::Interrupted)
+                .or_else(|_| set.set_state(State::Interrupted)),
             (State::Running, Kind::Undo { .. }, _) => set.set_state(State::Discarded),
             _ => Ok(()),
         }

@@ -8,16 +8,19 @@ use crate::journal::{Journal, Status};
 use crate::listing;
 use crate::meta::Kind;
 use crate::plan::{Act, Attribution, Op, Plan};
+use crate::recorder::Index;
 use crate::remove;
 use crate::seen::Seen;
 use crate::set::{GONE, Set, State, UPPER, WORK};
-use crate::steps::Step;
+use crate::steps::{Care, Step, Undisturbed};
 use crate::store::{Store, numbers};
-use crate::upper::{Scan, scan};
+use crate::traced;
+use crate::upper::{Scan, bytes, look, scan};
 use agent_bash_core::changes::{Changes, ChangesId, ChangesLevel, FileName};
 use agent_bash_os::PrivateDir;
 use rustix::fs::{FlockOperation, Mode, flock, mkdirat, syncfs};
-use std::collections::BTreeMap;
+use rustix::io::Errno;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -48,6 +51,35 @@ impl Store {
         changes.state = agent_bash_core::changes::ChangesState::Discarded;
         changes.undo = agent_bash_core::changes::Undoable::No;
         Ok(changes)
+    }
+
+    /// The call of a trace has ended, and the recorder has: these are its changes. They stay made.
+    ///
+    /// # Errors
+    /// What was recorded cannot be read, or not be compared with what is there.
+    pub fn finish(&self, mut set: Set) -> Result<Changes, ChangesError> {
+        self.conclude(&mut set, State::Done)?;
+        self.describe(&set)
+    }
+
+    /// Writes down what a trace did.
+    pub(crate) fn conclude(&self, set: &mut Set, state: State) -> Result<(), ChangesError> {
+        let index = Index::read(&set.dir)?;
+        let effects = traced::effects(set, &index)?;
+        let failed = || ChangesError::io("writing the journal of", set.dir());
+        // Nothing is to be done, so that nothing has to be on disk first.
+        let care = Care {
+            synced: false,
+            ..self.care
+        };
+        let mut journal = Journal::begin(&set.dir, effects.plan, &Undisturbed, care)?;
+        journal.note(effects.back).map_err(failed())?;
+        let state = if index.complete {
+            state
+        } else {
+            State::Interrupted
+        };
+        set.set_state(state)
     }
 
     /// Makes the changes of a held trial: all of them, or, if somebody else has changed one of the files, none.
@@ -162,13 +194,16 @@ impl Store {
             } => again == was_again,
             _ => again,
         };
-        let mut plan = turns(&directory, &origin, forwards)?;
-        if plan.is_empty() {
+        let (mut plan, packed) = turns(&directory, &origin, forwards)?;
+        if plan.is_empty() || !traced::keeps(&origin) {
             return Err(state(id, wanted, &asked));
         }
         select(&mut plan, id, paths)?;
         let mut applying = self.applying(&origin, &origin.dir)?;
         applying.drop_stale(&mut plan);
+        applying
+            .keep_times(&mut plan)
+            .map_err(ChangesError::errno("looking at", origin.root()))?;
         let conflicts = applying.conflicts(&plan)?;
         if !conflicts.is_empty() {
             let all = plan.ops.len() + plan.attributions.iter().filter(|it| !it.is_soft()).count();
@@ -181,6 +216,10 @@ impl Store {
                 return Err(conflict(id, &plan.left, plan.left.len()));
             }
         }
+        if packed {
+            traced::unpack(&origin, &mut plan)?;
+            applying.look_again(&mut plan);
+        }
         let kind = Kind::Undo {
             of: id.0,
             origin: origin.id.0,
@@ -189,6 +228,7 @@ impl Store {
         let mut set = self.begin(session, &origin.root(), kind, ChangesLevel::Undo)?;
         match self.carry_out(&set, &mut applying, plan) {
             Ok(()) => {
+                // The journal says so, too.
                 let _ = set.set_state(State::Done);
                 self.describe(&set)
             }
@@ -318,8 +358,9 @@ fn unused(dir: &PrivateDir) -> Result<u64, ChangesError> {
     Ok(numbers(&gone)?.last().map_or(0, |last| last + 1))
 }
 
-/// What turns a set's changes the other way: those that are made, or, `forwards`, those that were taken back.
-fn turns(session: &PrivateDir, origin: &Set, forwards: bool) -> Result<Plan, ChangesError> {
+/// What turns a set's changes the other way: those that are made, or, `forwards`, those that were taken back. And
+/// whether their files are still as a trace kept them.
+fn turns(session: &PrivateDir, origin: &Set, forwards: bool) -> Result<(Plan, bool), ChangesError> {
     let mut ops: BTreeMap<Vec<u8>, (bool, Op)> = BTreeMap::new();
     let mut looks: BTreeMap<Vec<u8>, (bool, Attribution)> = BTreeMap::new();
     for number in numbers(session)? {
@@ -357,7 +398,7 @@ fn turns(session: &PrivateDir, origin: &Set, forwards: bool) -> Result<Plan, Cha
             .map(|(_, it)| it),
     );
     plan.sort();
-    Ok(plan)
+    Ok((plan, origin.meta.kind == Kind::Trace && !forwards))
 }
 
 /// Leaves only what is at these paths or below them, and the directories that this needs.
@@ -405,6 +446,58 @@ fn leave(plan: &mut Plan, conflicts: &[Vec<u8>]) {
 }
 
 impl Applying<'_> {
+    /// Links that were made into slots have changed the times of the inodes of files that are in the tree as well.
+    fn look_again(&mut self, plan: &mut Plan) {
+        let slots: HashSet<u64> = plan
+            .ops
+            .iter()
+            .filter_map(|op| op.there.map(|it| it.ino))
+            .collect();
+        let mut again = |path: &Path, here: &mut Option<Seen>| {
+            if let Some(was) = here
+                && slots.contains(&was.ino)
+                && let Ok(Some(now)) = self.look_at(path)
+                && was.is_same_content(&now)
+            {
+                *was = now;
+            }
+        };
+        for op in &mut plan.ops {
+            let path = op.path().to_owned();
+            again(&path, &mut op.here);
+        }
+        for it in &mut plan.attributions {
+            let path = it.path().to_owned();
+            again(&path, &mut it.here);
+        }
+    }
+
+    /// Where files only change places with others, nothing of their directory is to change.
+    fn keep_times(&mut self, plan: &mut Plan) -> Result<(), Errno> {
+        let parent = |op: &Op| op.path().parent().unwrap_or(Path::new("")).to_owned();
+        let mut kept: HashSet<PathBuf> = plan.ops.iter().map(parent).collect();
+        for op in plan.ops.iter().filter(|op| op.act != Act::Swap) {
+            kept.remove(&parent(op));
+        }
+        for known in &plan.attributions {
+            kept.remove(known.path());
+        }
+        for path in kept {
+            let Some(seen) = self.look_at(&path)? else {
+                continue;
+            };
+            let same = look(&mut self.root, &path, &seen)?;
+            plan.attributions.push(Attribution {
+                path: bytes(&path),
+                here: Some(seen),
+                before: Some(same.clone()),
+                after: Some(same),
+            });
+        }
+        plan.sort();
+        Ok(())
+    }
+
     /// Leaves out times of what somebody else has changed since.
     fn drop_stale(&mut self, plan: &mut Plan) {
         plan.attributions.retain(|it| {
@@ -436,6 +529,7 @@ fn state(id: ChangesId, wanted: &'static str, set: &Set) -> ChangesError {
         (Kind::Trial, State::Done) if wanted == "committed" => "they were committed before",
         (Kind::Trial, _) if wanted == "redone" => "nothing of them was undone",
         (Kind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
+        (Kind::Trace, _) if !traced::keeps(set) => "only their names were kept",
         (Kind::Trace, _) if wanted != "undone" && wanted != "redone" => "they were made in place",
         _ => "there is nothing left to do",
     };

@@ -7,4 +7,5 @@
 
 mod crash;
 mod support;
+mod trace;
 mod trial;

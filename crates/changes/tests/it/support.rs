@@ -5,6 +5,7 @@ use agent_bash_core::changes::{Changes, ChangesId};
 use rustix::fs::{lgetxattr, llistxattr};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt::Write;
 use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -199,7 +200,8 @@ pub(crate) fn difference(want: &Tree, got: &Tree) -> String {
     for path in paths {
         let (want, got) = (want.get(path), got.get(path));
         if want != got {
-            said += &format!("{path:?}:\n   want {want:?}\n   got  {got:?}\n");
+            let path = path.display();
+            let _ = write!(said, "{path}:\n   want {want:?}\n   got  {got:?}\n");
         }
     }
     said

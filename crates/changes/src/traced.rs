@@ -1,0 +1,429 @@
+//! What a trace recorded, as a plan: each touched path as it was before and as it is now.
+
+use crate::apply::dress;
+use crate::beneath::Tree;
+use crate::error::ChangesError;
+use crate::git_index;
+use crate::plan::{Act, Attribution, Look, Op, Plan};
+use crate::recorder::{Content, Index, PACK, Record};
+use crate::seen::Seen;
+use crate::set::{GONE, LINKS, Set};
+use crate::upper::{bytes, look, same_bytes};
+use agent_bash_core::changes::ChangesLevel;
+use rustix::fs::{AtFlags, Mode, OFlags, linkat, mkdirat, openat, symlinkat, unlinkat};
+use rustix::io::Errno;
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// Begins the names of slots of a trace: the number of a record follows.
+const SLOT: &str = "t";
+
+/// What a trace did.
+#[derive(Debug, Default)]
+pub(crate) struct Effects {
+    /// What was done.
+    pub(crate) plan: Plan,
+    /// What takes it back; without what was not kept, whose paths are in `left`.
+    pub(crate) back: Plan,
+}
+
+/// A path, by its first record and the one that kept its content.
+struct Known<'a> {
+    number: usize,
+    first: &'a Record,
+    content: &'a Content,
+}
+
+/// Compares what was recorded with what is there.
+pub(crate) fn effects(set: &Set, index: &Index) -> Result<Effects, ChangesError> {
+    let mut tree = Tree::open_same(&set.root(), set.meta.identity)?;
+    let mut known: BTreeMap<&[u8], Known<'_>> = BTreeMap::new();
+    for (number, record) in index.records.iter().enumerate() {
+        let known = known.entry(&record.path).or_insert(Known {
+            number,
+            first: record,
+            content: &record.content,
+        });
+        if *known.content == Content::Unread {
+            known.content = &record.content;
+            known.number = number;
+        }
+    }
+    let mut effects = Effects::default();
+    for (path, known) in &known {
+        let path = Path::new(OsStr::from_bytes(path));
+        one(set, &mut tree, path, known, &mut effects)
+            .map_err(ChangesError::io("comparing", set.root().join(path)))?;
+    }
+    arrived(&mut tree, &mut effects).map_err(ChangesError::errno("comparing", set.root()))?;
+    effects.plan.sort();
+    effects.back.sort();
+    Ok(effects)
+}
+
+/// What a new directory looks like: its entries change its times when it comes again.
+fn came(tree: &mut Tree, path: &Path, now: &Seen, effects: &mut Effects) -> Result<(), Errno> {
+    if now.is_dir() {
+        let is = Some(look(tree, path, now)?);
+        let back = Attribution {
+            path: bytes(path),
+            here: Some(*now),
+            before: is,
+            after: None,
+        };
+        effects.plan.attributions.push(Attribution {
+            here: None,
+            before: None,
+            after: back.before.clone(),
+            ..back.clone()
+        });
+        effects.back.attributions.push(back);
+    }
+    Ok(())
+}
+
+/// What has come with a directory that was moved here: nothing of it was touched by its path.
+fn arrived(tree: &mut Tree, effects: &mut Effects) -> Result<(), Errno> {
+    let new = effects.plan.ops.iter().filter(|op| op.act == Act::Put);
+    let mut known: HashSet<PathBuf> = new.clone().map(|op| op.path().to_owned()).collect();
+    let directories = new.filter(|op| op.there.is_some_and(|it| it.is_dir()));
+    let mut waiting: Vec<PathBuf> = directories.map(|op| op.path().to_owned()).collect();
+    let mut number = 0;
+    while let Some(directory) = waiting.pop() {
+        for name in tree.names(&directory)? {
+            let path = directory.join(name);
+            let Some(now) = tree.at(&path)?.filter(|_| known.insert(path.clone())) else {
+                continue;
+            };
+            let op = Op {
+                act: Act::Put,
+                path: bytes(&path),
+                slot: format!("{GONE}/n{number}").into_bytes(),
+                here: None,
+                there: Some(now),
+                means: None,
+                slot_means: None,
+            };
+            number += 1;
+            effects.back.ops.push(op.inverse());
+            effects.plan.ops.push(op);
+            came(tree, &path, &now, effects)?;
+            if now.is_dir() {
+                waiting.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn one(
+    set: &Set,
+    tree: &mut Tree,
+    path: &Path,
+    known: &Known<'_>,
+    effects: &mut Effects,
+) -> io::Result<()> {
+    let before = known.first.seen;
+    let now = if path.as_os_str().is_empty() {
+        tree.seen().ok()
+    } else {
+        match tree.at(path) {
+            // Something else is in the way since: the path is not there.
+            Err(Errno::LOOP | Errno::XDEV) => None,
+            found => found?,
+        }
+    };
+    let slot = Path::new(GONE).join(format!("{SLOT}{}", known.number));
+    let op = |act, here, there| Op {
+        act,
+        path: known.first.path.clone(),
+        slot: slot.as_os_str().as_bytes().to_vec(),
+        here,
+        there,
+        means: None,
+        slot_means: None,
+    };
+    let mut both = |op: Op, kept: bool| {
+        if kept {
+            effects.back.ops.push(op.inverse());
+        } else {
+            effects.back.left.push(op.path.clone());
+        }
+        effects.plan.ops.push(op);
+    };
+    let kept = !matches!(known.content, Content::Not | Content::Unread);
+    let (before, now) = match (before, now) {
+        (None, None) => return Ok(()),
+        (None, Some(now)) => {
+            both(op(Act::Put, None, Some(now)), true);
+            came(tree, path, &now, effects)?;
+            return Ok(());
+        }
+        (Some(before), None) => {
+            both(op(Act::Take, Some(before), None), kept);
+            if before.is_dir() {
+                effects.back.attributions.push(Attribution {
+                    path: known.first.path.clone(),
+                    here: None,
+                    before: None,
+                    after: Some(Look::new(&before, known.first.attributes.clone())),
+                });
+            }
+            return Ok(());
+        }
+        (Some(before), Some(now)) => (before, now),
+    };
+    if before.is_dir() != now.is_dir() {
+        // One goes, and another comes, so that the slots have to be two.
+        let mut gone = op(Act::Take, Some(before), None);
+        gone.slot.push(b'd');
+        both(gone, kept);
+        both(op(Act::Put, None, Some(now)), true);
+        came(tree, path, &now, effects)?;
+        return Ok(());
+    }
+    if !before.is_dir() && !is_same(set, tree, path, &before, &now, known.content)? {
+        // Other names of the same file have changed with it, and would not be taken back.
+        let alone = before.ino != now.ino || before.links <= 1;
+        let mut op = op(Act::Swap, Some(before), Some(now));
+        if git_index::is_index(path) {
+            op.slot_means = tree.file(path).ok().and_then(git_index::meaning);
+        }
+        both(op, kept && alone);
+        return Ok(());
+    }
+    let was = Look::new(&before, known.first.attributes.clone());
+    let is = look(tree, path, &now)?;
+    let is_new = before.ino != now.ino && git_index::is_index(path);
+    if was != is && !is_new {
+        let attribution = Attribution {
+            path: known.first.path.clone(),
+            here: Some(now),
+            before: Some(was),
+            after: Some(is),
+        };
+        effects.back.attributions.push(Attribution {
+            before: attribution.after.clone(),
+            after: attribution.before.clone(),
+            ..attribution.clone()
+        });
+        effects.plan.attributions.push(attribution);
+    }
+    Ok(())
+}
+
+/// Whether a file has the same content still.
+fn is_same(
+    set: &Set,
+    tree: &mut Tree,
+    path: &Path,
+    before: &Seen,
+    now: &Seen,
+    content: &Content,
+) -> io::Result<bool> {
+    if before.kind() != now.kind() {
+        return Ok(false);
+    }
+    if let Content::Target(target) = content {
+        let (dir, name) = tree.parent(path)?;
+        return Ok(rustix::fs::readlinkat(dir, name, Vec::new())?.as_bytes() == target);
+    }
+    if before.ino == now.ino && before.size == now.size && before.mtime == now.mtime {
+        return Ok(true);
+    }
+    if *content == Content::Unread {
+        // Nobody has written to it, or replaced it.
+        return Ok(before.ino == now.ino && before.size == now.size);
+    }
+    let Some(kept) = open(set, content)? else {
+        return Ok(false);
+    };
+    if git_index::is_index(path) {
+        let meaning = git_index::meaning(kept.0.try_clone()?.into());
+        if meaning.is_some() && meaning == git_index::meaning(tree.file(path)?) {
+            return Ok(true);
+        }
+    }
+    if before.size != now.size {
+        return Ok(false);
+    }
+    let now = tree.file(path)?.into();
+    let Some(mut kept) = open(set, content)? else {
+        return Ok(false);
+    };
+    let mut copy = Vec::new();
+    if kept.1 == u64::MAX {
+        return same_bytes(kept.0, now);
+    }
+    // A part of the pack: no larger than a file that is copied may be.
+    kept.0.by_ref().take(kept.1).read_to_end(&mut copy)?;
+    let mut other = Vec::new();
+    now.take(kept.1 + 1).read_to_end(&mut other)?;
+    Ok(copy == other)
+}
+
+/// A kept content, at its beginning, and its length (of a whole file: the largest number).
+fn open(set: &Set, content: &Content) -> io::Result<Option<(File, u64)>> {
+    Ok(match content {
+        Content::Link(number) | Content::Clone(number) => {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let path = Path::new(LINKS).join(number.to_string());
+            let file = openat(&set.dir, &path, flags, Mode::empty())?;
+            let file = File::from(file);
+            file.metadata()?.is_file().then_some((file, u64::MAX))
+        }
+        Content::Packed(at, length) => {
+            let mut pack = set.dir.read(PACK)?;
+            pack.seek(SeekFrom::Start(*at))?;
+            Some((pack, *length))
+        }
+        _ => None,
+    })
+}
+
+/// What a file's content was, for a diff: up to so many bytes. `None` if it is not kept.
+pub(crate) fn former(set: &Set, slot: &Path, most: u64) -> Result<Option<Vec<u8>>, ChangesError> {
+    let failed = || ChangesError::io("reading", set.dir().join(slot));
+    let index = Index::read(&set.dir)?;
+    let Some(record) = record(&index, slot) else {
+        return Ok(None);
+    };
+    if let Content::Target(target) = &record.content {
+        return Ok(Some(target.clone()));
+    }
+    let Some((file, length)) = open(set, &record.content).map_err(failed())? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::new();
+    file.take(length.min(most))
+        .read_to_end(&mut bytes)
+        .map_err(failed())?;
+    Ok(Some(bytes))
+}
+
+/// The record that a slot is named for.
+fn record<'a>(index: &'a Index, slot: &Path) -> Option<&'a Record> {
+    let name = slot.file_name()?.to_str()?;
+    let number = name.strip_prefix(SLOT)?.trim_end_matches('d');
+    index.records.get(number.parse::<usize>().ok()?)
+}
+
+/// Makes files of what a trace has kept, in the slots that a plan needs and that are still empty.
+pub(crate) fn unpack(set: &Set, plan: &mut Plan) -> Result<(), ChangesError> {
+    let index = Index::read(&set.dir)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let gone = openat(&set.dir, GONE, flags, Mode::empty())
+        .map_err(ChangesError::errno("opening", set.dir().join(GONE)))?;
+    let mut used = HashSet::new();
+    // What has been undone and done again is in its slot already.
+    let empty =
+        |op: &&mut Op| op.act != Act::Take && op.there.is_some_and(|it| !is_there(&gone, op, &it));
+    for op in plan.ops.iter_mut().filter(empty) {
+        let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
+        let failed = || ChangesError::io("unpacking", set.dir().join(&slot));
+        let Some(name) = slot.file_name() else {
+            continue;
+        };
+        let Some(record) = record(&index, &slot) else {
+            continue;
+        };
+        let first = index.records.iter().find(|it| it.path == record.path);
+        let Some(seen) = first.and_then(|first| first.seen) else {
+            continue;
+        };
+        let look = Look::new(
+            &seen,
+            first.map(|it| it.attributes.clone()).unwrap_or_default(),
+        );
+        unpack_one(set, &gone, name, record, &seen, &look).map_err(failed())?;
+        if let Content::Link(number) | Content::Clone(number) = record.content {
+            used.insert(number);
+        }
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        op.slot_means = openat(&gone, name, flags, Mode::empty())
+            .ok()
+            .filter(|_| git_index::is_index(op.path()))
+            .and_then(git_index::meaning);
+    }
+    drop_links(set, &index, plan, &used);
+    for op in plan.ops.iter_mut().filter(|op| op.act != Act::Take) {
+        let slot = PathBuf::from(OsStr::from_bytes(&op.slot));
+        let name = slot.file_name().unwrap_or_default();
+        op.there = Seen::at(&gone, name)
+            .map_err(ChangesError::errno("looking at", set.dir().join(&slot)))?;
+    }
+    Ok(())
+}
+
+/// Removes links that have become slots: of the files in the tree, they would be names too many.
+fn drop_links(set: &Set, index: &Index, plan: &Plan, used: &HashSet<u64>) {
+    let paths: HashSet<&[u8]> = plan.ops.iter().map(|op| &op.path[..]).collect();
+    let mut others: HashSet<u64> = HashSet::new();
+    for record in &index.records {
+        if let Content::Link(number) | Content::Clone(number) = record.content
+            && !paths.contains(&record.path[..])
+        {
+            others.insert(number);
+        }
+    }
+    for number in used.difference(&others) {
+        // What stays is a name more, and no harm.
+        let _ = unlinkat(
+            &set.dir,
+            Path::new(LINKS).join(number.to_string()),
+            AtFlags::empty(),
+        );
+    }
+}
+
+/// Whether a slot has that very file.
+fn is_there(gone: &OwnedFd, op: &Op, file: &Seen) -> bool {
+    let name = op.slot().file_name().unwrap_or_default();
+    let there = Seen::at(gone, name).ok().flatten();
+    there.is_some_and(|there| there.is_same_content(file))
+}
+
+fn unpack_one(
+    set: &Set,
+    gone: &OwnedFd,
+    name: &OsStr,
+    record: &Record,
+    seen: &Seen,
+    look: &Look,
+) -> io::Result<()> {
+    // A leftover of an undo that was not begun.
+    match unlinkat(gone, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(Errno::ISDIR) => unlinkat(gone, name, AtFlags::REMOVEDIR)?,
+        Err(error) => return Err(error.into()),
+    }
+    match &record.content {
+        Content::Nothing if seen.is_dir() => mkdirat(gone, name, Mode::RWXU)?,
+        Content::Target(target) => symlinkat(OsStr::from_bytes(target), gone, name)?,
+        Content::Link(number) | Content::Clone(number) => {
+            let link = Path::new(LINKS).join(number.to_string());
+            linkat(&set.dir, &link, gone, name, AtFlags::empty())?;
+        }
+        content => {
+            let Some((mut from, length)) = open(set, content)? else {
+                return Err(io::ErrorKind::NotFound.into());
+            };
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let to = openat(gone, name, flags, Mode::RUSR | Mode::WUSR)?;
+            io::copy(&mut from.by_ref().take(length), &mut File::from(to))?;
+        }
+    }
+    let is_link = matches!(record.content, Content::Target(_));
+    dress(gone.as_fd(), name, look, is_link)?;
+    Ok(())
+}
+
+/// Whether contents were kept at all.
+pub(crate) fn keeps(set: &Set) -> bool {
+    set.meta.level == ChangesLevel::Undo
+}

@@ -1,0 +1,362 @@
+//! Traces: what is recorded before each change is enough to say what was done, and to take it back.
+
+use crate::support::{Place, SESSION, Tree, difference, without_inodes};
+use agent_bash_changes::{ChangesError, Kept, Limits, Recorder, Set, Touch};
+use agent_bash_core::changes::{Changes, ChangesBy, ChangesLevel, ChangesState, Undoable};
+use std::path::Path;
+
+use Touch::{Attributes, Content, Name};
+
+const TREE: &str = r"
+    echo one >a; echo two >b; echo x >c; mkdir -p d/sub; echo 1 >d/1; echo 2 >d/sub/2; ln -s a link; chmod 600 b
+    echo h >h1; ln h1 h2; touch -d '2001-02-03 04:05:06.123456789' a b d/1 d/sub; mkfifo fifo; printf '%0100d' 7 >same
+";
+
+/// What is done, and what is recorded before each part of it. Whether the undo gives the very same files back; the
+/// content of a file that was written to is a copy.
+struct Case {
+    name: &'static str,
+    steps: &'static [(&'static [(&'static str, Touch)], &'static str)],
+    counts: [u64; 5],
+    same_inodes: bool,
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "create",
+        steps: &[(&[("new", Name)], "echo new >new")],
+        counts: [1, 0, 0, 0, 0],
+        same_inodes: true,
+    },
+    Case {
+        name: "append",
+        steps: &[(&[("a", Content)], "echo more >>a")],
+        counts: [0, 1, 0, 0, 0],
+        same_inodes: false,
+    },
+    Case {
+        name: "same content rewritten",
+        steps: &[(&[("same", Content)], "printf '%0100d' 7 >same")],
+        counts: [0, 0, 0, 0, 0],
+        same_inodes: true,
+    },
+    Case {
+        name: "chmod, then append",
+        steps: &[
+            (&[("b", Attributes)], "chmod 644 b"),
+            (&[("b", Content)], "echo more >>b"),
+        ],
+        counts: [0, 1, 0, 0, 0],
+        same_inodes: false,
+    },
+    Case {
+        name: "chmod and touch",
+        steps: &[(
+            &[("b", Attributes), ("c", Attributes)],
+            "chmod 4755 b; touch c",
+        )],
+        counts: [0, 0, 0, 0, 1],
+        same_inodes: true,
+    },
+    Case {
+        name: "delete",
+        steps: &[(
+            &[("a", Name), ("fifo", Name), ("link", Name)],
+            "rm a fifo link",
+        )],
+        counts: [0, 0, 3, 0, 0],
+        same_inodes: false,
+    },
+    Case {
+        name: "delete one name of two",
+        steps: &[(&[("h1", Name)], "rm h1")],
+        counts: [0, 0, 1, 0, 0],
+        same_inodes: true,
+    },
+    Case {
+        name: "delete a tree",
+        steps: &[
+            (&[("d/1", Name), ("d/sub/2", Name)], "rm d/1 d/sub/2"),
+            (
+                &[("d", Attributes), ("d/sub", Attributes), ("", Attributes)],
+                "rmdir d/sub d",
+            ),
+        ],
+        counts: [0, 0, 2, 0, 0],
+        same_inodes: false,
+    },
+    Case {
+        name: "rename",
+        steps: &[(&[("a", Name), ("d/a", Name)], "mv a d/a")],
+        counts: [0, 0, 0, 1, 0],
+        same_inodes: true,
+    },
+    Case {
+        name: "rename, then append",
+        steps: &[
+            (&[("a", Name), ("moved", Name)], "mv a moved"),
+            (&[("moved", Content)], "echo more >>moved"),
+        ],
+        counts: [1, 0, 1, 0, 0],
+        same_inodes: false,
+    },
+    Case {
+        name: "rename a directory",
+        steps: &[(&[("d", Name), ("e", Name)], "mv d e")],
+        counts: [0, 0, 0, 2, 0],
+        same_inodes: false,
+    },
+    Case {
+        name: "save by rename",
+        steps: &[
+            (&[(".t", Name)], "echo saved >.t"),
+            (&[(".t", Name), ("a", Name)], "mv .t a"),
+        ],
+        counts: [0, 1, 0, 0, 0],
+        same_inodes: true,
+    },
+    Case {
+        name: "file to directory and back",
+        steps: &[
+            (&[("a", Name)], "rm a"),
+            (&[("a", Name)], "mkdir a"),
+            (&[("a/x", Name)], "echo x >a/x"),
+        ],
+        counts: [1, 1, 0, 0, 0],
+        same_inodes: true,
+    },
+    Case {
+        name: "created and removed",
+        steps: &[(&[("t", Name)], "echo x >t"), (&[("t", Name)], "rm t")],
+        counts: [0, 0, 0, 0, 0],
+        same_inodes: true,
+    },
+];
+
+/// The store keeps what was moved under another name.
+fn without_links(tree: &Tree) -> Tree {
+    let mut tree = tree.clone();
+    for file in tree.values_mut() {
+        file.links = 0;
+    }
+    tree
+}
+
+fn record(place: &Place, steps: &[(&[(&str, Touch)], &str)], level: ChangesLevel) -> Set {
+    let set = place
+        .store()
+        .begin_trace(SESSION, &place.root, level)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for (touched, script) in steps {
+        for (path, touch) in *touched {
+            recorder.before(&place.root.join(path), *touch).unwrap();
+        }
+        place.sh(script);
+    }
+    recorder.finish().unwrap();
+    set
+}
+
+fn traced(place: &Place, steps: &[(&[(&str, Touch)], &str)]) -> Changes {
+    let set = record(place, steps, ChangesLevel::Undo);
+    place.store().finish(set).unwrap()
+}
+
+fn counts(changes: &Changes) -> [u64; 5] {
+    let it = changes.counts;
+    [it.created, it.changed, it.deleted, it.renamed, it.mode]
+}
+
+#[test]
+fn what_a_trace_recorded_is_listed_and_taken_back() {
+    for case in CASES {
+        let name = case.name;
+        let place = Place::new(TREE);
+        let before = place.files();
+        let changes = traced(&place, case.steps);
+        assert_eq!(
+            counts(&changes),
+            case.counts,
+            "{name}: {:#?}",
+            changes.files
+        );
+        assert_eq!(
+            (changes.by, changes.state, changes.undo, changes.exact),
+            (ChangesBy::Trace, ChangesState::Done, Undoable::Whole, true),
+            "{name}"
+        );
+        assert!(changes.files.iter().all(|file| !file.inferred), "{name}");
+        let after = without_links(&place.files());
+        if difference(&without_links(&before), &after).is_empty() {
+            continue;
+        }
+        let like = |tree: &Tree| {
+            if case.same_inodes {
+                without_links(tree)
+            } else {
+                without_inodes(tree)
+            }
+        };
+        place.undo(changes.id);
+        assert_eq!(
+            difference(&like(&before), &like(&place.files())),
+            "",
+            "{name}: undone"
+        );
+        place.redo(changes.id);
+        let got = without_links(&place.files());
+        assert_eq!(difference(&after, &got), "", "{name}: redone");
+        place.undo(changes.id);
+        assert_eq!(
+            difference(&like(&before), &like(&place.files())),
+            "",
+            "{name}: again"
+        );
+    }
+}
+
+/// A file with other names that is written to: the others have changed with it, which cannot be taken back by renames.
+#[test]
+fn what_is_not_kept_is_said_and_the_rest_is_taken_back() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let changes = traced(
+        &place,
+        &[(
+            &[("h1", Content), ("a", Content)],
+            "echo more >>h1; echo more >>a",
+        )],
+    );
+    assert_eq!(changes.undo, Undoable::Part);
+    assert_eq!(changes.not_kept[0].path, "h1");
+    place.undo(changes.id);
+    let path: &std::ffi::OsStr = "a".as_ref();
+    assert_eq!(
+        without_inodes(&place.files())[path],
+        without_inodes(&before)[path]
+    );
+    assert_eq!(place.text("h2").as_deref(), Some("h\nmore\n"));
+}
+
+#[test]
+fn too_large_a_file_is_not_kept_and_too_large_a_set_ends() {
+    let place = Place::new("truncate -s 3M large; truncate -s 1M one; truncate -s 1M two");
+    let mut limits = Limits::default();
+    limits.preimage = 2 << 20;
+    limits.set = 3 << 19;
+    let store = place.store().limits(limits);
+    let set = store
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    let mut before = |name: &str| recorder.before(&place.root.join(name), Content);
+    // A file system that clones keeps them at no cost.
+    let large = before("large").unwrap();
+    if large == Kept::Yes {
+        return;
+    }
+    assert_eq!(large, Kept::Not);
+    assert_eq!(before("one").unwrap(), Kept::Yes);
+    let error = before("two").unwrap_err();
+    assert!(
+        matches!(error, ChangesError::TooMuch { limit: 1 }),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_is_beyond_the_root_is_counted() {
+    let place = Place::new(TREE);
+    place.sh("ln -s /tmp out");
+    let set = place
+        .store()
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for path in ["/tmp/x", "/tmp/y", "/etc/x/y/z"] {
+        assert_eq!(
+            recorder.before(Path::new(path), Name).unwrap(),
+            Kept::Outside
+        );
+    }
+    // Not through a link, either.
+    let through = place.root.join("out/z");
+    assert_eq!(recorder.before(&through, Name).unwrap(), Kept::Outside);
+    recorder.finish().unwrap();
+    let changes = place.store().finish(set).unwrap();
+    assert_eq!(changes.outside["/tmp"], 2);
+    assert_eq!(changes.outside["/etc/x"], 1);
+}
+
+#[test]
+fn a_list_keeps_no_contents() {
+    let place = Place::new(TREE);
+    let steps: &[(&[(&str, Touch)], &str)] =
+        &[(&[("a", Content), ("b", Name)], "echo more >>a; rm b")];
+    let set = record(&place, steps, ChangesLevel::List);
+    assert_eq!(std::fs::metadata(set.dir().join("pack")).unwrap().len(), 0);
+    let changes = place.store().finish(set).unwrap();
+    assert_eq!(counts(&changes), [0, 1, 1, 0, 0]);
+    assert_eq!(
+        (changes.state, changes.undo),
+        (ChangesState::Listed, Undoable::No)
+    );
+    let error = place
+        .store()
+        .undo(SESSION, changes.id, &[], false)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("only their names were kept"), "{error}");
+}
+
+#[test]
+fn a_trace_whose_host_died_is_interrupted_and_can_be_taken_back() {
+    let place = Place::new(TREE);
+    let before = place.files();
+    let set = place
+        .store()
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    recorder.before(&place.root.join("a"), Content).unwrap();
+    place.sh("echo more >>a");
+    let id = set.id();
+    drop((recorder, set));
+    let changes = place.store().show(SESSION, id).unwrap();
+    assert_eq!(
+        (changes.state, changes.exact),
+        (ChangesState::Interrupted, false)
+    );
+    place.undo(id);
+    let (want, got) = (without_inodes(&before), without_inodes(&place.files()));
+    assert_eq!(difference(&want, &got), "");
+}
+
+#[test]
+fn git_status_between_is_no_conflict_and_no_change() {
+    const GIT: &str = "git() { GIT_CONFIG_GLOBAL=/dev/null command git -c user.name=n -c user.email=e@example.org \"$@\"; }; ";
+    let place = Place::new(&format!(
+        "{GIT} git init -q .; echo 1 >a; git add a; git commit -qm one"
+    ));
+    // It refreshes the index, as another clock is on the file.
+    let status = format!("{GIT} touch -d 2001-01-01 a; git status >/dev/null");
+    let set = place
+        .store()
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    for (path, touch) in [
+        ("a", Attributes),
+        (".git/index.lock", Name),
+        (".git/index", Name),
+    ] {
+        recorder.before(&place.root.join(path), touch).unwrap();
+    }
+    let was = std::fs::read(place.root.join(".git/index")).unwrap();
+    place.sh(&status);
+    assert_ne!(was, std::fs::read(place.root.join(".git/index")).unwrap());
+    recorder.finish().unwrap();
+    let changes = place.store().finish(set).unwrap();
+    assert_eq!(changes.counts.total(), 0, "{:#?}", changes.files);
+}
