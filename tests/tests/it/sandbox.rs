@@ -116,7 +116,7 @@ fn what_the_user_replaces_between_calls_stays_protected() -> Result<()> {
         fs::write(&new, text)?;
         fs::rename(&new, &config)?;
         // Shells that wait were started before.
-        let result = called(&mut server, json!({ "command": write }))?;
+        let result = called(&mut server, &json!({ "command": write }))?;
         let missing = &result["sandbox"]["missing"];
         let is_kept = !missing
             .as_array()
@@ -139,7 +139,7 @@ fn rpc(world: &World, level: &str) -> Result<Conversation> {
 }
 
 /// The result of a call of the model's.
-fn called(server: &mut Conversation, request: Value) -> Result<Value> {
+fn called(server: &mut Conversation, request: &Value) -> Result<Value> {
     asked(server, json!({"type": "tool_call", "request": request}))
 }
 
@@ -157,7 +157,7 @@ fn rpc_confines_the_model_and_not_the_user() -> Result<()> {
     let world = World::new()?;
     let mut server = rpc(&world, "read_only")?;
     let write = "echo x > new";
-    let result = called(&mut server, json!({ "command": write }))?;
+    let result = called(&mut server, &json!({ "command": write }))?;
     ensure!(
         result["sandbox"]["denied"][0]["access"] == "write",
         "{result}"
@@ -170,15 +170,15 @@ fn rpc_confines_the_model_and_not_the_user() -> Result<()> {
     // In a shell that lives on, too, which has the same box.
     for _ in 0..2 {
         let request = json!({"command": "echo x > new; x=1$x; echo $x", "session": "s"});
-        let result = called(&mut server, request)?;
+        let result = called(&mut server, &request)?;
         ensure!(result["sandbox"]["level"] == "read_only", "{result}");
     }
     let asked_for = json!({"command": write, "sandbox": {"level": "off", "reason": "r"}});
-    let result = called(&mut server, asked_for)?;
+    let result = called(&mut server, &asked_for)?;
     ensure!(result["rule"] == "sandbox_escalation", "{result}");
     let in_session =
         json!({"command": write, "session": "s", "sandbox": {"level": "read_only", "reason": "r"}});
-    let result = called(&mut server, in_session)?;
+    let result = called(&mut server, &in_session)?;
     ensure!(result["status"]["kind"] == "not_started", "{result}");
     ensure!(!world.cwd().join("new").exists(), "{result}");
     // Control: what the user types.
