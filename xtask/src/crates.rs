@@ -177,6 +177,7 @@ pub(crate) const CRATES: &[Crate] = &[
     Crate {
         package: "agent-bash",
         workspace: &[
+            "agent-bash-changes",
             "agent-bash-core",
             "agent-bash-exec",
             "agent-bash-policy",

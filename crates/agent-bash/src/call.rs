@@ -1,10 +1,12 @@
 //! A call in progress: what its caller adds, what the stages find out and decide, and its result. Depends on none
 //! of the stages, like [`crate::wiring`].
 
+use crate::changes::Changed;
 use crate::panics::Panicked;
 use crate::refusal::Refusal;
 use crate::sandbox::Boxed;
 use crate::wiring::Terminal;
+use agent_bash_core::changes::Overlay;
 use agent_bash_core::sandbox::{Plan, SandboxRequest};
 use agent_bash_core::{
     Executor, Notice, Outcome, OutputConsumer, OutputLimits, StdinSource, Streams, ToolResult,
@@ -115,6 +117,8 @@ pub(crate) struct Ran {
     pub(crate) last_pipeline: Option<Vec<bool>>,
     /// The box that it ran in, or was let out of.
     pub(crate) boxed: Option<Boxed>,
+    /// What it did to files.
+    pub(crate) changed: Changed,
 }
 
 /// The decisions of earlier stages, besides the request.
@@ -135,6 +139,10 @@ pub(crate) struct Decisions<'a> {
     pub(crate) sandbox: Option<Arc<Plan>>,
     /// Whether a shell that waits may take it.
     pub(crate) pooled: bool,
+    /// Where what it changes is held back.
+    pub(crate) trial: Option<Arc<Overlay>>,
+    /// Where what it changes is recorded.
+    pub(crate) trace: Option<PathBuf>,
 }
 
 /// A finished call as data: its result, and what other texts can be made from.

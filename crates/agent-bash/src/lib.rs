@@ -17,6 +17,7 @@ mod apart;
 mod approval;
 pub mod artifacts;
 mod call;
+mod changes;
 pub mod hook;
 mod host;
 pub mod in_order;
@@ -46,6 +47,7 @@ pub use agent_bash_sink as sink;
 pub use apart::apart;
 pub use approval::{AllowAll, Approval, Approver, Denied, Proposal};
 pub use call::{Account, CallOptions, Keep};
+pub use changes::{ChangesSettings, CommitBy};
 pub use host::HostContext;
 pub use refusal::{
     APPROVAL_RULE, DirectoryError, ESCALATION_RULE, NotConfined, Refusal, RuleRefusal,

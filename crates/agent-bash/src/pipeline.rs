@@ -7,10 +7,11 @@ use crate::panics::caught_in;
 use crate::reading;
 use crate::refusal::Refusal;
 use crate::stage::audit::{self, Recorded};
+use crate::stage::changes::Changing;
 use crate::stage::parse_input::Input;
 use crate::stage::{
-    approve, artifact, background, offer, parse_input, run, sandbox, shape, terminal, timeout,
-    working_directory,
+    approve, artifact, background, changes, offer, parse_input, run, sandbox, shape, terminal,
+    timeout, working_directory,
 };
 use crate::wiring::Wiring;
 use agent_bash_core::{Caller, Cancel, Mode, NotStarted};
@@ -121,6 +122,9 @@ async fn stages(
         None => None,
     };
     let mut output = artifact::allocate(tool, call, &request, streams, terminal);
+    let unwatched = changes::unwatched(terminal.is_some(), &request, read.takes_privileges);
+    let executor = run::executor(tool, terminal);
+    let mut changing = changes::begin(tool, call, &request, executor, unwatched).await?;
     let decisions = Decisions {
         // A `cd` inside a pipeline must not move the session. What is still a pipeline runs in subshells anyway.
         subshell: read.is_lifted && request.session.is_some() && read.last_pipeline.is_none(),
@@ -132,17 +136,22 @@ async fn stages(
         terminal,
         sandbox: boxed.as_ref().and_then(|boxed| boxed.plan.clone()),
         pooled: boxed.as_ref().is_none_or(|boxed| boxed.pooled),
+        trial: changing.as_ref().and_then(Changing::trial),
+        trace: changing.as_ref().and_then(Changing::trace),
     };
     let spec = run::spec(tool, call, &request, &decisions)?;
     let _turn = match place {
         Some(place) => Some(place.turn(cancel).await),
         None => None,
     };
+    changing.as_mut().map_or(Ok(()), Changing::mark)?;
     call.started = true;
     if let (Some(Mode::Background), Some(jobs)) = (request.mode, &tool.jobs) {
         return background::start(&**jobs, &spec, request.stdin, output, cancel).await;
     }
-    let outcome = run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await?;
+    let outcome = run::run(tool, &decisions, &spec, &mut output, options.live, cancel).await;
+    let changed = changes::ended(tool, changing, outcome.as_ref().ok()).await;
+    let outcome = outcome?;
     if let Some(boxed) = &mut boxed {
         boxed.look_again(&tool.sandbox.looks, &*tool.clock).await;
     }
@@ -155,5 +164,6 @@ async fn stages(
         is_1_an_answer: read.is_1_an_answer,
         last_pipeline: read.last_pipeline,
         boxed,
+        changed,
     })))
 }

@@ -5,7 +5,9 @@ use crate::refusal::Refusal;
 use crate::stage::{intercept, normalise, safe_mode, safety};
 use crate::wiring::Wiring;
 use agent_bash_core::Request;
-use agent_bash_policy::{Parsed, Script, Verdict, ends_with_answer, last_pipeline};
+use agent_bash_policy::{
+    Parsed, Script, Verdict, ends_with_answer, last_pipeline, takes_privileges,
+};
 
 /// What the stages found out from parsing a script. The script itself is not kept while it runs: it may be long.
 pub(crate) struct Read {
@@ -15,6 +17,8 @@ pub(crate) struct Read {
     /// Whether exit code 1 is a result of the command whose filter was lifted.
     pub(crate) is_1_an_answer: bool,
     pub(crate) last_pipeline: Option<Vec<bool>>,
+    /// A program that it may run which takes privileges that its user lends it.
+    pub(crate) takes_privileges: Option<&'static str>,
 }
 
 /// Parses the command and takes it through all stages that examine it. A text is parsed once: the stages share the
@@ -46,6 +50,7 @@ fn read_by(
         is_lifted,
         is_1_an_answer: is_lifted && ends_with_answer(&script),
         last_pipeline: last_pipeline(&script),
+        takes_privileges: takes_privileges(&script),
     })
 }
 

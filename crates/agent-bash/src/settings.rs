@@ -24,6 +24,7 @@ mod source;
 
 pub use layers::{Loaded, Origin, SettingsError, default_file, load, misspelt_variables};
 
+use crate::changes::ChangesSettings;
 use crate::{BashToolBuilder, HostContext, SandboxSettings, profiles, shell_in_force};
 use agent_bash_core::{Limits, Profile, ProfileName, SurvivorPolicy};
 use agent_bash_policy::{
@@ -90,6 +91,8 @@ pub struct Settings {
     pub audit_file: Option<PathBuf>,
     /// The box of calls; safe mode may make it stricter ([`Settings::sandbox_in_force`]).
     pub sandbox: SandboxSettings,
+    /// What is kept of what calls do to files.
+    pub changes: ChangesSettings,
     /// Whether the audit log has the commands themselves rather than digests.
     pub audit_commands: bool,
 }
@@ -126,6 +129,7 @@ impl Default for Settings {
             audit_file: None,
             audit_commands: false,
             sandbox: SandboxSettings::default(),
+            changes: ChangesSettings::default(),
         }
     }
 }
@@ -233,6 +237,7 @@ impl Settings {
             .environment(self.environment())
             .limits(self.limits)
             .sandbox(self.sandbox.clone())
+            .changes(self.changes.clone())
             .virtual_terminal(self.virtual_terminal);
         if let Some(path) = &self.audit_file {
             let log = Arc::new(AuditFile::new(path));

@@ -4,6 +4,7 @@ pub(crate) mod approve;
 pub(crate) mod artifact;
 pub(crate) mod audit;
 pub(crate) mod background;
+pub(crate) mod changes;
 pub(crate) mod intercept;
 pub(crate) mod last_pipeline;
 pub(crate) mod limits;

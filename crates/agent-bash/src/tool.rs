@@ -4,6 +4,7 @@
 use crate::HostContext;
 use crate::approval::{AllowAll, Approver};
 use crate::call::{Account, CallOptions};
+use crate::changes::{ChangesSettings, OwnChanges};
 use crate::pipeline;
 use crate::sandbox::{OwnBox, SandboxSettings};
 use crate::schema::{self, ToolSchema};
@@ -61,6 +62,8 @@ impl BashTool {
             virtual_terminal: false,
             terminal: None,
             sandbox: SandboxSettings::default(),
+            changes: ChangesSettings::default(),
+            kept_in: None,
         }
     }
 
@@ -233,6 +236,8 @@ pub struct BashToolBuilder {
     virtual_terminal: bool,
     terminal: Option<Arc<dyn Executor>>,
     sandbox: SandboxSettings,
+    changes: ChangesSettings,
+    kept_in: Option<(PathBuf, String)>,
 }
 
 impl BashToolBuilder {
@@ -355,6 +360,21 @@ impl BashToolBuilder {
         self
     }
 
+    /// What is kept of what calls do to files. It takes an executor that can watch, and [`Self::changes_in`].
+    #[must_use]
+    pub fn changes(mut self, settings: ChangesSettings) -> Self {
+        self.changes = settings;
+        self
+    }
+
+    /// Keeps what calls do to files below this state directory, in the session of this name. Without it there are no
+    /// trials.
+    #[must_use]
+    pub fn changes_in(mut self, state: PathBuf, session: impl Into<String>) -> Self {
+        self.kept_in = Some((state, session.into()));
+        self
+    }
+
     /// Resource limits of each call.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
@@ -401,6 +421,7 @@ impl BashToolBuilder {
                 audit: self.audit,
                 terminal,
                 sandbox: Arc::new(OwnBox::new(sandbox)),
+                changes: Arc::new(OwnChanges::new(self.changes, self.kept_in)),
                 queues: Arc::default(),
             }),
         }

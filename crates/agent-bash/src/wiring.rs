@@ -3,6 +3,7 @@
 
 use crate::HostContext;
 use crate::approval::Approver;
+use crate::changes::OwnChanges;
 use crate::in_order::Queues;
 use crate::sandbox::OwnBox;
 use agent_bash_core::{
@@ -42,6 +43,8 @@ pub(crate) struct Wiring {
     pub(crate) terminal: Option<Terminal>,
     /// The box of calls.
     pub(crate) sandbox: Arc<OwnBox>,
+    /// What is kept of what calls do to files.
+    pub(crate) changes: Arc<OwnChanges>,
     /// The calls that are waiting to use a persistent shell.
     pub(crate) queues: Arc<Queues>,
 }

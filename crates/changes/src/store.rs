@@ -16,7 +16,6 @@ use std::fs::{File, read_dir};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use crate::meta::Limits;
 
@@ -34,8 +33,6 @@ pub struct Store {
     pub(crate) limits: Limits,
     pub(crate) steps: Arc<dyn Steps>,
     pub(crate) care: Care,
-    /// Whether old sets were looked for.
-    pub(crate) pruned: AtomicBool,
 }
 
 impl Store {
@@ -62,7 +59,6 @@ impl Store {
             limits: Limits::default(),
             steps: Arc::new(Undisturbed),
             care: Care::default(),
-            pruned: AtomicBool::new(false),
         })
     }
 
@@ -144,7 +140,6 @@ impl Store {
         meta.limits = self.limits;
         meta.begun = mark::touched(&lock, dir.path())?;
         meta.write(&dir)?;
-        let now = meta.begun;
         let mut set = Set {
             id,
             dir,
@@ -152,13 +147,8 @@ impl Store {
             lock,
             state: State::Running,
             mark: (0, 0),
-            size: 0,
         };
         set.mark()?;
-        // A later one has the same to do; that something cannot be removed is no reason not to begin.
-        if !matches!(kind, Kind::Undo { .. }) && !self.pruned.swap(true, Ordering::Relaxed) {
-            let _ = self.prune(now);
-        }
         Ok(set)
     }
 

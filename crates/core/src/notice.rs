@@ -1,5 +1,6 @@
 //! Notices: what the caller should know besides status and output. A list of kinds, with one sentence each.
 
+use crate::changes::ChangesId;
 use crate::sandbox::{Access, Lack, Network, SandboxLevel, Unknown};
 use crate::{Stage, Survivor, WaitingFor, short_duration};
 use serde::{Deserialize, Serialize};
@@ -145,6 +146,18 @@ pub enum NoticeKind {
         /// What is not known.
         unknown: Vec<Unknown>,
     },
+    /// What the call did to files, or would do.
+    Changes {
+        /// The set that keeps it.
+        id: ChangesId,
+        /// In one line.
+        line: String,
+    },
+    /// What the call did to files is not known, or not all of it.
+    ChangesUnknown {
+        /// Why.
+        reason: String,
+    },
     /// There is no supervisor: processes are found by process group and by scanning only.
     WithoutSupervisor {
         /// Why.
@@ -191,6 +204,8 @@ impl NoticeKind {
             | Self::SandboxPartial { .. }
             | Self::ProtectedChanged { .. }
             | Self::SandboxUnknown { .. }
+            | Self::Changes { .. }
+            | Self::ChangesUnknown { .. }
             | Self::WaitingForInput { .. } => true,
             Self::FieldRenamed { .. }
             | Self::Lifted { .. }
@@ -290,6 +305,10 @@ impl NoticeKind {
                     "A file system does not answer, so it is not known {}.",
                     what.join(", nor ")
                 )
+            }
+            Self::Changes { line, .. } => line.clone(),
+            Self::ChangesUnknown { reason } => {
+                format!("What this call did to files is not known: {reason}")
             }
             Self::WithoutSupervisor { reason } => {
                 format!("Running without a supervisor: {reason}")

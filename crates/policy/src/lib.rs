@@ -20,6 +20,7 @@ mod last_pipeline;
 mod marked;
 mod normalise;
 mod policy;
+mod privileges;
 mod safe_mode;
 mod safety;
 mod verdict;
@@ -36,6 +37,7 @@ pub use last_pipeline::{ends_with_answer, last_pipeline};
 pub use marked::{MarkedLine, marked_lines};
 pub use normalise::{Lifted, lift, trimmed};
 pub use policy::Policy;
+pub use privileges::takes_privileges;
 pub use safe_mode::{
     INVALID_SYNTAX, NOT_ALLOWED, SafeLevel, SafeMode, UnknownLevel, check_safe_mode,
 };

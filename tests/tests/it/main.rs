@@ -14,7 +14,6 @@ mod mcp;
 mod misbehave;
 mod rpc;
 mod safe_mode;
-mod sandbox;
 mod session;
 mod starved;
 mod strangers;

@@ -76,6 +76,8 @@ pub(super) fn vital_lines(notices: &[Notice]) -> impl Iterator<Item = String> {
                 | NoticeKind::SandboxPartial { .. }
                 | NoticeKind::SandboxUnknown { .. }
                 | NoticeKind::ProtectedChanged { .. }
+                | NoticeKind::Changes { .. }
+                | NoticeKind::ChangesUnknown { .. }
         )
     };
     let vital = notices.iter().filter(is_vital);

@@ -83,6 +83,8 @@ pub(super) async fn run(
         // The user may do what the user may do.
         sandbox: None,
         pooled: true,
+        trial: None,
+        trace: None,
     };
     let outcome = match run::spec(tool, &call, &request, &decisions) {
         Ok(mut spec) => match shell(tool) {

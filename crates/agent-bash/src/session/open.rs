@@ -113,6 +113,7 @@ impl Session {
         let artifacts = artifacts::of_session(&host, &name, naming, lifetime, Arc::clone(&clock))?
             .map(Arc::new);
         let jobs = jobs_of_session(&host, &name, &clock);
+        let state = host.state_dir();
         let terminals =
             PtyOptions::new(supervisor.clone(), Arc::clone(&clock)).with_jobs(jobs.clone());
         let shells = Arc::new(ShellCache::new(ShellCacheOptions {
@@ -129,6 +130,9 @@ impl Session {
         let mut builder = settings.configure(builder)?.sessions(many_calls);
         if jobs.is_some() {
             builder = builder.jobs(Arc::clone(&shells) as _);
+        }
+        if let Some(state) = state {
+            builder = builder.changes_in(state, &name);
         }
         if let Some(dir) = &artifacts {
             builder = builder.artifacts(Arc::clone(dir) as Arc<dyn ArtifactStore>);

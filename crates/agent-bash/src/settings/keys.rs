@@ -1,6 +1,7 @@
 //! The table of settings keys: for each its documentation, how its value is parsed and printed, and when a
 //! project's file may set it.
 
+mod changes;
 mod sandbox;
 
 use super::key::{
@@ -280,6 +281,15 @@ pub(super) const KEYS: &[Key] = &[
     sandbox::DEVICES,
     sandbox::TMP,
     sandbox::ESCALATION,
+    changes::LEVEL,
+    changes::ROOT,
+    changes::COMMIT,
+    changes::TELL,
+    changes::KEEP,
+    changes::MAX_SET_MB,
+    changes::MAX_TOTAL_MB,
+    changes::MAX_PREIMAGE_MB,
+    changes::OFFER_TRIAL,
     Key {
         name: "mcp.handle_after",
         doc: "How long a call of the MCP server may take before its client gets a handle on it; 0: unlimited.",

@@ -2,6 +2,7 @@
 //! `agent-bash-exec`.
 
 use crate::call::{Ended, Ran};
+use crate::changes::Changed;
 use crate::refusal::Refusal;
 use crate::wiring::JobStarter;
 use agent_bash_core::{
@@ -67,6 +68,7 @@ fn ended_at_once(
         is_1_an_answer: false,
         last_pipeline: None,
         boxed: None,
+        changed: Changed::default(),
     }
 }
 

@@ -21,8 +21,6 @@ fn check_request(request: &Request, sessions: bool, jobs: bool) -> Result<(), Re
         "persistent shells are not offered here; leave out `session`, and put `cd` and variables into the command"
     } else if request.stdin == StdinMode::Pipe && !background {
         "only a background job has an input that is written later; leave out `stdin`"
-    } else if request.trial.is_some() {
-        "a trial is not possible here: calls are not held back; leave out `trial` if the command may change files"
     } else {
         return Ok(());
     };
@@ -33,7 +31,6 @@ fn check_request(request: &Request, sessions: bool, jobs: bool) -> Result<(), Re
 mod tests {
     use super::*;
     use agent_bash_core::SessionName;
-    use agent_bash_core::changes::TrialRequest;
 
     #[test]
     fn what_is_not_offered_is_refused_and_the_rest_passes() {
@@ -43,7 +40,6 @@ mod tests {
         let session = plain.clone().session(Some(SessionName("a".into())));
         let pipe = plain.clone().stdin(StdinMode::Pipe);
         let limited = background.clone().head(std::num::NonZeroU64::new(3));
-        let tried = plain.clone().trial(Some(TrialRequest::Hold));
         let fed = background.clone().stdin(StdinMode::Pipe);
         for (request, sessions, jobs, passes) in [
             (&plain, false, false, true),
@@ -55,7 +51,6 @@ mod tests {
             (&session, false, true, false),
             (&session, true, false, true),
             (&pipe, true, true, false),
-            (&tried, true, true, false),
         ] {
             assert_eq!(
                 check_request(request, sessions, jobs).is_ok(),

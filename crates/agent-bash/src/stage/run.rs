@@ -47,6 +47,8 @@ pub(crate) fn spec(
         .snapshot(!decisions.is_safe_mode)
         .limits(tool.limits)
         .sandbox(decisions.sandbox.clone())
+        .trial(decisions.trial.clone())
+        .trace(decisions.trace.clone())
         .pooled(decisions.pooled))
 }
 

@@ -117,6 +117,7 @@ async fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
         is_1_an_answer,
         last_pipeline,
         boxed,
+        changed,
     } = ran;
     let status = status_of(&outcome, is_1_an_answer);
     let mut limits = tool.profile.output;
@@ -144,6 +145,7 @@ async fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
         notices.extend(sandbox::notices(&boxed, tool, &said));
         sandbox = Some(said);
     }
+    notices.extend(changed.notices);
     let facts = Facts {
         end: End::Ran(&status),
         shell_signal: outcome.shell_signal,
@@ -158,6 +160,7 @@ async fn finished(tool: &Wiring, call: Call, ran: Ran) -> Account {
     result.duration_ms = to_millis(outcome.duration);
     result.cwd = shown(directory);
     result.sandbox = sandbox;
+    result.changes = changed.changes;
     // For a single command the status says everything.
     result.stages = outcome
         .stages

@@ -36,6 +36,7 @@ pub(crate) fn choose<'a>(
     let is_fit = request.pty != Some(false)
         && request.mode != Some(Mode::Background)
         && request.session.is_none()
+        && request.trial.is_none()
         && request.head.is_none()
         && request.tail.is_none()
         && stdin == StdinSource::Null;

@@ -9,6 +9,7 @@
 
 mod adapters;
 mod background;
+mod changes;
 mod limits;
 mod panics;
 mod reading;

@@ -1,8 +1,8 @@
 //! `agent-bash run`.
 
 use super::values::{
-    DEFAULT_SESSION, ModeArg, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg, StdinArg,
-    assignment, duration, lines, session_name,
+    ChangesArg, DEFAULT_SESSION, ModeArg, NetworkArg, ProfileArg, SafeLevelArg, SandboxArg,
+    StdinArg, TrialArg, assignment, duration, lines, session_name,
 };
 use clap::Args;
 use std::num::NonZeroU64;
@@ -84,6 +84,15 @@ pub(crate) struct RunArgs {
     /// A directory that `--sandbox workspace_write` may write besides the workspace; may be repeated.
     #[arg(long, value_name = "DIR")]
     pub(crate) writable: Vec<PathBuf>,
+
+    /// Hold back what it changes in the workspace: show it, and commit or discard it later (`changes`), or commit it at once
+    /// if it exits with 0 (`atomic`). Refused where the system cannot; never run for real instead.
+    #[arg(long, value_name = "HOW", num_args = 0..=1, require_equals = true, default_missing_value = "hold")]
+    pub(crate) trial: Option<TrialArg>,
+
+    /// What is kept of what it does to files: nothing, which they are, or what it takes to undo it.
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) changes: Option<ChangesArg>,
 
     /// The other tools that the model has, such as `read,grep`: commands for which one of them is better suited are
     /// refused or commented on, depending on the setting `interceptor.mode`.

@@ -1,6 +1,7 @@
 //! Argument types that several commands share.
 
 use agent_bash::adapters::{self, Adapter};
+use agent_bash::core::changes::{ChangesLevel, TrialRequest};
 use agent_bash::core::sandbox::{Network, SandboxLevel};
 use agent_bash::core::{Mode, ProfileName, parse_duration};
 use agent_bash::policy::SafeLevel;
@@ -55,6 +56,45 @@ impl SandboxArg {
             Self::WorkspaceWrite => SandboxLevel::WorkspaceWrite,
         };
         level.word()
+    }
+}
+
+/// What becomes of a call's changes that are held back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TrialArg {
+    /// They are held until somebody commits or discards them.
+    Hold,
+    /// They are committed if the command exits with 0, else discarded.
+    Atomic,
+}
+
+impl From<TrialArg> for TrialRequest {
+    fn from(trial: TrialArg) -> Self {
+        match trial {
+            TrialArg::Hold => Self::Hold,
+            TrialArg::Atomic => Self::Atomic,
+        }
+    }
+}
+
+/// What is kept of what calls do to files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ChangesArg {
+    /// Nothing.
+    Off,
+    /// Which they are.
+    List,
+    /// What it takes to undo it.
+    Undo,
+}
+
+impl From<ChangesArg> for ChangesLevel {
+    fn from(level: ChangesArg) -> Self {
+        match level {
+            ChangesArg::Off => Self::Off,
+            ChangesArg::List => Self::List,
+            ChangesArg::Undo => Self::Undo,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::runtime::{self, OneCall};
 use crate::signals::CalledOff;
 use crate::start::{Chosen, Start};
 use crate::usage::Usage;
+use agent_bash::core::changes::TrialRequest;
 use agent_bash::core::sandbox::SandboxLevel;
 use agent_bash::core::{
     Clock, Mode, OutputConsumer, Request, Status, StdinMode, StdinSource, ToolResult,
@@ -108,6 +109,9 @@ fn settings(args: &RunArgs, start: &Start) -> anyhow::Result<Settings> {
         network: args.network,
     };
     let mut settings = start.settings(&chosen)?.settings;
+    if let Some(level) = args.changes {
+        settings.changes.level = level.into();
+    }
     let writable = args.writable.iter().map(|dir| start.cwd(Some(dir)));
     settings.sandbox.writable.extend(writable);
     // Whoever says where to work means that workspace; what a request says is the model's.
@@ -230,6 +234,7 @@ fn input(args: &RunArgs) -> anyhow::Result<Input> {
         Request::new(script::script(&args.script)?)
             .mode(args.mode.map(Mode::from))
             .timeout(args.timeout)
+            .trial(args.trial.map(TrialRequest::from))
             .cwd(cwd)
             .head(args.head)
             .tail(args.tail)

@@ -1,0 +1,179 @@
+//! What is kept of what calls do to files: the settings, and the store of a session.
+
+use agent_bash_changes::{ChangesError, Limits, Store};
+use agent_bash_core::Notice;
+use agent_bash_core::changes::{Changes, ChangesLevel, Tell};
+use agent_bash_sandbox::{Facts, workspace};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// What is kept of what calls do to files, and of trials: section `[changes]` of the settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangesSettings {
+    /// How much is kept of ordinary calls.
+    pub level: ChangesLevel,
+    /// The directory that is looked at: absolute; without one, the workspace of the call.
+    pub root: Option<PathBuf>,
+    /// Who may commit what a trial held back.
+    pub commit: CommitBy,
+    /// Which changes of ordinary calls the model is told of.
+    pub tell: Tell,
+    /// How long sets are kept.
+    pub keep: Duration,
+    /// Size of one set, in MiB.
+    pub max_set_mb: u64,
+    /// Size of all sets, in MiB.
+    pub max_total_mb: u64,
+    /// Size of a file that is copied for an undo, in MiB; a larger one is kept only if that takes no space.
+    pub max_preimage_mb: u64,
+    /// Whether a refusal by a rule tells of trials.
+    pub offer_trial: bool,
+}
+
+impl Default for ChangesSettings {
+    fn default() -> Self {
+        Self {
+            level: ChangesLevel::Off,
+            root: None,
+            commit: CommitBy::Ask,
+            tell: Tell::Deletions,
+            keep: Duration::from_secs(24 * 60 * 60),
+            max_set_mb: 1024,
+            max_total_mb: 4096,
+            max_preimage_mb: 64,
+            offer_trial: true,
+        }
+    }
+}
+
+/// Who may commit what a trial held back.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum CommitBy {
+    /// The model that asked for the trial, too.
+    Model,
+    /// The model, if the host's [`Approver`](crate::Approver) allows it.
+    #[default]
+    Ask,
+    /// Only a person.
+    User,
+}
+
+impl ChangesSettings {
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        limits.set = self.max_set_mb << 20;
+        limits.total = self.max_total_mb << 20;
+        limits.preimage = self.max_preimage_mb << 20;
+        limits.keep = self.keep.as_secs();
+        limits
+    }
+
+    /// The directory that a call in `cwd` is looked at in. `session`: where the host works.
+    pub(crate) fn root_of(
+        &self,
+        cwd: &Path,
+        session: &Path,
+        home: Option<&Path>,
+    ) -> Result<PathBuf, String> {
+        if let Some(root) = &self.root {
+            return Ok(root.clone());
+        }
+        let found = |directory: &Path| {
+            let facts = Facts {
+                home: home.map(Path::to_owned),
+                directory: directory.to_owned(),
+                tier: agent_bash_core::sandbox::Tier::Base,
+            };
+            workspace(&facts).map_err(|error| error.to_string())
+        };
+        let own = found(cwd)?;
+        // Without a repository, the session's directory is the workspace of what is in it.
+        let in_session = !own.join(".git").exists();
+        match std::fs::canonicalize(session) {
+            Ok(session) if in_session && own.starts_with(&session) => found(&session),
+            _ => Ok(own),
+        }
+    }
+}
+
+/// What became of a call's changes.
+#[derive(Debug, Default)]
+pub(crate) struct Changed {
+    pub(crate) changes: Option<Changes>,
+    pub(crate) notices: Vec<Notice>,
+}
+
+/// The settings, and where sets are kept.
+#[derive(Debug, Default)]
+pub(crate) struct OwnChanges {
+    pub(crate) settings: ChangesSettings,
+    /// The state directory, and the name of the session in it.
+    place: Option<(PathBuf, String)>,
+    store: Mutex<Option<Arc<Store>>>,
+}
+
+impl OwnChanges {
+    pub(crate) fn new(settings: ChangesSettings, place: Option<(PathBuf, String)>) -> Self {
+        Self {
+            settings,
+            place,
+            store: Mutex::default(),
+        }
+    }
+
+    /// The session's name.
+    pub(crate) fn session(&self) -> &str {
+        self.place.as_ref().map_or("", |(_, name)| name)
+    }
+
+    /// The store, which is opened when it is needed first: that puts in order what dead hosts have left. Blocks.
+    pub(crate) fn store(&self) -> Result<Arc<Store>, String> {
+        let Some((state, _)) = &self.place else {
+            return Err(
+                "there is no state directory to keep changes in; set AGENT_BASH_STATE_DIR".into(),
+            );
+        };
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = &*store {
+            return Ok(Arc::clone(store));
+        }
+        let opened: Result<Store, ChangesError> = Store::open(state);
+        let opened = opened.map_err(|error| error.to_string())?;
+        let opened = Arc::new(opened.limits(self.settings.limits()));
+        *store = Some(Arc::clone(&opened));
+        Ok(opened)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn the_root_is_the_calls_repository_or_else_the_sessions_directory() {
+        let temp = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(temp.path()).unwrap();
+        for directory in [
+            "session/plain",
+            "session/repo/.git",
+            "session/repo/src",
+            "other",
+        ] {
+            fs::create_dir_all(base.join(directory)).unwrap();
+        }
+        let settings = ChangesSettings::default();
+        let session = base.join("session");
+        let root = |cwd: &str| settings.root_of(&base.join(cwd), &session, None).unwrap();
+        assert_eq!(root("session/plain"), session);
+        assert_eq!(root("session/repo/src"), base.join("session/repo"));
+        assert_eq!(root("other"), base.join("other"));
+        let home = settings.root_of(&base, &base, Some(&base));
+        assert!(home.is_err(), "a home is nobody's workspace");
+    }
+}

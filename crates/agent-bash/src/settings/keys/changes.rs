@@ -1,0 +1,101 @@
+//! The keys of `[changes]`.
+
+use crate::CommitBy;
+use crate::settings::key::{
+    Form, Key, Project, absolute_path, count, duration, duration_value, from_word, number_value,
+    text, to_value, yes_or_no,
+};
+use agent_bash_core::changes::{ChangesLevel, Tell};
+
+/// The word for the workspace of a call.
+const WORKSPACE: &str = "workspace";
+
+pub(super) const LEVEL: Key = Key {
+    name: "changes.level",
+    doc: "What is kept of what commands do to files: off, list (which), undo (to take it back) (docs/changes.md).",
+    form: Form::Text,
+    set: |s, v| from_word::<ChangesLevel>(v).map(|level| s.changes.level = level),
+    get: |s| to_value(s.changes.level),
+    project: Project::Tightens(|before, now| now.changes.level >= before.changes.level),
+};
+
+pub(super) const ROOT: Key = Key {
+    name: "changes.root",
+    doc: "The directory whose files that is about: workspace (the nearest with a .git, else the session's), or an absolute path.",
+    form: Form::Text,
+    set: |s, v| {
+        s.changes.root = match text(v)? {
+            WORKSPACE => None,
+            _ => Some(absolute_path(v).map_err(|_| "`workspace`, or an absolute path".to_owned())?),
+        };
+        Ok(())
+    },
+    get: |s| match &s.changes.root {
+        Some(root) => to_value(root),
+        None => to_value(WORKSPACE),
+    },
+    project: Project::Never,
+};
+
+pub(super) const COMMIT: Key = Key {
+    name: "changes.commit",
+    doc: "Who commits what a trial held back: model, ask (the host asks its user), user.",
+    form: Form::Text,
+    set: |s, v| from_word::<CommitBy>(v).map(|by| s.changes.commit = by),
+    get: |s| to_value(s.changes.commit),
+    project: Project::Tightens(|before, now| now.changes.commit >= before.changes.commit),
+};
+
+pub(super) const TELL: Key = Key {
+    name: "changes.tell",
+    doc: "Which changes of ordinary calls the model is told of: all, deletions, none.",
+    form: Form::Text,
+    set: |s, v| from_word::<Tell>(v).map(|tell| s.changes.tell = tell),
+    get: |s| to_value(s.changes.tell),
+    project: Project::Never,
+};
+
+pub(super) const KEEP: Key = Key {
+    name: "changes.keep",
+    doc: "How long changes are kept, such as \"24h\". What is held back is kept until somebody decides.",
+    form: Form::Text,
+    set: |s, v| duration(v).map(|keep| s.changes.keep = keep),
+    get: |s| Some(duration_value(s.changes.keep)),
+    project: Project::Never,
+};
+
+pub(super) const MAX_SET_MB: Key = Key {
+    name: "changes.max_set_mb",
+    doc: "Most that is kept of one call, in MiB.",
+    form: Form::Number,
+    set: |s, v| count(v).map(|mb| s.changes.max_set_mb = mb),
+    get: |s| number_value(Some(s.changes.max_set_mb)),
+    project: Project::Never,
+};
+
+pub(super) const MAX_TOTAL_MB: Key = Key {
+    name: "changes.max_total_mb",
+    doc: "Most that is kept of all calls, in MiB.",
+    form: Form::Number,
+    set: |s, v| count(v).map(|mb| s.changes.max_total_mb = mb),
+    get: |s| number_value(Some(s.changes.max_total_mb)),
+    project: Project::Never,
+};
+
+pub(super) const MAX_PREIMAGE_MB: Key = Key {
+    name: "changes.max_preimage_mb",
+    doc: "A larger file, in MiB, is kept for an undo only if that takes no space.",
+    form: Form::Number,
+    set: |s, v| count(v).map(|mb| s.changes.max_preimage_mb = mb),
+    get: |s| number_value(Some(s.changes.max_preimage_mb)),
+    project: Project::Never,
+};
+
+pub(super) const OFFER_TRIAL: Key = Key {
+    name: "changes.offer_trial",
+    doc: "Whether a refusal by a rule tells how to see what the command would do: true, false.",
+    form: Form::Text,
+    set: |s, v| yes_or_no(v).map(|offer| s.changes.offer_trial = offer),
+    get: |s| to_value(s.changes.offer_trial),
+    project: Project::Never,
+};

@@ -1,0 +1,261 @@
+//! What a call does to files: held back, or watched; and what becomes of it when the call has ended.
+
+use crate::apart::apart;
+use crate::call::Call;
+use crate::changes::Changed;
+use crate::refusal::Refusal;
+use crate::wiring::Wiring;
+use agent_bash_changes::{ChangesError, Set, Store};
+use agent_bash_core::changes::{
+    Changes, ChangesLevel, ChangesState, Overlay, Traced, TrialRequest, applied_text,
+};
+use agent_bash_core::{Ending, Executor, Mode, NotStarted, Notice, NoticeKind, Outcome, Request};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A call whose changes are kept.
+pub(crate) struct Changing {
+    store: Arc<Store>,
+    set: Set,
+    trial: Option<TrialRequest>,
+}
+
+/// Prepares what a call's changes are kept in. `None` if nothing is kept, or nothing can be of an ordinary call, of which
+/// a notice says why. `unwatched`: why nobody can watch this one.
+pub(crate) async fn begin(
+    tool: &Wiring,
+    call: &mut Call,
+    request: &Request,
+    executor: &dyn Executor,
+    unwatched: Option<String>,
+) -> Result<Option<Changing>, Refusal> {
+    if let Some(trial) = request.trial {
+        let held = hold_back(tool, call, request, executor, trial).await;
+        let refused = |reason| Refusal::NotStarted(NotStarted::Trial { reason });
+        return held.map(Some).map_err(refused);
+    }
+    let level = tool.changes.settings.level;
+    if level == ChangesLevel::Off || request.mode == Some(Mode::Background) {
+        return Ok(None);
+    }
+    if let Some(reason) = unwatched {
+        call.notices.push(unknown(reason));
+        return Ok(None);
+    }
+    let begun = started(tool, call, move |store, session, root| {
+        store.begin_trace(session, root, level)
+    });
+    match begun.await {
+        Ok((store, set)) => Ok(Some(Changing {
+            store,
+            set,
+            trial: None,
+        })),
+        Err(reason) => {
+            call.notices.push(unknown(reason));
+            Ok(None)
+        }
+    }
+}
+
+/// Why nobody can watch this call, if so.
+pub(crate) fn unwatched(
+    is_on_terminal: bool,
+    request: &Request,
+    takes_privileges: Option<&str>,
+) -> Option<String> {
+    if is_on_terminal {
+        return Some("it ran on a terminal".to_owned());
+    }
+    if request.session.is_some() {
+        return Some("it ran in a persistent shell".to_owned());
+    }
+    // Whoever is root needs not be lent any.
+    let lent = takes_privileges.filter(|_| !rustix::process::geteuid().is_root());
+    lent.map(|program| format!("it runs `{program}`, which cannot be watched"))
+}
+
+/// The call has ended, and so have all of its processes, or they are named; or nothing of it was run.
+pub(crate) async fn ended(
+    tool: &Wiring,
+    changing: Option<Changing>,
+    outcome: Option<&Outcome>,
+) -> Changed {
+    match (changing, outcome) {
+        (None, _) => Changed::default(),
+        (Some(changing), Some(outcome)) => changing.ended(tool, outcome).await,
+        (Some(changing), None) => {
+            changing.give_up().await;
+            Changed::default()
+        }
+    }
+}
+
+async fn hold_back(
+    tool: &Wiring,
+    call: &Call,
+    request: &Request,
+    executor: &dyn Executor,
+    trial: TrialRequest,
+) -> Result<Changing, String> {
+    if request.mode == Some(Mode::Background) {
+        return Err("a background job outlives its call; leave out `background`".to_owned());
+    }
+    if request.session.is_some() {
+        return Err("a persistent shell keeps what it does; leave out `session`".to_owned());
+    }
+    executor.holds_back().await.map_err(|error| match error {
+        NotStarted::Trial { reason } => reason,
+        other => other.to_string(),
+    })?;
+    let (store, set) = started(tool, call, Store::begin_trial).await?;
+    Ok(Changing {
+        store,
+        set,
+        trial: Some(trial),
+    })
+}
+
+/// Begins a set, away from the runtime: its file system may be slow.
+async fn started(
+    tool: &Wiring,
+    call: &Call,
+    make: impl FnOnce(&Store, &str, &std::path::Path) -> Result<Set, ChangesError> + Send + 'static,
+) -> Result<(Arc<Store>, Set), String> {
+    let changes = Arc::clone(&tool.changes);
+    let (cwd, host) = (call.cwd.clone(), tool.host.clone());
+    let begun = apart(move || {
+        let root = changes
+            .settings
+            .root_of(&cwd, &host.cwd, host.home.as_deref())?;
+        let store = changes.store()?;
+        let set = make(&store, changes.session(), &root).map_err(|error| error.to_string())?;
+        Ok((store, set))
+    });
+    begun.await.map_err(|error| error.to_string())?
+}
+
+fn unknown(reason: String) -> Notice {
+    NoticeKind::ChangesUnknown { reason }.into()
+}
+
+impl Changing {
+    /// Where what it changes is held back, if it is.
+    pub(crate) fn trial(&self) -> Option<Arc<Overlay>> {
+        self.trial.map(|_| Arc::new(self.set.overlay()))
+    }
+
+    /// Where what it changes is recorded, if it is not held back.
+    pub(crate) fn trace(&self) -> Option<PathBuf> {
+        self.trial.is_none().then(|| self.set.dir().to_owned())
+    }
+
+    /// The call is about to run: what others change from here on is theirs.
+    pub(crate) fn mark(&mut self) -> Result<(), NotStarted> {
+        let held = self.trial.is_some();
+        match self.set.mark() {
+            Err(error) if held => Err(NotStarted::Trial {
+                reason: error.to_string(),
+            }),
+            // Of what was recorded, conflicts are found by the record.
+            _ => Ok(()),
+        }
+    }
+
+    /// Nothing has run.
+    async fn give_up(self) {
+        let Self { store, set, trial } = self;
+        let gone = apart(move || match trial {
+            Some(_) => store.drop_trial(set).map(drop),
+            None => store.finish(set).map(drop),
+        });
+        // What is left is put in order when the store is opened next.
+        let _ = gone.await;
+    }
+
+    async fn ended(self, tool: &Wiring, outcome: &Outcome) -> Changed {
+        let session = tool.changes.session().to_owned();
+        let tell = tool.changes.settings.tell;
+        let (held_back, traced) = (outcome.held_back, outcome.traced.clone());
+        let succeeded = matches!(outcome.ending, Ending::Exited { code: 0 });
+        let wanted = succeeded && outcome.survivors.is_empty();
+        let Self { store, set, trial } = self;
+        let ended = apart(move || {
+            match trial {
+            // It was promised that they would be: nobody knows what was done.
+            Some(_) if !held_back => Err(
+                "the executor did not hold back what the command changed, although it said it would"
+                    .to_owned(),
+            ),
+            Some(TrialRequest::Hold) => store.hold(set).map_err(said),
+            Some(TrialRequest::Atomic) if wanted => committed(&store, &session, set),
+            Some(TrialRequest::Atomic) => store.drop_trial(set).map_err(said),
+            None => recorded(&store, set, traced.as_ref()),
+        }
+        });
+        let changes = match ended.await {
+            Ok(ended) => ended,
+            Err(error) => Err(error.to_string()),
+        };
+        match changes {
+            Ok(changes) => {
+                let text = match (trial, changes.state) {
+                    (Some(_), ChangesState::Done) => {
+                        Some(applied_text(changes.id, &changes.counts))
+                    }
+                    _ => changes.text(tell),
+                };
+                Changed {
+                    notices: text
+                        .map(|text| file_notice(&changes, &text))
+                        .into_iter()
+                        .collect(),
+                    changes: Some(changes),
+                }
+            }
+            Err(reason) => Changed {
+                changes: None,
+                notices: vec![unknown(reason)],
+            },
+        }
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn said(error: ChangesError) -> String {
+    error.to_string()
+}
+
+/// Commits; where somebody else has changed a file meanwhile, they stay held, and the result names it.
+fn committed(store: &Store, session: &str, set: Set) -> Result<Changes, String> {
+    let mut held = store.hold(set).map_err(said)?;
+    match store.commit(session, held.id) {
+        Ok(changes) => Ok(changes),
+        Err(ChangesError::Conflict { conflicts, .. }) => {
+            held.conflicts = conflicts;
+            Ok(held)
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn recorded(store: &Store, set: Set, traced: Option<&Traced>) -> Result<Changes, String> {
+    let mut changes = store.finish(set).map_err(said)?;
+    let lacking = match traced {
+        Some(traced) => traced.lacking.as_deref(),
+        None => Some("it ran where nobody can watch"),
+    };
+    changes.exact &= lacking.is_none();
+    match lacking {
+        Some(reason) if changes.counts.total() == 0 => Err(reason.to_owned()),
+        _ => Ok(changes),
+    }
+}
+
+/// The line without its brackets, which each layout has of its own.
+fn file_notice(changes: &Changes, line: &str) -> Notice {
+    let line = line.strip_prefix('[').unwrap_or(line);
+    let line = line.strip_suffix(']').unwrap_or(line).to_owned();
+    let id = changes.id;
+    NoticeKind::Changes { id, line }.into()
+}

@@ -1,0 +1,281 @@
+//! What calls do to files: what the executor is handed, what becomes of what it held back or recorded, and what is said
+//! of it. That it is held back is tested with the kernel, in `agent-bash-exec`.
+
+use crate::scripted::{Scripted, builder_with, outcome};
+use agent_bash::core::changes::{ChangesBy, ChangesLevel, ChangesState, Traced};
+use agent_bash::core::{
+    Cancel, Ending, Executor, NotStarted, Outcome, OutputConsumer, RunSpec, Status, Survivor,
+    ToolResult,
+};
+use agent_bash::{BashToolBuilder, ChangesSettings, profiles};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Writes a file as a command would: into the workspace, or where that is held back.
+struct Writing {
+    script: Arc<Scripted>,
+    holds: Result<(), NotStarted>,
+    /// What it says it has done.
+    says_held: bool,
+    /// Somebody else writes this file of the workspace meanwhile.
+    meanwhile: Option<PathBuf>,
+}
+
+#[async_trait]
+impl Executor for Writing {
+    async fn run(
+        &self,
+        spec: &RunSpec,
+        out: &mut dyn OutputConsumer,
+        cancel: &Cancel,
+    ) -> Result<Outcome, NotStarted> {
+        let mut outcome = self.script.run(spec, out, cancel).await?;
+        let to = spec.trial.as_ref().map_or(&spec.cwd, |trial| &trial.upper);
+        std::fs::write(to.join("new"), "new").unwrap();
+        if let Some(path) = &self.meanwhile {
+            std::fs::write(path, "somebody else's").unwrap();
+        }
+        outcome.held_back = spec.trial.is_some() && self.says_held;
+        outcome.traced = spec.trace.as_ref().map(|_| Traced::complete());
+        Ok(outcome)
+    }
+
+    async fn holds_back(&self) -> Result<(), NotStarted> {
+        self.holds.clone()
+    }
+}
+
+/// A tool in a repository.
+struct Case {
+    root: tempfile::TempDir,
+    ending: Ending,
+    survivors: Vec<Survivor>,
+    holds: Result<(), NotStarted>,
+    says_held: bool,
+    meanwhile: bool,
+    script: Arc<Scripted>,
+}
+
+impl Case {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(root.path().join("repo/.git")).unwrap();
+        Self {
+            root,
+            ending: Ending::Exited { code: 0 },
+            survivors: Vec::new(),
+            holds: Ok(()),
+            says_held: true,
+            meanwhile: false,
+            script: Scripted::exits(0, b""),
+        }
+    }
+
+    fn repo(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("repo")
+    }
+
+    fn is_written(&self) -> bool {
+        self.repo().join("new").exists()
+    }
+
+    async fn run(&mut self, request: Value) -> ToolResult {
+        let state = self.root.path().join("state");
+        self.run_with(request, |builder| builder.changes_in(state, "s"))
+            .await
+    }
+
+    async fn run_with(
+        &mut self,
+        request: Value,
+        add: impl FnOnce(BashToolBuilder) -> BashToolBuilder,
+    ) -> ToolResult {
+        let mut ended = outcome(self.ending.clone());
+        ended.survivors.clone_from(&self.survivors);
+        self.script = Scripted::new(Vec::new(), Ok(ended));
+        let executor = Arc::new(Writing {
+            script: Arc::clone(&self.script),
+            holds: self.holds.clone(),
+            says_held: self.says_held,
+            meanwhile: self.meanwhile.then(|| self.repo().join("new")),
+        });
+        let builder = builder_with(&profiles::STANDARD, executor, &self.repo());
+        let tool = add(builder).build();
+        tool.execute(request, &Cancel::new()).await
+    }
+}
+
+fn tried(how: &Value) -> Value {
+    json!({"command": "make", "trial": how})
+}
+
+fn state(result: &ToolResult) -> Option<ChangesState> {
+    result.changes.as_ref().map(|changes| changes.state)
+}
+
+#[tokio::test]
+async fn a_trial_is_held_and_shown() {
+    let mut case = Case::new();
+    let result = case.run(tried(&json!(true))).await;
+    assert_eq!(state(&result), Some(ChangesState::Held), "{result:?}");
+    assert!(!case.is_written());
+    let changes = result.changes.as_ref().unwrap();
+    assert_eq!(
+        (changes.by, changes.counts.created),
+        (ChangesBy::Overlay, 1)
+    );
+    assert!(
+        result
+            .text
+            .contains("[Trial 1: nothing applied yet. 1 created. Details: changes://1]"),
+        "{}",
+        result.text
+    );
+    let spec = case.script.last();
+    assert_eq!(
+        spec.trial.map(|trial| trial.root.clone()),
+        Some(case.repo())
+    );
+    assert_eq!(spec.trace, None);
+    // The negative control.
+    let result = case.run(json!({"command": "make"})).await;
+    assert!(case.is_written() && result.changes.is_none());
+}
+
+#[tokio::test]
+async fn an_atomic_trial_is_committed_if_it_succeeds_and_else_leaves_nothing() {
+    let mut case = Case::new();
+    let result = case.run(tried(&json!("atomic"))).await;
+    assert_eq!(state(&result), Some(ChangesState::Done), "{result:?}");
+    assert!(case.is_written() && result.text.contains("[Trial 1 applied: 1 created.]"));
+    let stuck = Survivor::new(7, "stuck", false);
+    for (ending, survivors) in [
+        (Ending::Exited { code: 1 }, vec![]),
+        (Ending::Cancelled, vec![]),
+        (
+            Ending::TimedOut {
+                after: Duration::from_secs(1),
+            },
+            vec![],
+        ),
+        (
+            Ending::Lost {
+                reason: String::new(),
+            },
+            vec![],
+        ),
+        // Who still lives may still write.
+        (Ending::Exited { code: 0 }, vec![stuck]),
+    ] {
+        let mut case = Case::new();
+        (case.ending, case.survivors) = (ending, survivors);
+        let result = case.run(tried(&json!("atomic"))).await;
+        assert_eq!(state(&result), Some(ChangesState::Discarded), "{result:?}");
+        assert!(!case.is_written());
+        assert!(result.text.contains("nothing was applied"), "{result:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_somebody_else_has_changed_is_not_written_over() {
+    let mut case = Case::new();
+    case.meanwhile = true;
+    let result = case.run(tried(&json!("atomic"))).await;
+    assert_eq!(state(&result), Some(ChangesState::Held), "{result:?}");
+    let said = "[Trial 1 not applied: new was changed by somebody else meanwhile.]";
+    assert!(result.text.contains(said), "{}", result.text);
+    let kept = std::fs::read_to_string(case.repo().join("new")).unwrap();
+    assert_eq!(kept, "somebody else's");
+}
+
+#[tokio::test]
+async fn a_trial_that_is_not_possible_is_not_run() {
+    let mut case = Case::new();
+    let reason = "no user namespaces".to_owned();
+    case.holds = Err(NotStarted::Trial { reason });
+    let result = case.run(tried(&json!(true))).await;
+    let said = "a trial is not possible here: no user namespaces";
+    assert!(
+        matches!(&result.status, Status::NotStarted { reason } if reason == said),
+        "{result:?}"
+    );
+    assert!(case.script.runs() == 0 && !case.is_written());
+
+    let mut case = Case::new();
+    for (more, why) in [
+        (json!({"session": "a"}), "persistent shell"),
+        (json!({"mode": "background"}), "background"),
+    ] {
+        let mut request = tried(&json!(true));
+        request.as_object_mut().unwrap().extend(
+            more.as_object()
+                .unwrap()
+                .iter()
+                .map(|(name, value)| (name.clone(), value.clone())),
+        );
+        let result = case
+            .run_with(request, |builder| builder.sessions(true))
+            .await;
+        let is_refused = matches!(result.status, Status::NotStarted { .. });
+        assert!(is_refused && result.text.contains(why), "{result:?}");
+        assert_eq!(case.script.runs(), 0);
+    }
+    // Nowhere to keep it.
+    let result = case.run_with(tried(&json!(true)), |builder| builder).await;
+    assert!(result.text.contains("no state directory"), "{result:?}");
+    assert_eq!(case.script.runs(), 0);
+}
+
+/// An executor that was asked to hold back and did not is not believed.
+#[tokio::test]
+async fn what_was_not_held_back_is_not_said_to_be() {
+    let mut case = Case::new();
+    case.says_held = false;
+    for how in [json!(true), json!("atomic")] {
+        let result = case.run(tried(&how)).await;
+        assert_eq!(result.changes, None);
+        let said = "What this call did to files is not known: the executor did not hold back";
+        assert!(result.text.contains(said), "{}", result.text);
+    }
+}
+
+#[tokio::test]
+async fn ordinary_calls_are_recorded_at_the_level_of_the_settings() {
+    for level in [ChangesLevel::Off, ChangesLevel::List, ChangesLevel::Undo] {
+        let mut case = Case::new();
+        let state = case.root.path().join("state");
+        let settings = ChangesSettings {
+            level,
+            ..ChangesSettings::default()
+        };
+        let result = case
+            .run_with(json!({"command": "make"}), |builder| {
+                builder.changes(settings).changes_in(state, "s")
+            })
+            .await;
+        let spec = case.script.last();
+        assert_eq!(spec.trace.is_some(), level != ChangesLevel::Off);
+        // Nobody has recorded anything here, which is not the same as that nothing was changed.
+        assert!(case.is_written(), "{result:?}");
+    }
+}
+
+#[tokio::test]
+async fn why_a_call_is_not_watched_is_said() {
+    let mut case = Case::new();
+    let settings = ChangesSettings {
+        level: ChangesLevel::Undo,
+        ..ChangesSettings::default()
+    };
+    let result = case
+        .run_with(json!({"command": "make"}), |builder| {
+            builder.changes(settings)
+        })
+        .await;
+    let said = "What this call did to files is not known: there is no state directory";
+    assert!(result.text.contains(said), "{}", result.text);
+    assert_eq!(result.status, Status::Exited { code: 0 });
+}

@@ -1,0 +1,48 @@
+//! Programs that take privileges which their user lends them: they do nothing where new privileges were given up.
+
+use agent_bash_syntax::Script;
+
+/// Installed with a bit or a capability that makes them more powerful than whoever starts them.
+const PRIVILEGED: [&str; 22] = [
+    "at", "chage", "chfn", "chsh", "crontab", "doas", "expiry", "fusermount", "fusermount3",
+    "gpasswd", "mount", "newgidmap", "newgrp", "newuidmap", "passwd", "pkexec", "sg", "ssh-agent",
+    "su", "sudo", "sudoedit", "umount",
+];
+
+/// The first of them that a script may run, or run something through.
+pub fn takes_privileges(script: &Script<'_>) -> Option<&'static str> {
+    let is = |name: &str| {
+        PRIVILEGED
+            .into_iter()
+            .find(|privileged| *privileged == name)
+    };
+    script.ran.iter().chain(&script.flat).find_map(|ran| {
+        let through = ran.through.iter().find_map(|outer| is(outer));
+        through.or_else(|| is(ran.name()?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agent_bash_syntax::{Context, Dialect, Parsed};
+
+    #[test]
+    fn they_are_found_wherever_they_stand() {
+        let context = Context {
+            cwd: "/w".into(),
+            home: None,
+            dialect: Dialect::Bash,
+        };
+        for (script, expected) in [
+            ("sudo make install", Some("sudo")),
+            ("ls; /usr/bin/sudo -u other ls", Some("sudo")),
+            ("echo a | xargs sudo rm", Some("sudo")),
+            ("f() { doas ls; }; f", Some("doas")),
+            ("echo sudo; git commit -m 'use sudo'", None),
+        ] {
+            let script_read = Script::follow(Parsed::read(script), &context);
+            assert_eq!(takes_privileges(&script_read), expected, "{script}");
+        }
+    }
+}
