@@ -10,8 +10,10 @@ use agent_bash_core::sandbox::{Level, Network, Plan, Tier};
 use agent_bash_core::{Cancel, Ending, RunSpec, SurvivorPolicy};
 use agent_bash_exec::{ShellCache, ShellCacheOptions};
 use agent_bash_process::supervisor::Supervisor;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -248,4 +250,79 @@ async fn where_nobody_can_watch_the_call_runs_and_says_so() {
     let ran = run(&missing).await.unwrap();
     let lacking = ran.outcome.traced.and_then(|traced| traced.lacking);
     assert!(lacking.is_some() && ran.out == "ran\n");
+}
+
+/// Each file, with all that a user can see of it.
+fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
+    let mut all = BTreeMap::new();
+    let mut waiting = vec![root.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let meta = path.symlink_metadata().unwrap();
+        let content = match meta.file_type() {
+            kind if kind.is_file() => fs::read_to_string(&path).unwrap(),
+            kind if kind.is_symlink() => fs::read_link(&path).unwrap().display().to_string(),
+            _ => String::new(),
+        };
+        if meta.is_dir() {
+            let entries = fs::read_dir(&path).unwrap();
+            waiting.extend(entries.map(|entry| entry.unwrap().path()));
+        }
+        let seen = format!(
+            "{:o} {}:{} {}.{:09} {content:?}",
+            meta.mode(),
+            meta.uid(),
+            meta.gid(),
+            meta.mtime(),
+            meta.mtime_nsec(),
+        );
+        all.insert(path.strip_prefix(root).unwrap().to_owned(), seen);
+    }
+    all
+}
+
+/// Whatever call it is made by, it is seen, and can be taken back.
+#[tokio::test(flavor = "multi_thread")]
+async fn every_call_that_changes_files_is_seen() {
+    let place = Place::new();
+    let files = "openat2 truncated mapped shortened target this that moved saved removed linked mode mode2 times \
+        attribute d/inner tree/a tree/b/c gone/a gone/b/c";
+    let make = format!(
+        "mkdir -p tree/b gone/b; for f in {files}; do echo before $f >$f; done; ln -s target link"
+    );
+    let made = run(&place.traced(&make, &place.set()).trace(None))
+        .await
+        .unwrap();
+    assert_eq!((&*made.err, code(&made)), ("", Some(0)));
+    let before = tree(&place.root);
+    let store = Store::open(&place.temp.path().join("state")).unwrap();
+    let mut set = place.set();
+    set.mark().unwrap();
+    let program = env!("CARGO_BIN_EXE_exec-test-changing");
+    let ran = run(&place.traced(program, &set)).await.unwrap();
+    assert_eq!((&*ran.err, code(&ran)), ("", Some(0)), "{ran:?}");
+    assert_eq!(ran.outcome.traced, Some(Traced::complete()));
+    let after = tree(&place.root);
+    let changes = store.finish(set).unwrap();
+    let names = changes.files.iter();
+    let names = names.flat_map(|file| file.from.as_deref().into_iter().chain([&*file.name.path]));
+    let named: BTreeSet<&str> = names.collect();
+    for path in before.keys().chain(after.keys()) {
+        let (was, is) = (before.get(path), after.get(path));
+        let is_file = [was, is]
+            .iter()
+            .flatten()
+            .all(|seen| !seen.starts_with('4'));
+        // A new time alone is kept, but is nothing to speak of.
+        let speaks = is_file && was != is && path != Path::new("times");
+        assert!(
+            !speaks || named.contains(path.to_str().unwrap()),
+            "{path:?}: {named:?}"
+        );
+    }
+    assert!(!named.contains("passing") && !named.contains("target2"));
+    store.undo("s", changes.id, &[], false).unwrap();
+    let undone = tree(&place.root);
+    for path in before.keys().chain(undone.keys()) {
+        assert_eq!(before.get(path), undone.get(path), "{path:?}");
+    }
 }

@@ -1,0 +1,96 @@
+//! Changes files of the current directory in every way that there is, from two threads. For tests: what is watched has to
+//! see all of it.
+
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, RenameFlags, ResolveFlags, Timespec, Timestamps,
+    XattrFlags, chmodat, fchmod, ftruncate, linkat, mkdirat, mknodat, open, openat2, renameat,
+    renameat_with, setxattr, symlinkat, unlinkat, utimensat,
+};
+use std::error::Error;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixListener;
+use std::{fs, thread};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let other = thread::spawn(|| opened().map_err(|error| error.to_string()));
+    named()?;
+    attributes()?;
+    other.join().map_err(|_| "a thread panicked")??;
+    Ok(())
+}
+
+/// Contents, by every call that opens.
+fn opened() -> Result<(), Box<dyn Error>> {
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CLOEXEC;
+    let appended = openat2(CWD, "openat2", flags, Mode::empty(), ResolveFlags::empty())?;
+    rustix::io::write(&appended, b"more")?;
+    fs::write("created", "new")?;
+    fs::write("truncated", "shorter")?;
+    let mut file = fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("mapped")?;
+    file.seek(SeekFrom::End(0))?;
+    file.write_all(b"more")?;
+    ftruncate(&file, 2)?;
+    drop(open(
+        "shortened",
+        OFlags::RDONLY | OFlags::TRUNC,
+        Mode::empty(),
+    )?);
+    // Through a link, and a descriptor.
+    fs::write("link", "through a link")?;
+    let directory = open("d", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    let below = rustix::fs::openat(&directory, "inner", flags, Mode::empty())?;
+    rustix::io::write(&below, b"more")?;
+    // Named only once it is whole.
+    let nameless = open(".", OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR | Mode::WUSR)?;
+    rustix::io::write(&nameless, b"whole")?;
+    let path = format!("/proc/self/fd/{}", nameless.as_raw_fd());
+    linkat(CWD, path, CWD, "named", AtFlags::SYMLINK_FOLLOW)?;
+    Ok(())
+}
+
+/// Names, by every call that has any.
+fn named() -> Result<(), Box<dyn Error>> {
+    renameat_with(CWD, "this", CWD, "that", RenameFlags::EXCHANGE)?;
+    renameat(CWD, "moved", CWD, "d/moved")?;
+    renameat(CWD, "tree", CWD, "tree2")?;
+    fs::write("saved.tmp", "saved")?;
+    fs::rename("saved.tmp", "saved")?;
+    unlinkat(CWD, "removed", AtFlags::empty())?;
+    fs::remove_dir_all("gone")?;
+    mkdirat(CWD, "made", Mode::from_raw_mode(0o750))?;
+    symlinkat("anywhere", CWD, "made/link")?;
+    linkat(CWD, "linked", CWD, "made/hard", AtFlags::empty())?;
+    mknodat(CWD, "made/fifo", FileType::Fifo, Mode::RUSR, 0)?;
+    drop(UnixListener::bind("socket")?);
+    // Nothing comes of these.
+    fs::write("passing", "")?;
+    fs::remove_file("passing")?;
+    let there = mkdirat(CWD, "d", Mode::empty());
+    let full = fs::remove_dir("d");
+    (there.is_err() && full.is_err())
+        .then_some(())
+        .ok_or_else(|| "what cannot be done was done".into())
+}
+
+/// Everything else about files.
+fn attributes() -> Result<(), Box<dyn Error>> {
+    chmodat(CWD, "mode", Mode::from_raw_mode(0o600), AtFlags::empty())?;
+    let file = fs::File::open("mode2")?;
+    fchmod(&file, Mode::from_raw_mode(0o640))?;
+    let long_ago = Timespec {
+        tv_sec: 1,
+        tv_nsec: 2,
+    };
+    let times = Timestamps {
+        last_access: long_ago,
+        last_modification: long_ago,
+    };
+    utimensat(CWD, "times", &times, AtFlags::SYMLINK_NOFOLLOW)?;
+    // Not every file system has them.
+    let _ = setxattr("attribute", "user.test", b"value", XattrFlags::empty());
+    Ok(())
+}
