@@ -37,6 +37,7 @@ mod stage;
 mod tool;
 mod wiring;
 
+pub use agent_bash_changes as change_sets;
 pub use agent_bash_core as core;
 pub use agent_bash_exec as exec;
 pub use agent_bash_policy as policy;

@@ -7,22 +7,20 @@
 //!
 //! No processes are started here and no clock is read: who mounts the overlay or watches the system calls is elsewhere.
 
-#![expect(
-    dead_code,
-    reason = "what reads the sets that are written here comes next"
-)]
-
 mod apply;
 mod attributes;
 mod beneath;
 mod codec;
+mod diff;
 mod error;
 mod git_index;
 mod journal;
 mod listing;
+mod look_up;
 mod mark;
 mod meta;
 mod plan;
+mod prune;
 mod recorder;
 mod recover;
 mod remove;
@@ -34,7 +32,9 @@ mod traced;
 mod transaction;
 mod upper;
 
+pub use diff::{FileDiff, Text};
 pub use error::ChangesError;
+pub use look_up::Listed;
 pub use recorder::{Kept, Recorder, Touch};
 pub use set::Set;
 #[doc(hidden)]

@@ -32,13 +32,14 @@ pub(crate) struct Item {
     pub(crate) inferred: bool,
     pub(crate) before: Option<Seen>,
     pub(crate) after: Option<Seen>,
-    /// Where the content is that is not in the tree: in the slot.
-    pub(crate) slot: Option<Vec<u8>>,
+    /// The operation by which the former file goes, and the one by which this one comes; a `Swap` is the latter.
+    pub(crate) gone: Option<Op>,
+    pub(crate) new: Option<Op>,
 }
 
 /// A set as it is in a result.
 pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError> {
-    let (plan, made) = plan_of(store, set)?;
+    let plan = plan_of(store, set)?;
     let by = match set.meta.kind {
         Kind::Trace => ChangesBy::Trace,
         Kind::Trial | Kind::Undo { .. } => ChangesBy::Overlay,
@@ -47,11 +48,12 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
         State::Done if !traced::keeps(set) => ChangesState::Listed,
         State::Held | State::Running => ChangesState::Held,
         State::Done => ChangesState::Done,
+        State::Undone => ChangesState::Undone,
         State::Discarded => ChangesState::Discarded,
         State::Interrupted => ChangesState::Interrupted,
     };
     let root = set.root().to_string_lossy().into_owned();
-    let mut trees = Trees::open(set, made);
+    let mut trees = Trees::open(set);
     let items = items(&plan, trees.as_mut());
     let mut changes = Changes::new(set.id, state, by, root).with_files(items.iter().map(file));
     changes.undo = match state {
@@ -75,14 +77,14 @@ pub(crate) fn describe(store: &Store, set: &Set) -> Result<Changes, ChangesError
     Ok(changes)
 }
 
-/// What a set did, or would do; and whether it is done.
-pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<(Plan, bool), ChangesError> {
+/// What a set did, or would do.
+pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<Plan, ChangesError> {
     if let Some(journal) = set.journal()?
         && journal.status == Status::Done
     {
         let mut plan = journal.plan;
         plan.left = journal.back.map(|back| back.left).unwrap_or_default();
-        return Ok((plan, true));
+        return Ok(plan);
     }
     if set.meta.kind == Kind::Trial && matches!(set.state, State::Held | State::Running) {
         let mut lower = Tree::open_same(&set.root(), set.meta.identity)?;
@@ -90,26 +92,23 @@ pub(crate) fn plan_of(store: &Store, set: &Set) -> Result<(Plan, bool), ChangesE
         let found = scan(&mut lower, &mut slots, set.mark, 0, store.care)?;
         let mut plan = found.plan;
         plan.left = found.conflicts;
-        return Ok((plan, false));
+        return Ok(plan);
     }
-    Ok((Plan::default(), false))
+    Ok(Plan::default())
 }
 
 /// The tree and the files of a set, to compare contents in.
 pub(crate) struct Trees {
     pub(crate) root: Tree,
     pub(crate) slots: Tree,
-    /// Whether the plan is done: then what was there before is in the slots.
-    pub(crate) made: bool,
 }
 
 impl Trees {
-    pub(crate) fn open(set: &Set, made: bool) -> Option<Self> {
+    pub(crate) fn open(set: &Set) -> Option<Self> {
         let files = set.dir().with_file_name(set.origin().to_string());
         Some(Self {
             root: Tree::open_same(&set.root(), set.meta.identity).ok()?,
             slots: Tree::open(&files).ok()?,
-            made,
         })
     }
 
@@ -117,11 +116,12 @@ impl Trees {
         if is_one(gone, new) {
             return true;
         }
-        let files = if self.made {
-            (self.slots.file(gone.slot()), self.root.file(new.path()))
-        } else {
-            (self.root.file(gone.path()), self.slots.file(new.slot()))
+        // What is not in the set is in the tree: that depends on what was undone.
+        let mut file = |op: &Op| {
+            let slot = self.slots.file(op.slot());
+            slot.or_else(|_| self.root.file(op.path()))
         };
+        let files = (file(gone), file(new));
         match files {
             (Ok(gone), Ok(new)) => same_bytes(gone.into(), new.into()).unwrap_or(false),
             _ => false,
@@ -146,7 +146,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
             Act::Take => gone.insert(&op.path, op),
             Act::Put => new.insert(&op.path, op),
             Act::Swap => {
-                items.push(item(op, Change::Changed, op.here, op.there));
+                items.push(item(Change::Changed, None, Some(op)));
                 None
             }
         };
@@ -159,7 +159,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
         .collect();
     for path in both {
         if let (Some(was), Some(is)) = (gone.remove(path), new.remove(path)) {
-            items.push(item(is, Change::Changed, was.here, is.there));
+            items.push(item(Change::Changed, Some(was), Some(is)));
         }
     }
     let renamed = trees
@@ -169,7 +169,7 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
         let (Some(was), Some(is)) = (gone.remove(*from), new.remove(*to)) else {
             continue;
         };
-        let mut item = item(is, Change::Renamed, was.here, is.there);
+        let mut item = item(Change::Renamed, Some(was), Some(is));
         item.from = Some(was.path.clone());
         item.inferred = !is_one(was, is);
         items.push(item);
@@ -181,11 +181,14 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
             .chain(renamed.iter().flat_map(|(from, to)| [*from, *to])),
     );
     for (change, ops) in [(Change::Deleted, &gone), (Change::Created, &new)] {
-        for op in ops.values() {
+        for op in ops.values().copied() {
             let is_dir = op.here.or(op.there).is_some_and(|seen| seen.is_dir());
             // A directory with something in it is named by that.
             if !is_dir || !full.contains(&op.path[..]) {
-                items.push(item(op, change, op.here, op.there));
+                items.push(match change {
+                    Change::Deleted => item(change, Some(op), None),
+                    _ => item(change, None, Some(op)),
+                });
             }
         }
     }
@@ -197,21 +200,24 @@ pub(crate) fn items(plan: &Plan, trees: Option<&mut Trees>) -> Vec<Item> {
         inferred: false,
         before: it.here,
         after: it.here,
-        slot: None,
+        gone: None,
+        new: None,
     }));
     items.sort_by(|a, b| a.path.cmp(&b.path));
     items
 }
 
-fn item(op: &Op, change: Change, before: Option<Seen>, after: Option<Seen>) -> Item {
+fn item(change: Change, gone: Option<&Op>, new: Option<&Op>) -> Item {
+    let swapped = new.filter(|op| op.act == Act::Swap);
     Item {
-        path: op.path.clone(),
+        path: new.or(gone).map(|op| op.path.clone()).unwrap_or_default(),
         change,
         from: None,
         inferred: false,
-        before,
-        after,
-        slot: Some(op.slot.clone()),
+        before: gone.or(swapped).and_then(|op| op.here),
+        after: new.and_then(|op| op.there),
+        gone: gone.cloned(),
+        new: new.cloned(),
     }
 }
 

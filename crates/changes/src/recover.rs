@@ -5,7 +5,7 @@ use crate::journal::Status;
 use crate::meta::Kind;
 use crate::set::{Set, State, try_lock};
 use crate::store::{Store, numbers};
-use crate::transaction::discard;
+use crate::transaction::{discard, settle};
 use agent_bash_core::changes::ChangesId;
 use agent_bash_os::PrivateDir;
 use std::fs::read_dir;
@@ -46,6 +46,10 @@ impl Store {
             let mut applying = self.applying(&set, files)?;
             if journal.status == Status::Applying {
                 applying.finish_forward(&mut journal)?;
+                drop(applying);
+                if let Some(origin) = origin.filter(|origin| origin.id != set.id) {
+                    settle(session, origin)?;
+                }
             } else {
                 applying.back_out(&mut journal);
             }
@@ -62,8 +66,11 @@ impl Store {
         }
     }
 
-    /// The names of all sessions.
-    pub(crate) fn sessions(&self) -> Result<Vec<String>, ChangesError> {
+    /// The names of all sessions that have sets.
+    ///
+    /// # Errors
+    /// The store cannot be listed.
+    pub fn sessions(&self) -> Result<Vec<String>, ChangesError> {
         let mut names = Vec::new();
         for entry in read_dir(&self.path).map_err(ChangesError::io("listing", &self.path))? {
             let entry = entry.map_err(ChangesError::io("listing", &self.path))?;

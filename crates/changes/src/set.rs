@@ -5,6 +5,7 @@ use crate::error::ChangesError;
 use crate::journal::Journal;
 use crate::mark;
 use crate::meta::{Kind, Meta};
+use crate::remove;
 use crate::seen::Time;
 use agent_bash_core::changes::{ChangesId, Overlay};
 use agent_bash_os::PrivateDir;
@@ -35,6 +36,8 @@ pub(crate) enum State {
     Held,
     /// Its changes were made.
     Done,
+    /// Its changes were made, and all of them taken back.
+    Undone,
     /// Its changes are gone.
     Discarded,
     /// Whoever recorded it is gone.
@@ -47,6 +50,7 @@ impl Wire for State {
             Self::Running => b'r',
             Self::Held => b'h',
             Self::Done => b'd',
+            Self::Undone => b'u',
             Self::Discarded => b'x',
             Self::Interrupted => b'i',
         });
@@ -57,6 +61,7 @@ impl Wire for State {
             b'r' => Some(Self::Running),
             b'h' => Some(Self::Held),
             b'd' => Some(Self::Done),
+            b'u' => Some(Self::Undone),
             b'x' => Some(Self::Discarded),
             b'i' => Some(Self::Interrupted),
             _ => None,
@@ -76,6 +81,8 @@ pub struct Set {
     pub(crate) state: State,
     /// What is changed later was not changed before the call.
     pub(crate) mark: Time,
+    /// Bytes that it takes up, since it has ended.
+    pub(crate) size: u64,
 }
 
 impl Set {
@@ -125,6 +132,12 @@ impl Set {
         self.save()
     }
 
+    /// The same, with what it takes up from now on.
+    pub(crate) fn end(&mut self, state: State) -> Result<(), ChangesError> {
+        self.size = remove::size(self.dir.path());
+        self.set_state(state)
+    }
+
     pub(crate) fn set_state(&mut self, state: State) -> Result<(), ChangesError> {
         self.state = state;
         self.save()
@@ -134,6 +147,7 @@ impl Set {
         let mut bytes = Vec::new();
         self.state.put(&mut bytes);
         self.mark.put(&mut bytes);
+        self.size.put(&mut bytes);
         self.lock
             .write_all_at(&bytes, 0)
             .map_err(ChangesError::io("writing", self.dir.path().join(LOCK)))
@@ -160,7 +174,7 @@ impl Set {
         let lock = lock.map_err(ChangesError::io("reading", &path))?;
         // Its host died while it made the set: as one whose host died later.
         let from = &mut &bytes[..];
-        let (state, mark) = Wire::get(from).unwrap_or((State::Running, (0, 0)));
+        let ((state, mark), size) = Wire::get(from).unwrap_or(((State::Running, (0, 0)), 0));
         Ok(Some(Self {
             id,
             meta: Meta::read(&dir)?,
@@ -168,6 +182,7 @@ impl Set {
             lock,
             state,
             mark,
+            size,
         }))
     }
 

@@ -16,6 +16,7 @@ use std::fs::{File, read_dir};
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use crate::meta::Limits;
 
@@ -33,6 +34,8 @@ pub struct Store {
     pub(crate) limits: Limits,
     pub(crate) steps: Arc<dyn Steps>,
     pub(crate) care: Care,
+    /// Whether old sets were looked for.
+    pub(crate) pruned: AtomicBool,
 }
 
 impl Store {
@@ -59,6 +62,7 @@ impl Store {
             limits: Limits::default(),
             steps: Arc::new(Undisturbed),
             care: Care::default(),
+            pruned: AtomicBool::new(false),
         })
     }
 
@@ -140,6 +144,7 @@ impl Store {
         meta.limits = self.limits;
         meta.begun = mark::touched(&lock, dir.path())?;
         meta.write(&dir)?;
+        let now = meta.begun;
         let mut set = Set {
             id,
             dir,
@@ -147,8 +152,13 @@ impl Store {
             lock,
             state: State::Running,
             mark: (0, 0),
+            size: 0,
         };
         set.mark()?;
+        // A later one has the same to do; that something cannot be removed is no reason not to begin.
+        if !matches!(kind, Kind::Undo { .. }) && !self.pruned.swap(true, Ordering::Relaxed) {
+            let _ = self.prune(now);
+        }
         Ok(set)
     }
 

@@ -36,7 +36,7 @@ impl Store {
     /// # Errors
     /// They cannot be read. They are held nevertheless.
     pub fn hold(&self, mut set: Set) -> Result<Changes, ChangesError> {
-        set.set_state(State::Held)?;
+        set.end(State::Held)?;
         self.describe(&set)
     }
 
@@ -79,7 +79,7 @@ impl Store {
         } else {
             State::Interrupted
         };
-        set.set_state(state)
+        set.end(state)
     }
 
     /// Makes the changes of a held trial: all of them, or, if somebody else has changed one of the files, none.
@@ -136,15 +136,6 @@ impl Store {
             return Err(state(id, "discarded", &set));
         }
         discard(&mut set)?;
-        self.describe(&set)
-    }
-
-    /// What a set did, or would do.
-    ///
-    /// # Errors
-    /// There is no such set, or it cannot be read.
-    pub fn show(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
-        let set = Set::read(&self.session(session)?, id)?.ok_or(ChangesError::Unknown { id })?;
         self.describe(&set)
     }
 
@@ -230,6 +221,7 @@ impl Store {
             Ok(()) => {
                 // The journal says so, too.
                 let _ = set.set_state(State::Done);
+                let _ = settle(&directory, origin);
                 self.describe(&set)
             }
             Err(error) => {
@@ -401,6 +393,20 @@ fn turns(session: &PrivateDir, origin: &Set, forwards: bool) -> Result<(Plan, bo
     Ok((plan, origin.meta.kind == Kind::Trace && !forwards))
 }
 
+/// Says of a set whether any of its changes are made still.
+pub(crate) fn settle(session: &PrivateDir, mut origin: Set) -> Result<(), ChangesError> {
+    let (plan, _) = turns(session, &origin, false)?;
+    let state = if plan.is_empty() {
+        State::Undone
+    } else {
+        State::Done
+    };
+    if origin.state == state || origin.state == State::Interrupted && state == State::Done {
+        return Ok(());
+    }
+    origin.set_state(state)
+}
+
 /// Leaves only what is at these paths or below them, and the directories that this needs.
 fn select(plan: &mut Plan, id: ChangesId, paths: &[PathBuf]) -> Result<(), ChangesError> {
     if paths.is_empty() {
@@ -524,14 +530,15 @@ fn conflict(id: ChangesId, paths: &[Vec<u8>], all: usize) -> ChangesError {
 fn state(id: ChangesId, wanted: &'static str, set: &Set) -> ChangesError {
     let why = match (set.meta.kind, set.state) {
         (_, State::Discarded) => "they were discarded",
+        (_, State::Undone) => "they were undone",
         (Kind::Trial, State::Held) => "nothing of them was applied yet",
         (Kind::Trial, State::Running) => "their host is gone",
         (Kind::Trial, State::Done) if wanted == "committed" => "they were committed before",
-        (Kind::Trial, _) if wanted == "redone" => "nothing of them was undone",
         (Kind::Trial, _) if wanted == "discarded" => "they were committed; they can be undone",
         (Kind::Trace, _) if !traced::keeps(set) => "only their names were kept",
         (Kind::Trace, _) if wanted != "undone" && wanted != "redone" => "they were made in place",
-        _ => "there is nothing left to do",
+        _ if wanted == "redone" => "nothing of them was undone",
+        _ => "there is nothing to be taken back",
     };
     let why = why.to_owned();
     ChangesError::State { id, wanted, why }

@@ -3,6 +3,7 @@
 
 mod about;
 mod artifact;
+mod changes;
 mod check;
 mod clean;
 mod generated;
@@ -16,6 +17,7 @@ mod values;
 
 pub(crate) use about::{DoctorArgs, EnvArgs, SandboxArgs, SchemaArgs, SettingsArgs};
 pub(crate) use artifact::{ArtifactAction, ArtifactArgs};
+pub(crate) use changes::{ChangesAction, ChangesArgs};
 pub(crate) use check::{CheckArg, CheckArgs, ExplainArgs, Questions};
 pub(crate) use clean::CleanArgs;
 pub(crate) use generated::{CompletionsArgs, GuideArg, ManArgs};
@@ -78,6 +80,8 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Read stored full outputs.
     Artifact(ArtifactArgs),
+    /// Show, make and take back what commands did to files.
+    Changes(ChangesArgs),
     /// List, read, await and end background jobs.
     Jobs(JobsArgs),
     /// Print the environment as a command would see it.

@@ -1,6 +1,7 @@
 //! The commands, one file each. Each returns the exit code of the process.
 
 pub(crate) mod artifact;
+pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod clean;
 pub(crate) mod doctor;

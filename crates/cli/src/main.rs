@@ -88,6 +88,7 @@ fn dispatch(command: Command, token: agent_bash::process::supervisor::Token) -> 
         Command::Hook(args) => commands::hook::hook(&args, &start),
         Command::Explain(args) => commands::check::explanation(&args, &start),
         Command::Schema(args) => commands::schema::schema(&args, &start),
+        Command::Changes(args) => commands::changes::changes(&args, &start),
         Command::Artifact(args) => commands::artifact::artifact(&args, &start),
         Command::Jobs(args) => commands::jobs::jobs(&args, &start),
         Command::Env(args) => commands::env::env(&args, &start),

@@ -25,6 +25,16 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
     but_for_lost_readers(written).map_err(|error| Unwritten(error).into())
 }
 
+/// Writes bytes as they are, for another program.
+///
+/// # Errors
+/// As for [`print()`].
+pub(crate) fn print_bytes(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    but_for_lost_readers(written).map_err(|error| Unwritten(error).into())
+}
+
 /// Stdout cannot be written, for a reason other than a closed pipe.
 #[derive(Debug)]
 pub(crate) struct Unwritten(io::Error);

@@ -5,7 +5,7 @@ mod name;
 mod text;
 
 pub use name::FileName;
-pub use text::{Tell, applied_text, conflict_text, not_undone_text, undone_text};
+pub use text::{Tell, applied_text, conflict_text, counted, not_undone_text, undone_text};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;

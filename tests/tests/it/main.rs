@@ -14,6 +14,7 @@ mod mcp;
 mod misbehave;
 mod rpc;
 mod safe_mode;
+mod sandbox;
 mod session;
 mod starved;
 mod strangers;

@@ -1,5 +1,5 @@
 
-# The numbers of jobs and artifacts are asked of the program.
+# The numbers of jobs, artifacts and changes are asked of the program.
 _agent__bash_with_ids() {
     _agent__bash "$@"
     [[ $2 == -* || $3 == --* ]] && return
@@ -7,6 +7,8 @@ _agent__bash_with_ids() {
     case "${COMP_WORDS[1]} ${COMP_WORDS[2]}" in
         'jobs show' | 'jobs output' | 'jobs input' | 'jobs wait' | 'jobs kill') kind=jobs ;;
         'artifact show' | 'artifact grep') kind=artifact ;;
+        'changes show' | 'changes diff' | 'changes commit' | 'changes discard' | 'changes undo' | 'changes redo')
+            kind=changes ;;
         *) return ;;
     esac
     (( COMP_CWORD > 2 )) || return

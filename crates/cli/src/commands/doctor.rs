@@ -5,6 +5,7 @@ use crate::commands::settings::NAMES_NO_TOOLS;
 use crate::output;
 use crate::runtime;
 use crate::start::{Chosen, Start};
+use agent_bash::core::sandbox::SandboxLevel;
 use agent_bash::core::{Cancel, NoticeKind, ProfileName, Status, ToolResult};
 use agent_bash::policy::Interceptor;
 use agent_bash::process::SystemClock;
@@ -12,7 +13,7 @@ use agent_bash::process::supervisor::Supervisor;
 use agent_bash::pty::{PtyExecutor, PtyOptions};
 use agent_bash::settings::{self, Settings};
 use agent_bash::sink::Lifetime;
-use agent_bash::{BashTool, BashToolBuilder};
+use agent_bash::{BashTool, BashToolBuilder, SandboxSettings};
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::Arc;
@@ -98,8 +99,14 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
     let loaded = start.settings(&Chosen::default());
     let broken = loaded.as_ref().err().map(|error| format!("{error:#}"));
     // With default settings the other checks can still be done.
-    let settings = loaded.map(|loaded| loaded.settings).unwrap_or_default();
-    let interceptor = interceptor(&settings);
+    let theirs = loaded.map(|loaded| loaded.settings).unwrap_or_default();
+    let interceptor = interceptor(&theirs);
+    // Our own commands are on nobody's list and need no box; what a box enforces is a line of its own.
+    let settings = Settings {
+        safe_mode: None,
+        sandbox: SandboxSettings::default(),
+        ..theirs.clone()
+    };
     // Its artifact is removed when the session ends.
     let (supervisors, lifetime) = (Supervisor::this_program(&start.token), Lifetime::Session);
     let as_it_is = |builder| builder;
@@ -134,7 +141,7 @@ async fn examine(start: &Start) -> anyhow::Result<Vec<Finding>> {
         shell(&tool),
         Finding::new(runs, "canary", ran),
         supervisor(&canary),
-        sandbox(&tool).await,
+        sandbox(&tool, &theirs).await,
         survivors(&left_behind),
         Finding::new(keeps, "artifacts", kept),
         space(&tool).await,
@@ -178,14 +185,21 @@ fn supervisor(canary: &ToolResult) -> Finding {
     Finding::new(grade, "supervisor", detail)
 }
 
-/// What a sandbox enforces; `agent-bash sandbox` tries it.
-async fn sandbox(tool: &BashTool) -> Finding {
+/// What a sandbox enforces; `agent-bash sandbox` tries it. None is a problem if calls are to run in one.
+async fn sandbox(tool: &BashTool, settings: &Settings) -> Finding {
+    let wanted = settings.sandbox_in_force();
     let (grade, detail) = match tool.confines().await {
         Ok(report) if report.missing.is_empty() => (Grade::Works, "enforced in full".to_owned()),
         Ok(report) => {
             let missing: Vec<&str> = report.missing.iter().map(|lack| lack.word()).collect();
             let detail = format!("partial, without {}", missing.join(", "));
             (Grade::Remark, detail)
+        }
+        Err(error) if wanted.level != SandboxLevel::Off => {
+            let level = wanted.level;
+            let detail =
+                format!("none, so every call is refused, which is to have `{level}`: {error}");
+            (Grade::Problem, detail)
         }
         Err(error) => (Grade::Remark, format!("none: {error}")),
     };
@@ -235,7 +249,6 @@ async fn terminal(settings: Settings, start: &Start) -> anyhow::Result<Finding> 
         virtual_terminal: true,
         // This profile allows terminals.
         profile: ProfileName::Standard,
-        safe_mode: None,
         ..settings
     };
     let supervisor = Supervisor::this_program(&start.token);

@@ -88,7 +88,7 @@ const WORK: [(&str, &str); 2] = [
     ("write in the workspace", "echo x >\"$1/workspace/new\""),
     (
         "write in $TMPDIR",
-        "echo x >\"${TMPDIR:-/tmp}/agent-bash.$$\" && test -s \"${TMPDIR:-/tmp}/agent-bash.$$\"",
+        "new=$(mktemp) && echo x >\"$new\" && test -s \"$new\" && unlink \"$new\"",
     ),
 ];
 

@@ -1,5 +1,6 @@
 //! The binary, started as its users start it.
 
+mod changes;
 mod cli;
 mod linked;
 mod sandbox;

@@ -219,6 +219,23 @@ fn the_doctor_names_a_broken_configuration_and_goes_on() {
 }
 
 #[test]
+fn the_doctor_works_whatever_the_settings_refuse() {
+    let home = Home::new();
+    for settings in [
+        "[safe_mode]\nlevel = \"listed\"",
+        "[sandbox]\nlevel = \"read_only\"",
+    ] {
+        home.write(".config/agent-bash/config.toml", settings);
+        let run = home.run(&["doctor"]);
+        for works in ["canary", "survivors", "artifacts", "terminal"] {
+            let said = run.stdout.lines().find(|line| line[9..].starts_with(works));
+            let said = said.expect("a line");
+            assert!(said.starts_with("ok"), "{settings}: {said}");
+        }
+    }
+}
+
+#[test]
 fn help_names_nothing_that_only_a_checkout_has() {
     let home = Home::new();
     for command in [

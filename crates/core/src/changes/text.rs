@@ -21,6 +21,13 @@ pub enum Tell {
     None,
 }
 
+impl ChangeCounts {
+    /// `2 created, 1 changed`: what there is none of is left out; nothing if there is nothing.
+    pub fn in_words(&self) -> String {
+        in_words(self, &CREATED_FIRST)
+    }
+}
+
 impl Changes {
     /// The line for the model; `None` if there is nothing to be said. What a trial would do is always said.
     pub fn text(&self, tell: Tell) -> Option<String> {
@@ -117,7 +124,8 @@ pub fn not_undone_text(file: &FileName, others: u64) -> String {
     format!("[Not undone: {name} was changed since.{rest}]")
 }
 
-fn counted(files: u64) -> String {
+/// `1 file`, `4 files`.
+pub fn counted(files: u64) -> String {
     match files {
         1 => "1 file".to_owned(),
         files => format!("{files} files"),

@@ -1,0 +1,88 @@
+//! Which sets there are.
+
+use crate::error::ChangesError;
+use crate::listing;
+use crate::meta::Kind;
+use crate::set::Set;
+use crate::store::{Store, numbers};
+use agent_bash_core::Timestamp;
+use agent_bash_core::changes::{Changes, ChangesId, FileChange};
+use agent_bash_os::PrivateDir;
+
+/// A set in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// What it did, or would do.
+    pub changes: Changes,
+    /// When its call was begun.
+    pub begun: Timestamp,
+    /// The set that it took back.
+    pub undoes: Option<ChangesId>,
+    /// The set that it did again.
+    pub redoes: Option<ChangesId>,
+}
+
+impl Store {
+    /// What a set did, or would do.
+    ///
+    /// # Errors
+    /// There is no such set, or it cannot be read.
+    pub fn show(&self, session: &str, id: ChangesId) -> Result<Changes, ChangesError> {
+        listing::describe(self, &self.read(session, id)?)
+    }
+
+    /// All files that a set changed, or would; [`Changes::files`] has the first of them only.
+    ///
+    /// # Errors
+    /// As for [`Store::show`].
+    pub fn files(&self, session: &str, id: ChangesId) -> Result<Vec<FileChange>, ChangesError> {
+        let set = self.read(session, id)?;
+        let plan = listing::plan_of(self, &set)?;
+        let mut trees = listing::Trees::open(&set);
+        let items = listing::items(&plan, trees.as_mut());
+        Ok(items.iter().map(listing::file).collect())
+    }
+
+    /// All sets of a session, in their order. One that cannot be read is left out.
+    ///
+    /// # Errors
+    /// The session's directory cannot be read.
+    pub fn list(&self, session: &str) -> Result<Vec<Listed>, ChangesError> {
+        if !self.sessions()?.iter().any(|name| name == session) {
+            return Ok(Vec::new());
+        }
+        let directory = self.session(session)?;
+        let mut listed = Vec::new();
+        for number in numbers(&directory)? {
+            if let Ok(Some(set)) = Set::read(&directory, ChangesId(number))
+                && let Ok(changes) = listing::describe(self, &set)
+            {
+                let (of, again) = match set.meta.kind {
+                    Kind::Undo { of, again, .. } => (Some(ChangesId(of)), again),
+                    Kind::Trial | Kind::Trace => (None, false),
+                };
+                let (seconds, nanoseconds) = set.meta.begun;
+                let begun = seconds.unsigned_abs() * 1000 + u64::from(nanoseconds / 1_000_000);
+                listed.push(Listed {
+                    changes,
+                    begun: Timestamp(begun),
+                    undoes: of.filter(|_| !again),
+                    redoes: of.filter(|_| again),
+                });
+            }
+        }
+        Ok(listed)
+    }
+
+    /// A set, without making its session.
+    pub(crate) fn read(&self, session: &str, id: ChangesId) -> Result<Set, ChangesError> {
+        let unknown = ChangesError::Unknown { id };
+        if !self.sessions()?.iter().any(|name| name == session) {
+            return Err(unknown);
+        }
+        let directory = PrivateDir::open(&self.path, &[session])
+            .map_err(ChangesError::io("opening", self.path.join(session)))?;
+        Set::read(&directory, id)?.ok_or(unknown)
+    }
+}

@@ -1,0 +1,76 @@
+//! Removing what is too old, or too much. A set and what undid and redid it go together.
+
+use crate::error::ChangesError;
+use crate::remove;
+use crate::seen::Time;
+use crate::set::{Set, State, try_lock};
+use crate::store::{Store, numbers};
+use agent_bash_core::changes::ChangesId;
+use agent_bash_os::PrivateDir;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A set, with what undid and redid it.
+#[derive(Debug, Default)]
+struct Group {
+    /// When the last of them was begun.
+    last: Time,
+    size: u64,
+    /// Whether it must stay, however old it is.
+    stays: bool,
+    paths: Vec<PathBuf>,
+}
+
+impl Store {
+    /// Removes what is older than it may be, and then the oldest until the rest is no more than it may be. Never: what
+    /// runs, what is held, the latest of each session. Returns how many were removed.
+    pub(crate) fn prune(&self, now: Time) -> Result<usize, ChangesError> {
+        let (lock, _) = self.lock_file()?;
+        if !try_lock(&lock) {
+            return Ok(0);
+        }
+        let mut groups = self.groups()?;
+        groups.sort_by_key(|group| group.last);
+        let mut total: u64 = groups.iter().map(|group| group.size).sum();
+        let mut removed = 0;
+        for group in groups.iter().filter(|group| !group.stays) {
+            let age = now.0.saturating_sub(group.last.0);
+            let is_old = u64::try_from(age).is_ok_and(|age| age > self.limits.keep);
+            if is_old || total > self.limits.total {
+                for path in &group.paths {
+                    remove::tree(path).map_err(ChangesError::io("removing", path))?;
+                    removed += 1;
+                }
+                total = total.saturating_sub(group.size);
+            }
+        }
+        Ok(removed)
+    }
+
+    fn groups(&self) -> Result<Vec<Group>, ChangesError> {
+        let mut all = Vec::new();
+        for session in self.sessions()? {
+            let Ok(directory) = PrivateDir::open(&self.path, &[&session]) else {
+                continue;
+            };
+            let mut groups: BTreeMap<u64, Group> = BTreeMap::new();
+            for number in numbers(&directory)? {
+                let Ok(Some(set)) = Set::read(&directory, ChangesId(number)) else {
+                    continue;
+                };
+                let group = groups.entry(set.origin().0).or_default();
+                group.last = group.last.max(set.meta.begun);
+                group.size += set.size;
+                group.stays |= matches!(set.state, State::Held | State::Running);
+                group.paths.push(set.dir().to_owned());
+            }
+            // The latest, and with it its number: no set gets the number of another.
+            let latest = groups.values_mut().max_by_key(|group| group.last);
+            if let Some(latest) = latest {
+                latest.stays = true;
+            }
+            all.extend(groups.into_values());
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,182 @@
+//! What is shown of sets: lists and diffs; and which of them are kept.
+
+use crate::support::{Place, SESSION};
+use agent_bash_changes::{ChangesError, FileDiff, Limits, Recorder, Text, Touch};
+use agent_bash_core::changes::{ChangesId, ChangesLevel, ChangesState};
+use std::path::PathBuf;
+
+const TREE: &str = "printf '1\\n2\\n3\\n' >text; printf 'a\\0b' >binary; seq 100 >old; ln -s text link; echo gone >gone; mkdir d";
+const SCRIPT: &str = "sed -i s/2/two/ text; printf 'a\\0c' >binary; mv old d/new; ln -sfn gone link; rm gone; chmod 600 d; printf '\\033[2J' >evil";
+
+fn diffs(place: &Place, id: ChangesId, paths: &[&str]) -> Vec<FileDiff> {
+    let paths: Vec<PathBuf> = paths.iter().map(PathBuf::from).collect();
+    place.store().diff(SESSION, id, &paths).unwrap()
+}
+
+fn of<'a>(diffs: &'a [FileDiff], path: &str) -> &'a FileDiff {
+    diffs
+        .iter()
+        .find(|diff| diff.file.name.path == path)
+        .unwrap()
+}
+
+fn is_as_expected(diffs: &[FileDiff]) {
+    let text = |text: &str| Text::Unified(text.to_owned());
+    assert_eq!(
+        of(diffs, "text").text,
+        text("--- a/text\n+++ b/text\n@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3\n")
+    );
+    assert_eq!(of(diffs, "binary").text, Text::Binary);
+    assert_eq!(of(diffs, "d/new").file.from.as_deref(), Some("old"));
+    assert_eq!(
+        of(diffs, "gone").text,
+        text("--- a/gone\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n")
+    );
+    let link = &of(diffs, "link").text;
+    let Text::Unified(link) = link else {
+        unreachable!("{link:?}");
+    };
+    assert!(
+        link.contains("-text\n") && link.contains("+gone\n"),
+        "{link}"
+    );
+    let evil = &of(diffs, "evil").text;
+    assert!(
+        matches!(evil, Text::Unified(text) if text.contains("\u{1b}[2J")),
+        "{evil:?}"
+    );
+}
+
+#[test]
+fn a_diff_is_the_same_held_done_and_undone() {
+    let place = Place::new(TREE);
+    let id = place.hold(SCRIPT).id;
+    let held = diffs(&place, id, &[]);
+    is_as_expected(&held);
+    assert_eq!(of(&held, "d").mode, None);
+    place.commit(id);
+    assert_eq!(diffs(&place, id, &[]), held);
+    place.undo(id);
+    assert_eq!(
+        place.store().show(SESSION, id).unwrap().state,
+        ChangesState::Undone
+    );
+    assert_eq!(diffs(&place, id, &[]), held);
+    place.redo(id);
+    assert_eq!(
+        place.store().show(SESSION, id).unwrap().state,
+        ChangesState::Done
+    );
+    assert_eq!(diffs(&place, id, &[]), held);
+    let some = diffs(&place, id, &["d", "text"]);
+    let names: Vec<_> = some.iter().map(|diff| &diff.file.name.path[..]).collect();
+    assert_eq!(names, ["d", "d/new", "text"]);
+    let error = place.store().diff(SESSION, id, &["x".into()]).unwrap_err();
+    assert!(matches!(error, ChangesError::NotInSet { .. }), "{error}");
+}
+
+#[test]
+fn a_trace_has_a_diff_done_and_undone() {
+    let place = Place::new(TREE);
+    let set = place
+        .store()
+        .begin_trace(SESSION, &place.root, ChangesLevel::Undo)
+        .unwrap();
+    let mut recorder = Recorder::open(set.dir()).unwrap();
+    let temporary = place.root.join("sedtmp");
+    for (path, touch) in [
+        ("text", Touch::Content),
+        ("binary", Touch::Content),
+        ("old", Touch::Name),
+        ("d/new", Touch::Name),
+        ("link", Touch::Name),
+        ("gone", Touch::Name),
+        ("d", Touch::Attributes),
+        ("evil", Touch::Name),
+    ] {
+        recorder.before(&place.root.join(path), touch).unwrap();
+    }
+    assert!(!temporary.exists());
+    place.sh(&SCRIPT.replace("sed -i s/2/two/ text", "printf '1\\ntwo\\n3\\n' >text"));
+    recorder.finish().unwrap();
+    let id = place.store().finish(set).unwrap().id;
+    let done = diffs(&place, id, &[]);
+    is_as_expected(&done);
+    place.undo(id);
+    assert_eq!(diffs(&place, id, &[]), done);
+    place.redo(id);
+    assert_eq!(diffs(&place, id, &[]), done);
+}
+
+#[test]
+fn a_list_says_what_became_of_each() {
+    let place = Place::new(TREE);
+    assert!(place.store().list("other").unwrap().is_empty());
+    let first = place.hold("echo x >a").id;
+    place.commit(first);
+    place.undo(first);
+    let held = place.hold("echo y >b").id;
+    let listed = place.store().list(SESSION).unwrap();
+    let got: Vec<_> = listed
+        .iter()
+        .map(|it| (it.changes.id.0, it.changes.state, it.undoes))
+        .collect();
+    let want = [
+        (1, ChangesState::Undone, None),
+        (2, ChangesState::Done, Some(first)),
+        (held.0, ChangesState::Held, None),
+    ];
+    assert_eq!(got, want);
+    let error = place.store().show("other", first).unwrap_err().to_string();
+    assert!(error.contains("there is no set of changes 1"), "{error}");
+    assert!(!place.state.join("changes/other").exists());
+}
+
+#[test]
+fn what_is_old_or_too_much_goes_but_not_what_is_held_or_latest() {
+    let place = Place::new(TREE);
+    let held = place.hold("head -c 1M /dev/zero >held").id;
+    let done: Vec<ChangesId> = (0..3)
+        .map(|n| {
+            let id = place.hold(&format!("head -c 1M /dev/zero >f{n}")).id;
+            place.commit(id);
+            place.undo(id);
+            id
+        })
+        .collect();
+    let there = || -> Vec<u64> {
+        let listed = place.store().list(SESSION).unwrap();
+        listed.iter().map(|it| it.changes.id.0).collect()
+    };
+    assert_eq!(there(), [1, 2, 3, 4, 5, 6, 7]);
+    // Three of a MiB each are beyond this; the oldest goes, with its undo.
+    let mut limits = Limits::default();
+    limits.total = 7 << 19;
+    let begin = |limits: Limits| {
+        let store = place.store().limits(limits);
+        let set = store.begin_trial("another", &place.root).unwrap();
+        store.drop_trial(set).unwrap();
+    };
+    begin(Limits::default());
+    assert_eq!(there(), [1, 2, 3, 4, 5, 6, 7], "the control");
+    begin(limits);
+    assert_eq!(there(), [held.0, 4, 5, 6, 7]);
+    // All is too old now, but what is held and the latest.
+    let mut limits = Limits::default();
+    limits.keep = 0;
+    let later = place.state.join("changes/test/4/meta.json");
+    let text = std::fs::read_to_string(&later).unwrap();
+    assert!(text.contains("\"begun\""));
+    for id in [4, 5] {
+        let path = place.state.join(format!("changes/test/{id}/meta.json"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut meta: serde_json::Value = serde_json::from_str(&text).unwrap();
+        meta["begun"][0] = 1_000_000_000.into();
+        std::fs::write(&path, meta.to_string()).unwrap();
+    }
+    begin(limits);
+    assert_eq!(there(), [held.0, 6, 7]);
+    let latest = done[2];
+    place.redo(latest);
+    place.commit(held);
+}

@@ -1,0 +1,74 @@
+//! `agent-bash changes`.
+
+use super::values::{DEFAULT_SESSION, session_name};
+use agent_bash::core::changes::ChangesId;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Paths are taken from here if this is within the tree that was changed, and else from its top.
+Exit code 1: somebody else has changed the files, or there is no such set; nothing was done.
+
+  agent-bash run --trial 'rm -rf src'        what would it do?
+  agent-bash changes diff 7                  see it
+  agent-bash changes commit 7                do it
+  agent-bash changes undo 7 src/main.rs      take some of it back")]
+pub(crate) struct ChangesArgs {
+    #[command(subcommand)]
+    pub(crate) action: ChangesAction,
+
+    /// The on-disk session to look in.
+    #[arg(long, global = true, value_name = "NAME", default_value = DEFAULT_SESSION, value_parser = session_name)]
+    pub(crate) state: String,
+
+    /// Print JSON.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ChangesAction {
+    /// List the sets of changes that are kept, oldest first.
+    List,
+    /// Print which files a set changed, or would.
+    Show {
+        /// Its number, or its link (`changes://7`).
+        id: ChangesId,
+        /// Print only the files' names, each with a NUL after it.
+        #[arg(short = 'z', conflicts_with = "json")]
+        names: bool,
+    },
+    /// Print what a set changed in files, or would, as a unified diff.
+    Diff {
+        /// Its number, or its link.
+        id: ChangesId,
+        /// Only these files, and what is in these directories.
+        paths: Vec<PathBuf>,
+    },
+    /// Make the changes that a trial held back: all or, if somebody else changed one of the files, none.
+    Commit {
+        /// Its number, or its link.
+        id: ChangesId,
+    },
+    /// Remove the changes that a trial held back.
+    Discard {
+        /// Its number, or its link.
+        id: ChangesId,
+    },
+    /// Take back what a set changed.
+    Undo {
+        /// Its number, or its link.
+        id: ChangesId,
+        /// Only these files, and what is in these directories.
+        paths: Vec<PathBuf>,
+        /// Leave what somebody has changed since, and take back the rest.
+        #[arg(long)]
+        partial: bool,
+    },
+    /// Make the changes again that were taken back.
+    Redo {
+        /// Its number, or its link.
+        id: ChangesId,
+    },
+}

@@ -1,0 +1,150 @@
+//! `agent-bash changes`, on sets that are in the store.
+
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+use crate::support::{Home, Run};
+use agent_bash::change_sets::Store;
+use serde_json::Value;
+use std::fs;
+use std::path::PathBuf;
+
+/// A home with a project in it, and a trial whose changes are held: what an overlay would have written.
+fn held() -> (Home, PathBuf) {
+    let home = Home::new();
+    home.write("project/src/a.rs", "one\n");
+    home.write("project/old.rs", "two\n");
+    let project = home.path().join("project").canonicalize().expect("a path");
+    let store = Store::open(&home.path().join("state")).expect("a store");
+    let set = store.begin_trial("cli", &project).expect("a set");
+    fs::create_dir(set.upper().join("src")).expect("a directory");
+    fs::write(set.upper().join("src/a.rs"), "one\nmore\n").expect("a file");
+    fs::write(set.upper().join("new\u{1b}[2J"), "three\n").expect("a file");
+    store.hold(set).expect("its changes");
+    (home, project)
+}
+
+fn ok(run: &Run) -> &str {
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    &run.stdout
+}
+
+#[test]
+fn a_trial_is_shown_committed_undone_and_done_again() {
+    let (home, project) = held();
+    let changes = |words: &[&str]| home.run(&[&["changes"], words].concat());
+    let list = changes(&["list"]);
+    assert!(ok(&list).contains("held"), "{}", list.stdout);
+    let show = changes(&["show", "1"]);
+    assert!(
+        ok(&show).starts_with("Trial 1, held: 1 created, 1 changed in "),
+        "{}",
+        show.stdout
+    );
+    assert!(show.stdout.contains("src/a.rs  (4 → 9 bytes)"));
+    assert!(show.stdout.contains("new<U+001B>[2J"), "{}", show.stdout);
+    let json: Value = serde_json::from_str(ok(&changes(&["show", "1", "--json"]))).expect("JSON");
+    assert_eq!(json["counts"]["created"], 1);
+    let names = changes(&["show", "1", "-z"]);
+    assert_eq!(ok(&names), "new\u{1b}[2J\0src/a.rs\0");
+    let diff = changes(&["diff", "1", "project/src"]);
+    assert_eq!(diff.code, Some(1), "{}", diff.stdout);
+    let diff = changes(&["diff", "changes://1", "src"]);
+    assert_eq!(
+        ok(&diff),
+        "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1 +1,2 @@\n one\n+more\n"
+    );
+
+    let text = || fs::read_to_string(project.join("src/a.rs")).expect("a file");
+    assert_eq!(text(), "one\n");
+    assert_eq!(
+        ok(&changes(&["commit", "1"])),
+        "[Trial 1 applied: 1 created, 1 changed.]\n"
+    );
+    assert_eq!(text(), "one\nmore\n");
+    let again = changes(&["commit", "1"]);
+    assert_eq!(again.code, Some(1));
+    assert!(
+        again.stderr.contains("they were committed before"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(
+        ok(&changes(&["undo", "1"])),
+        "[Undone: 2 files as before call 1.]\n"
+    );
+    assert_eq!(text(), "one\n");
+    assert_eq!(
+        ok(&changes(&["redo", "1"])),
+        "[Done again: 2 files as after call 1.]\n"
+    );
+    assert_eq!(text(), "one\nmore\n");
+
+    // An editor has saved since.
+    fs::write(project.join("src/a.rs"), "editor\n").expect("a file");
+    let undo = changes(&["undo", "1"]);
+    assert_eq!(undo.code, Some(1));
+    assert_eq!(
+        undo.stderr,
+        "[Not undone: src/a.rs was changed since. The other one can be undone alone.]\n"
+    );
+    let partly = changes(&["undo", "1", "--partial"]);
+    assert_eq!(
+        ok(&partly),
+        "[Undone: 1 file as before call 1.]\nleft as it is, as it was changed since: src/a.rs\n"
+    );
+    assert_eq!(text(), "editor\n");
+}
+
+#[test]
+fn paths_are_taken_from_here_within_the_tree() {
+    let (home, project) = held();
+    let mut command = home.command(&["changes", "diff", "1", "a.rs"]);
+    let output = command
+        .current_dir(project.join("src"))
+        .output()
+        .expect("the binary");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("+++ b/src/a.rs"), "{text}");
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let home = Home::new();
+    let none = home.run(&["changes", "list"]);
+    assert_eq!(
+        (none.code, &none.stderr[..]),
+        (Some(0), "nothing is kept\n")
+    );
+    let unknown = home.run(&["changes", "undo", "7"]);
+    assert_eq!(unknown.code, Some(1));
+    assert!(
+        unknown.stderr.contains("there is no set of changes 7"),
+        "{}",
+        unknown.stderr
+    );
+    let usage = home.run(&["changes", "undo", "../7"]);
+    assert_eq!(usage.code, Some(2));
+    assert!(
+        usage.stderr.contains("is named by its number"),
+        "{}",
+        usage.stderr
+    );
+}
+
+#[test]
+fn a_conflict_is_named_and_a_trial_is_discarded() {
+    let (home, project) = held();
+    fs::write(project.join("src/a.rs"), "editor\n").expect("a file");
+    let commit = home.run(&["changes", "commit", "1"]);
+    assert_eq!(commit.code, Some(1));
+    assert_eq!(
+        commit.stderr,
+        "[Trial 1 not applied: src/a.rs was changed by somebody else meanwhile.]\n"
+    );
+    let json = home.run(&["changes", "commit", "1", "--json"]);
+    let json: Value = serde_json::from_str(&json.stdout).expect("JSON");
+    assert_eq!(json["conflicts"][0]["path"], "src/a.rs");
+    let gone = home.run(&["changes", "discard", "1"]);
+    assert!(ok(&gone).contains("its changes are discarded"));
+    assert!(!project.join("new\u{1b}[2J").exists());
+}

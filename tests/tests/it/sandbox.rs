@@ -1,0 +1,254 @@
+//! The sandbox of the real binary: from settings and options over every wire to the result. What it holds is tried in
+//! `crates/sandbox/tests/attempts`; what a call may ask for, by cases of the conformance kit.
+
+use agent_bash_tests::conformance::shake_hands;
+use agent_bash_tests::conversation::Conversation;
+use agent_bash_tests::product::{self, Ran};
+use agent_bash_tests::world::World;
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use std::fs;
+use std::time::Duration;
+
+/// Time limit on a slow machine.
+const SOON: Duration = Duration::from_secs(60);
+
+const LEVEL: &str = "AGENT_BASH_SANDBOX_LEVEL";
+
+fn agent_bash(world: &World, words: &[&str]) -> Result<Ran> {
+    let mut command = world.command(product::agent_bash()?);
+    command.args(words);
+    product::run(command, None)
+}
+
+#[test]
+fn every_promise_is_tried_and_held() -> Result<()> {
+    let world = World::new()?;
+    let ran = agent_bash(&world, &["sandbox"])?;
+    let held = ran.stdout.matches(" yes\n").count();
+    ensure!(ran.code == 0 && held > 8, "{ran:?}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// A user who relies on a sandbox, in a project of somebody else.
+#[test]
+fn a_project_file_that_loosens_is_refused_and_nothing_runs() -> Result<()> {
+    let world = World::new()?;
+    let config = world.home().join(".config/agent-bash");
+    fs::create_dir_all(&config)?;
+    fs::write(
+        config.join("config.toml"),
+        "[sandbox]\nlevel = \"read_only\"\nhidden = [\"/srv/keys\"]\n",
+    )?;
+    let project = world.cwd().join(".agent-bash.toml");
+    for loosens in [
+        "level = \"off\"",
+        "level = \"workspace_write\"",
+        "network = \"on\"",
+        "writable = [\"/\"]",
+        "readable = [\"~/.ssh\"]",
+        "devices = [\"/dev/kvm\"]",
+        "tmp = \"shared\"",
+        "escalation = \"ask\"",
+    ] {
+        fs::write(&project, format!("[sandbox]\n{loosens}\n"))?;
+        let ran = agent_bash(&world, &["run", "echo x > new; echo ran"])?;
+        let key = loosens.split(' ').next().unwrap_or_default();
+        ensure!(
+            ran.code != 0 && ran.stderr.contains(&format!("sandbox.{key}")),
+            "{loosens}: {ran:?}"
+        );
+        ensure!(!ran.stdout.contains("ran"), "{loosens}: {ran:?}");
+    }
+    // Control: one that tightens is taken, and so is what the user said.
+    fs::write(&project, "[sandbox]\nlevel = \"read_only\"\n")?;
+    let ran = agent_bash(&world, &["run", "--json", "echo x > new; true"])?;
+    let said: Value = serde_json::from_str(&ran.stdout)?;
+    ensure!(said["sandbox"]["level"] == "read_only", "{ran:?}");
+    ensure!(!world.cwd().join("new").exists(), "{ran:?}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn the_workspace_is_where_run_is_told_to_work() -> Result<()> {
+    let world = World::new()?;
+    for name in ["one/.git", "one/sub", "two/.git"] {
+        fs::create_dir_all(world.cwd().join(name))?;
+    }
+    let write = "echo x > ../here; echo x > ../../two/there; ls ..";
+    for (place, here, there) in [("one/sub", true, false), ("two/.git", true, true)] {
+        let words = ["run", "--sandbox", "workspace_write", "--cwd", place, write];
+        let ran = agent_bash(&world, &words)?;
+        let root = world
+            .cwd()
+            .join(place.split('/').next().unwrap_or_default());
+        ensure!(root.join("here").exists() == here, "{place}: {ran:?}");
+        let other = world.cwd().join("two/there");
+        ensure!(other.exists() == there, "{place}: {ran:?}");
+    }
+    // What a request says is the model's: it works there, and writes nothing there.
+    let request = json!({"command": "pwd; echo x > new", "cwd": "one"}).to_string();
+    let mut command = world.command(product::agent_bash()?);
+    command.args(["run", "--sandbox", "workspace_write", "--request"]);
+    command.current_dir(world.cwd().join("two"));
+    let request = request.replace("\"one\"", &format!("{:?}", world.cwd().join("one")));
+    let ran = product::run(command, Some(&request))?;
+    ensure!(ran.stdout.contains("/one\n"), "{ran:?}");
+    ensure!(!world.cwd().join("one/new").exists(), "{ran:?}");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+/// A model that was kept out of `.git/config` once tries to get at it after the user has changed it.
+#[test]
+fn what_the_user_replaces_between_calls_stays_protected() -> Result<()> {
+    let world = World::new()?;
+    let config = world.cwd().join(".git/config");
+    fs::create_dir_all(world.cwd().join(".git/hooks"))?;
+    fs::write(&config, "first\n")?;
+    let mut server = rpc(&world, "workspace_write")?;
+    let write = "echo changed >> .git/config; true";
+    for text in ["first\n", "second\n", "third\n"] {
+        // As `git config` does.
+        let new = world.cwd().join("new");
+        fs::write(&new, text)?;
+        fs::rename(&new, &config)?;
+        // Shells that wait were started before.
+        let result = called(&mut server, &json!({ "command": write }))?;
+        let missing = &result["sandbox"]["missing"];
+        let is_kept = !missing
+            .as_array()
+            .is_some_and(|it| it.contains(&json!("protected")));
+        let is_changed = fs::read_to_string(&config)? != text;
+        ensure!(is_changed != is_kept, "{text}: {result}");
+        let named = result["notices"].as_array().context("notices")?;
+        let named = named.iter().any(|it| it["kind"] == "protected_changed");
+        ensure!(named == is_changed, "{text}: {result}");
+    }
+    ensure!(server.end()?.status.success(), "its end");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+fn rpc(world: &World, level: &str) -> Result<Conversation> {
+    let mut command = world.command(product::agent_bash()?);
+    command.arg("rpc").env(LEVEL, level);
+    Conversation::start(command)
+}
+
+/// The result of a call of the model's.
+fn called(server: &mut Conversation, request: &Value) -> Result<Value> {
+    asked(server, json!({"type": "tool_call", "request": request}))
+}
+
+fn asked(server: &mut Conversation, mut request: Value) -> Result<Value> {
+    let id = server.new_id();
+    request["id"] = json!(id);
+    server.send(&request)?;
+    let answer = server.next_where(SOON, |line| line["id"] == id && line["type"] == "response")?;
+    ensure!(answer["success"] == true, "{answer}");
+    Ok(answer["data"].clone())
+}
+
+#[test]
+fn rpc_confines_the_model_and_not_the_user() -> Result<()> {
+    let world = World::new()?;
+    let mut server = rpc(&world, "read_only")?;
+    let write = "echo x > new";
+    let result = called(&mut server, &json!({ "command": write }))?;
+    ensure!(
+        result["sandbox"]["denied"][0]["access"] == "write",
+        "{result}"
+    );
+    let kinds = result["notices"].as_array().context("notices")?;
+    ensure!(
+        kinds.iter().any(|it| it["kind"] == "sandbox_denied"),
+        "{result}"
+    );
+    // In a shell that lives on, too, which has the same box.
+    for _ in 0..2 {
+        let request = json!({"command": "echo x > new; x=1$x; echo $x", "session": "s"});
+        let result = called(&mut server, &request)?;
+        ensure!(result["sandbox"]["level"] == "read_only", "{result}");
+    }
+    let asked_for = json!({"command": write, "sandbox": {"level": "off", "reason": "r"}});
+    let result = called(&mut server, &asked_for)?;
+    ensure!(result["rule"] == "sandbox_escalation", "{result}");
+    let in_session =
+        json!({"command": write, "session": "s", "sandbox": {"level": "read_only", "reason": "r"}});
+    let result = called(&mut server, &in_session)?;
+    ensure!(result["status"]["kind"] == "not_started", "{result}");
+    ensure!(!world.cwd().join("new").exists(), "{result}");
+    // Control: what the user types.
+    asked(&mut server, json!({"type": "bash", "command": write}))?;
+    ensure!(world.cwd().join("new").exists(), "the user may write");
+    ensure!(server.end()?.status.success(), "its end");
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+#[test]
+fn mcp_tells_the_model_what_is_in_force_and_what_became_of_a_call() -> Result<()> {
+    let world = World::new()?;
+    for profile in ["standard", "modes", "paged", "workspace"] {
+        for level in ["off", "read_only"] {
+            let mut command = world.command(product::agent_bash()?);
+            command
+                .args(["mcp", "--profile", profile])
+                .env(LEVEL, level);
+            command.env("AGENT_BASH_MCP_STRUCTURED", "on");
+            let mut server = Conversation::start(command)?;
+            shake_hands(&mut server)?;
+            let is_on = level != "off";
+            let tools = request(&mut server, "tools/list", &json!({}))?;
+            let tools = tools["tools"].as_array().context("tools")?;
+            let properties =
+                |tool: &&Value| tool["inputSchema"]["properties"]["command"].is_object();
+            let tool = tools.iter().find(properties).context("the tool")?;
+            let about = tool["description"].as_str().context("a description")?;
+            let field = &tool["inputSchema"]["properties"]["sandbox"];
+            ensure!(
+                about.contains("in a sandbox (read_only)") == is_on,
+                "{tool}"
+            );
+            ensure!(field.is_object() == is_on, "{tool}");
+            let call =
+                json!({"name": tool["name"], "arguments": {"command": "echo x > new; echo ran"}});
+            let result = request(&mut server, "tools/call", &call)?;
+            let text = result["content"][0]["text"].as_str().context("a text")?;
+            let said = &result["structuredContent"]["sandbox"];
+            ensure!(text.contains("ran"), "{result}");
+            ensure!(
+                text.contains("this call may not write there") == is_on,
+                "{result}"
+            );
+            ensure!((said["level"] == level) == is_on, "{result}");
+            ensure!(world.cwd().join("new").exists() != is_on, "{result}");
+            if is_on {
+                let asks =
+                    json!({"command": "echo x > new", "sandbox": {"level": "off", "reason": "r"}});
+                let call = json!({"name": tool["name"], "arguments": asks});
+                let result = request(&mut server, "tools/call", &call)?;
+                ensure!(
+                    result["structuredContent"]["rule"] == "sandbox_escalation"
+                        && result["isError"] == true,
+                    "{result}"
+                );
+            }
+            ensure!(server.end()?.status.success(), "its end");
+            let _ = fs::remove_file(world.cwd().join("new"));
+        }
+    }
+    world.assert_nothing_left(SOON);
+    Ok(())
+}
+
+fn request(server: &mut Conversation, method: &str, params: &Value) -> Result<Value> {
+    let id = server.new_id();
+    server.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))?;
+    let answer = server.next_where(SOON, |line| line["id"] == id)?;
+    ensure!(answer["result"].is_object(), "{answer}");
+    Ok(answer["result"].clone())
+}
